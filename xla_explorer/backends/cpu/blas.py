@@ -1,0 +1,158 @@
+"""OpenBLAS from the wheel `scipy-openblas32`, by symbol address, for native code to call.
+
+The wheel is a base dependency. Its Python package is found but never imported (importing it loads the library with
+whatever core type OpenBLAS guesses). Interfaces: CBLAS (32-bit integers, row or column major by argument), LAPACKE, and
+Fortran LAPACK (column major, all arguments by pointer) under their standard names, without the wheel's prefix.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from xla_explorer.backends.cpu.target_machine import TargetDescription, host_target
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+_PREFIX: Final = "scipy_"
+_HINT: Final = "pip install scipy-openblas32"
+
+CBLAS_ROW_MAJOR: Final = 101
+CBLAS_COLUMN_MAJOR: Final = 102
+CBLAS_NO_TRANSPOSE: Final = 111
+CBLAS_TRANSPOSE: Final = 112
+CBLAS_CONJUGATE_TRANSPOSE: Final = 113
+CBLAS_UPPER: Final = 121
+CBLAS_LOWER: Final = 122
+CBLAS_NON_UNIT: Final = 131
+CBLAS_UNIT: Final = 132
+CBLAS_LEFT: Final = 141
+CBLAS_RIGHT: Final = 142
+
+# Routines by name without the type letter; each exists for s, d, c and z.
+_CBLAS_ROUTINES: Final = ("gemm", "gemv", "trsm", "trmm", "gemm_batch", "gemm_batch_strided", "copy", "axpy")
+_CBLAS_REAL_ROUTINES: Final = ("dot", "ger", "syrk")
+_LAPACK_ROUTINES: Final = ("potrf", "trtri", "trtrs", "getrf", "geqrf", "gesdd", "geev")
+_LAPACK_REAL_ROUTINES: Final = ("syevd", "orgqr")
+_LAPACK_COMPLEX_ROUTINES: Final = ("heevd", "ungqr")
+
+
+class BlasUnavailable(XlaExplorerError):
+    """No OpenBLAS to call; the hint is the command that installs it."""
+
+
+def blas_library_path() -> Path:
+    """The shared library inside the wheel. Raises BlasUnavailable. Loads nothing."""
+    specification = importlib.util.find_spec("scipy_openblas32")
+    if specification is None or not specification.submodule_search_locations:
+        raise BlasUnavailable("OpenBLAS is not installed", _HINT)
+    folder = Path(next(iter(specification.submodule_search_locations))) / "lib"
+    for suffix in (".so", ".dylib", ".dll"):
+        for candidate in sorted(folder.glob(f"*scipy_openblas*{suffix}")):
+            return candidate
+    raise BlasUnavailable(f"no OpenBLAS library in {folder}", f"{_HINT} --force-reinstall")
+
+
+def preferred_core_type(target: TargetDescription) -> str | None:
+    """The value of OPENBLAS_CORETYPE that this machine needs, or None where OpenBLAS chooses well by itself.
+
+    OpenBLAS does not know the newest AMD families and falls back to AVX2 kernels there, at half the speed of the AVX-512
+    ones. On Intel it recognises AVX-512 (and better, its successors) itself.
+    """
+    needed = {"avx512f", "avx512bw", "avx512dq", "avx512vl"}
+    if target.cpu.startswith("znver") and needed <= target.enabled_features:
+        return "SkylakeX"
+    return None
+
+
+@contextmanager
+def _environment(settings: dict[str, str]) -> Iterator[None]:
+    """Set variables that are unset for the block; what the user has set stays."""
+    added = [name for name in settings if name not in os.environ]
+    for name in added:
+        os.environ[name] = settings[name]
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+
+
+@functools.lru_cache(maxsize=1)
+def load_blas() -> ctypes.CDLL:
+    """The library, loaded once, with one thread per call (we partition the work ourselves). Raises BlasUnavailable.
+
+    OpenBLAS reads OPENBLAS_CORETYPE and OPENBLAS_NUM_THREADS while it is loaded and never again, so both are set for that
+    moment only. If the process has loaded this very file before, its core type stays what it was: see `corename`.
+    """
+    path = blas_library_path()
+    settings = {"OPENBLAS_NUM_THREADS": "1"}
+    core_type = preferred_core_type(host_target())
+    if core_type:
+        settings["OPENBLAS_CORETYPE"] = core_type
+    with _environment(settings):
+        try:
+            library = ctypes.CDLL(str(path))
+        except OSError as problem:
+            raise BlasUnavailable(f"cannot load {path.name}: {problem}", f"{_HINT} --force-reinstall") from problem
+    set_threads = getattr(library, f"{_PREFIX}openblas_set_num_threads", None)
+    if set_threads is not None:
+        set_threads(ctypes.c_int(1))
+    return library
+
+
+def corename() -> str:
+    """The kernels that OpenBLAS uses: `SkylakeX`, `Haswell`, `neoversen1` ... Raises BlasUnavailable."""
+    function = getattr(load_blas(), f"{_PREFIX}openblas_get_corename")
+    function.restype = ctypes.c_char_p
+    name: bytes = function()
+    return name.decode()
+
+
+def symbol_address(name: str) -> int:
+    """Address of a routine by its standard name: `cblas_sgemm`, `LAPACKE_spotrf`, `spotrf_`.
+
+    Raises BlasUnavailable, KeyError if the library exports no such routine.
+    """
+    address = _address(load_blas(), name)
+    if not address:
+        raise KeyError(f"OpenBLAS exports no {name!r}")
+    return address
+
+
+@functools.lru_cache(maxsize=1)
+def _all_symbols() -> dict[str, int]:
+    library = load_blas()
+    names: list[str] = []
+    for letter in "sdcz":
+        real = letter in "sd"
+        cblas = _CBLAS_ROUTINES + (_CBLAS_REAL_ROUTINES if real else ())
+        lapack = _LAPACK_ROUTINES + (_LAPACK_REAL_ROUTINES if real else _LAPACK_COMPLEX_ROUTINES)
+        names += [f"cblas_{letter}{routine}" for routine in cblas]
+        for routine in lapack:
+            names += [f"LAPACKE_{letter}{routine}", f"{letter}{routine}_"]
+    found = ((name, _address(library, name)) for name in names)
+    return {name: address for name, address in found if address}
+
+
+def blas_symbols() -> dict[str, int]:
+    """Addresses by standard name, ready for `NativeLibrary(symbols=...)`. Raises BlasUnavailable.
+
+    `cblas_{s,d,c,z}{gemm,gemv,trsm,trmm,...}`; LAPACK as `LAPACKE_spotrf` (row or column major; checks for NaN, may
+    allocate) and as Fortran `spotrf_` (column major, by pointer): potrf, trtri, trtrs, getrf, geqrf, gesdd, geev, and
+    syevd/heevd, orgqr/ungqr. A routine that the library does not export is absent.
+    """
+    return dict(_all_symbols())
+
+
+def _address(library: ctypes.CDLL, name: str) -> int:
+    try:
+        function = getattr(library, _PREFIX + name)
+    except AttributeError:
+        return 0
+    return ctypes.cast(function, ctypes.c_void_p).value or 0

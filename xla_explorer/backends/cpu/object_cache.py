@@ -1,0 +1,209 @@
+"""A content-addressed cache of object code: in memory, and on disk across processes.
+
+One file per object, named by the SHA-256 of everything that decides its content. A file carries a checksum of its
+payload, is written beside its place and then renamed, so any number of processes may share the folder; a torn or damaged
+file is a miss and is deleted. The least recently used files go first when the folder outgrows its bound.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+_MAGIC = b"XLAEOBJ1"
+_HEADER_BYTES = len(_MAGIC) + 32
+_SUFFIX = ".object"
+# A file's time is refreshed on a hit, but not more often than this: a hit must not become a disk write.
+_TOUCH_INTERVAL_SECONDS = 600.0
+
+
+def user_cache_folder() -> Path:
+    """The platform's folder for caches of this package: $XDG_CACHE_HOME, ~/Library/Caches or %LOCALAPPDATA%."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "xla_explorer"
+
+
+@dataclass(slots=True)
+class CacheStatistics:
+    """What this process did with the cache. Bytes and files count the folder, at the last look."""
+
+    memory_hits: int = 0
+    disk_hits: int = 0
+    misses: int = 0
+    stores: int = 0
+    damaged: int = 0
+    evicted: int = 0
+
+
+class ObjectCache:
+    """Bytes by key. All methods are safe from several threads and several processes; none raises for a disk problem.
+
+    folder: None for the platform's cache folder. max_bytes: bound of the folder. memory_bytes: bound of the layer in
+    memory. enabled=False makes every `get` a miss and every `put` nothing.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str] | None = None, max_bytes: int = 256 << 20,
+                 memory_bytes: int = 64 << 20, enabled: bool = True) -> None:
+        self.folder = Path(folder) if folder is not None else user_cache_folder() / "objects"
+        self.max_bytes = max_bytes
+        self.memory_bytes = memory_bytes
+        self.enabled = enabled
+        self.statistics = CacheStatistics()
+        self._memory: OrderedDict[str, bytes] = OrderedDict()
+        self._memory_size = 0
+        self._written_since_trim = max_bytes  # look at the folder at the first store
+        self._lock = threading.Lock()
+
+    @staticmethod
+    def key(*parts: str) -> str:
+        """SHA-256 (hexadecimal) of the parts; parts are delimited, so ("a", "b") and ("ab",) differ."""
+        digest = hashlib.sha256()
+        for part in parts:
+            data = part.encode()
+            digest.update(b"%d:" % len(data))
+            digest.update(data)
+        return digest.hexdigest()
+
+    def get(self, key: str) -> bytes | None:
+        """The object of a key, or None."""
+        if not self.enabled:
+            return None
+        with self._lock:
+            found = self._memory.get(key)
+            if found is not None:
+                self._memory.move_to_end(key)
+                self.statistics.memory_hits += 1
+                return found
+        found = self._read(key)
+        with self._lock:
+            if found is None:
+                self.statistics.misses += 1
+            else:
+                self.statistics.disk_hits += 1
+                self._remember(key, found)
+        return found
+
+    def put(self, key: str, data: bytes) -> None:
+        """Store an object. A full disk or a read-only folder leaves the layer in memory only."""
+        if not self.enabled:
+            return
+        with self._lock:
+            self._remember(key, data)
+            self.statistics.stores += 1
+        path = self._path(key)
+        temporary = ""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+            with os.fdopen(handle, "wb") as file:
+                file.write(_MAGIC + hashlib.sha256(data).digest() + data)
+            os.replace(temporary, path)
+        except OSError:
+            if temporary:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
+            return
+        with self._lock:
+            self._written_since_trim += len(data)
+            due = self._written_since_trim > self.max_bytes // 16
+            if due:
+                self._written_since_trim = 0
+        if due:
+            self.trim()
+
+    def trim(self) -> int:
+        """Delete least recently used files until the folder is within its bound. Returns the bytes that stay."""
+        files: list[tuple[float, int, str]] = []
+        now = time.time()
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                path = os.path.join(folder, name)
+                with contextlib.suppress(OSError):
+                    status = os.stat(path)
+                    if name.startswith(".writing-"):
+                        # Left by a process that died while it wrote.
+                        if now - status.st_mtime > 3600:
+                            os.unlink(path)
+                    elif name.endswith(_SUFFIX):
+                        files.append((status.st_mtime, status.st_size, path))
+        total = sum(size for _, size, _ in files)
+        if total > self.max_bytes:
+            files.sort()
+            for _, size, path in files:
+                if total <= self.max_bytes * 3 // 4:
+                    break
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
+                    total -= size
+                    self.statistics.evicted += 1
+        return total
+
+    def clear(self) -> None:
+        """Forget everything, in memory and on disk."""
+        self.forget_memory()
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                if name.endswith(_SUFFIX):
+                    with contextlib.suppress(OSError):
+                        os.unlink(os.path.join(folder, name))
+
+    def forget_memory(self) -> None:
+        """Drop the layer in memory; files stay."""
+        with self._lock:
+            self._memory.clear()
+            self._memory_size = 0
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / (key + _SUFFIX)
+
+    def _read(self, key: str) -> bytes | None:
+        path = self._path(key)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        payload = content[_HEADER_BYTES:]
+        if not content.startswith(_MAGIC) or hashlib.sha256(payload).digest() != content[len(_MAGIC):_HEADER_BYTES]:
+            self.statistics.damaged += 1
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _TOUCH_INTERVAL_SECONDS:
+                os.utime(path)
+        return payload
+
+    def _remember(self, key: str, data: bytes) -> None:
+        previous = self._memory.pop(key, None)
+        if previous is not None:
+            self._memory_size -= len(previous)
+        self._memory[key] = data
+        self._memory_size += len(data)
+        while self._memory_size > self.memory_bytes and len(self._memory) > 1:
+            _, dropped = self._memory.popitem(last=False)
+            self._memory_size -= len(dropped)
+
+
+def cache_enabled_by_environment() -> bool:
+    """False if XLA_EXPLORER_CACHE is `off`, `0`, `no` or `false`."""
+    return os.environ.get("XLA_EXPLORER_CACHE", "").strip().lower() not in ("off", "0", "no", "false")
+
+
+@functools.lru_cache(maxsize=1)
+def default_object_cache() -> ObjectCache:
+    """The cache of this process: the platform's folder, 256 MB; off if the environment says XLA_EXPLORER_CACHE=off."""
+    return ObjectCache(enabled=cache_enabled_by_environment())

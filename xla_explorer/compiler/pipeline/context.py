@@ -1,0 +1,128 @@
+"""What a pass is given besides the module: the journal's front door, overrides, and facts about the target.
+
+Passes never write to the journal. They ask: `context.decide("fusion", CHECKS, producer, consumer)`; the context runs the
+checks, consults the overrides of the user, records the answer with its facts, and returns it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from xla_explorer.foundation.journal import Journal, Level
+from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+class StopRequested(Exception):
+    """Raised inside a pass when the event after which the user wanted to stop has been written."""
+
+
+class PassControl:
+    """What the user forces. force and forbid: per decision kind, sets of name (or id) pairs; skipped_rules: rule names that
+    must not fire; skipped_events: sequence numbers of rewrites to leave out (for bisection); stop_after: sequence number."""
+
+    __slots__ = ("forbid", "force", "rewrite_limit", "skipped_rules")
+
+    def __init__(self, force: dict[str, Iterable[tuple[Any, ...]]] | None = None,
+                 forbid: dict[str, Iterable[tuple[Any, ...]]] | None = None,
+                 skipped_rules: Iterable[str] = (), rewrite_limit: int | None = None) -> None:
+        self.force = {kind: {self._normal(key) for key in keys} for kind, keys in (force or {}).items()}
+        self.forbid = {kind: {self._normal(key) for key in keys} for kind, keys in (forbid or {}).items()}
+        self.skipped_rules = frozenset(skipped_rules)
+        self.rewrite_limit = rewrite_limit
+
+    @staticmethod
+    def _normal(key: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple([part.lstrip("%") if isinstance(part, str) else part for part in key])
+
+    def forced(self, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
+        """Whether the user wants this decision to go ahead whatever profitability says."""
+        return kind in self.force and self._listed(self.force[kind], subjects)
+
+    def forbidden(self, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
+        """Whether the user wants this decision refused."""
+        return kind in self.forbid and self._listed(self.forbid[kind], subjects)
+
+    @staticmethod
+    def _listed(keys: set[tuple[Any, ...]], subjects: tuple[HloInstruction, ...]) -> bool:
+        return tuple([s.name for s in subjects]) in keys or tuple([s.id for s in subjects]) in keys
+
+
+class PassContext:
+    """Handed to every pass. journal: None when off. target: facts about the device, read with `fact`."""
+
+    __slots__ = ("control", "decisions_on", "everything_on", "journal", "rewrites", "target")
+
+    def __init__(self, journal: Journal | None = None, control: PassControl | None = None, target: dict[str, Any] | None = None) -> None:
+        self.journal = journal if journal is not None and journal.level > Level.OFF else None
+        self.control = control or PassControl()
+        self.target = target or {}
+        self.decisions_on = self.journal is not None and self.journal.level >= Level.DECISIONS
+        self.everything_on = self.journal is not None and self.journal.level >= Level.EVERYTHING
+        self.rewrites = 0
+
+    def fact(self, name: str, default: Any = None) -> Any:
+        """A fact about the target, such as `vector_register_bits` or `cache_bytes`."""
+        return self.target.get(name, default)
+
+    def decide(self, kind: str, legality: Iterable[Check], profitability: Iterable[Check], *subjects: HloInstruction,
+               facts: Callable[[], dict[str, Any]] | None = None) -> Reason | None:
+        """Ask whether to go ahead: None is yes, a Reason is no; the answer is recorded.
+
+        legality checks always hold; an override of the user skips the profitability checks or refuses outright. facts: called
+        only when the answer is recorded, gives the numbers that spoke for a yes.
+        """
+        reason: Reason | None = None
+        for check in legality:
+            reason = check(*subjects)
+            if reason is not None:
+                break
+        forced = False
+        if reason is None:
+            if self.control.forbid and self.control.forbidden(kind, subjects):
+                reason = refuse("forbidden-by-user", f"the user forbids this {kind}")
+            elif self.control.force and self.control.forced(kind, subjects):
+                forced = True
+            else:
+                for check in profitability:
+                    reason = check(*subjects)
+                    if reason is not None:
+                        break
+        if self.decisions_on:
+            journal = self.journal
+            assert journal is not None
+            details = facts() if facts is not None else {}
+            if forced:
+                details["forced-by-user"] = True
+            journal.write("denied" if reason else "allowed", kind, tuple([s.id for s in subjects]), tuple([s.name for s in subjects]),
+                          reason, details)
+        return reason
+
+    # -- for the rule driver -----------------------------------------------------------------------------------------
+    def may_rewrite(self, rule: str) -> bool:
+        """Whether a rule may fire now: not skipped by the user, and the rewrite limit (bisection) is not reached."""
+        if rule in self.control.skipped_rules:
+            return False
+        limit = self.control.rewrite_limit
+        return limit is None or self.rewrites < limit
+
+    def rewrote(self, rule: str, subject: HloInstruction, result: HloInstruction | None, created: Iterable[int] = (),
+                facts: dict[str, Any] | None = None) -> None:
+        """Record that a rule fired."""
+        self.rewrites += 1
+        if self.decisions_on:
+            assert self.journal is not None
+            subjects = (subject.id,) if result is None else (subject.id, result.id)
+            names = (subject.name,) if result is None else (subject.name, result.name)
+            details = dict(facts) if facts else {}
+            made = tuple(created)
+            if made:
+                details["created"] = made
+            self.journal.write("applied", rule, subjects, names, None, details or None)
+
+    def refused(self, rule: str, subject: HloInstruction, reason: Reason) -> None:
+        """Record that a rule matched and was refused by a guard."""
+        if self.decisions_on:
+            assert self.journal is not None
+            self.journal.write("refused", rule, (subject.id,), (subject.name,), reason)

@@ -1,0 +1,61 @@
+"""The pass interface and the registry of passes by the names that XLA prints in its dumps."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.hlo.module import HloModule
+
+
+@runtime_checkable
+class HloPass(Protocol):
+    """A frozen dataclass whose fields are its options. `run` returns whether it changed the module; the runner checks that."""
+
+    name: ClassVar[str]
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Transform the module in place."""
+        ...
+
+
+_REGISTRY: dict[str, type[Any]] = {}
+_Pass = TypeVar("_Pass", bound=type[Any])
+
+
+def register_pass(*names: str) -> Callable[[_Pass], _Pass]:
+    """Class decorator: the pass answers to its `name` and to the given further names."""
+
+    def declare(cls: _Pass) -> _Pass:
+        for name in (cls.name, *names):
+            if name in _REGISTRY and _REGISTRY[name] is not cls:
+                raise ValueError(f"pass {name!r} is registered twice")
+            _REGISTRY[name] = cls
+        return cls
+
+    return declare
+
+
+def registered_passes() -> dict[str, type[Any]]:
+    """Every known pass by name (including those of plug-in packages, entry-point group `xla_explorer.passes`)."""
+    import xla_explorer.compiler.transforms  # noqa: F401  # declares the built-in passes
+
+    return dict(_REGISTRY)
+
+
+def make_pass(name: str, **options: Any) -> HloPass:
+    """A pass by name with options. LookupError with near names when there is none; ValueError for an unknown option."""
+    passes = registered_passes()
+    if name not in passes:
+        import difflib
+
+        near = difflib.get_close_matches(name, passes, 3)
+        raise LookupError(f"unknown pass {name!r}" + (f"; near: {', '.join(near)}" if near else f"; known: {', '.join(sorted(passes))}"))
+    cls = passes[name]
+    known = {field.name for field in dataclasses.fields(cls)}
+    if unknown := set(options) - known:
+        raise ValueError(f"pass {name} has no option {sorted(unknown)[0]!r}; it has: {', '.join(sorted(known)) or 'none'}")
+    made: HloPass = cls(**options)
+    return made

@@ -1,0 +1,369 @@
+"""Layered layout with stable positions: the same algorithm, operation for operation, as assets/layout.js.
+
+Layers by longest path, one chain of bends per source, barycentre sweeps for the order, exact weighted least squares for the
+coordinates (pool adjacent violators). Only + - * / comparisons, stable sorts and sums in a fixed order are used, so Python and
+the browser compute the same bits; a test holds them together. Effort is bounded by counted work, never by a clock: a clock
+would make the picture depend on the load of the machine.
+
+A seed (layer and x of the nodes that survived a pass) replaces the ordering for those nodes: they stay where they were, and
+newcomers are placed around them. That is what keeps the graph still while passes are stepped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+GAP_X = 14.0
+GAP_Y = 30.0
+ROW_HEIGHT = 36.0
+BEND_WIDTH = 6.0
+SWEEP_WORK = 400_000
+FIRM = 1000.0
+"""Weight of a survivor against 1 of a newcomer."""
+
+Seed = tuple[int, float]
+BendKey = tuple[int, int]
+
+
+@dataclass(slots=True)
+class Layout:
+    """Positions: `x` is a node's middle, `y` its top; `lines` holds a flat x, y, x, y ... per edge; `bends` what to carry."""
+
+    x: list[float]
+    y: list[float]
+    layer: list[int]
+    lines: list[list[float]]
+    left: float
+    right: float
+    height: float
+    bends: dict[BendKey, float]
+
+
+def layered_layout(
+    widths: Sequence[float],
+    heights: Sequence[float],
+    edges: Sequence[tuple[int, int]],
+    seed: Sequence[Seed | None] | None = None,
+    bend_seed: Mapping[BendKey, float] | None = None,
+) -> Layout:
+    """Place nodes (indices 0 .. n-1) so that edges point down.
+
+    Args:
+        widths, heights: per node, in pixels.
+        edges: (source, target) pairs, each pair once, no self edges. A cycle is cut where it is first met.
+        seed: per node None or its (layer, x) in the previous picture.
+        bend_seed: (source, layer) -> x of the bends of the previous picture.
+    """
+    n = len(widths)
+    seed = seed if seed is not None else [None] * n
+    bend_seed = bend_seed if bend_seed is not None else {}
+    preds: list[list[int]] = [[] for _ in range(n)]
+    succs: list[list[int]] = [[] for _ in range(n)]
+    for a, b in edges:
+        preds[b].append(a)
+        succs[a].append(b)
+    layer, rank = _layers(n, preds, succs, seed)
+    slots = _Slots(widths, layer, rank, succs)
+    if any(s is not None for s in seed):
+        x = _seeded_coordinates(slots, seed, bend_seed, layer)
+    else:
+        _reduce_crossings(slots)
+        x = _fresh_coordinates(slots)
+    return _routed(slots, x, heights, edges, layer)
+
+
+def _layers(
+    n: int, preds: list[list[int]], succs: list[list[int]], seed: Sequence[Seed | None]
+) -> tuple[list[int], list[int]]:
+    """Longest path; then sources, and what only prepares a source (parameter -> broadcast), sink to their first user."""
+    missing = [len(p) for p in preds]
+    ready = [v for v in range(n) if missing[v] == 0]
+    seen = [m == 0 for m in missing]
+    order: list[int] = []
+    restart = 0
+    while len(order) < n:
+        if len(order) == len(ready):  # only a cycle gets here: let its first node go
+            while seen[restart]:
+                restart += 1
+            seen[restart] = True
+            ready.append(restart)
+        v = ready[len(order)]
+        order.append(v)
+        for u in succs[v]:
+            missing[u] -= 1
+            if missing[u] == 0 and not seen[u]:
+                seen[u] = True
+                ready.append(u)
+    rank = [0] * n
+    for k, v in enumerate(order):
+        rank[v] = k
+    layer, light = [0] * n, [False] * n
+    for v in order:
+        only = preds[v][0] if len(preds[v]) == 1 else -1
+        light[v] = not preds[v] or (only >= 0 and light[only] and len(succs[only]) == 1)
+        s = seed[v]
+        low = s[0] if s is not None else 0
+        for u in preds[v]:
+            if rank[u] < rank[v] and layer[u] + 1 > low:
+                low = layer[u] + 1
+        layer[v] = low
+    for v in reversed(order):
+        if seed[v] is None and (light[v] or len(succs[v]) > len(preds[v])):
+            low = -1
+            for u in succs[v]:
+                if rank[u] > rank[v] and (low < 0 or layer[u] < low):
+                    low = layer[u]
+            if low > layer[v] + 1:
+                layer[v] = low - 1
+    return layer, rank
+
+
+class _Slots:
+    """What takes room in the rows: the nodes (0 .. n-1), then the bends. A source has one chain of bends for all its users."""
+
+    def __init__(self, widths: Sequence[float], layer: list[int], rank: list[int], succs: list[list[int]]) -> None:
+        n = len(widths)
+        self.nodes = n
+        self.half = [w / 2 for w in widths]
+        self.up: list[list[int]] = [[] for _ in range(n)]
+        self.down: list[list[int]] = [[] for _ in range(n)]
+        self.layer = layer[:]
+        self.owner = list(range(n))
+        self.chain: dict[BendKey, int] = {}
+        by_rank = sorted(range(n), key=rank.__getitem__)
+        for a in by_rank:
+            deepest = max((layer[b] for b in succs[a]), default=0)
+            previous = a
+            for at in range(layer[a] + 1, deepest):
+                s = len(self.half)
+                self.half.append(BEND_WIDTH / 2)
+                self.up.append([previous])
+                self.down.append([])
+                self.layer.append(at)
+                self.owner.append(a)
+                self.down[previous].append(s)
+                self.chain[(a, at)] = s
+                previous = s
+            for b in succs[a]:
+                if layer[b] > layer[a]:
+                    s = a if layer[b] == layer[a] + 1 else self.chain[(a, layer[b] - 1)]
+                    self.down[s].append(b)
+                    self.up[b].append(s)
+        self.total = len(self.half)
+        self.rows: list[list[int]] = [[] for _ in range(max(self.layer, default=-1) + 1)]
+        for s in by_rank:
+            self.rows[self.layer[s]].append(s)
+        for s in range(n, self.total):
+            self.rows[self.layer[s]].append(s)
+
+
+def _mean(neighbours: list[int], value: Sequence[float]) -> float:
+    total = 0.0
+    for u in neighbours:
+        total += value[u]
+    return total / len(neighbours)
+
+
+def _number(row: list[int], position: list[int]) -> None:
+    for k, s in enumerate(row):
+        position[s] = k
+
+
+def _reduce_crossings(slots: _Slots) -> None:
+    """Barycentre sweeps down and up; the best order wins; four sweeps without gain, or the work spent, end it."""
+    rows, up, down = slots.rows, slots.up, slots.down
+    position = [0] * slots.total
+    for row in rows:
+        _number(row, position)
+    links = sum(map(len, down)) + slots.total
+    best, fewest = [row[:] for row in rows], _crossings(rows, down, position, None)
+    quiet, work = 0, SWEEP_WORK
+    for sweep in range(24):
+        if work < links or fewest == 0 or quiet >= 4:
+            break
+        work -= links
+        downward = sweep % 2 == 0
+        near = up if downward else down
+        for at in range(1, len(rows)) if downward else range(len(rows) - 2, -1, -1):
+            key = {s: _mean(near[s], position) if near[s] else float(position[s]) for s in rows[at]}
+            rows[at].sort(key=key.__getitem__)
+            _number(rows[at], position)
+        count = _crossings(rows, down, position, fewest)
+        if count < fewest:
+            best, fewest, quiet = [row[:] for row in rows], count, 0
+        else:
+            quiet += 1
+    slots.rows = best
+
+
+def _crossings(rows: list[list[int]], down: list[list[int]], position: list[int], limit: int | None) -> int:
+    """Edge crossings between neighbouring rows, by a Fenwick tree; stops counting above `limit`."""
+    total = 0
+    for row in rows:
+        ends: list[int] = []
+        for s in row:
+            ends.extend(sorted(position[u] for u in down[s]))
+        width = max(ends, default=-1) + 1
+        tree = [0] * (width + 1)
+        for done, end in enumerate(ends):
+            k, before = end + 1, 0
+            while k > 0:
+                before += tree[k]
+                k &= k - 1
+            total += done - before
+            k = end + 1
+            while k <= width:
+                tree[k] += 1
+                k += k & -k
+        if limit is not None and total > limit:
+            return total
+    return total
+
+
+def _place(items: list[int], want: list[float], weight: list[float], half: list[float], x: list[float]) -> None:
+    """Positions closest to `want` (weighted least squares) that keep the order and the gaps: exact and linear."""
+    starts: list[int] = []
+    means: list[float] = []
+    weights: list[float] = []
+    offsets: list[float] = []
+    offset, last = 0.0, -1
+    for k, s in enumerate(items):
+        if last >= 0:
+            offset += half[last] + half[s] + GAP_X
+        last = s
+        offsets.append(offset)
+        start, mean, w = k, want[s] - offset, weight[s]
+        while means and means[-1] > mean:
+            before_mean, before_weight = means.pop(), weights.pop()
+            total = before_weight + w
+            mean = (before_mean * before_weight + mean * w) / total
+            w = total
+            start = starts.pop()
+        starts.append(start)
+        means.append(mean)
+        weights.append(w)
+    for block, start in enumerate(starts):
+        end = starts[block + 1] if block + 1 < len(starts) else len(items)
+        for k in range(start, end):
+            x[items[k]] = means[block] + offsets[k]
+
+
+def _fresh_coordinates(slots: _Slots) -> list[float]:
+    x, want = [0.0] * slots.total, [0.0] * slots.total
+    for row in slots.rows:
+        at = 0.0
+        for s in row:
+            x[s] = at + slots.half[s]
+            at += 2 * slots.half[s] + GAP_X
+        for s in row:
+            x[s] -= at / 2
+    weight = [1.0 if s < slots.nodes else 4.0 for s in range(slots.total)]  # bends count more: long edges come out straight
+    rows = slots.rows
+    for sweep in range(8 if slots.total < 4000 else 4):
+        downward = sweep % 2 == 0
+        near, far = (slots.up, slots.down) if downward else (slots.down, slots.up)
+        for row in rows if downward else reversed(rows):
+            for s in row:
+                want[s] = _mean(near[s], x) if near[s] else _mean(far[s], x) if far[s] else x[s]
+            _place(row, want, weight, slots.half, x)
+    return x
+
+
+def _seeded_coordinates(
+    slots: _Slots, seed: Sequence[Seed | None], bend_seed: Mapping[BendKey, float], layer: list[int]
+) -> list[float]:
+    """Survivors stand firm; newcomers and the bends of lines relax around them."""
+    n, total = slots.nodes, slots.total
+    known: list[float | None] = [None] * total
+    weight, want, x = [1.0] * total, [0.0] * total, [0.0] * total
+    for s in range(n):
+        before = seed[s]
+        if before is not None and before[0] == layer[s]:
+            known[s] = before[1]
+            weight[s] = FIRM
+    for s in range(n, total):
+        known[s] = bend_seed.get((slots.owner[s], slots.layer[s]))
+    for row in slots.rows:  # row by row, each placed before the next, so that parallel lines do not twist
+        for s in row:
+            want[s] = _wanted(s, slots, known, x)
+        row.sort(key=want.__getitem__)
+        _place(row, want, weight, slots.half, x)
+    for sweep in range(4):
+        downward = sweep % 2 == 0
+        near = slots.up if downward else slots.down
+        for row in slots.rows if downward else reversed(slots.rows):
+            for s in row:
+                if weight[s] != FIRM:
+                    want[s] = _mean(near[s], x) if near[s] else x[s]
+            _place(row, want, weight, slots.half, x)
+    return x
+
+
+def _wanted(s: int, slots: _Slots, known: list[float | None], x: list[float]) -> float:
+    """A survivor wants its old place; a newcomer wants to be below what it reads, else above what reads it."""
+    old = known[s]
+    if old is not None:
+        return old
+    if slots.up[s]:
+        return _mean(slots.up[s], x)
+    total, count = 0.0, 0
+    for u in slots.down[s]:
+        place = known[u]
+        if place is not None:
+            total += place
+            count += 1
+    return total / count if count else 0.0
+
+
+def _routed(
+    slots: _Slots, x: list[float], heights: Sequence[float], edges: Sequence[tuple[int, int]], layer: list[int]
+) -> Layout:
+    n, half = slots.nodes, slots.half
+    tops: list[tuple[float, float]] = []
+    at = 0.0
+    for row in slots.rows:
+        tall = ROW_HEIGHT  # an emptied row keeps its height, so what is below it stays put
+        for s in row:
+            if s < n and heights[s] > tall:
+                tall = heights[s]
+        tops.append((at, tall))
+        at += tall + GAP_Y
+    left = min((x[s] - half[s] for s in range(slots.total)), default=0.0)
+    right = max((x[s] + half[s] for s in range(slots.total)), default=0.0)
+    y = [tops[layer[v]][0] + (tops[layer[v]][1] - heights[v]) / 2 for v in range(n)]
+    ends = _ports(slots, edges, x, layer)
+    lines: list[list[float]] = []
+    for k, (a, b) in enumerate(edges):
+        points = [x[a], y[a] + heights[a]]
+        row_end = tops[layer[a]][0] + tops[layer[a]][1]
+        if row_end > points[1]:  # straight through the row: lines bend only between rows
+            points += [x[a], row_end]
+        for row_number in range(layer[a] + 1, layer[b]):
+            s = slots.chain[(a, row_number)]
+            top, tall = tops[row_number]
+            points += [x[s], top, x[s], top + tall]
+        if y[b] > tops[layer[b]][0]:
+            points += [ends[k], tops[layer[b]][0]]
+        points += [ends[k], y[b]]
+        lines.append(points)
+    bends = {(slots.owner[s], slots.layer[s]): x[s] for s in range(n, slots.total)}
+    height = at - GAP_Y if slots.rows else 0.0
+    return Layout(x[:n], y, layer, lines, left, right, height, bends)
+
+
+def _ports(slots: _Slots, edges: Sequence[tuple[int, int]], x: list[float], layer: list[int]) -> list[float]:
+    """Where each edge enters its target: spread over the width, left to right as they come."""
+    incoming: list[list[int]] = [[] for _ in range(slots.nodes)]
+    for k, (_, b) in enumerate(edges):
+        incoming[b].append(k)
+    ends = [0.0] * len(edges)
+    for b, arriving in enumerate(incoming):
+        comes_from = {}
+        for k in arriving:
+            a = edges[k][0]
+            comes_from[k] = x[slots.chain[(a, layer[b] - 1)]] if layer[b] > layer[a] + 1 else x[a]
+        arriving.sort(key=comes_from.__getitem__)
+        for i, k in enumerate(arriving):
+            ends[k] = x[b] + (2 * slots.half[b] - 16) * ((i + 1) / (len(arriving) + 1) - 0.5)
+    return ends

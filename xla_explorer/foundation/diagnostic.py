@@ -1,0 +1,55 @@
+"""Errors that show where, what and what to do next: spans, carets, and the base class of every error we raise."""
+
+from __future__ import annotations
+
+
+class XlaExplorerError(Exception):
+    """Base of every error this package raises on purpose. `hint` is the next step, one sentence."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
+
+
+class SourceSpan:
+    """A place in a source text. Lines and columns count from 1."""
+
+    __slots__ = ("column", "end_column", "filename", "line", "line_text")
+
+    def __init__(self, filename: str, line: int, column: int, end_column: int, line_text: str) -> None:
+        self.filename = filename
+        self.line = line
+        self.column = column
+        self.end_column = end_column
+        self.line_text = line_text
+
+    @classmethod
+    def from_offset(cls, text: str, offset: int, length: int = 1, filename: str | None = None) -> SourceSpan:
+        """The span of `length` characters at a character offset; clipped to its line."""
+        offset = max(0, min(offset, len(text)))
+        start = text.rfind("\n", 0, offset) + 1
+        end = text.find("\n", offset)
+        line_text = text[start : end if end >= 0 else len(text)]
+        column = offset - start + 1
+        return cls(filename or "<hlo>", text.count("\n", 0, offset) + 1, column,
+                   min(column + max(length, 1), max(len(line_text) + 1, column + 1)), line_text)
+
+    def caret(self) -> str:
+        """Three lines: `file:line:column`, the source line (cut to about 160 characters around the place), the caret."""
+        text, column = self.line_text.replace("\t", " "), self.column
+        prefix = ""
+        if len(text) > 160:
+            cut = max(0, column - 80)
+            text, column = text[cut : cut + 160], column - cut
+            prefix = "..." if cut else ""
+        width = max(1, min(self.end_column - self.column, len(text) - column + 2))
+        printable = "".join(c if c.isprintable() else "?" for c in text)
+        pad = " " * (len(prefix) + column - 1)
+        return f"{self.filename}:{self.line}:{self.column}\n    {prefix}{printable}\n    {pad}{'^' * width}"
+
+    def __repr__(self) -> str:
+        return f"{self.filename}:{self.line}:{self.column}"

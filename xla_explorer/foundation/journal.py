@@ -1,0 +1,165 @@
+"""The journal: what happened, as data.
+
+An argument, never a global. Events hold ids, not objects, so a journal can be saved, mailed, replayed, and read after a
+failed compile. Only drivers (the pass runner, the rule driver, `PassContext.decide`) write here; passes return Reasons.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from xla_explorer.foundation.reason import Reason
+
+
+class Level(enum.IntEnum):
+    """How much is recorded. Each level includes those before it."""
+
+    OFF = 0
+    PASSES = 1
+    DECISIONS = 2
+    EVERYTHING = 3
+
+    @classmethod
+    def parse(cls, text: str | Level) -> Level:
+        """`off`, `passes`, `decisions` or `everything`."""
+        if isinstance(text, Level):
+            return text
+        try:
+            return cls[text.upper()]
+        except KeyError:
+            raise ValueError(f"journal level {text!r}: choose from off, passes, decisions, everything") from None
+
+
+class Span:
+    """A pipeline, pass, sweep or stage: named, nested, timed (seconds)."""
+
+    __slots__ = ("changed", "error", "id", "kind", "name", "parent", "seconds", "started")
+
+    def __init__(self, number: int, kind: str, name: str, parent: int | None) -> None:
+        self.id = number
+        self.kind = kind
+        self.name = name
+        self.parent = parent
+        self.started = time.perf_counter()
+        self.seconds = 0.0
+        self.changed: bool | None = None
+        self.error: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The span as plain data."""
+        return {"span": self.id, "kind": self.kind, "name": self.name, "parent": self.parent, "seconds": self.seconds,
+                "changed": self.changed, "error": self.error}
+
+
+class Event:
+    """One thing that happened.
+
+    kind: `created` `replaced` `removed` (graph changes), `applied` `refused` (a rule), `allowed` `denied` (a decision).
+    by: the rule, policy or pass that did it. subjects: instruction ids, in the order that the kind implies (replaced:
+    old, new; a fusion decision: producer, consumer). reason: why not, or None. facts: the numbers.
+    """
+
+    __slots__ = ("by", "facts", "kind", "names", "reason", "sequence", "span", "subjects")
+
+    def __init__(self, sequence: int, span: int, kind: str, by: str, subjects: tuple[int, ...], names: tuple[str, ...] = (),
+                 reason: Reason | None = None, facts: dict[str, Any] | None = None) -> None:
+        self.sequence = sequence
+        self.span = span
+        self.kind = kind
+        self.by = by
+        self.subjects = subjects
+        self.names = names
+        self.reason = reason
+        self.facts = facts
+
+    def __repr__(self) -> str:
+        tail = f" {self.reason}" if self.reason else ""
+        return f"<{self.sequence} {self.kind} by {self.by} {', '.join(self.names) or self.subjects}{tail}>"
+
+    def to_json(self) -> dict[str, Any]:
+        """The event as plain data."""
+        return {"sequence": self.sequence, "span": self.span, "kind": self.kind, "by": self.by,
+                "subjects": list(self.subjects), "names": list(self.names),
+                "reason": self.reason.to_json() if self.reason else None, "facts": self.facts}
+
+
+class Journal:
+    """Spans and events in order, with the queries every view asks."""
+
+    __slots__ = ("_stack", "events", "level", "spans")
+
+    def __init__(self, level: Level | str = Level.DECISIONS) -> None:
+        self.level = Level.parse(level)
+        self.spans: list[Span] = []
+        self.events: list[Event] = []
+        self._stack: list[int] = []
+
+    @contextmanager
+    def span(self, kind: str, name: str) -> Iterator[Span]:
+        """Open a timed span; an exception that passes through is noted in it."""
+        span = Span(len(self.spans), kind, name, self._stack[-1] if self._stack else None)
+        self.spans.append(span)
+        self._stack.append(span.id)
+        try:
+            yield span
+        except BaseException as problem:
+            span.error = f"{type(problem).__name__}: {problem}"
+            raise
+        finally:
+            span.seconds = time.perf_counter() - span.started
+            self._stack.pop()
+
+    def write(self, kind: str, by: str, subjects: tuple[int, ...], names: tuple[str, ...] = (), reason: Reason | None = None,
+              facts: dict[str, Any] | None = None) -> Event:
+        """Append one event to the innermost open span."""
+        event = Event(len(self.events), self._stack[-1] if self._stack else -1, kind, by, subjects, names, reason, facts)
+        self.events.append(event)
+        return event
+
+    # -- queries -----------------------------------------------------------------------------------------------------
+    def of_span(self, span: int) -> list[Event]:
+        """Events written directly in the span or in any span inside it."""
+        inside = {span}
+        for candidate in self.spans[span + 1 :]:
+            if candidate.parent in inside:
+                inside.add(candidate.id)
+        return [event for event in self.events if event.span in inside]
+
+    def about(self, instruction: int) -> list[Event]:
+        """Events in which the instruction id takes part."""
+        return [event for event in self.events if instruction in event.subjects]
+
+    def hot_rules(self) -> list[tuple[str, int, int]]:
+        """(rule, times applied, times refused), the most applied first."""
+        counts: dict[str, list[int]] = {}
+        for event in self.events:
+            if event.kind in ("applied", "refused"):
+                counts.setdefault(event.by, [0, 0])[event.kind == "refused"] += 1
+        return sorted(((name, a, r) for name, (a, r) in counts.items()), key=lambda row: (-row[1], -row[2], row[0]))
+
+    def to_json_lines(self) -> str:
+        """One JSON object a line: spans first, then events."""
+        rows = [span.to_json() for span in self.spans] + [event.to_json() for event in self.events]
+        return "\n".join(json.dumps(row, default=str) for row in rows) + "\n"
+
+    @classmethod
+    def from_json_lines(cls, text: str) -> Journal:
+        """Read what `to_json_lines` wrote."""
+        journal = cls(Level.EVERYTHING)
+        for line in text.splitlines():
+            row = json.loads(line)
+            if "sequence" not in row:
+                span = Span(row["span"], row["kind"], row["name"], row["parent"])
+                span.seconds, span.changed, span.error = row["seconds"], row["changed"], row["error"]
+                journal.spans.append(span)
+            else:
+                why = row["reason"]
+                journal.events.append(Event(row["sequence"], row["span"], row["kind"], row["by"], tuple(row["subjects"]),
+                                            tuple(row["names"]), Reason(why["code"], why["message"], why["facts"]) if why else None,
+                                            row["facts"]))
+        return journal

@@ -1,0 +1,1 @@
+"""The HLO language and its meaning: value types, opcodes, the graph, text, builder, verifier, evaluator, analyses."""

@@ -1,0 +1,321 @@
+"""Text codecs: one row per attribute name, in the order in which XLA prints them.
+
+A codec turns the text after `=` into a hashable value and back. What has no row is kept as raw text, so that an attribute
+that a newer XLA invents survives a round trip. Source: hlo_parser.cc (attribute tables), hlo_instruction(s).cc (printing).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from xla_explorer.hlo.attributes.values import (
+    ConvolutionDimensionNumbers,
+    PaddingDimension,
+    ReplicaGroups,
+    SliceDimension,
+    Window,
+    WindowDimension,
+)
+
+_INTEGER = re.compile(r"-?\d+")
+
+
+class AttributeCodec:
+    """How one attribute is read and written. ValueError from `read` says what was expected."""
+
+    REQUIRED: ClassVar[Any] = object()
+    __slots__ = ("default", "name", "rank", "read", "summary", "write")
+
+    def __init__(self, name: str, read: Callable[[str], Any], write: Callable[[Any], str], default: Any, summary: str) -> None:
+        self.name, self.read, self.write, self.default, self.summary = name, read, write, default, summary
+        self.rank = 0
+
+
+def _read_integers(text: str) -> tuple[int, ...]:
+    body = text.strip()
+    if not (body.startswith("{") and body.endswith("}")) or re.fullmatch(r"[{}\s\d,\-]*", body) is None:
+        raise ValueError(f"expects a list of integers such as {{0,1}} but sees {text}")
+    return tuple(map(int, _INTEGER.findall(body)))
+
+
+def _write_integers(value: tuple[int, ...]) -> str:
+    return "{" + ",".join(map(str, value)) + "}"
+
+
+def _read_integer(text: str) -> int:
+    if re.fullmatch(r"\s*-?\d+\s*", text) is None:
+        raise ValueError(f"expects an integer but sees {text}")
+    return int(text)
+
+
+def _read_bool(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError(f"expects true or false but sees {text}")
+    return text == "true"
+
+
+def _write_bool(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _read_float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"expects a number but sees {text}") from None
+
+
+def _write_float(value: float) -> str:
+    return f"{value:.17g}" if float(f"{value:.6g}") != value else f"{value:.6g}"
+
+
+def _one_of(what: str, *choices: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"expects {what} ({', '.join(choices)}) but sees: {text}")
+        return text
+
+    return read
+
+
+def _read_slice(text: str) -> tuple[SliceDimension, ...]:
+    found = []
+    for part in re.findall(r"\[([^\]]*)\]", text):
+        numbers = [int(n) for n in part.split(":")]
+        if len(numbers) not in (2, 3):
+            raise ValueError(f"expects [start:limit] or [start:limit:stride] but sees [{part}]")
+        found.append(SliceDimension(*numbers))
+    return tuple(found)
+
+
+def _write_slice(value: tuple[SliceDimension, ...]) -> str:
+    strided = any(d.stride != 1 for d in value)
+    return "{" + ", ".join([f"[{d.start}:{d.limit}:{d.stride}]" if strided else f"[{d.start}:{d.limit}]" for d in value]) + "}"
+
+
+def _read_padding(text: str) -> tuple[PaddingDimension, ...]:
+    if not text:
+        return ()
+    found = []
+    for part in text.split("x"):
+        if re.fullmatch(r"-?\d+_-?\d+(_-?\d+)?", part) is None:
+            raise ValueError(f"expects low_high or low_high_interior but sees {part!r}")
+        found.append(PaddingDimension(*map(int, part.split("_"))))
+    return tuple(found)
+
+
+def _write_padding(value: tuple[PaddingDimension, ...]) -> str:
+    interior = any(d.interior for d in value)
+    return "x".join([f"{d.low}_{d.high}_{d.interior}" if interior else f"{d.low}_{d.high}" for d in value])
+
+
+_WINDOW_FIELD = re.compile(r"([a-z_]+)=([0-9x_\-]+)")
+
+
+def _read_window(text: str) -> Window:
+    fields = dict(_WINDOW_FIELD.findall(text))
+    unknown = set(fields) - {"size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"}
+    if unknown:
+        raise ValueError(f"unknown window field {sorted(unknown)[0]}")
+    if "size" not in fields:
+        if fields or text.strip("{} \n\t"):
+            raise ValueError("a window needs size=")
+        return Window(())
+    sizes = [int(n) for n in fields["size"].split("x")]
+    count = len(sizes)
+
+    def numbers(name: str, default: int) -> list[int]:
+        return [int(n) for n in fields[name].split("x")] if name in fields else [default] * count
+
+    strides, base, window, reversal = numbers("stride", 1), numbers("lhs_dilate", 1), numbers("rhs_dilate", 1), numbers("rhs_reversal", 0)
+    pads = [tuple(map(int, p.split("_"))) for p in fields["pad"].split("x")] if "pad" in fields else [(0, 0)] * count
+    if not all(len(part) == count for part in (strides, base, window, reversal, pads)):
+        raise ValueError("the fields of a window differ in their number of dimensions")
+    return Window(tuple([WindowDimension(sizes[k], strides[k], pads[k][0], pads[k][1], base[k], window[k], bool(reversal[k]))
+                         for k in range(count)]))
+
+
+def _write_window(value: Window) -> str:
+    rows = value.dimensions
+    if not rows:
+        return "{}"
+    parts = ["size=" + "x".join([str(d.size) for d in rows])]
+    if any(d.stride != 1 for d in rows):
+        parts.append("stride=" + "x".join([str(d.stride) for d in rows]))
+    if any(d.padding_low or d.padding_high for d in rows):
+        parts.append("pad=" + "x".join([f"{d.padding_low}_{d.padding_high}" for d in rows]))
+    if any(d.base_dilation != 1 for d in rows):
+        parts.append("lhs_dilate=" + "x".join([str(d.base_dilation) for d in rows]))
+    if any(d.window_dilation != 1 for d in rows):
+        parts.append("rhs_dilate=" + "x".join([str(d.window_dilation) for d in rows]))
+    if any(d.window_reversal for d in rows):
+        parts.append("rhs_reversal=" + "x".join([str(int(d.window_reversal)) for d in rows]))
+    return "{" + " ".join(parts) + "}"
+
+
+def _read_dim_labels(text: str) -> ConvolutionDimensionNumbers:
+    found = re.fullmatch(r"([b0-9f?]+)_([0-9io?]+)->([b0-9f?]+)", text.strip())
+    if found is None:
+        raise ValueError(f"expects dimension labels such as b01f_01io->b01f but sees {text}")
+    sides = found.groups()
+
+    def place(side: str, label: str) -> int:
+        if side.count(label) != 1:
+            raise ValueError(f"expects exactly one '{label}' in {side}")
+        return side.index(label)
+
+    def spatial(side: str) -> tuple[int, ...]:
+        digits = [c for c in side if c.isdigit()]
+        return tuple([place(side, str(number)) for number in range(len(digits))])
+
+    lhs, rhs, out = sides
+    numbers = ConvolutionDimensionNumbers(place(lhs, "b"), place(lhs, "f"), spatial(lhs), place(rhs, "i"), place(rhs, "o"),
+                                          spatial(rhs), place(out, "b"), place(out, "f"), spatial(out), text.strip())
+    if not len(numbers.input_spatial) == len(numbers.kernel_spatial) == len(numbers.output_spatial):
+        raise ValueError(f"the sides of {text} differ in their number of spatial dimensions")
+    return numbers
+
+
+def _write_dim_labels(value: ConvolutionDimensionNumbers) -> str:
+    return value.text
+
+
+def _read_replica_groups(text: str) -> ReplicaGroups:
+    text = text.strip()
+    iota = re.fullmatch(r"\[([\d,]+)\]\s*<=\s*\[([\d,]+)\](?:T\(([\d,]+)\))?", text)
+    if iota:
+        import numpy as np
+
+        shape, reshape = [int(n) for n in iota.group(1).split(",")], [int(n) for n in iota.group(2).split(",")]
+        ids = np.arange(int(np.prod(reshape))).reshape(reshape)
+        if iota.group(3):
+            ids = ids.transpose([int(n) for n in iota.group(3).split(",")])
+        return ReplicaGroups(tuple([tuple(map(int, row)) for row in ids.reshape(shape[0], -1)]), text)
+    if not text.startswith("{"):
+        raise ValueError(f"expects replica groups such as {{{{0,1}},{{2,3}}}} or [2,2]<=[4] but sees {text}")
+    rows = re.findall(r"\{([^{}]*)\}", text[1:-1]) if "{" in text[1:] else ([text[1:-1]] if text[1:-1].strip() else [])
+    groups = tuple([tuple(map(int, _INTEGER.findall(row))) for row in rows])
+    return ReplicaGroups(groups, "{" + ",".join(["{" + ",".join(map(str, g)) + "}" for g in groups]) + "}")
+
+
+def _read_pairs(text: str) -> tuple[tuple[int, ...], ...]:
+    return tuple([tuple(map(int, _INTEGER.findall(row))) for row in re.findall(r"\{([^{}]*)\}", text[1:-1])])
+
+
+def _write_pairs(value: tuple[tuple[int, ...], ...]) -> str:
+    return "{" + ",".join(["{" + ",".join(map(str, pair)) + "}" for pair in value]) + "}"
+
+
+def _read_slice_sizes(text: str) -> Any:
+    return _read_pairs(text) if "{" in text[1:] else _read_integers(text)
+
+
+def _write_slice_sizes(value: Any) -> str:
+    return _write_pairs(value) if value and isinstance(value[0], tuple) else _write_integers(value)
+
+
+def _read_precisions(text: str) -> tuple[str, ...]:
+    names = tuple([n.strip() for n in text.strip("{} ").split(",") if n.strip()])
+    for name in names:
+        if name not in ("default", "high", "highest"):
+            raise ValueError(f"expects a precision (default, high, highest) but sees: {name}")
+    return () if all(n == "default" for n in names) else names
+
+
+def _write_names(value: tuple[str, ...]) -> str:
+    return "{" + ",".join(value) + "}"
+
+
+def _raw(text: str) -> str:
+    return text
+
+
+RawCodec = AttributeCodec("", _raw, str, AttributeCodec.REQUIRED, "kept as text")
+_REQUIRED = AttributeCodec.REQUIRED
+
+
+def _integers(name: str, summary: str, default: Any = _REQUIRED) -> AttributeCodec:
+    return AttributeCodec(name, _read_integers, _write_integers, default, summary)
+
+
+def _integer(name: str, summary: str, default: Any = _REQUIRED) -> AttributeCodec:
+    return AttributeCodec(name, _read_integer, str, default, summary)
+
+
+def _flag(name: str, summary: str) -> AttributeCodec:
+    return AttributeCodec(name, _read_bool, _write_bool, False, summary)
+
+
+def _text(name: str, summary: str, default: Any = None) -> AttributeCodec:
+    return AttributeCodec(name, _raw, str, default, summary)
+
+
+# In XLA's printing order. A default of None means "absent"; REQUIRED means that `Attributes.value` raises when absent.
+_ROWS = (
+    _integers("dimensions", "dimensions that the operation works along, or the mapping of a broadcast, or a permutation", ()),
+    AttributeCodec("slice", _read_slice, _write_slice, _REQUIRED, "start, limit and stride of each dimension"),
+    _integers("dynamic_slice_sizes", "sizes of the slice taken"),
+    AttributeCodec("padding", _read_padding, _write_padding, _REQUIRED, "low_high[_interior] of each dimension"),
+    _integer("index", "which element of the tuple"),
+    _integer("iota_dimension", "the dimension along which the values count"),
+    _integer("inferred_dimension", "the dimension whose size a dynamic reshape infers", None),
+    AttributeCodec("window", _read_window, _write_window, Window(()), "size, stride, padding and dilation of each dimension"),
+    AttributeCodec("dim_labels", _read_dim_labels, _write_dim_labels, _REQUIRED, "which dimension is batch, feature, spatial"),
+    _integer("feature_group_count", "number of groups of features", 1),
+    _integer("batch_group_count", "number of groups of batches", 1),
+    _text("convolution_kind", "fprop, wgrad, dgrad or unset"), _text("conv_kind", "fprop, wgrad, dgrad or unset"),
+    _integers("lhs_batch_dims", "batch dimensions of the left side", ()), _integers("lhs_contracting_dims", "contracted dimensions of the left side", ()),
+    _integers("rhs_batch_dims", "batch dimensions of the right side", ()), _integers("rhs_contracting_dims", "contracted dimensions of the right side", ()),
+    _integers("lhs_ragged_dims", "ragged dimension of the left side", ()), _integers("rhs_group_dims", "group dimension of the right side", ()),
+    AttributeCodec("operand_precision", _read_precisions, _write_names, (), "precision asked for, per operand"),
+    _text("algorithm", "algorithm of a dot or of a random bit generator"),
+    _integers("offset_dims", "result dimensions that run inside a slice"), _integers("collapsed_slice_dims", "slice dimensions dropped", ()),
+    _integers("start_index_map", "operand dimension of each index component"),
+    _integers("update_window_dims", "update dimensions that run inside a window"),
+    _integers("inserted_window_dims", "window dimensions of size one that updates lack", ()),
+    _integers("scatter_dims_to_operand_dims", "operand dimension of each index component"),
+    _integers("operand_batching_dims", "batch dimensions of the operand", ()), _integers("start_indices_batching_dims", "batch dimensions of the indices", ()),
+    _integers("input_batching_dims", "batch dimensions of the operand", ()), _integers("scatter_indices_batching_dims", "batch dimensions of the indices", ()),
+    _integer("index_vector_dim", "dimension of the indices that holds the index vector"),
+    AttributeCodec("slice_sizes", _read_slice_sizes, _write_slice_sizes, (), "sizes of the slices gathered"),
+    _flag("indices_are_sorted", "promise that indices are sorted"), _flag("unique_indices", "promise that no index repeats"),
+    _flag("is_stable", "equal keys keep their order"),
+    _integer("k", "how many elements topk returns"), AttributeCodec("largest", _read_bool, _write_bool, True, "whether topk takes the largest"),
+    AttributeCodec("direction", _one_of("comparison direction", "EQ", "NE", "LT", "LE", "GT", "GE"), str, _REQUIRED, "which comparison"),
+    AttributeCodec("type", _one_of("comparison type", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"), str, None, "order of the comparison"),
+    _integer("exponent_bits", "bits of the exponent kept"), _integer("mantissa_bits", "bits of the mantissa kept"),
+    _text("result_accuracy", "accuracy asked of a transcendental function"),
+    _text("fft_type", "FFT, IFFT, RFFT or IRFFT", _REQUIRED), _integers("fft_length", "sizes transformed"),
+    _flag("lower", "the lower triangle is meant"), _flag("left_side", "the triangular matrix stands left"),
+    _flag("unit_diagonal", "the diagonal counts as ones"), _text("transpose_a", "NO_TRANSPOSE, TRANSPOSE or ADJOINT", "NO_TRANSPOSE"),
+    AttributeCodec("epsilon", _read_float, _write_float, _REQUIRED, "added to the variance"), _integer("feature_index", "the feature dimension"),
+    _text("distribution", "rng_uniform or rng_normal", _REQUIRED), _integer("delta", "how far the state moves"),
+    _integer("num_carries", "number of carried values"), _flag("is_reverse", "scan from the end"), _flag("is_associative", "the combiner is associative"),
+    AttributeCodec("kind", _one_of("fusion kind", "kLoop", "kInput", "kOutput", "kCustom"), str, None, "how the fusion is emitted"),
+    _text("custom_call_target", "name of the function called", _REQUIRED), _text("operand_layout_constraints", "layouts that the callee wants"),
+    _flag("custom_call_has_side_effect", "must not be removed or repeated"), _text("output_to_operand_aliasing", "outputs that live in operands"),
+    _text("schedule", "SCHEDULE_NONE, SCHEDULE_EARLIEST or SCHEDULE_LATEST"), _text("api_version", "calling convention of a custom call"),
+    _text("padding_type", "padding of a custom-call convolution"), _text("literal", "literal of a custom call"),
+    _flag("is_composite", "the call stands for one composite operation"),
+    _integer("channel_id", "channel of a collective or transfer", None),
+    AttributeCodec("replica_groups", _read_replica_groups, lambda value: value.text, None, "devices that take part together"),
+    AttributeCodec("source_target_pairs", _read_pairs, _write_pairs, _REQUIRED, "who sends to whom"),
+    _flag("constrain_layout", "operand layouts are fixed"), _flag("use_global_device_ids", "ids count over replicas and partitions"),
+    _flag("is_host_transfer", "the other end is the host"), _text("infeed_config", "opaque configuration"),
+    _text("outfeed_shape", "shape sent"), _text("outfeed_config", "opaque configuration"),
+    _integer("cross_program_prefetch_index", "prefetch slot", None), _text("domain", "what a domain marks"),
+    _text("async_execution_thread", "thread of the asynchronous computation"),
+    _text("parameter_replication", "which leaves are replicated"), _text("sharding", "how the value is spread over devices"),
+    _text("frontend_attributes", "what the frontend wants kept"), _text("statistics", "numbers for visualisation"),
+    _text("origin", "the value of the original module"), _text("backend_config", "what the backend decided"),
+)
+
+CODECS: dict[str, AttributeCodec] = {row.name: row for row in _ROWS}
+for _number, _row in enumerate(_ROWS):
+    _row.rank = _number
+
+# Attributes that XLA prints after the called computations ("sharding") or after the metadata ("backend").
+TRAILING: dict[str, str] = {"parameter_replication": "sharding", "sharding": "sharding", "frontend_attributes": "sharding",
+                            "statistics": "backend", "origin": "sharding", "backend_config": "backend"}

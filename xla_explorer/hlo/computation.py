@@ -1,0 +1,270 @@
+"""A computation: instructions in creation order, one root, parameters; and the few methods through which graphs change.
+
+Each method that mutates tells at most one listener: `listener(kind, instruction, other)` with kind `created`, `replaced`
+(instruction by other), `removed`, `changed` (operands, attributes, shape or name), `root`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
+from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, new_instruction
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, OpcodeSpec, opcode
+from xla_explorer.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.module import HloModule
+
+Listener = Callable[[str, HloInstruction, "HloInstruction | None"], None]
+
+
+class ComputationRecord(NamedTuple):
+    """What a computation was at one moment. schedule: instruction ids in order, or None."""
+
+    id: int
+    name: str
+    root: int
+    instructions: tuple[InstructionRecord, ...]
+    schedule: tuple[int, ...] | None
+    execution_thread: str | None
+
+
+class HloComputation:
+    """A function of its parameters. `instructions` maps id to instruction in order of creation."""
+
+    __slots__ = ("_order", "_record", "execution_thread", "id", "instructions", "listener", "module", "name", "root", "schedule")
+
+    def __init__(self, name: str, module: HloModule) -> None:
+        self.name = name
+        self.module = module
+        self.id = module.take_computation_id()
+        self.instructions: dict[int, HloInstruction] = {}
+        self.root: HloInstruction = None  # type: ignore[assignment]  # set before anybody reads it
+        self.listener: Listener | None = None
+        self.schedule: tuple[HloInstruction, ...] | None = None
+        self.execution_thread: str | None = None
+        self._order: list[HloInstruction] | None = None
+        self._record: ComputationRecord | None = None
+
+    # -- mutation ----------------------------------------------------------------------------------------------------
+    def add(self, spec: OpcodeSpec | str, shape: Shape | None = None, operands: Iterable[HloInstruction] = (),
+            attributes: Attributes = NO_ATTRIBUTES, *, called: tuple[HloComputation, ...] = (), payload: Any = None,
+            name: str | None = None, metadata: str | None = None) -> HloInstruction:
+        """Create an instruction. shape: None infers it by the opcode's rule (ShapeError when that cannot be)."""
+        if isinstance(spec, str):
+            spec = opcode(spec)
+        operands = tuple(operands)
+        if shape is None:
+            shape = infer_shape(spec, tuple([o.shape for o in operands]), attributes, called)
+        number = self.module.take_instruction_id()
+        i = new_instruction(number, self.module.names.unique(name or spec.name), spec, shape, operands, attributes, called, payload, metadata)
+        return self.insert(i)
+
+    def insert(self, i: HloInstruction) -> HloInstruction:
+        """Take in an instruction made by `new_instruction` (its name must be unique in the module already)."""
+        i.parent = self
+        for operand in i.operands:
+            operand.users[i] = None
+        self.instructions[i.id] = i
+        self._touch()
+        if self.listener is not None:
+            self.listener("created", i, None)
+        return i
+
+    def add_constant(self, literal: Literal, name: str | None = None) -> HloInstruction:
+        """A constant with the literal's shape."""
+        return self.add(CONSTANT, literal.shape, payload=literal, name=name)
+
+    def add_parameter(self, number: int, shape: Shape, name: str | None = None) -> HloInstruction:
+        """A parameter."""
+        return self.add(PARAMETER, shape, payload=number, name=name or f"param_{number}")
+
+    def replace(self, old: HloInstruction, new: HloInstruction) -> None:
+        """Every user of `old` reads `new` from now on; if `old` was the root, `new` is. `old` stays until removed."""
+        users = new.users
+        for user in list(old.users):
+            user.operands = tuple([new if o is old else o for o in user.operands])
+            user._record = None
+            users[user] = None
+        old.users = {}
+        if self.root is old:
+            self.root = new
+        self._touch()
+        if self.listener is not None:
+            self.listener("replaced", old, new)
+
+    def replace_operand(self, user: HloInstruction, index: int, new: HloInstruction) -> None:
+        """Operand number `index` of `user` becomes `new`."""
+        old = user.operands[index]
+        user.operands = (*user.operands[:index], new, *user.operands[index + 1 :])
+        if old not in user.operands:
+            old.users.pop(user, None)
+        new.users[user] = None
+        self._changed(user)
+
+    def set_operands(self, user: HloInstruction, operands: Iterable[HloInstruction]) -> None:
+        """All operands at once."""
+        for operand in user.operands:
+            operand.users.pop(user, None)
+        user.operands = tuple(operands)
+        for operand in user.operands:
+            operand.users[user] = None
+        self._changed(user)
+
+    def set_attributes(self, i: HloInstruction, attributes: Attributes) -> None:
+        """Other attributes."""
+        i.attributes = attributes
+        self._changed(i)
+
+    def set_called(self, i: HloInstruction, called: tuple[HloComputation, ...]) -> None:
+        """Other called computations."""
+        i.called = called
+        self._changed(i)
+
+    def set_shape(self, i: HloInstruction, shape: Shape) -> None:
+        """Another shape (layout assignment, tuple changes)."""
+        i.shape = shape
+        self._changed(i)
+
+    def set_payload(self, i: HloInstruction, payload: Any) -> None:
+        """Another parameter number or literal."""
+        i.payload = payload
+        self._changed(i)
+
+    def set_name(self, i: HloInstruction, name: str) -> None:
+        """Another name, made unique in the module."""
+        i.name = self.module.names.unique(name)
+        self._changed(i)
+
+    def set_control_predecessors(self, i: HloInstruction, predecessors: Iterable[HloInstruction]) -> None:
+        """Instructions of this computation that must run before `i`."""
+        i.control_predecessors = tuple(predecessors)
+        self._changed(i)
+
+    def set_root(self, i: HloInstruction) -> None:
+        """Another result."""
+        self.root = i
+        self._touch()
+        if self.listener is not None:
+            self.listener("root", i, None)
+
+    def remove(self, i: HloInstruction) -> None:
+        """Take out an instruction that nobody uses. ValueError when somebody does."""
+        if i.users or i is self.root:
+            raise ValueError(f"%{i.name} cannot be removed: " + ("it is the root" if i is self.root else f"used by {list(i.users)[:3]}"))
+        for operand in i.operands:
+            operand.users.pop(i, None)
+        del self.instructions[i.id]
+        self._touch()
+        if self.listener is not None:
+            self.listener("removed", i, None)
+
+    def _changed(self, i: HloInstruction) -> None:
+        i._record = None
+        self._touch()
+        if self.listener is not None:
+            self.listener("changed", i, None)
+
+    def _touch(self) -> None:
+        self._order = None
+        self._record = None
+
+    # -- questions ---------------------------------------------------------------------------------------------------
+    @property
+    def is_entry(self) -> bool:
+        """Whether it is the module's entry."""
+        return self.module.entry is self
+
+    def parameters(self) -> list[HloInstruction]:
+        """Parameters by number."""
+        return sorted([i for i in self.instructions.values() if i.opcode is PARAMETER], key=lambda i: int(i.payload))
+
+    def post_order(self) -> list[HloInstruction]:
+        """Operands (and control predecessors) before users; cached until the next mutation. Do not mutate the list."""
+        if self._order is not None:
+            return self._order
+        done: set[HloInstruction] = set()
+        order: list[HloInstruction] = []
+        stack: list[HloInstruction] = []
+        for start in self.instructions.values():
+            if start in done:
+                continue
+            stack.append(start)
+            while stack:
+                i = stack[-1]
+                if i in done:
+                    stack.pop()
+                    continue
+                ready = True
+                for operand in i.operands:
+                    if operand not in done:
+                        stack.append(operand)
+                        ready = False
+                for operand in i.control_predecessors:
+                    if operand not in done:
+                        stack.append(operand)
+                        ready = False
+                if ready:
+                    done.add(i)
+                    order.append(i)
+                    stack.pop()
+        self._order = order
+        return order
+
+    def sequence(self) -> tuple[HloInstruction, ...] | list[HloInstruction]:
+        """The schedule where there is one, else post order."""
+        return self.schedule if self.schedule is not None else self.post_order()
+
+    def record(self) -> ComputationRecord:
+        """An immutable record; shares the records of instructions that did not change. Cached until the next mutation."""
+        if self._record is None:
+            self._record = ComputationRecord(
+                self.id, self.name, self.root.id, tuple([i._record or i.record() for i in self.post_order()]),
+                tuple([i.id for i in self.schedule]) if self.schedule is not None else None, self.execution_thread)
+        return self._record
+
+    def set_schedule(self, schedule: Iterable[HloInstruction] | None) -> None:
+        """Fix the order of execution (None: any order that respects operands)."""
+        self.schedule = tuple(schedule) if schedule is not None else None
+        self._touch()
+
+    def clone(self, name: str | None = None, module: HloModule | None = None,
+              replaced: dict[HloComputation, HloComputation] | None = None) -> HloComputation:
+        """A copy with new ids in the same (or another) module. `replaced` maps called computations to others."""
+        target = (module or self.module).add_computation(name or self.name)
+        copies: dict[HloInstruction, HloInstruction] = {}
+        for i in self.post_order():
+            copy = copies[i] = target.add(i.opcode, i.shape, [copies[o] for o in i.operands], i.attributes,
+                                          called=tuple([(replaced or {}).get(c, c) for c in i.called]), payload=i.payload,
+                                          name=i.name, metadata=i.metadata)
+            copy.line = i.line
+            if i.control_predecessors:
+                copy.control_predecessors = tuple([copies[o] for o in i.control_predecessors])
+        target.root = copies[self.root]
+        target.execution_thread = self.execution_thread
+        if self.schedule is not None:
+            target.set_schedule([copies[i] for i in self.schedule])
+        return target
+
+    def __repr__(self) -> str:
+        return f"%{self.name}"
+
+    def __str__(self) -> str:
+        from xla_explorer.hlo.text.printer import computation_text
+
+        return computation_text(self)
+
+
+def infer_shape(spec: OpcodeSpec, operands: tuple[Shape, ...], attributes: Attributes = NO_ATTRIBUTES,
+                called: tuple[HloComputation, ...] = ()) -> Shape:
+    """The result shape by the opcode's rule. ShapeError when the operands do not fit or the opcode has no rule."""
+    from xla_explorer.hlo.shape import ShapeError
+
+    if spec.arity is not None and spec.arity != len(operands):
+        raise ShapeError(f"{spec.name} takes {spec.arity} operand{'s' if spec.arity != 1 else ''}, got {len(operands)}")
+    if spec.shape_rule is None:
+        raise ShapeError(f"cannot infer shape for opcode: {spec.name}")
+    return spec.shape_rule(operands, attributes, called)

@@ -1,0 +1,112 @@
+"""Literals: constant values with a shape.
+
+Source: xla/literal.h. An array literal holds a numpy array (row-major logical order, whatever the layout); a tuple literal
+holds literals. Text is decoded on first use only. Literals are immutable; equal ones compare equal by shape and bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.hlo.primitive_type import primitive_type_of
+from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
+
+_ELIDED = "{...}"
+
+
+class Literal:
+    """A shaped constant. `scalar` is the Python number of a rank-0 array, else None."""
+
+    __slots__ = ("_array", "_key", "_scalar", "_text", "parts", "shape")
+
+    def __init__(self, shape: Shape, array: np.ndarray[Any, Any] | None = None, text: str | None = None,
+                 parts: tuple[Literal, ...] = (), scalar: Any = None) -> None:
+        self.shape = shape
+        self._array = array
+        self._text = text
+        self.parts = parts
+        self._scalar = scalar
+        self._key: Any = None
+
+    @property
+    def array(self) -> np.ndarray[Any, Any]:
+        """The value, in logical row-major order, dtype of the element type. Read-only."""
+        if self._array is None:
+            if self._text is None:
+                raise TypeError(f"a literal of shape {self.shape} is no array")
+            from xla_explorer.hlo.text.literal_text import read_array
+
+            self._array = read_array(self.shape, self._text)
+            self._array.setflags(write=False)
+        return self._array
+
+    @property
+    def scalar(self) -> Any:
+        """The one element of a rank-0 literal as a Python (or ml_dtypes) scalar; None for other ranks and tuples."""
+        if self._scalar is None and self.shape.is_scalar:
+            self._scalar = self.array[()].item() if not self.shape.element_type.is_complex else complex(self.array[()])
+        return self._scalar
+
+    @property
+    def splat(self) -> Any:
+        """The value that all elements share, as a Python scalar; None when they differ, or there is none.
+
+        NaN counts as shared only bit for bit.
+        """
+        if self.shape.is_scalar:
+            return self.scalar
+        if not self.shape.is_array or self.shape.element_count == 0:
+            return None
+        flat = self.array.reshape(-1)
+        first = flat[:1].tobytes()
+        if flat.tobytes() != first * flat.size:
+            return None
+        return flat[0].item()
+
+    @property
+    def text(self) -> str:
+        """The literal as HLO text, in full."""
+        if self._text is None or self._text == _ELIDED:
+            from xla_explorer.hlo.text.literal_text import write_literal
+
+            self._text = write_literal(self)
+        return self._text
+
+    @property
+    def key(self) -> Any:
+        """Hashable identity by value: shape and bits."""
+        if self._key is None:
+            if self.parts or self.shape.is_tuple:
+                self._key = (self.shape, tuple([part.key for part in self.parts]))
+            else:
+                self._key = (self.shape, self.array.tobytes())
+        return self._key
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Literal) and self.shape is other.shape and self.key == other.key)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"Literal({self.shape} {self.text[:80]})"
+
+
+def literal_from_array(value: Any, shape: Shape | None = None) -> Literal:
+    """A literal from anything numpy takes, or from a tuple of such.
+
+    shape: the wanted shape (its element type converts the value); by default that of the array, row-major.
+    """
+    if isinstance(value, tuple):
+        parts = tuple([literal_from_array(v, shape.tuple_shapes[i] if shape else None) for i, v in enumerate(value)])
+        return Literal(shape or tuple_shape([part.shape for part in parts]), parts=parts)
+    array = np.asarray(value) if shape is None else np.asarray(value).astype(shape.element_type.dtype)
+    array = np.array(array, order="C", copy=True)
+    if shape is None:
+        shape = array_shape(primitive_type_of(array.dtype), array.shape)
+    elif array.shape != shape.dimensions:
+        array = np.array(np.broadcast_to(array, shape.dimensions), order="C")
+    array.setflags(write=False)
+    return Literal(shape, array)

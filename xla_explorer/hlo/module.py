@@ -1,0 +1,265 @@
+"""A module: computations (callees first), one entry, header attributes; snapshots of it and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.foundation.naming import UniqueNames
+from xla_explorer.hlo.computation import ComputationRecord, HloComputation
+from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, new_instruction
+from xla_explorer.hlo.metadata import StackFrameTables
+from xla_explorer.hlo.shape import Shape, tuple_shape
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.text.print_options import PrintOptions
+
+
+class ModuleSnapshot(NamedTuple):
+    """What a module was at one moment: immutable, shares what did not change with other snapshots of the same module."""
+
+    name: str
+    entry: int
+    computations: tuple[ComputationRecord, ...]
+    attributes: tuple[tuple[str, Any], ...]
+    frames: StackFrameTables | None
+
+    def instruction_count(self) -> int:
+        """Instructions in all computations."""
+        return sum([len(c.instructions) for c in self.computations])
+
+    def records(self) -> Iterator[InstructionRecord]:
+        """Every instruction record."""
+        for computation in self.computations:
+            yield from computation.instructions
+
+
+class SnapshotDifference(NamedTuple):
+    """Ids of instructions added, removed and changed (operands, attributes, shape, name) between two snapshots."""
+
+    added: frozenset[int]
+    removed: frozenset[int]
+    changed: frozenset[int]
+
+
+def snapshot_difference(before: ModuleSnapshot, after: ModuleSnapshot) -> SnapshotDifference:
+    """Compare by identity of records first, so what did not change costs next to nothing."""
+    old = {c.id: c for c in before.computations}
+    gone: dict[int, InstructionRecord] = {}
+    new: dict[int, InstructionRecord] = {}
+    for computation in after.computations:
+        previous = old.pop(computation.id, None)
+        if previous is computation:
+            continue
+        a = set(map(id, previous.instructions)) if previous else set()
+        b = set(map(id, computation.instructions))
+        new.update({r.id: r for r in computation.instructions if id(r) not in a})
+        if previous:
+            gone.update({r.id: r for r in previous.instructions if id(r) not in b})
+    for computation in old.values():
+        gone.update({r.id: r for r in computation.instructions})
+    return SnapshotDifference(frozenset(new.keys() - gone.keys()), frozenset(gone.keys() - new.keys()),
+                              frozenset([k for k in new.keys() & gone.keys() if new[k] != gone[k]]))
+
+
+class HloModule:
+    """computations: name -> computation, callees before callers. attributes: header attributes by name (raw text or
+    decoded), in order. is_scheduled: the order of instructions is the order of execution."""
+
+    __slots__ = ("_next_computation", "_next_instruction", "attributes", "computations", "entry", "filename", "frames", "name", "names",
+                 "source_text")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.computations: dict[str, HloComputation] = {}
+        self.entry: HloComputation = None  # type: ignore[assignment]  # set before anybody reads it
+        self.attributes: dict[str, Any] = {}
+        self.frames: StackFrameTables | None = None
+        self.names = UniqueNames()
+        self.source_text: str | None = None
+        self.filename: str | None = None
+        self._next_instruction = 0
+        self._next_computation = 0
+
+    # -- building ----------------------------------------------------------------------------------------------------
+    def take_instruction_id(self) -> int:
+        """The next instruction id; never reused."""
+        number = self._next_instruction
+        self._next_instruction = number + 1
+        return number
+
+    @property
+    def next_instruction_id(self) -> int:
+        """The id that the next instruction will get."""
+        return self._next_instruction
+
+    def take_computation_id(self) -> int:
+        """The next computation id; never reused."""
+        number = self._next_computation
+        self._next_computation = number + 1
+        return number
+
+    def add_computation(self, name: str, *, entry: bool = False) -> HloComputation:
+        """An empty computation under a unique name."""
+        stem, number = name, 1
+        while name in self.computations:
+            name, number = f"{stem}.{number}", number + 1
+        computation = self.computations[name] = HloComputation(name, self)
+        if self.computations and self.entry is not None:
+            computation.listener = self.entry.listener
+        if entry:
+            self.entry = computation
+        return computation
+
+    def remove_computation(self, computation: HloComputation) -> None:
+        """Take out a computation that nobody calls."""
+        del self.computations[computation.name]
+
+    def set_listener(self, listener: Any) -> None:
+        """One listener for all computations, present and future (None: nobody listens)."""
+        for computation in self.computations.values():
+            computation.listener = listener
+
+    # -- questions ---------------------------------------------------------------------------------------------------
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether the entry has a schedule."""
+        return self.entry.schedule is not None
+
+    def instructions(self) -> Iterator[HloInstruction]:
+        """Every instruction of every computation."""
+        for computation in self.computations.values():
+            yield from computation.instructions.values()
+
+    def instruction_count(self) -> int:
+        """Instructions in all computations."""
+        return sum([len(c.instructions) for c in self.computations.values()])
+
+    def find(self, name_or_id: str | int) -> HloInstruction:
+        """An instruction by name (with or without %) or id. KeyError with near names otherwise."""
+        if isinstance(name_or_id, int):
+            for computation in self.computations.values():
+                if name_or_id in computation.instructions:
+                    return computation.instructions[name_or_id]
+            raise KeyError(f"no instruction has id {name_or_id}")
+        wanted = name_or_id.lstrip("%")
+        names = []
+        for i in self.instructions():
+            if i.name == wanted:
+                return i
+            names.append(i.name)
+        import difflib
+
+        near = difflib.get_close_matches(wanted, names, 3)
+        raise KeyError(f"no instruction is named %{wanted}" + (f"; near: {', '.join('%' + n for n in near)}" if near else ""))
+
+    def post_order_computations(self) -> list[HloComputation]:
+        """Callees before callers, only those reachable from the entry."""
+        order: list[HloComputation] = []
+        state: dict[HloComputation, bool] = {}
+        stack: list[tuple[HloComputation, bool]] = [(self.entry, False)]
+        while stack:
+            computation, finished = stack.pop()
+            if finished:
+                order.append(computation)
+                continue
+            if computation in state:
+                continue
+            state[computation] = True
+            stack.append((computation, True))
+            for i in computation.instructions.values():
+                if i.called:
+                    stack.extend([(c, False) for c in i.called if c not in state])
+        return order
+
+    def fusion_computations(self) -> set[HloComputation]:
+        """The bodies of fusion instructions."""
+        return {i.called[0] for i in self.instructions() if i.opcode.name == "fusion"}
+
+    def parameter_shapes(self) -> list[Shape]:
+        """Shapes of the entry's parameters, by number."""
+        return [p.shape for p in self.entry.parameters()]
+
+    def result_shape(self) -> Shape:
+        """Shape of the entry's root."""
+        return self.entry.root.shape
+
+    # -- snapshots ---------------------------------------------------------------------------------------------------
+    def snapshot(self) -> ModuleSnapshot:
+        """The module as immutable data. Costs what changed since the last one."""
+        return ModuleSnapshot(self.name, self.entry.id, tuple([c.record() for c in self.computations.values()]),
+                              tuple(self.attributes.items()), self.frames)
+
+    @classmethod
+    def from_snapshot(cls, snapshot: ModuleSnapshot) -> HloModule:
+        """A module equal to the one the snapshot was taken of, with the same ids."""
+        module = cls(snapshot.name)
+        module.attributes = dict(snapshot.attributes)
+        module.frames = snapshot.frames
+        by_id: dict[int, HloComputation] = {}
+        pending = list(snapshot.computations)
+        for record in pending:
+            computation = HloComputation(record.name, module)
+            computation.id = record.id
+            computation.execution_thread = record.execution_thread
+            by_id[record.id] = module.computations[record.name] = computation
+        highest = -1
+        for record in pending:
+            computation = by_id[record.id]
+            made: dict[int, HloInstruction] = {}
+            for r in record.instructions:
+                i = new_instruction(r.id, r.name, r.opcode, r.shape, tuple([made[o] for o in r.operands]), r.attributes,
+                                    tuple([by_id[c] for c in r.called]), r.payload, r.metadata)
+                i.parent = computation
+                i._record = r
+                for operand in i.operands:
+                    operand.users[i] = None
+                if r.control_predecessors:
+                    i.control_predecessors = tuple([made[o] for o in r.control_predecessors])
+                made[r.id] = i
+                module.names.reserve(r.name)
+                highest = max(highest, r.id)
+            computation.instructions = made
+            computation.root = made[record.root]
+            if record.schedule is not None:
+                computation.schedule = tuple([made[k] for k in record.schedule])
+        module.entry = by_id[snapshot.entry]
+        module._next_instruction = highest + 1
+        module._next_computation = max(by_id) + 1
+        return module
+
+    def clone(self) -> HloModule:
+        """A deep copy that keeps names and ids."""
+        copy = HloModule.from_snapshot(self.snapshot())
+        copy._next_instruction, copy._next_computation = self._next_instruction, self._next_computation
+        copy.source_text, copy.filename = self.source_text, self.filename
+        for computation, original in zip(copy.computations.values(), self.computations.values(), strict=True):
+            for number, i in computation.instructions.items():
+                i.line = original.instructions[number].line
+        return copy
+
+    def dispose(self) -> None:
+        """Undo the reference cycles, so that the graph is freed at once instead of by a later full collection."""
+        for computation in self.computations.values():
+            for i in computation.instructions.values():
+                i.users, i.operands, i.called = {}, (), ()
+            computation.instructions = {}
+            computation.schedule = computation._order = computation._record = None
+        self.computations = {}
+
+    def to_text(self, options: PrintOptions | None = None) -> str:
+        """HLO text that XLA's own parser reads. See `PrintOptions` for presets."""
+        from xla_explorer.hlo.text.printer import module_text
+
+        return module_text(self, options)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return f"<HloModule {self.name}: {self.instruction_count()} instructions in {len(self.computations)} computations>"
+
+
+def parameters_tuple(module: HloModule) -> Shape:
+    """The entry's parameters as one tuple shape."""
+    return tuple_shape(module.parameter_shapes())

@@ -1,0 +1,27 @@
+"""The opcode table: a row for each HLO opcode, by family. `opcode("add")` finds one; rows compare with `is`."""
+
+from __future__ import annotations
+
+from xla_explorer.hlo.opcodes.spec import Constraint, Family, OpcodeSpec, ShapeRule, Trait
+from xla_explorer.hlo.opcodes.table import OPCODES
+
+__all__ = ["CONSTANT", "FUSION", "GET_TUPLE_ELEMENT", "OPCODES", "PARAMETER", "TUPLE", "Constraint", "Family", "OpcodeSpec",
+           "ShapeRule", "Trait", "opcode"]
+
+
+def opcode(name: str) -> OpcodeSpec:
+    """The row of an opcode. KeyError with near names when there is none."""
+    try:
+        return OPCODES[name]
+    except KeyError:
+        import difflib
+
+        near = difflib.get_close_matches(name, OPCODES, 3)
+        raise KeyError(f"unknown opcode {name!r}" + (f"; near: {', '.join(near)}" if near else "")) from None
+
+
+PARAMETER = OPCODES["parameter"]
+CONSTANT = OPCODES["constant"]
+TUPLE = OPCODES["tuple"]
+GET_TUPLE_ELEMENT = OPCODES["get-tuple-element"]
+FUSION = OPCODES["fusion"]

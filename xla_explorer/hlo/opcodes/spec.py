@@ -1,0 +1,90 @@
+"""What an opcode is, as data: one `OpcodeSpec` row each. Parser, printer, builder, verifier, help and docs derive from it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.attributes import Attributes
+from xla_explorer.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.computation import HloComputation
+    from xla_explorer.hlo.instruction import HloInstruction
+
+
+class Family(enum.Enum):
+    """The families, one module each here, in the evaluator and in code generation."""
+
+    ELEMENTWISE = "elementwise"
+    DATA_MOVEMENT = "data movement"
+    CONTRACTION = "contraction"
+    REDUCTION = "reduction"
+    CONTROL_FLOW = "control flow"
+    COLLECTIVE = "collective"
+    RANDOM = "random"
+    CUSTOM = "custom"
+    STRUCTURAL = "structural"
+
+
+class Trait(enum.Enum):
+    """What passes may rely on. The value is the sentence shown to people."""
+
+    ELEMENTWISE = "element i of the result reads element i of the operands"
+    COMMUTATIVE = "operands 0 and 1 may be swapped"
+    SIDE_EFFECT = "must be neither removed, repeated nor merged"
+    EXPENSIVE = "fusion must not compute it twice per element"
+    NON_DETERMINISTIC = "two evaluations may differ"
+    BITCASTABLE = "in a default layout it moves no data"
+    IN_PLACE = "may write its result into the buffer of operand 0"
+    VARIADIC_RESULT = "the result is a tuple when there are several operands"
+    ASYNCHRONOUS = "start, update or done of an asynchronous operation"
+
+
+# (operand shapes, attributes, called computations) -> result shape; raises ShapeError with both sides named.
+ShapeRule = Callable[[tuple[Shape, ...], Attributes, "tuple[HloComputation, ...]"], Shape]
+Constraint = Callable[["HloInstruction"], "Reason | None"]
+
+
+class OpcodeSpec:
+    """One row. Instructions hold the row itself, so testing a trait is one attribute load.
+
+    name: text name. arity: number of operands, None when variadic. attributes: names of its own attributes in printing order
+    (codecs in `hlo/attributes/codecs.py`). required: those that must be written. called: roles of the computations it calls
+    (`to_apply`, or `condition`, `body` ...). shape_rule: infers the result shape, None where the text must state it.
+    constraints: checks of the verifier, numbered C1, C2 ... in order. summary: one sentence. source: where the fact comes from.
+    """
+
+    __slots__ = ("arity", "asynchronous", "attributes", "called", "commutative", "constraints", "elementwise", "expensive", "family",
+                 "name", "number", "required", "shape_rule", "side_effect", "source", "summary", "traits")
+
+    def __init__(self, name: str, *, family: Family, arity: int | None, summary: str, source: str, attributes: tuple[str, ...] = (),
+                 required: tuple[str, ...] = (), called: tuple[str, ...] = (), shape_rule: ShapeRule | None = None,
+                 constraints: tuple[Constraint, ...] = (), traits: frozenset[Trait] = frozenset()) -> None:
+        self.name = name
+        self.family = family
+        self.arity = arity
+        self.summary = summary
+        self.source = source
+        self.attributes = attributes
+        self.required = required
+        self.called = called
+        self.shape_rule = shape_rule
+        self.constraints = constraints
+        self.traits = traits
+        self.number = -1
+        self.elementwise = Trait.ELEMENTWISE in traits
+        self.commutative = Trait.COMMUTATIVE in traits
+        self.side_effect = Trait.SIDE_EFFECT in traits
+        self.expensive = Trait.EXPENSIVE in traits
+        self.asynchronous = Trait.ASYNCHRONOUS in traits
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from xla_explorer.hlo.opcodes import opcode
+
+        return opcode, (self.name,)

@@ -1,0 +1,184 @@
+"""Shapes, interned by their canonical text: equal shapes are one object, so comparing is `is` and hashing is cheap.
+
+Source: xla/shape.h. A shape is an array (element type, dimensions, layout), a tuple, a token, an opaque, or a buffer `b(...)`.
+Dimensions may be bounded-dynamic (`<=8`) or unbounded (`?`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from xla_explorer.hlo.layout import Layout, default_layout, layout
+from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
+
+UNBOUNDED = -1  # the size of a `?` dimension
+
+
+class Shape:
+    """One interned shape. Make one with `array_shape`, `tuple_shape` or `parse_shape`; never mutate.
+
+    element_type: the PrimitiveType, None for tuples and buffers. dimensions: sizes (bounds where dynamic). dynamic: per
+    dimension whether it is dynamic. tuple_shapes: the elements of a tuple, else (). `base` is the same shape with default
+    layouts everywhere: two shapes are compatible (XLA's `ShapeUtil::Compatible`) exactly when their bases are one object.
+    """
+
+    __slots__ = ("_strides", "base", "byte_size", "dimensions", "dynamic", "element_count", "element_type", "is_array",
+                 "is_buffer", "is_scalar", "is_tuple", "layout", "rank", "text", "text_without_layout", "tuple_shapes")
+
+    text: str
+    text_without_layout: str
+    element_type: PrimitiveType
+    dimensions: tuple[int, ...]
+    dynamic: tuple[bool, ...]
+    layout: Layout
+    tuple_shapes: tuple[Shape, ...]
+    base: Shape
+    rank: int
+    element_count: int
+    byte_size: int
+    is_tuple: bool
+    is_buffer: bool
+    is_array: bool
+    is_scalar: bool
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return parse_shape, (self.text,)
+
+    def compatible(self, other: Shape) -> bool:
+        """Same types and dimensions; layouts may differ."""
+        return self.base is other.base
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Elements between neighbours along each dimension, from the layout."""
+        if self._strides is None:
+            result, step = [0] * self.rank, 1
+            for dimension in self.layout.minor_to_major:
+                result[dimension] = step
+                step *= self.dimensions[dimension]
+            self._strides = tuple(result)
+        return self._strides
+
+    def with_layout(self, order: Layout | tuple[int, ...]) -> Shape:
+        """The same array with another layout."""
+        return array_shape(self.element_type, self.dimensions, order if isinstance(order, Layout) else layout(order), self.dynamic)
+
+    def with_element_type(self, element_type: PrimitiveType) -> Shape:
+        """The same dimensions and layout with another element type."""
+        return array_shape(element_type, self.dimensions, self.layout, self.dynamic)
+
+    def with_dimensions(self, dimensions: Iterable[int]) -> Shape:
+        """The same element type with other dimensions, default layout."""
+        return array_shape(self.element_type, tuple(dimensions))
+
+    def leaves(self, index: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Shape]]:
+        """(index, shape) of each non-tuple leaf, depth first; an array is its own leaf at ()."""
+        if not self.is_tuple:
+            yield index, self
+        else:
+            for number, part in enumerate(self.tuple_shapes):
+                yield from part.leaves((*index, number))
+
+    def sub_shape(self, index: tuple[int, ...]) -> Shape:
+        """The shape at a tuple index such as (0, 2)."""
+        found = self
+        for number in index:
+            found = found.tuple_shapes[number]
+        return found
+
+
+_BY_TEXT: dict[str, Shape] = {}
+_BY_KEY: dict[Any, Shape] = {}
+
+
+def array_shape(element_type: PrimitiveType | str, dimensions: Iterable[int], order: Layout | None = None,
+                dynamic: tuple[bool, ...] = ()) -> Shape:
+    """The array shape; row-major unless a layout is given. Dimensions are sizes (UNBOUNDED for `?`)."""
+    if isinstance(element_type, str):
+        element_type = PRIMITIVE_TYPES[element_type]
+    dimensions = tuple(dimensions)
+    key = (element_type, dimensions, order, dynamic)
+    found = _BY_KEY.get(key)
+    if found is None:
+        found = _BY_KEY[key] = _make_array(element_type, dimensions, order or default_layout(len(dimensions)),
+                                           dynamic if any(dynamic) else (False,) * len(dimensions))
+    return found
+
+
+def _make_array(element_type: PrimitiveType, dimensions: tuple[int, ...], order: Layout, dynamic: tuple[bool, ...]) -> Shape:
+    sizes = ",".join([("?" if size == UNBOUNDED else f"<={size}") if moving else str(size)
+                      for size, moving in zip(dimensions, dynamic, strict=True)])
+    bare = f"{element_type.name}[{sizes}]"
+    text = bare + order.text
+    found = _BY_TEXT.get(text)
+    if found is not None:
+        return found
+    shape = Shape()
+    shape.text, shape.text_without_layout = text, bare
+    shape.element_type, shape.dimensions, shape.dynamic, shape.layout = element_type, dimensions, dynamic, order
+    shape.tuple_shapes, shape.rank, shape._strides = (), len(dimensions), None
+    shape.is_tuple = shape.is_buffer = False
+    shape.is_array = element_type.is_array_type
+    shape.is_scalar = shape.is_array and not dimensions
+    shape.element_count = math.prod([max(size, 0) for size in dimensions])
+    shape.byte_size = shape.element_count * element_type.bytes if shape.is_array else 0
+    shape.base = shape if order.is_default else _make_array(element_type, dimensions, default_layout(len(dimensions)), dynamic)
+    return _BY_TEXT.setdefault(text, shape)
+
+
+def _make_composite(parts: tuple[Shape, ...], is_buffer: bool) -> Shape:
+    prefix = "b" if is_buffer else ""
+    text = f"{prefix}({', '.join([part.text for part in parts])})"
+    found = _BY_TEXT.get(text)
+    if found is not None:
+        return found
+    shape = Shape()
+    shape.text = text
+    shape.text_without_layout = f"{prefix}({', '.join([part.text_without_layout for part in parts])})"
+    shape.element_type, shape.dimensions, shape.dynamic, shape.layout = None, (), (), layout(())  # type: ignore[assignment]
+    shape.tuple_shapes, shape.rank, shape._strides = parts, 0, None
+    shape.is_tuple, shape.is_buffer, shape.is_array, shape.is_scalar = not is_buffer, is_buffer, False, False
+    shape.element_count, shape.byte_size = 0, sum([part.byte_size for part in parts])
+    bases = tuple([part.base for part in parts])
+    shape.base = shape if all(a is b for a, b in zip(bases, parts, strict=True)) else _make_composite(bases, is_buffer)
+    return _BY_TEXT.setdefault(text, shape)
+
+
+def tuple_shape(parts: Iterable[Shape]) -> Shape:
+    """The tuple of the given shapes."""
+    return _make_composite(tuple(parts), False)
+
+
+def buffer_shape(part: Shape) -> Shape:
+    """`b(f32[4])`: a buffer that holds the given array."""
+    return _make_composite((part,), True)
+
+
+def token_shape() -> Shape:
+    """`token[]`."""
+    return array_shape("token", ())
+
+
+class ShapeError(ValueError):
+    """A shape that cannot be, or shapes that do not go together. The message names both sides."""
+
+
+def parse_shape(text: str) -> Shape:
+    """Text such as `f32[2,3]{1,0}`, `(f32[], s32[2])`, `b(f32[4])`. ShapeError says what is wrong and where.
+
+    Looks the text up first, so that a repeated shape costs one dictionary access.
+    """
+    found = _BY_TEXT.get(text)
+    if found is None:
+        from xla_explorer.hlo.text.shape_text import read_shape
+
+        found, end = read_shape(text, 0)
+        if text[end:].strip():
+            raise ShapeError(f"stray text after the shape: {text[end:].strip()!r}")
+        _BY_TEXT[text] = found
+    return found
