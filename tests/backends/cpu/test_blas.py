@@ -14,16 +14,17 @@ from xla_explorer.backends.cpu.target_machine import describe_target, host_targe
 
 def test_symbols():
     symbols = blas.blas_symbols()
-    for name in ("cblas_sgemm", "cblas_dgemm", "cblas_cgemm", "cblas_zgemm", "cblas_sgemv", "cblas_dgemv", "cblas_strsm",
-                 "cblas_dtrsm", "LAPACKE_spotrf", "LAPACKE_dpotrf", "spotrf_", "dpotrf_", "strtri_"):
+    for name in ("cblas_sgemm", "cblas_dgemm", "cblas_cgemm", "cblas_zgemm", "cblas_sgemv", "cblas_dgemv",
+                 "cblas_strsm", "cblas_dtrsm", "LAPACKE_spotrf", "LAPACKE_dpotrf", "spotrf_", "dpotrf_", "strtri_"):
         assert symbols[name] == blas.symbol_address(name) != 0
     with pytest.raises(KeyError):
         blas.symbol_address("cblas_nonsense")
 
 
 def test_sgemm_value():
-    gemm = ctypes.CFUNCTYPE(None, *[ctypes.c_int] * 6, ctypes.c_float, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p,
-                            ctypes.c_int, ctypes.c_float, ctypes.c_void_p, ctypes.c_int)(blas.symbol_address("cblas_sgemm"))
+    matrix = (ctypes.c_void_p, ctypes.c_int)
+    signature = ctypes.CFUNCTYPE(None, *[ctypes.c_int] * 6, ctypes.c_float, *matrix, *matrix, ctypes.c_float, *matrix)
+    gemm = signature(blas.symbol_address("cblas_sgemm"))
     a, b = np.random.default_rng(0).random((5, 7), "f4"), np.random.default_rng(1).random((7, 3), "f4")
     out = np.empty((5, 3), "f4")
     gemm(blas.CBLAS_ROW_MAJOR, blas.CBLAS_NO_TRANSPOSE, blas.CBLAS_NO_TRANSPOSE, 5, 3, 7, 1.0, a.ctypes.data, 7,
@@ -48,7 +49,8 @@ def test_core_type_rule():
 
 
 def test_loading_leaves_the_environment_alone_and_uses_the_wanted_kernels():
-    code = ("import os\nbefore = dict(os.environ)\nfrom xla_explorer.backends.cpu.blas import corename\nname = corename()\n"
+    code = ("import os\nbefore = dict(os.environ)\n"
+            "from xla_explorer.backends.cpu.blas import corename\nname = corename()\n"
             "assert dict(os.environ) == before\nimport sys\nassert 'scipy_openblas32' not in sys.modules\nprint(name)")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS")}
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)

@@ -69,6 +69,7 @@ def test_undefined_symbol_is_an_error():
 
 
 def test_library_functions_of_the_process():
-    source = "declare double @cos(double)\ndefine double @g(double %x) {\n  %y = call double @cos(double %x)\n  ret double %y\n}\n"
+    source = ("declare double @cos(double)\ndefine double @g(double %x) {\n"
+              "  %y = call double @cos(double %x)\n  ret double %y\n}\n")
     library = NativeLibrary(optimize_and_emit(source).object_bytes, exports=["g"])
     assert library.bind("g", ctypes.c_double, [ctypes.c_double])(0.0) == 1.0

@@ -100,7 +100,7 @@ def test_many_writers_of_the_same_key(tmp_path):
     for thread in threads:
         thread.join()
     assert not problems and len(files(tmp_path)) == 1
-    assert not [path for path in tmp_path.rglob(".writing-*")]
+    assert not list(tmp_path.rglob(".writing-*"))
 
 
 def test_platform_folder(monkeypatch, tmp_path):

@@ -61,8 +61,8 @@ def blas_library_path() -> Path:
 def preferred_core_type(target: TargetDescription) -> str | None:
     """The value of OPENBLAS_CORETYPE that this machine needs, or None where OpenBLAS chooses well by itself.
 
-    OpenBLAS does not know the newest AMD families and falls back to AVX2 kernels there, at half the speed of the AVX-512
-    ones. On Intel it recognises AVX-512 (and better, its successors) itself.
+    OpenBLAS does not know the newest AMD families and falls back to AVX2 kernels there, at half the speed of the
+    AVX-512 ones. On Intel it recognises AVX-512 (and better, its successors) itself.
     """
     needed = {"avx512f", "avx512bw", "avx512dq", "avx512vl"}
     if target.cpu.startswith("znver") and needed <= target.enabled_features:
@@ -87,8 +87,8 @@ def _environment(settings: dict[str, str]) -> Iterator[None]:
 def load_blas() -> ctypes.CDLL:
     """The library, loaded once, with one thread per call (we partition the work ourselves). Raises BlasUnavailable.
 
-    OpenBLAS reads OPENBLAS_CORETYPE and OPENBLAS_NUM_THREADS while it is loaded and never again, so both are set for that
-    moment only. If the process has loaded this very file before, its core type stays what it was: see `corename`.
+    OpenBLAS reads OPENBLAS_CORETYPE and OPENBLAS_NUM_THREADS while it is loaded and never again, so both are set for
+    that moment only. If the process has loaded this very file before, its core type stays what it was: see `corename`.
     """
     path = blas_library_path()
     settings = {"OPENBLAS_NUM_THREADS": "1"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import struct
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -27,7 +28,7 @@ def _process_jit() -> Any:
     if _jit is None:
         with _jit_lock:
             if _jit is None:
-                _jit = llvm().create_lljit_compiler(create_target_machine(host_target()))
+                _jit = llvm().create_lljit_compiler(create_target_machine(host_target()), suppress_errors=True)
     return _jit
 
 
@@ -46,7 +47,8 @@ class NativeLibrary:
                  exports: Iterable[str] = (), *, process_symbols: bool = True) -> None:
         jit = _process_jit()
         builder = llvm().JITLibraryBuilder()
-        for image in [object_bytes] if isinstance(object_bytes, bytes) else object_bytes:
+        images = [object_bytes] if isinstance(object_bytes, bytes) else list(object_bytes)
+        for image in images:
             builder.add_object_img(image)
         for name, address in (symbols or {}).items():
             builder.import_symbol(name, address)
@@ -58,7 +60,9 @@ class NativeLibrary:
         try:
             self._tracker = builder.link(jit, f"xla_explorer_{next(_names)}")
         except RuntimeError as problem:
-            raise NativeLinkError(f"cannot load native code: {problem}",
+            open_names = sorted(set().union(*map(undefined_symbols, images)) - set(symbols or ()))
+            wanted = f" (left undefined by the objects: {', '.join(open_names)})" if open_names else ""
+            raise NativeLinkError(f"cannot load native code: {problem}{wanted}",
                                   "pass the address of each undefined symbol in `symbols`") from None
 
     def function_address(self, name: str) -> int:
@@ -98,3 +102,27 @@ class NativeLibrary:
     def __repr__(self) -> str:
         state = "closed" if self.closed else "loaded"
         return f"<NativeLibrary {', '.join(self.exports) or 'without exports'}: {state}>"
+
+
+_ELF_SYMBOL_TABLE_SECTION = 2
+
+
+def undefined_symbols(object_bytes: bytes) -> set[str]:
+    """Names that a 64-bit little-endian ELF object uses and does not define; empty for other formats."""
+    if object_bytes[:6] != b"\x7fELF\x02\x01":
+        return set()
+    (section_offset,) = struct.unpack_from("<Q", object_bytes, 0x28)
+    entry_size, count = struct.unpack_from("<HH", object_bytes, 0x3A)
+    names: set[str] = set()
+    for number in range(count):
+        kind, _, _, offset, size, strings = struct.unpack_from("<IQQQQI", object_bytes,
+                                                               section_offset + number * entry_size + 4)
+        if kind != _ELF_SYMBOL_TABLE_SECTION:
+            continue
+        (string_offset,) = struct.unpack_from("<Q", object_bytes, section_offset + strings * entry_size + 0x18)
+        for place in range(offset, offset + size, 24):
+            name, _, _, section = struct.unpack_from("<IBBH", object_bytes, place)
+            if name and section == 0:
+                start = string_offset + name
+                names.add(object_bytes[start:object_bytes.index(b"\0", start)].decode())
+    return names

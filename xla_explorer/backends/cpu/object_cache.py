@@ -1,8 +1,8 @@
 """A content-addressed cache of object code: in memory, and on disk across processes.
 
 One file per object, named by the SHA-256 of everything that decides its content. A file carries a checksum of its
-payload, is written beside its place and then renamed, so any number of processes may share the folder; a torn or damaged
-file is a miss and is deleted. The least recently used files go first when the folder outgrows its bound.
+payload, is written beside its place and then renamed, so any number of processes may share the folder; a torn or
+damaged file is a miss and is deleted. The least recently used files go first when the folder outgrows its bound.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ class TargetDescription:
     """Everything that decides which machine code comes out of the same LLVM IR; part of every cache key.
 
     triple: LLVM target triple. cpu, features: as LLVM spells them (`znver5`, `+avx2,+fma`); empty is the baseline.
-    relocation_model: `default`, `static`, `pic` or `dynamicnopic`. code_model: `jitdefault` for code that is loaded into
-    this process, `default` or `small` for object files. abi_name: RISC-V needs one (`lp64d`).
+    relocation_model: `default`, `static`, `pic` or `dynamicnopic`. code_model: `jitdefault` for code that is loaded
+    into this process, `default` or `small` for object files. abi_name: RISC-V needs one (`lp64d`).
     vector_register_bits: width of the widest SIMD register, 0 without SIMD; scalable vectors (SVE, RVV) count with
     their least width. has_fma: one instruction for a * b + c in f32 and f64.
     """
@@ -65,7 +65,7 @@ _initialised: set[str] = set()
 
 
 def llvm(all_targets: bool = False) -> Any:
-    """The module `llvmlite.binding`, with the native target (or all targets) initialised. Cheap after the first call."""
+    """The module `llvmlite.binding`, with the native target (or all targets) initialised. Cheap once done."""
     import llvmlite.binding as binding
 
     wanted = "all" if all_targets else "native"
