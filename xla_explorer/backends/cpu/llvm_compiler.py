@@ -241,8 +241,8 @@ def _ir_error(text: str, ir_text: str) -> LlvmIrError:
                 if line.strip() == wanted:
                     return LlvmIrError(message, number, 0, _excerpt(lines, number, 0))
         return LlvmIrError(message, excerpt="\n".join(sentences[1:6]))
-    line, column = int(found[1]), int(found[2])
-    return LlvmIrError(found[3], line, column, _excerpt(ir_text.splitlines(), line, column))
+    place, column = int(found[1]), int(found[2])
+    return LlvmIrError(found[3], place, column, _excerpt(ir_text.splitlines(), place, column))
 
 
 def _excerpt(lines: list[str], line: int, column: int, around: int = 2) -> str:
