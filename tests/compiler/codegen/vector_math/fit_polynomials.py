@@ -59,8 +59,9 @@ def remez(fit: Target, degree: int, iterations: int = 6) -> tuple[list[mpf], mpf
         for row, t in enumerate(nodes):
             for column in range(degree + 1):
                 system[row, column] = t**column
-            weight = fit.weight(t)
-            system[row, degree + 1] = (-1) ** row / (weight if weight != 0 else mpf(10) ** -40)
+            # A weight of 0 (at t = 0) would leave the row empty.
+            weight = max(fit.weight(t), mpf(10) ** -10)
+            system[row, degree + 1] = (-1) ** row / weight
             right[row] = fit.target(t)
         solution = mp.lu_solve(system, right)
         coefficients = [solution[index] for index in range(degree + 1)]
@@ -122,6 +123,10 @@ def targets() -> list[Target]:
         Target("COSINE", "(cos(r) - 1 + r^2/2) / r^4 in z = r^2, for |r| <= pi/4",
                series_safe(of_root(lambda r: (mp.cos(r) - 1 + r * r / 2) / r**4), mpf(1) / 24), lambda z: z * z,
                zero, quarter_pi**2, 1),
+        Target("TANGENT", "(tan(r) - r) / r^3 in z = r^2, for |r| <= pi/4",
+               series_safe(of_root(lambda r: (mp.tan(r) - r) / r**3), mpf(1) / 3), lambda z: z, zero, quarter_pi**2, 4),
+        Target("HYPERBOLIC_TANGENT", "(tanh(x) - x) / x^3 in z = x^2, for |x| <= 0.6",
+               series_safe(of_root(lambda x: (mp.tanh(x) - x) / x**3), -mpf(1) / 3), lambda z: z, zero, mpf("0.3602"), 3),
         Target("ARC_TANGENT", "(atan(t) - t) / t^3 in z = t^2, for |t| <= tan(pi/8)",
                series_safe(of_root(lambda t: (mp.atan(t) - t) / t**3), -mpf(1) / 3), lambda z: z, zero, eighth**2, 3),
         Target("ARC_SINE", "(asin(t) - t) / t^3 in z = t^2, for |t| <= 1/2",

@@ -1,0 +1,110 @@
+"""exponential, exponential-minus-one and logistic.
+
+All three write x = n ln 2 + r with |r| <= ln(2)/2 and need e^r = 1 + q. The nearest integer n comes from adding
+1.5 * 2^mantissa_bits, which leaves n in the low bits of the sum: no float-to-integer conversion, hence no poison for NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from xla_explorer.compiler.codegen.vector_math import polynomials
+from xla_explorer.compiler.codegen.vector_math.constants import LN2, LOG2_E
+from xla_explorer.compiler.codegen.vector_math.function import Recipe
+from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
+
+POLYNOMIAL: Final = {"f32": polynomials.EXPONENTIAL_F32, "f64": polynomials.EXPONENTIAL_F64}
+# Above the first bound e^x overflows, below the second it rounds to 0, below the third 2^(n-1) is not a normal number.
+OVERFLOW: Final = {"f32": 89.0, "f64": 710.0}
+UNDERFLOW: Final = {"f32": -104.0, "f64": -746.0}
+SCALE_UNDERFLOW: Final = {"f32": -86.5, "f64": -707.5}
+MINUS_ONE_LIMIT: Final = {"f32": -30.0, "f64": -60.0}
+
+
+class Reduction(NamedTuple):
+    """x = n ln 2 + r: `biased` holds n in its low bits, `quotient` is e^r - 1."""
+
+    biased: Value
+    quotient: Value
+
+
+def reduce_and_expand(b: ScalarBuilder, x: Value, low: Value | None = None) -> Reduction:
+    """e^r - 1 for the reduced argument of x (+ low); NaN gives NaN, and |x| must be below 2^(mantissa_bits - 2)."""
+    element_type = b.format.element_type
+    magic = b.format.integer_magic
+    biased = b.fma(x, LOG2_E.high(element_type), magic)
+    n = biased - magic
+    partial = b.fma(n, -LN2.high(element_type), x)
+    r = b.fma(n, -LN2.low(element_type), partial)
+    if low is not None:
+        r = r + low
+    p = b.polynomial(r, POLYNOMIAL[element_type])
+    return Reduction(biased, b.fma(r * r, p, r))
+
+
+def power_of_two(b: ScalarBuilder, biased: Value, offset: int = 0) -> Value:
+    """2^(n + offset) by building the exponent field; n + offset must be a normal exponent."""
+    bits = b.to_bits(biased)
+    # The low bits of the magic number are 0, so the shift leaves n, modulo the width of the exponent field.
+    field = (bits << b.format.mantissa_bits) + b.integer((b.format.exponent_bias + offset) << b.format.mantissa_bits)
+    return b.from_bits(field)
+
+
+def exponential_of_sum(b: ScalarBuilder, x: Value, low: Value | None = None) -> Value:
+    """e^(x + low), rounded once more when the result is denormal. `low` must be 0 where x is clamped."""
+    element_type = b.format.element_type
+    clamped = b.at_least(b.at_most(x, OVERFLOW[element_type]), UNDERFLOW[element_type])
+    biased, quotient = reduce_and_expand(b, clamped, low)
+    # 2^n does not exist for the largest n: 2^(n-1) * 2e^r does, and overflows when it should. For denormal results the
+    # scale is 2^lift too large and a last multiplication rounds into place.
+    lift = 64 if element_type == "f32" else 128
+    tiny = clamped < SCALE_UNDERFLOW[element_type]
+    mantissa_bits = b.format.mantissa_bits
+    bits = b.to_bits(biased) << mantissa_bits
+    normal = b.integer((b.format.exponent_bias - 1) << mantissa_bits)
+    lifted = b.integer((b.format.exponent_bias - 1 + lift) << mantissa_bits)
+    scale = b.from_bits(bits + b.select(tiny, lifted, normal))
+    scaled = b.fma(quotient, 2.0, 2.0) * scale
+    return scaled * b.select(tiny, b.constant(2.0**-lift), b.constant(1.0))
+
+
+def exponential(b: ScalarBuilder) -> Value:
+    return exponential_of_sum(b, b.argument())
+
+
+def exponential_minus_one(b: ScalarBuilder) -> Value:
+    element_type = b.format.element_type
+    x = b.argument()
+    clamped = b.at_least(b.at_most(x, OVERFLOW[element_type]), MINUS_ONE_LIMIT[element_type])
+    biased, quotient = reduce_and_expand(b, clamped)
+    # 2^n q + (2^n - 1), at half size because 2^n may not exist.
+    half_scale = power_of_two(b, biased, -1)
+    half = b.fma(half_scale, quotient, half_scale - 0.5)
+    # Below this bound x is the rounded result; it also keeps -0 and denormals, which the halves lose.
+    tiny = b.absolute(x) < 2.0 ** -(b.format.mantissa_bits + 2)
+    return b.select(tiny, x, half + half)
+
+
+def logistic(b: ScalarBuilder) -> Value:
+    x = b.argument()
+    # With e^-|x| nothing overflows, and large negative x give e^x itself, down to the denormals.
+    decay = b.call("xe_exponential_" + b.format.element_type, -b.absolute(x))
+    numerator = b.select(x < 0.0, decay, b.constant(1.0))
+    return numerator / (decay + 1.0)
+
+
+RECIPES: Final = (
+    Recipe(
+        "exponential",
+        exponential,
+        {"f32": 1.0, "f64": 1.0},
+        "Cody-Waite reduction by ln 2, minimax polynomial for (e^r-1-r)/r^2",
+    ),
+    Recipe(
+        "exponential-minus-one",
+        exponential_minus_one,
+        {"f32": 2.0, "f64": 2.0},
+        "reduction of exponential, 2^n (e^r-1) + (2^n-1)",
+    ),
+    Recipe("logistic", logistic, {"f32": 2.5, "f64": 2.5}, "1/(1+e^-x), with e^-|x|"),
+)
