@@ -53,16 +53,18 @@ class OpcodeSpec:
 
     name: text name. arity: number of operands, None when variadic. attributes: names of its own attributes in printing order
     (codecs in `hlo/attributes/codecs.py`). required: those that must be written. called: roles of the computations it calls
-    (`to_apply`, or `condition`, `body` ...). shape_rule: infers the result shape, None where the text must state it.
+    (`to_apply`, or `condition`, `body` ...). shape_rule: infers the result shape, None where operands and attributes do not
+    determine it. infers_in_text: whether HLO text may leave the result shape out (XLA's parser infers fewer than we can).
     constraints: checks of the verifier, numbered C1, C2 ... in order. summary: one sentence. source: where the fact comes from.
     """
 
     __slots__ = ("arity", "asynchronous", "attributes", "called", "commutative", "constraints", "elementwise", "expensive", "family",
-                 "name", "number", "required", "shape_rule", "side_effect", "source", "summary", "traits")
+                 "infers_in_text", "name", "number", "required", "shape_rule", "side_effect", "source", "summary", "traits")
 
     def __init__(self, name: str, *, family: Family, arity: int | None, summary: str, source: str, attributes: tuple[str, ...] = (),
                  required: tuple[str, ...] = (), called: tuple[str, ...] = (), shape_rule: ShapeRule | None = None,
-                 constraints: tuple[Constraint, ...] = (), traits: frozenset[Trait] = frozenset()) -> None:
+                 constraints: tuple[Constraint, ...] = (), traits: frozenset[Trait] = frozenset(),
+                 infers_in_text: bool = True) -> None:
         self.name = name
         self.family = family
         self.arity = arity
@@ -73,6 +75,7 @@ class OpcodeSpec:
         self.called = called
         self.shape_rule = shape_rule
         self.constraints = constraints
+        self.infers_in_text = infers_in_text and shape_rule is not None
         self.traits = traits
         self.number = -1
         self.elementwise = Trait.ELEMENTWISE in traits
