@@ -1,0 +1,56 @@
+"""Measured limits: plausible, quick, kept on disk."""
+
+import json
+import time
+
+import pytest
+
+from xla_explorer.backends.cpu import machine_limits as limits_module
+from xla_explorer.backends.cpu.machine_limits import MachineLimits, machine_limits, measure, usable_cores
+
+EXAMPLE = MachineLimits("cpu", 4, 256, 10e9, 30e9, 100e9, 50e9, 400e9, 200e9)
+
+
+def test_roofline():
+    assert EXAMPLE.roofline_seconds(100e9, 1e9) == 1.0
+    assert EXAMPLE.roofline_seconds(1e9, 10e9) == 1.0
+    assert EXAMPLE.roofline_seconds(200e9, 1e9, "f64", threads=4) == 1.0
+    assert EXAMPLE.roofline_share(2.0, 100e9, 0) == 0.5
+    assert EXAMPLE.bandwidth(2) == 20e9 and EXAMPLE.bandwidth(4) == 30e9
+    assert EXAMPLE.roofline_share(0.0, 1, 1) == 0.0
+
+
+def test_measurement_is_plausible_and_quick():
+    started = time.perf_counter()
+    limits = measure(array_bytes=4 << 20, repeats=2)
+    assert time.perf_counter() - started < 5
+    assert 1e8 < limits.stream_bandwidth <= limits.stream_bandwidth_all < 1e13
+    assert 1e8 < limits.f64_flops < limits.f32_flops * 1.5 < 1e13
+    assert limits.f32_flops <= limits.f32_flops_all <= limits.f32_flops * limits.cores * 2
+    assert limits.cores == usable_cores()
+
+
+def test_kept_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XLA_EXPLORER_CACHE", raising=False)
+    calls = []
+    monkeypatch.setattr(limits_module, "measure", lambda: calls.append(1) or EXAMPLE)
+    for _ in range(2):
+        machine_limits.cache_clear()
+        assert machine_limits() == EXAMPLE
+    assert len(calls) == 1
+    (path,) = tmp_path.rglob("machine_limits-*.json")
+    assert json.loads(path.read_text())["f32_flops"] == 100e9
+    path.write_text("{ damaged")
+    machine_limits.cache_clear()
+    assert machine_limits() == EXAMPLE and len(calls) == 2
+    machine_limits.cache_clear()
+
+
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_probe_without_fma(lanes):
+    from xla_explorer.backends.cpu.llvm_compiler import optimized_ir
+    text = optimized_ir(limits_module._multiply_add_ir("f", "float", lanes, has_fma=False))
+    assert text.count("fmul") >= 12 and "llvm.fma" not in text

@@ -1,0 +1,244 @@
+"""What LLVM did: every pass with the code before and after it, and the vectoriser's remarks by source line.
+
+LLVM prints these to the process's standard error, switched on by options that are global to the process and cannot all
+be switched off again. Hence the compilation runs in a child process (`python -m
+xla_explorer.backends.cpu.llvm_passes`), about 0.2 s, and this process stays as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, Final, NamedTuple
+
+from xla_explorer.backends.cpu.llvm_compiler import IrModule, LlvmIrError, OptimizationOptions, run_default_pipeline
+from xla_explorer.backends.cpu.target_machine import (
+    TargetDescription,
+    create_target_machine,
+    host_target,
+    llvm,
+)
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+
+class LlvmPassError(XlaExplorerError):
+    """The child process that runs LLVM failed."""
+
+
+class LlvmPassStep(NamedTuple):
+    """One run of one pass on one function (or the module).
+
+    number: position in the pipeline, from 0. name: LLVM's name of the pass (`LoopVectorizePass`, `X86 DAG->DAG
+    Instruction Selection`). function: the function, "" for the whole module. level: `ir` or `machine`. changed: whether
+    it changed anything; if not, before and after are the same text. before, after: LLVM IR or machine IR of what it
+    ran on.
+    """
+
+    number: int
+    name: str
+    function: str
+    level: str
+    changed: bool
+    before: str
+    after: str
+
+    def __repr__(self) -> str:
+        what = "changed" if self.changed else "left alone"
+        return f"<{self.number} {self.name} {what} {self.function or 'the module'}>"
+
+
+class LlvmRemark(NamedTuple):
+    """One sentence of an LLVM pass about the code.
+
+    kind: `passed` (it did it), `missed` (it did not) or `analysis` (why). file, line, column: of the source, ""
+    and 0 if the IR has no location there (a loop's is that of its back branch).
+    """
+
+    kind: str
+    pass_name: str
+    message: str
+    file: str
+    line: int
+    column: int
+
+
+def llvm_pass_trace(ir_text: str, description: TargetDescription | None = None,
+                    options: OptimizationOptions | None = None, *, functions: Sequence[str] = (),
+                    changed_only: bool = False, machine_passes: bool = True,
+                    timeout_seconds: float = 120.0) -> list[LlvmPassStep]:
+    """Every pass of optimiser and code generator, in order, with the code before and after.
+
+    functions: follow only these (module passes are always in). changed_only: leave out passes that changed nothing.
+    machine_passes: False stops after the optimiser. The passes on LLVM IR inside the code generator (loop strength
+    reduction, code generation preparation) are not reported by LLVM's change printer; their effect shows in
+    instruction selection.
+    Raises LlvmIrError, LlvmPassError.
+    """
+    switches = ["-print-changed", "-print-loop-func-scope"]
+    if functions:
+        switches.append(f"-filter-print-funcs={','.join(functions)}")
+    text = _run_child(ir_text, description, options, [switches], machine_passes, timeout_seconds)
+    steps = parse_pass_dump(text)
+    if changed_only:
+        steps = [step for step in steps if step.changed]
+    return steps
+
+
+REMARK_KINDS: Final = {
+    "passed": "-pass-remarks", "missed": "-pass-remarks-missed", "analysis": "-pass-remarks-analysis"}
+
+
+def vectorization_remarks(ir_text: str, description: TargetDescription | None = None,
+                          options: OptimizationOptions | None = None, *,
+                          passes: Sequence[str] = ("loop-vectorize", "slp-vectorizer"),
+                          timeout_seconds: float = 120.0) -> list[LlvmRemark]:
+    """What LLVM passes say about the code: what they did, what they did not, and why.
+
+    passes: their names in remarks; `licm`, `gvn`, `inline`, `loop-unroll` talk as well. The module is optimised once
+    per pass and kind, since LLVM prints neither. With `!dbg` locations in the IR, each remark has the line of the
+    source file. Raises LlvmIrError, LlvmPassError.
+    """
+    rounds = [(kind, name) for name in passes for kind in REMARK_KINDS]
+    silent = [f"{switch}={_NOTHING}" for switch in REMARK_KINDS.values()]
+    text = _run_child(ir_text, description, options,
+                      [[*silent, f"{REMARK_KINDS[kind]}=^{name}$"] for kind, name in rounds], False, timeout_seconds)
+    remarks: dict[LlvmRemark, None] = {}
+    for (kind, name), part in zip(rounds, text.split(_ROUND_END), strict=False):
+        for found in _REMARK.finditer(part):
+            known = found["file"] not in (None, "<unknown>")
+            remarks[LlvmRemark(kind, name, found["message"], found["file"] if known else "",
+                               int(found["line"]) if known else 0, int(found["column"]) if known else 0)] = None
+    return list(remarks)
+
+
+# A regular expression that matches no pass name; an empty one would leave the setting as it is.
+_NOTHING: Final = "^$"
+_ROUND_END: Final = "=== end of round ===\n"
+_REMARK = re.compile(r"^remark: (?:(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): )?(?P<message>.*)$", re.MULTILINE)
+
+
+_HEADER = re.compile(r"^\*\*\* IR Dump (?:At Start|After (?P<pass>.*?) on (?P<unit>\[module\]|\(.*?\)|.*?)"
+                     r"(?P<same> omitted because no change| filtered out)?) \*\*\*$|"
+                     r"^\*\*\* IR (?:Pass|Deleted)[^\n]*\*\*\*$", re.MULTILINE)
+_LOOP_UNIT = re.compile(r"loop .*? in function (.*)")
+_DEFINITION = re.compile(r'^(?:; Function Attrs: [^\n]*\n)?define [^@\n]*@("[^"]+"|[-\w.$]+)\(', re.MULTILINE)
+
+
+def parse_pass_dump(text: str) -> list[LlvmPassStep]:
+    """Steps from the text that LLVM's `-print-changed` writes."""
+    steps: list[LlvmPassStep] = []
+    module_text = ""
+    ir: dict[str, str] = {}
+    machine: dict[str, str] = {}
+    for found, body in _sections(text):
+        name, unit = found["pass"], found["unit"]
+        if name is None:
+            if "At Start" in found[0]:
+                module_text, ir = body, _function_texts(body)
+            continue
+        changed = found["same"] is None
+        if not changed and "filtered" in found["same"]:
+            continue
+        if unit == "[module]":
+            before, after = module_text, body if changed else module_text
+            module_text, level, function = after, "ir", ""
+            if changed:
+                ir = _function_texts(body)
+        else:
+            loop = _LOOP_UNIT.fullmatch(unit)
+            function = loop[1] if loop else unit[1:-1] if unit.startswith("(") else unit
+            if body.startswith("# Machine code") or (not changed and function in machine):
+                level = "machine"
+                before = machine.get(function) or ir.get(function, "")
+                after = machine[function] = body if changed else before
+                # Names of machine passes end in the short name in parentheses.
+                name = re.sub(r" \([\w-]*\)$", "", name)
+            else:
+                level = "ir"
+                members = function.split(", ") if unit.startswith("(") else [function]
+                before = "\n\n".join(ir.get(member, "") for member in members)
+                for member, definition in (_function_texts(body) if changed else {}).items():
+                    module_text = module_text.replace(ir.get(member, definition), definition, 1)
+                    ir[member] = definition
+                after = "\n\n".join(ir.get(member, "") for member in members)
+        steps.append(LlvmPassStep(len(steps), name, function, level, changed and before != after, before, after))
+    return steps
+
+
+def _sections(text: str) -> Iterator[tuple[re.Match[str], str]]:
+    previous: re.Match[str] | None = None
+    for found in _HEADER.finditer(text):
+        if previous is not None:
+            yield previous, text[previous.end():found.start()].strip("\n")
+        previous = found
+    if previous is not None:
+        yield previous, text[previous.end():].strip("\n")
+
+
+def _function_texts(module_text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for match in _DEFINITION.finditer(module_text):
+        end = module_text.find("\n}", match.start())
+        found[match[1].strip('"')] = module_text[match.start():end + 2]
+    return found
+
+
+def _run_child(ir_text: str, description: TargetDescription | None, options: OptimizationOptions | None,
+               rounds: list[list[str]], machine_passes: bool, timeout_seconds: float) -> str:
+    description = description or host_target()
+    request = {"ir": ir_text, "target": asdict(description), "options": asdict(options or OptimizationOptions()),
+               "rounds": rounds, "machine_passes": machine_passes}
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    environment = dict(os.environ)
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH", "")]))
+    with tempfile.TemporaryFile() as dump:
+        try:
+            result = subprocess.run([sys.executable, "-m", __name__], input=json.dumps(request).encode(), check=False,
+                                    stdout=subprocess.PIPE, stderr=dump, env=environment, timeout=timeout_seconds)
+        except subprocess.TimeoutExpired:
+            raise LlvmPassError(f"LLVM did not finish within {timeout_seconds:g} s",
+                                "follow one function with `functions`, or raise `timeout_seconds`") from None
+        dump.seek(0)
+        text = dump.read().decode(errors="replace")
+    if result.returncode != 0:
+        reply = result.stdout.decode(errors="replace")
+        if reply.startswith("{"):
+            problem: dict[str, Any] = json.loads(reply)
+            raise LlvmIrError(problem["message"], problem["line"], problem["column"], problem["excerpt"])
+        raise LlvmPassError(f"LLVM's child process ended with {result.returncode}: {text[-2000:].strip()}")
+    return text
+
+
+def _main() -> int:
+    """The child: reads one request from standard input; LLVM writes to standard error."""
+    request = json.load(sys.stdin)
+    description = TargetDescription(**request["target"])
+    options = OptimizationOptions(**request["options"])
+    binding = llvm(all_targets=not description.is_host)
+    try:
+        for switches in request["rounds"]:
+            with IrModule(request["ir"], description, verify=options.verify) as ir:
+                for switch in switches:
+                    binding.set_option("xla_explorer", switch)
+                machine = create_target_machine(description, options.level)
+                run_default_pipeline(ir.module, machine, options)
+                if request["machine_passes"]:
+                    machine.emit_object(ir.module)
+            os.write(2, _ROUND_END.encode())
+    except LlvmIrError as problem:
+        message = problem.message.split("\n", 1)[0]
+        message = re.sub(r"^LLVM IR(?: line \d+)?: ", "", message)
+        json.dump({"message": message, "line": problem.line, "column": problem.column, "excerpt": problem.excerpt},
+                  sys.stdout)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

@@ -1,0 +1,231 @@
+"""What this machine can do at most, measured: memory bandwidth and fused multiply-adds. The lines of the roofline.
+
+Measured once (about half a second) with code compiled for exactly this CPU, then kept in the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import hashlib
+import json
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from xla_explorer.backends.cpu.aligned_arena import Arena
+from xla_explorer.backends.cpu.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.cpu.native_library import NativeLibrary
+from xla_explorer.backends.cpu.object_cache import cache_enabled_by_environment, user_cache_folder
+from xla_explorer.backends.cpu.target_machine import TargetDescription, host_target
+
+_FORMAT: Final = 1
+# Enough independent sums to fill two pipes of latency 4 to 5; few enough for 16 registers.
+_ACCUMULATORS: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class MachineLimits:
+    """Measured peaks. Bandwidth in bytes/s (reads and writes of a triad a = b + s * c), arithmetic in flop/s (an FMA
+    is 2).
+
+    Without a suffix: one core. `_all`: all cores at once. cores: those that this process may use.
+    """
+
+    cpu: str
+    cores: int
+    vector_register_bits: int
+    stream_bandwidth: float
+    stream_bandwidth_all: float
+    f32_flops: float
+    f64_flops: float
+    f32_flops_all: float
+    f64_flops_all: float
+
+    def flops(self, dtype: str = "f32", threads: int = 1) -> float:
+        """Peak flop/s for an element type on a number of threads. Types but f64 (and c128) count as f32."""
+        wide = dtype in ("f64", "c128", "float64", "complex128")
+        one, everything = (self.f64_flops, self.f64_flops_all) if wide else (self.f32_flops, self.f32_flops_all)
+        return min(one * threads, everything) if threads > 1 else one
+
+    def bandwidth(self, threads: int = 1) -> float:
+        """Peak bytes/s from memory on a number of threads."""
+        return min(self.stream_bandwidth * threads, self.stream_bandwidth_all) if threads > 1 else self.stream_bandwidth
+
+    def roofline_seconds(self, flops: float, bytes_moved: float, dtype: str = "f32", threads: int = 1) -> float:
+        """The least time for so much arithmetic and memory traffic: the slower of the two."""
+        return max(flops / self.flops(dtype, threads), bytes_moved / self.bandwidth(threads))
+
+    def roofline_share(self, seconds: float, flops: float, bytes_moved: float, dtype: str = "f32",
+                       threads: int = 1) -> float:
+        """Least time over measured time; 1 is the roof. Data that stays in a cache may exceed it."""
+        return self.roofline_seconds(flops, bytes_moved, dtype, threads) / seconds if seconds > 0 else 0.0
+
+
+@functools.lru_cache(maxsize=1)
+def machine_limits() -> MachineLimits:
+    """The limits of this machine: from the cache folder, else measured now and stored there."""
+    path = user_cache_folder() / f"machine_limits-{_machine_key()}.json"
+    if cache_enabled_by_environment():
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            return MachineLimits(**json.loads(path.read_text()))
+    limits = measure()
+    if cache_enabled_by_environment():
+        _store(path, limits)
+    return limits
+
+
+def usable_cores() -> int:
+    """Cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _machine_key() -> str:
+    host = host_target()
+    return hashlib.sha256(f"{_FORMAT}|{host.cache_key()}|{usable_cores()}".encode()).hexdigest()[:16]
+
+
+def _store(path: Path, limits: MachineLimits) -> None:
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+        with os.fdopen(handle, "w") as file:
+            json.dump(asdict(limits), file)
+        os.replace(temporary, path)
+
+
+def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
+    """Measure now, about half a second. array_bytes: size of each of the three arrays of the triad, per core."""
+    host = host_target()
+    cores = usable_cores()
+    library = NativeLibrary(optimize_and_emit(_probe_ir(host), host).object_bytes,
+                            exports=["triad", "multiply_add_f32", "multiply_add_f64"])
+    triad = library.bind("triad", None, [ctypes.c_void_p] * 3 + [ctypes.c_int64])
+    arena = Arena(max_idle_bytes=0)
+    available = _available_bytes()
+    per_core = max(1 << 20, min(array_bytes, available // (8 * 3 * cores)))
+    buffers = [[arena.take(per_core) for _ in range(3)] for _ in range(cores)]
+    count = per_core // 4
+    for group in buffers:
+        for buffer in group:
+            buffer.view("f4").fill(1.0)
+
+    def run_triad(core: int) -> None:
+        triad(*(buffer.address for buffer in buffers[core]), count)
+
+    traffic = 3.0 * 4 * count
+    bandwidth = traffic / _best_seconds(run_triad, 1, repeats)
+    bandwidth_all = traffic * cores / _best_seconds(run_triad, cores, repeats) if cores > 1 else bandwidth
+    peaks: list[float] = []
+    for name, element_bits in (("multiply_add_f32", 32), ("multiply_add_f64", 64)):
+        function = library.bind(name, ctypes.c_double, [ctypes.c_int64])
+        iterations = 200_000
+        work = 2.0 * _ACCUMULATORS * max(1, host.vector_register_bits // element_bits) * iterations
+
+        def run_multiply_add(core: int, function: Callable[..., Any] = function, iterations: int = iterations) -> None:
+            function(iterations)
+
+        one = work / _best_seconds(run_multiply_add, 1, 2 * repeats)
+        everything = work * cores / _best_seconds(run_multiply_add, cores, 2 * repeats) if cores > 1 else one
+        peaks += [one, everything]
+    for group in buffers:
+        for buffer in group:
+            buffer.release()
+    # All cores together cannot be slower than one; a busy machine may make it look so.
+    return MachineLimits(host.cpu, cores, host.vector_register_bits, bandwidth, max(bandwidth, bandwidth_all),
+                         peaks[0], peaks[2], max(peaks[0], peaks[1]), max(peaks[2], peaks[3]))
+
+
+def _available_bytes() -> int:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return 1 << 30
+
+
+def _best_seconds(work: Callable[[int], None], threads: int, repeats: int) -> float:
+    """Best time over the repeats; with threads, from the first that starts to the last that ends."""
+    spans: list[list[tuple[float, float]]] = [[] for _ in range(threads)]
+    together = threading.Barrier(threads)
+
+    def loop(core: int) -> None:
+        for _ in range(repeats):
+            together.wait()
+            started = time.perf_counter()
+            work(core)
+            spans[core].append((started, time.perf_counter()))
+
+    workers = [threading.Thread(target=loop, args=(core,), daemon=True) for core in range(1, threads)]
+    for worker in workers:
+        worker.start()
+    loop(0)
+    for worker in workers:
+        worker.join()
+    return min(max(end for _, end in round_) - min(start for start, _ in round_) for round_ in zip(*spans, strict=True))
+
+
+def _probe_ir(host: TargetDescription) -> str:
+    return _TRIAD + "".join(
+        _multiply_add_ir(name, element, max(1, host.vector_register_bits // bits), host.has_fma)
+        for name, element, bits in (("multiply_add_f32", "float", 32), ("multiply_add_f64", "double", 64)))
+
+
+_TRIAD: Final = """
+define void @triad(ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %n) nounwind {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%next, %loop]
+  %pa = getelementptr inbounds float, ptr %a, i64 %i
+  %pb = getelementptr inbounds float, ptr %b, i64 %i
+  %pc = getelementptr inbounds float, ptr %c, i64 %i
+  %x = load float, ptr %pb, align 4
+  %y = load float, ptr %pc, align 4
+  %t = fmul contract float %y, 3.0
+  %s = fadd contract float %t, %x
+  store float %s, ptr %pa, align 4
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %exit
+exit:
+  ret void
+}
+"""
+
+
+def _multiply_add_ir(name: str, element: str, lanes: int, has_fma: bool) -> str:
+    """A loop of independent multiply-adds in registers; the sum of all is returned so that none is removed."""
+    vector = f"<{lanes} x {element}>"
+    suffix = f"v{lanes}f{32 if element == 'float' else 64}"
+    intrinsic = f"@llvm.fma.{suffix}"
+    # Factors come from a volatile load: a constant loop would be computed at compile time.
+    lines = [f"define double @{name}(i64 %n) nounwind {{", "entry:", f"  %slot = alloca {vector}, align 64",
+             f"  store volatile {vector} zeroinitializer, ptr %slot, align 64",
+             f"  %f = load volatile {vector}, ptr %slot, align 64",
+             f"  %g = load volatile {vector}, ptr %slot, align 64", "  br label %loop", "loop:",
+             "  %i = phi i64 [0, %entry], [%next, %loop]"]
+    lines += [f"  %a{k} = phi {vector} [%g, %entry], [%b{k}, %loop]" for k in range(_ACCUMULATORS)]
+    for k in range(_ACCUMULATORS):
+        if has_fma:
+            lines.append(f"  %b{k} = call {vector} {intrinsic}({vector} %a{k}, {vector} %f, {vector} %g)")
+        else:
+            lines += [f"  %m{k} = fmul {vector} %a{k}, %f", f"  %b{k} = fadd {vector} %m{k}, %g"]
+    lines += ["  %next = add nuw nsw i64 %i, 1", "  %more = icmp slt i64 %next, %n",
+              "  br i1 %more, label %loop, label %exit", "exit:"]
+    total = "%b0"
+    for k in range(1, _ACCUMULATORS):
+        lines.append(f"  %s{k} = fadd {vector} {total}, %b{k}")
+        total = f"%s{k}"
+    lines += [f"  %one = extractelement {vector} {total}, i32 0",
+              f"  %r = fpext {element} %one to double" if element == "float" else "  %r = fadd double %one, 0.0",
+              "  ret double %r", "}"]
+    if has_fma:
+        lines.append(f"declare {vector} {intrinsic}({vector}, {vector}, {vector})")
+    return "\n".join(lines) + "\n"
