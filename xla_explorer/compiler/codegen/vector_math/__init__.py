@@ -14,6 +14,7 @@ from xla_explorer.compiler.codegen.vector_math import (
     error_function,
     exponential,
     hyperbolic,
+    inverse_trigonometric,
     logarithm,
     root,
     trigonometric,
@@ -36,7 +37,7 @@ __all__ = [
 
 _RECIPES: dict[str, Recipe] = {
     recipe.opcode: recipe
-    for family in (exponential, logarithm, hyperbolic, root, trigonometric, error_function)
+    for family in (exponential, logarithm, hyperbolic, root, trigonometric, inverse_trigonometric, error_function)
     for recipe in family.RECIPES
 }
 _KEY_BY_NAME = {

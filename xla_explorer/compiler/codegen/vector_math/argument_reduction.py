@@ -12,6 +12,7 @@ import math
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from xla_explorer.compiler.codegen.vector_math.constants import HALF_PI
 from xla_explorer.compiler.codegen.vector_math.scalar_builder import FORMATS, ScalarBuilder, Value
 
 
@@ -41,10 +42,9 @@ def _reciprocal_of_two_pi(bits: int = 1400) -> int:
     return (1 << (guard + bits)) // two_pi
 
 
-def chunk_of_reciprocal(first_bit: int, count: int) -> float:
-    """Bits [first_bit, first_bit + count) after the binary point of 1/(2 pi), at their true weight."""
-    chunk = (_reciprocal_of_two_pi(1400) >> (1400 - first_bit - count)) & ((1 << count) - 1)
-    return math.ldexp(chunk, -first_bit - count)
+def chunk_of_reciprocal(first_bit: int, count: int) -> int:
+    """Bits [first_bit, first_bit + count) after the binary point of 1/(2 pi), as an integer."""
+    return (_reciprocal_of_two_pi(1400) >> (1400 - first_bit - count)) & ((1 << count) - 1)
 
 
 F32_CHUNK_BITS: Final = 53 - 24
@@ -62,15 +62,100 @@ def reduce_f32(b: ScalarBuilder, magnitude: Value) -> ReducedAngle:
             value = b.select(at_least, b.constant(chunk, "double"), value)
         return value
 
+    def weighted(first_bit: int, count: int) -> float:
+        return math.ldexp(chunk_of_reciprocal(first_bit, count), -first_bit - count)
+
     x = b.convert("fpext", magnitude, "double")
-    first = x * pick([chunk_of_reciprocal(width * window, width) for window in range(4)])
-    second = x * pick([chunk_of_reciprocal(width * (window + 1), width) for window in range(4)])
-    third_chunk = pick([chunk_of_reciprocal(width * (window + 2), 53) for window in range(4)])
+    first = x * pick([weighted(width * window, width) for window in range(4)])
+    second = x * pick([weighted(width * (window + 1), width) for window in range(4)])
+    third_chunk = pick([weighted(width * (window + 2), 53) for window in range(4)])
     first = first - b.round_to_even(first)
     second = second - b.round_to_even(second)
     # In quarter turns, the nearest integer is the quadrant; 1.5 * 2^52 leaves it in the low bits.
     magic = FORMATS["f64"].integer_magic
-    biased = b.fma(first + second, 4.0, magic)
+    biased = b.fma(b.fma(x, third_chunk, first + second), 4.0, magic)
     fraction = b.fma(biased - magic, -0.25, first) + second
     angle = b.fma(x, third_chunk, fraction) * (2 * math.pi)
     return ReducedAngle(b.convert("trunc", b.to_bits(biased), "i32"), b.convert("fptrunc", angle, "float"), None)
+
+
+F64_CHUNK_BITS: Final = 53
+_F64_WINDOWS: Final = 19
+_F64_CHUNKS: Final = 5
+
+
+def _pick_window(b: ScalarBuilder, window: Value) -> list[Value]:
+    """The chunks window, window + 1, ... of 1/(2 pi), by a barrel shifter of selects."""
+    width = F64_CHUNK_BITS
+    count = _F64_WINDOWS + _F64_CHUNKS - 1
+    # Each chunk lies in [0, 1); the weights 2^(-53 j) are the same for every window and left to the caller.
+    chunks = [b.constant(math.ldexp(chunk_of_reciprocal(width * index, width), -width)) for index in range(count)]
+    step = 16
+    while step:
+        shifted = (window & step).differs(0)
+        needed = step - 1 + _F64_CHUNKS
+        chunks = [
+            b.select(shifted, chunks[index + step], chunks[index]) if index + step < len(chunks) else chunks[index]
+            for index in range(min(needed, len(chunks)))
+        ]
+        step //= 2
+    return chunks
+
+
+def _split(b: ScalarBuilder, value: Value, magic: float) -> tuple[Value, Value]:
+    """`value` as a multiple of ulp(magic) and the exact rest."""
+    coarse = (value + magic) - magic
+    return coarse, value - coarse
+
+
+def reduce_f64(b: ScalarBuilder, magnitude: Value) -> ReducedAngle:
+    """With products kept exact as pairs (fma) and summed on two fixed grids, so that cancellation costs nothing.
+
+    A double comes as close as 2^-61 to a multiple of pi/2, hence about 120 bits behind the point are needed.
+    """
+    form = b.format
+    width = F64_CHUNK_BITS
+    # Window w starts at the first chunk whose product with the last bit of x is below one turn: exponent >= 52 + 53 w.
+    above = (b.to_bits(magnitude) >> form.mantissa_bits) - (form.exponent_bias + 52)
+    above = b.select(above < 0, b.constant(0, form.integer_type), above)
+    window = (above * 1237) >> 16  # floor(above / 53) for above < 1024
+    scale = b.from_bits(b.integer(form.bits(1.0)) - ((window * width) << form.mantissa_bits))
+    x = magnitude * scale
+    # Powers of two as factors of x: the chunks then lie in [0, 1).
+    chunks = _pick_window(b, window)
+    products: list[Value] = []
+    errors: list[Value] = []
+    for index, chunk in enumerate(chunks):
+        scaled = x if index == 0 else x * 2.0 ** (-width * index)
+        high = scaled * chunk
+        products.append(high)
+        errors.append(b.fma(scaled, chunk, -high))
+    first = products[0] - b.round_to_even(products[0])
+    first_error = errors[0] - b.round_to_even(errors[0])
+    second = products[1] - b.round_to_even(products[1])
+    # Grid 1, multiples of 2^-51: sums below 4 are exact. Grid 2, multiples of 2^-102 below 2^-49, likewise.
+    turns: Value | None = None
+    middle: Value | None = None
+    low = errors[3] + products[4]
+    rests: list[Value] = []
+    for piece in (first, first_error, second, errors[1], products[2]):
+        coarse, rest = _split(b, piece, 3.0)
+        turns = coarse if turns is None else turns + coarse
+        rests.append(rest)
+    for piece in (*rests, errors[2], products[3]):
+        coarse, rest = _split(b, piece, 3.0 * 2.0**-51)
+        middle = coarse if middle is None else middle + coarse
+        low = low + rest
+    assert turns is not None and middle is not None
+    biased = b.fma(turns, 4.0, form.integer_magic)
+    fraction = b.fma(biased - form.integer_magic, -0.25, turns)
+    total = fraction + middle
+    remainder = ((fraction - total) + middle) + low
+    # Times 2 pi, to twice the working precision.
+    two_pi, two_pi_low = 4 * HALF_PI.high("f64"), 4 * HALF_PI.low("f64")
+    angle = total * two_pi
+    angle_low = b.fma(total, two_pi, -angle) + b.fma(total, two_pi_low, remainder * two_pi)
+    small = magnitude < 0.5
+    return ReducedAngle(
+        b.to_bits(biased), b.select(small, magnitude, angle), b.select(small, b.constant(0.0), angle_low)
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from xla_explorer.compiler.codegen.vector_math import polynomials
-from xla_explorer.compiler.codegen.vector_math.argument_reduction import ReducedAngle, reduce_f32
+from xla_explorer.compiler.codegen.vector_math.argument_reduction import ReducedAngle, reduce_f32, reduce_f64
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
 from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
 
@@ -15,7 +15,7 @@ TANGENT: Final = {"f32": polynomials.TANGENT_F32, "f64": polynomials.TANGENT_F64
 
 
 def reduce(b: ScalarBuilder, magnitude: Value) -> ReducedAngle:
-    return reduce_f32(b, magnitude)
+    return reduce_f32(b, magnitude) if b.format.element_type == "f32" else reduce_f64(b, magnitude)
 
 
 def sine_kernel(b: ScalarBuilder, angle: Value, low: Value | None) -> Value:
