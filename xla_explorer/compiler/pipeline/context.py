@@ -50,9 +50,10 @@ class PassControl:
 
 
 class PassContext:
-    """Handed to every pass. journal: None when off. target: facts about the device, read with `fact`."""
+    """Handed to every pass. journal: None when off. target: facts about the device, read with `fact`. acting: the pass or rule
+    at work, for the events of the graph's listener; set by the drivers."""
 
-    __slots__ = ("control", "decisions_on", "everything_on", "journal", "rewrites", "target")
+    __slots__ = ("acting", "control", "decisions_on", "everything_on", "journal", "rewrites", "target")
 
     def __init__(self, journal: Journal | None = None, control: PassControl | None = None, target: dict[str, Any] | None = None) -> None:
         self.journal = journal if journal is not None and journal.level > Level.OFF else None
@@ -61,6 +62,7 @@ class PassContext:
         self.decisions_on = self.journal is not None and self.journal.level >= Level.DECISIONS
         self.everything_on = self.journal is not None and self.journal.level >= Level.EVERYTHING
         self.rewrites = 0
+        self.acting = ""
 
     def fact(self, name: str, default: Any = None) -> Any:
         """A fact about the target, such as `vector_register_bits` or `cache_bytes`."""

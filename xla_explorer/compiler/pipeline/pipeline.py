@@ -1,0 +1,157 @@
+"""Pipelines as immutable data, and the text that names them.
+
+`algsimp,cse,dce` is a sequence; `simplification{algsimp,cse,dce}*` a named pipeline repeated until nothing changes;
+`fusion{max_operands=64}` a pass with options.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+from collections.abc import Iterator
+from typing import Any, Union
+
+from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
+from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
+
+FIXED_POINT_LIMIT = 25
+
+
+class PipelineSyntaxError(XlaExplorerError, ValueError):
+    """A pipeline string that cannot be read; the message holds the place."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PassPipeline:
+    """steps: passes and pipelines, in order. fixed_point: repeat until no step changes anything, at most `limit` times."""
+
+    name: str
+    steps: tuple[Union[HloPass, "PassPipeline"], ...]
+    fixed_point: bool = False
+    limit: int = FIXED_POINT_LIMIT
+
+    def passes(self) -> Iterator[HloPass]:
+        """Every pass in order, nested ones included, a repeated one once."""
+        for step in self.steps:
+            if isinstance(step, PassPipeline):
+                yield from step.passes()
+            else:
+                yield step
+
+    def then(self, *steps: HloPass | PassPipeline) -> PassPipeline:
+        """The pipeline with further steps at its end."""
+        return dataclasses.replace(self, steps=self.steps + steps)
+
+    def without(self, *names: str) -> PassPipeline:
+        """The pipeline without the passes (or nested pipelines) of these names."""
+        kept = [step.without(*names) if isinstance(step, PassPipeline) else step for step in self.steps if step.name not in names]
+        return dataclasses.replace(self, steps=tuple(kept))
+
+    def __str__(self) -> str:
+        inner = ",".join([str(step) if isinstance(step, PassPipeline) else pass_text(step) for step in self.steps])
+        return f"{self.name}{{{inner}}}" + ("*" if self.fixed_point else "")
+
+
+def pass_options(hlo_pass: HloPass) -> dict[str, Any]:
+    """The options of a pass that differ from their defaults."""
+    found = {}
+    for field in dataclasses.fields(hlo_pass):  # type: ignore[arg-type]  # passes are dataclasses by contract
+        value = getattr(hlo_pass, field.name)
+        default = field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+        if value != default:
+            found[field.name] = value
+    return found
+
+
+def pass_text(hlo_pass: HloPass) -> str:
+    """`name` or `name{option=value,...}`, as `parse_pipeline` reads it."""
+    options = pass_options(hlo_pass)
+    if not options:
+        return hlo_pass.name
+    return f"{hlo_pass.name}{{{','.join([f'{name}={_write(value)}' for name, value in options.items()])}}}"
+
+
+def _write(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z_][\w\-.]*", value) else repr(value)
+
+
+def _read(text: str) -> Any:
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+_NAME = re.compile(r"\s*([A-Za-z_][\w\-]*)\s*")
+_OPTION = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(\"[^\"]*\"|'[^']*'|\([^()]*\)|[^,{}()\s]+)\s*")
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+
+    def fail(self, message: str, at: int | None = None) -> PipelineSyntaxError:
+        span = SourceSpan.from_offset(self.text, self.at if at is None else at, filename="<pipeline>")
+        return PipelineSyntaxError(f"{message}\n{span.caret()}", 'a pipeline reads "algsimp,simplification{cse,dce}*,fusion{max_operands=64}"')
+
+    def eat(self, sign: str) -> bool:
+        while self.text[self.at : self.at + 1].isspace():
+            self.at += 1
+        if self.text.startswith(sign, self.at):
+            self.at += len(sign)
+            return True
+        return False
+
+    def steps(self) -> tuple[HloPass | PassPipeline, ...]:
+        found = [self.step()]
+        while self.eat(","):
+            found.append(self.step())
+        return tuple(found)
+
+    def step(self) -> HloPass | PassPipeline:
+        named = _NAME.match(self.text, self.at)
+        if named is None:
+            raise self.fail("expected the name of a pass")
+        start, name = named.start(1), named.group(1)
+        self.at = named.end()
+        steps: tuple[HloPass | PassPipeline, ...] | None = None
+        options: dict[str, Any] = {}
+        if self.eat("{"):
+            if _OPTION.match(self.text, self.at):
+                while option := _OPTION.match(self.text, self.at):
+                    options[option.group(1)] = _read(option.group(2))
+                    self.at = option.end()
+                    if not self.eat(","):
+                        break
+            elif not self.eat("}"):
+                steps = self.steps()
+            else:
+                self.at -= 1
+            if not self.eat("}"):
+                raise self.fail("expected , or }")
+        repeated = self.eat("*")
+        if steps is not None:
+            return PassPipeline(name, steps, repeated)
+        try:
+            made = make_pass(name, **options)
+        except (LookupError, ValueError, TypeError) as problem:
+            raise self.fail(str(problem.args[0] if problem.args else problem), start) from None
+        return PassPipeline(name, (made,), True) if repeated else made
+
+
+def parse_pipeline(text: str, name: str = "pipeline") -> PassPipeline:
+    """Read a pipeline string. PipelineSyntaxError shows the place and near names."""
+    if not text.strip():
+        return PassPipeline(name, ())
+    reader = _Reader(text)
+    steps = reader.steps()
+    if reader.text[reader.at :].strip():
+        raise reader.fail("stray text after the pipeline")
+    if len(steps) == 1 and isinstance(steps[0], PassPipeline):
+        return steps[0]
+    return PassPipeline(name, steps)

@@ -1,0 +1,133 @@
+"""What a run of a pipeline leaves: a step for every pass that ran, as data, with the snapshots around it."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.journal import Event, Journal
+from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.compiler.pipeline.pipeline import PassPipeline
+
+
+class PassStep:
+    """One run of one pass.
+
+    path: names of the pipelines around it; a fixed point appends `#n` in its n-th repetition (from 2). seconds: wall time of
+    the pass alone. before, after: snapshots (None with the journal off). span: id of its span in the journal, -1 without.
+    instructions_before, instructions_after, rewrites: counts. error: what it raised, as text.
+    """
+
+    __slots__ = ("after", "before", "changed", "error", "index", "instructions_after", "instructions_before", "name", "options", "path",
+                 "rewrites", "seconds", "span")
+
+    def __init__(self, index: int, path: tuple[str, ...], name: str, options: dict[str, Any]) -> None:
+        self.index, self.path, self.name, self.options = index, path, name, options
+        self.seconds = 0.0
+        self.changed = False
+        self.before: ModuleSnapshot | None = None
+        self.after: ModuleSnapshot | None = None
+        self.span = -1
+        self.instructions_before = self.instructions_after = self.rewrites = 0
+        self.error: str | None = None
+
+    @property
+    def pipeline(self) -> str:
+        """The path as one text, `simplification/inner#2`."""
+        return "/".join(self.path)
+
+    def __repr__(self) -> str:
+        state = self.error or ("changed" if self.changed else "unchanged")
+        return f"<{self.index} {self.pipeline}/{self.name}: {state}, {self.instructions_after} instructions, {self.seconds * 1e3:.2f} ms>"
+
+
+class PassTrace:
+    """steps: every pass that ran, in order. module: the result (up to the failure, when `error` is set). journal: the events.
+
+    initial: snapshot before the first pass. error: the exception of a failed pass, else None. pipeline: what was run.
+    """
+
+    __slots__ = ("error", "initial", "journal", "module", "pipeline", "seconds", "steps")
+
+    def __init__(self, module: HloModule, pipeline: PassPipeline, journal: Journal | None, initial: ModuleSnapshot | None) -> None:
+        self.steps: list[PassStep] = []
+        self.module = module
+        self.pipeline = pipeline
+        self.journal = journal
+        self.initial = initial
+        self.error: BaseException | None = None
+        self.seconds = 0.0
+
+    def _snapshots(self, index: int) -> tuple[ModuleSnapshot, ModuleSnapshot]:
+        step = self.steps[index]
+        if step.before is None or step.after is None:
+            raise XlaExplorerError(f"step {step.index} ({step.name}) has no snapshots", 'run with journal="passes" or more')
+        return step.before, step.after
+
+    @property
+    def changed(self) -> bool:
+        """Whether any pass changed the module."""
+        return any([step.changed for step in self.steps])
+
+    def at(self, index: int) -> HloModule:
+        """The module as it stood after step `index` (negative: from the end), with the same names and ids."""
+        return HloModule.from_snapshot(self._snapshots(index)[1])
+
+    def before(self, index: int) -> HloModule:
+        """The module as it stood before step `index`."""
+        return HloModule.from_snapshot(self._snapshots(index)[0])
+
+    def diff(self, index: int) -> SnapshotDifference:
+        """Ids of instructions that step `index` added, removed and changed."""
+        return snapshot_difference(*self._snapshots(index))
+
+    def text_diff(self, index: int, context_lines: int = 3) -> str:
+        """A unified diff of the module's text around step `index`; empty when nothing changed."""
+        step = self.steps[index]
+        old, new = [HloModule.from_snapshot(s).to_text().splitlines(keepends=True) for s in self._snapshots(index)]
+        return "".join(difflib.unified_diff(old, new, f"before {step.name}", f"after {step.name}", n=context_lines))
+
+    def events(self, index: int) -> list[Event]:
+        """The journal's events of step `index`."""
+        return self.journal.of_span(self.steps[index].span) if self.journal is not None and self.steps[index].span >= 0 else []
+
+    def step(self, name: str, occurrence: int = 0) -> PassStep:
+        """The n-th step of a pass by name. KeyError when it did not run so often."""
+        found = [s for s in self.steps if s.name == name]
+        if not -len(found) <= occurrence < len(found):
+            raise KeyError(f"pass {name!r} ran {len(found)} times; ran: {', '.join(dict.fromkeys([s.name for s in self.steps]))}")
+        return found[occurrence]
+
+    def to_frame(self) -> pandas.DataFrame:
+        """One row a step: pipeline, pass, changed, seconds, instructions before and after, added, removed, modified, rewrites."""
+        import pandas
+
+        rows = []
+        for step in self.steps:
+            difference = self.diff(step.index) if step.changed and step.before is not None and step.after is not None else None
+            rows.append({"pipeline": step.pipeline, "pass": step.name, "changed": step.changed, "seconds": step.seconds,
+                         "instructions_before": step.instructions_before, "instructions_after": step.instructions_after,
+                         "added": len(difference.added) if difference else 0, "removed": len(difference.removed) if difference else 0,
+                         "modified": len(difference.changed) if difference else 0, "rewrites": step.rewrites, "error": step.error})
+        return pandas.DataFrame(rows, columns=["pipeline", "pass", "changed", "seconds", "instructions_before", "instructions_after",
+                                               "added", "removed", "modified", "rewrites", "error"])
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __repr__(self) -> str:
+        changed = len([s for s in self.steps if s.changed])
+        failed = f", failed: {self.error}" if self.error else ""
+        return (f"<PassTrace {self.pipeline.name}: {len(self.steps)} steps, {changed} changed the module, "
+                f"{self.module.instruction_count()} instructions, {self.seconds * 1e3:.1f} ms{failed}>")
+
+    def __str__(self) -> str:
+        lines = [repr(self)[1:-1]]
+        lines += [f"  {s.index:3d} {s.pipeline + '/' + s.name:50s} {'changed' if s.changed else '-':8s} {s.instructions_before:6d} -> "
+                  f"{s.instructions_after:6d} {s.seconds * 1e3:9.2f} ms" for s in self.steps]
+        return "\n".join(lines)

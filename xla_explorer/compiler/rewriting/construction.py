@@ -1,0 +1,82 @@
+"""What the build functions of rules make again and again: constants, broadcasts, attributes that hold dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.hlo.attributes import Attributes, attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import Literal, literal_from_array
+from xla_explorer.hlo.opcodes import opcode
+from xla_explorer.hlo.shape import Shape, array_shape
+
+_BROADCAST = opcode("broadcast")
+_RESHAPE = opcode("reshape")
+_TRANSPOSE = opcode("transpose")
+
+
+def with_dimensions(dimensions: Iterable[int]) -> Attributes:
+    """Attributes that are just `dimensions={...}`."""
+    return attributes_of({"dimensions": tuple(dimensions)})
+
+
+def scalar_shape(shape: Shape) -> Shape:
+    """The scalar of the same element type."""
+    return array_shape(shape.element_type, ())
+
+
+def scalar_constant(computation: HloComputation, shape: Shape, value: Any) -> HloInstruction:
+    """A rank-0 constant of the shape's element type."""
+    return computation.add_constant(literal_from_array(np.asarray(value), scalar_shape(shape)))
+
+
+def splat_constant(computation: HloComputation, shape: Shape, value: Any) -> HloInstruction:
+    """A constant whose elements all have the value: rank 0, or the broadcast of such."""
+    made = scalar_constant(computation, shape, value)
+    return made if not shape.rank else broadcast_scalar(computation, made, shape)
+
+
+def splat_literal(computation: HloComputation, shape: Shape, literal: Literal) -> HloInstruction:
+    """The same for a rank-0 literal."""
+    made = computation.add_constant(literal)
+    return made if not shape.rank else broadcast_scalar(computation, made, shape)
+
+
+def broadcast_scalar(computation: HloComputation, scalar: HloInstruction, shape: Shape) -> HloInstruction:
+    """The scalar repeated over the shape's dimensions."""
+    return computation.add(_BROADCAST, shape.with_element_type(scalar.shape.element_type), (scalar,), with_dimensions(()))
+
+
+def broadcast(computation: HloComputation, x: HloInstruction, shape: Shape, dimensions: Iterable[int]) -> HloInstruction:
+    """A broadcast; dimension k of x becomes dimension dimensions[k] of the result."""
+    return computation.add(_BROADCAST, shape, (x,), with_dimensions(dimensions))
+
+
+def reshape(computation: HloComputation, x: HloInstruction, shape: Shape) -> HloInstruction:
+    """A reshape to the shape, or x itself when it has it already."""
+    return x if x.shape.base is shape.base else computation.add(_RESHAPE, shape, (x,))
+
+
+def transpose(computation: HloComputation, x: HloInstruction, permutation: tuple[int, ...], shape: Shape | None = None) -> HloInstruction:
+    """Result dimension k is operand dimension permutation[k]."""
+    if shape is None:
+        shape = x.shape.with_dimensions([x.shape.dimensions[d] for d in permutation])
+    return computation.add(_TRANSPOSE, shape, (x,), with_dimensions(permutation))
+
+
+def scalar_of(i: HloInstruction) -> HloInstruction | None:
+    """The rank-0 constant behind a constant or the broadcast of one; None for others."""
+    if i.opcode is _BROADCAST:
+        i = i.operands[0]
+    return i if i.opcode.name == "constant" and i.shape.is_scalar else None
+
+
+def uniform_array(i: HloInstruction) -> np.ndarray[Any, Any]:
+    """The one value of a uniform constant, as a rank-0 array of its own dtype."""
+    if i.opcode is _BROADCAST:
+        i = i.operands[0]
+    return i.literal.array.reshape(-1)[0]  # type: ignore[no-any-return]  # a numpy scalar keeps its dtype

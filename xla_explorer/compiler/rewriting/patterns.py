@@ -1,0 +1,179 @@
+"""Patterns as data: what an instruction and its operands must look like.
+
+Leaves: `any_("x")`, `scalar(0)` (a constant whose elements all equal 0, looking through a broadcast), `splat("c")` (a constant
+with one value for all elements), `constant("c")`. Inner nodes: operator constructors, one for each opcode row
+(`rewriting/operators.py`). A name captures; a name used twice demands the same instruction twice. Operands of commutative
+opcodes match in either order.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.opcodes import CONSTANT, OpcodeSpec, opcode
+
+BROADCAST = opcode("broadcast")
+
+
+@dataclasses.dataclass(frozen=True)
+class Pattern:
+    """opcodes: the rows that fit, () for any. operands: None when not looked at. name: what it is captured as.
+
+    value: the scalar that every element must equal. uniform: any one value for all elements. attributes: (name, value) pairs
+    that must hold (defaults count). single_use: exactly one instruction reads it.
+    """
+
+    opcodes: tuple[OpcodeSpec, ...] = ()
+    operands: tuple[Pattern, ...] | None = None
+    name: str | None = None
+    value: float | complex | None = None
+    uniform: bool = False
+    attributes: tuple[tuple[str, Any], ...] = ()
+    single_use: bool = False
+
+    def one_use(self) -> Pattern:
+        """The same pattern, for an instruction that exactly one instruction reads."""
+        return dataclasses.replace(self, single_use=True)
+
+    def named(self, name: str) -> Pattern:
+        """The same pattern, captured under a name."""
+        return dataclasses.replace(self, name=name)
+
+    def where(self, **attributes: Any) -> Pattern:
+        """The same pattern with attribute values demanded; use `_` for `-` in names."""
+        return dataclasses.replace(self, attributes=self.attributes + tuple(attributes.items()))
+
+    @property
+    def commutes(self) -> bool:
+        """Whether the two operand patterns may match in either order."""
+        return (self.operands is not None and len(self.operands) == 2 and bool(self.opcodes)
+                and all([row.commutative for row in self.opcodes]))
+
+    @property
+    def captures(self) -> tuple[str, ...]:
+        """The names captured, in the order of their first occurrence."""
+        names = [self.name] if self.name else []
+        for operand in self.operands or ():
+            names.extend(operand.captures)
+        return tuple(dict.fromkeys(names))
+
+    def __str__(self) -> str:
+        if self.value is not None:
+            text = f"{self.value:g}" if not isinstance(self.value, complex) else str(self.value)
+        elif self.uniform:
+            text = "uniform constant"
+        elif not self.opcodes:
+            text = "any"
+        else:
+            text = "|".join([row.name for row in self.opcodes])
+            if self.operands is not None:
+                text += f"({', '.join(map(str, self.operands))})"
+        text += "".join([f" {name}={value}" for name, value in self.attributes]) + (" (one use)" if self.single_use else "")
+        if self.name is None:
+            return text
+        return self.name if text == "any" else f"{self.name}: {text}"
+
+
+def any_(name: str | None = None) -> Pattern:
+    """Any instruction."""
+    return Pattern(name=name)
+
+
+def scalar(value: float | complex, name: str | None = None) -> Pattern:
+    """A constant whose elements all equal `value`, or a broadcast of such a constant. 0 fits -0.0 as well."""
+    return Pattern(value=value, name=name)
+
+
+def splat(name: str | None = None) -> Pattern:
+    """A constant that has one value for all its elements, or a broadcast of one. `uniform_value` reads the value."""
+    return Pattern(uniform=True, name=name)
+
+
+def constant(name: str | None = None) -> Pattern:
+    """A constant instruction."""
+    return Pattern((CONSTANT,), None, name)
+
+
+def operator(*names: str) -> Callable[..., Pattern]:
+    """The constructor for one opcode, or for one of several: `operator("add")(any_("x"), scalar(0), name="sum")`."""
+    rows = tuple([opcode(name) for name in names])
+
+    def construct(*operands: Pattern, name: str | None = None, **attributes: Any) -> Pattern:
+        for row in rows:
+            if operands and row.arity is not None and row.arity != len(operands):
+                raise TypeError(f"{row.name} takes {row.arity} operands, the pattern gives {len(operands)}")
+        return Pattern(rows, operands or None, name, attributes=tuple(attributes.items()))
+
+    construct.__name__ = "_or_".join(names).replace("-", "_")
+    return construct
+
+
+one_of = operator
+
+
+def uniform_value(i: HloInstruction) -> Any:
+    """The one value of all elements of a constant, or of a broadcast constant, as a Python scalar; else None."""
+    if i.opcode is BROADCAST:
+        i = i.operands[0]
+    payload = i.payload
+    if i.opcode is not CONSTANT or not isinstance(payload, Literal):
+        return None
+    shape = payload.shape
+    if shape.is_scalar:
+        return payload.scalar
+    if not shape.is_array or shape.element_count == 0:
+        return None
+    array = payload.array
+    ends = array[(0,) * shape.rank].tobytes(), array[(-1,) * shape.rank].tobytes()
+    return payload.splat if ends[0] == ends[1] else None
+
+
+def matches(pattern: Pattern, i: HloInstruction, captures: dict[str, HloInstruction]) -> Iterator[dict[str, HloInstruction]]:
+    """The meaning of patterns, as a plain backtracking interpreter: every way to match, in order.
+
+    `compile_pattern` generates a function that finds the first of these; a property test holds the two together.
+    """
+    if pattern.opcodes and i.opcode not in pattern.opcodes:
+        return
+    if pattern.single_use and len(i.users) != 1:
+        return
+    if pattern.value is not None or pattern.uniform:
+        value = uniform_value(i)
+        if value is None or (pattern.value is not None and value != pattern.value):
+            return
+    for name, wanted in pattern.attributes:
+        if i.attributes.value(name) != wanted:
+            return
+    if pattern.name is not None:
+        if captures.get(pattern.name, i) is not i:
+            return
+        captures = {**captures, pattern.name: i}
+    if pattern.operands is None:
+        yield captures
+        return
+    if len(pattern.operands) != len(i.operands):
+        return
+    pairs = list(zip(pattern.operands, i.operands, strict=True))
+    yield from _all(pairs, captures)
+    if pattern.commutes:
+        yield from _all(list(zip(pattern.operands, reversed(i.operands), strict=True)), captures)
+
+
+def _all(pairs: list[tuple[Pattern, HloInstruction]], captures: dict[str, HloInstruction]) -> Iterator[dict[str, HloInstruction]]:
+    if not pairs:
+        yield captures
+        return
+    pattern, i = pairs[0]
+    for found in matches(pattern, i, captures):
+        yield from _all(pairs[1:], found)
+
+
+def interpret(pattern: Pattern, i: HloInstruction) -> tuple[HloInstruction, ...] | None:
+    """The captures of the first match, in the order of `pattern.captures`; None when it does not match."""
+    for found in matches(pattern, i, {}):
+        return tuple([found[name] for name in pattern.captures])
+    return None

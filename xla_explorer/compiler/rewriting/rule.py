@@ -1,0 +1,136 @@
+"""A rule is data: a pattern, pure guards and a build function; its name, its sentence, its picture and its claim.
+
+The name of the build function, in kebab case, is the rule's public id; the docstring is the sentence shown to people; `before`
+and `after` are the picture and a test; `exactness` is the claim that a property test checks against the evaluator.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.matcher import Matcher, compile_pattern
+from xla_explorer.compiler.rewriting.patterns import Pattern, interpret
+from xla_explorer.foundation.reason import Check, Reason
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import OpcodeSpec
+
+Captures = tuple[HloInstruction, ...]
+BuildResult = HloInstruction | Reason | None
+
+
+class Rule:
+    """One rewrite rule. Make one with the decorator `rule`.
+
+    name: public id. summary: its sentence. pattern, exactness, before, after: as declared. guards: the checks, by name.
+    layout: `insensitive` or `sensitive` when it holds only before or only after layout assignment, else empty.
+    """
+
+    __slots__ = ("after", "before", "build", "checks", "exactness", "function", "guards", "layout", "match", "name", "pattern", "source",
+                 "summary")
+
+    def __init__(self, function: Callable[..., BuildResult], pattern: Pattern, exactness: Exactness, when: Iterable[Check], before: str,
+                 after: str, layout: str) -> None:
+        self.name = function.__name__.rstrip("_").replace("_", "-")
+        self.summary = inspect.cleandoc(function.__doc__ or "")
+        self.pattern, self.exactness, self.before, self.after, self.layout = pattern, exactness, before, after, layout
+        self.function = function
+        self.guards: tuple[Check, ...] = tuple(when)
+        self.match: Matcher
+        self.match, self.source = compile_pattern(pattern)
+        captured = pattern.captures
+        self.build: Callable[[HloComputation, HloInstruction, Captures], BuildResult] = _by_name(function, captured)
+        self.checks: tuple[Callable[[HloInstruction, Captures], Reason | None], ...] = tuple(
+            [_by_name(guard, captured, without_computation=True) for guard in self.guards])
+
+    def refusal(self, i: HloInstruction, captures: Captures) -> Reason | None:
+        """The first guard that refuses a match, else None."""
+        for check in self.checks:
+            reason = check(i, captures)
+            if reason is not None:
+                return reason
+        return None
+
+    def match_interpreted(self, i: HloInstruction) -> Captures | None:
+        """What `match` finds, by walking the pattern."""
+        return interpret(self.pattern, i)
+
+    def __repr__(self) -> str:
+        return f"<rule {self.name}: {self.pattern}>"
+
+
+def _by_name(function: Callable[..., Any], captured: tuple[str, ...], *, without_computation: bool = False) -> Callable[..., Any]:
+    """Bind parameters by name: `computation`, `instruction`, and the captures that the function asks for."""
+    given = {"instruction": "i", **{name: f"c[{number}]" for number, name in enumerate(captured)}}
+    if not without_computation:
+        given["computation"] = "computation"
+    arguments = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name in given:
+            arguments.append(given[parameter.name])
+        elif parameter.default is parameter.empty:
+            raise TypeError(f"{function.__name__} asks for {parameter.name!r}; the pattern captures: {', '.join(captured) or 'nothing'}")
+    head = "lambda i, c:" if without_computation else "lambda computation, i, c:"
+    bound: Callable[..., Any] = eval(f"{head} function({', '.join(arguments)})", {"function": function})
+    return bound
+
+
+def rule(pattern: Pattern, *, exactness: Exactness, before: str, after: str, when: Iterable[Check] = (),
+         layout: str = "") -> Callable[[Callable[..., BuildResult]], Rule]:
+    """Declare a rule. The decorated build function takes, by name, any of `computation`, `instruction` and the captures.
+
+    It returns the instruction that takes the place of the matched one (made by `computation.add`, or one that exists), or None
+    or a Reason when it finds that it cannot; it must not have created anything then. Guards take the same names, without
+    `computation`, and return None or a Reason. before, after: HLO text of an entry computation.
+    """
+
+    def declare(function: Callable[..., BuildResult]) -> Rule:
+        return Rule(function, pattern, exactness, when, before, after, layout)
+
+    return declare
+
+
+class RuleSet:
+    """Rules in order, indexed by root opcode. Immutable."""
+
+    __slots__ = ("by_opcode", "name", "rules")
+
+    def __init__(self, name: str, rules: Iterable[Rule]) -> None:
+        self.name = name
+        self.rules: tuple[Rule, ...] = tuple(rules)
+        names = [r.name for r in self.rules]
+        if twice := {n for n in names if names.count(n) > 1}:
+            raise ValueError(f"rule names must be unique; twice: {', '.join(sorted(twice))}")
+        table: dict[OpcodeSpec, list[Rule]] = {}
+        for r in self.rules:
+            for row in r.pattern.opcodes:
+                table.setdefault(row, []).append(r)
+        self.by_opcode: dict[OpcodeSpec, tuple[Rule, ...]] = {row: tuple(found) for row, found in table.items()}
+
+    @classmethod
+    def of_modules(cls, name: str, *modules: types.ModuleType) -> RuleSet:
+        """All rules declared in the given Python modules, in the order of declaration."""
+        return cls(name, [value for module in modules for value in vars(module).values() if isinstance(value, Rule)])
+
+    def where(self, keep: Callable[[Rule], bool]) -> RuleSet:
+        """The rules that a predicate keeps."""
+        return RuleSet(self.name, [r for r in self.rules if keep(r)])
+
+    def __getitem__(self, name: str) -> Rule:
+        for r in self.rules:
+            if r.name == name:
+                return r
+        raise KeyError(f"no rule is called {name!r} in {self.name}")
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __repr__(self) -> str:
+        return f"<RuleSet {self.name}: {len(self.rules)} rules>"

@@ -1,0 +1,75 @@
+"""Which opcodes may stand inside a fusion, and where. The code generator emits exactly these elementally.
+
+Source: xla/service/cpu/cpu_instruction_fusion.cc (`CanBeLoopFused`), xla/hlo/ir/hlo_instruction.cc (`IsFusible`).
+"""
+
+from __future__ import annotations
+
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import OPCODES, OpcodeSpec, opcode
+
+REDUCE = opcode("reduce")
+DYNAMIC_UPDATE_SLICE = opcode("dynamic-update-slice")
+CONCATENATE = opcode("concatenate")
+BROADCAST = opcode("broadcast")
+BITCAST = opcode("bitcast")
+RESHAPE = opcode("reshape")
+IOTA = opcode("iota")
+PAD = opcode("pad")
+SLICE = opcode("slice")
+DYNAMIC_SLICE = opcode("dynamic-slice")
+TRANSPOSE = opcode("transpose")
+REVERSE = opcode("reverse")
+GATHER = opcode("gather")
+CONSTANT = opcode("constant")
+PARAMETER = opcode("parameter")
+COPY = opcode("copy")
+
+ELEMENTWISE: frozenset[OpcodeSpec] = frozenset([row for row in OPCODES.values() if row.elementwise and row.name not in ("map", "copy")])
+
+# Opcodes whose element i of the result reads elements of the operands at other places.
+INDEXING: frozenset[OpcodeSpec] = frozenset({BROADCAST, IOTA, SLICE, PAD, CONCATENATE, REVERSE, TRANSPOSE, RESHAPE, BITCAST, GATHER,
+                                             DYNAMIC_SLICE, opcode("bitcast-convert")})
+
+# What a fused computation may hold below its root.
+PRODUCERS: frozenset[OpcodeSpec] = ELEMENTWISE | INDEXING
+
+# What may be the root of a fused computation. A bare reshape or bitcast is no kernel: it moves nothing.
+CONSUMERS: frozenset[OpcodeSpec] = (PRODUCERS - {RESHAPE, BITCAST}) | {REDUCE, DYNAMIC_UPDATE_SLICE}
+
+# Reshapes between row-major layouts and bitcasts: the same bytes in the same order.
+BYTE_PRESERVING: frozenset[OpcodeSpec] = frozenset({RESHAPE, BITCAST})
+
+# Kernels of their own or library calls: they take operands from memory and leave their result there.
+LIBRARY_CALLS: frozenset[OpcodeSpec] = frozenset([opcode(name) for name in (
+    "dot", "ragged-dot", "scaled-dot", "convolution", "fft", "cholesky", "triangular-solve", "sort", "topk", "custom-call", "scatter",
+    "select-and-scatter", "reduce-window", "rng", "rng-bit-generator", "rng-get-and-update-state", "map", "scan", "batch-norm-training",
+    "batch-norm-inference", "batch-norm-grad") if name in OPCODES])
+
+# Recomputing one of these is as cheap as reading it, so it goes into every consumer whatever else needs it.
+ALWAYS_DUPLICABLE: frozenset[OpcodeSpec] = frozenset({BROADCAST, IOTA, RESHAPE, BITCAST, CONSTANT})
+
+
+def is_small_constant(i: HloInstruction) -> bool:
+    """A constant of one element: it becomes an immediate operand in the code of its consumer."""
+    return i.opcode is CONSTANT and i.shape.is_array and i.shape.element_count == 1
+
+
+def reduced_size(reduce: HloInstruction) -> int:
+    """How many elements of an operand each result element of a reduce reads."""
+    dimensions = reduce.operands[0].shape.dimensions
+    size = 1
+    for number in reduce.attribute("dimensions"):
+        size *= dimensions[number]
+    return size
+
+
+def has_default_layout(i: HloInstruction) -> bool:
+    """Whether every array of its shape is row-major."""
+    return i.shape.base is i.shape
+
+
+def control_successors(computation: HloComputation) -> set[HloInstruction]:
+    """Instructions that some other instruction names as a control predecessor."""
+    return {p for i in computation.instructions.values() if i.control_predecessors for p in i.control_predecessors}

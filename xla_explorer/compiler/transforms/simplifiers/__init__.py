@@ -1,0 +1,7 @@
+"""Passes that make programs smaller or cheaper without deciding anything about the machine."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.transforms.simplifiers import common_subexpressions, dead_code, tuple_simplifier
+
+__all__ = ["common_subexpressions", "dead_code", "tuple_simplifier"]

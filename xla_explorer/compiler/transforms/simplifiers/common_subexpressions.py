@@ -1,0 +1,115 @@
+"""Common subexpression elimination. Source: xla/service/hlo_cse.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, OpcodeSpec
+from xla_explorer.hlo.opcodes.spec import Trait
+
+_NON_DETERMINISTIC = frozenset(["rng", "rng-get-and-update-state"])
+
+
+class StructuralKeys:
+    """Keys by which computations are equal: the same operations in the same order on the same parameters, names aside."""
+
+    def __init__(self, layout_sensitive: bool) -> None:
+        self.layout_sensitive = layout_sensitive
+        self._keys: dict[HloComputation, Any] = {}
+        self._numbers: dict[Any, int] = {}
+
+    def of(self, computation: HloComputation) -> int:
+        """A small number that equal computations share."""
+        found = self._keys.get(computation)
+        if found is None:
+            order = computation.post_order()
+            place = {i: number for number, i in enumerate(order)}
+            rows = tuple([(*self.parts(i), tuple([place[o] for o in i.operands])) for i in order])
+            found = self._keys[computation] = self._numbers.setdefault((rows, place[computation.root]), len(self._numbers))
+        return int(found)
+
+    def parts(self, i: HloInstruction) -> tuple[Any, ...]:
+        """What must agree besides operands."""
+        payload = i.payload.key if isinstance(i.payload, Literal) else i.payload
+        return (i.opcode, i.shape if self.layout_sensitive else i.shape.base, i.attributes, payload,
+                tuple([self.of(c) for c in i.called]) if i.called else ())
+
+
+def _mergeable(row: OpcodeSpec) -> bool:
+    return not (row is PARAMETER or row.side_effect or row.asynchronous or row.name in _NON_DETERMINISTIC
+                or Trait.NON_DETERMINISTIC in row.traits)
+
+
+def merge_equal_instructions(computation: HloComputation, keys: StructuralKeys) -> int:
+    """Make users of equal instructions read the first one and remove the others. Returns the number removed."""
+    seen: dict[Any, HloInstruction] = {}
+    lookup = seen.setdefault
+    sensitive = keys.layout_sensitive
+    order = list(computation.post_order())
+    targets = control_targets(computation)
+    merged: list[HloInstruction] = []
+    rows: dict[OpcodeSpec, bool] = {}
+    scalar_keys: dict[int, Any] = {}
+    key: Any
+    for i in order:
+        row = i.opcode
+        fits = rows.get(row)
+        if fits is None:
+            fits = rows[row] = _mergeable(row)
+        if not fits:
+            continue
+        shape = i.shape if sensitive else i.shape.base
+        if row is CONSTANT:
+            payload = i.payload
+            value = scalar_keys.get(id(payload))
+            if value is None:
+                value = scalar_keys[id(payload)] = payload.key
+            key = (row, shape, value, i.attributes)
+        elif i.called:
+            if has_side_effect(i):
+                continue
+            key = (*keys.parts(i), i.operands)
+        else:
+            operands = i.operands
+            if row.commutative and len(operands) == 2 and operands[0].id > operands[1].id:
+                operands = (operands[1], operands[0])
+            if row.name == "custom-call" and has_side_effect(i):
+                continue
+            key = (row, shape, i.attributes, i.payload, operands)
+        first = lookup(key, i)
+        if first is not i and not i.control_predecessors and i not in targets and not first.control_predecessors:
+            computation.replace(i, first)
+            merged.append(i)
+    for i in reversed(merged):
+        computation.remove(i)
+    return len(merged)
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class CommonSubexpressionElimination:
+    """Equal instructions on equal operands become one.
+
+    is_layout_sensitive: shapes must agree in their layouts. only_fusion_computations: leave all others alone.
+    """
+
+    name: ClassVar[str] = "cse"
+    is_layout_sensitive: bool = False
+    only_fusion_computations: bool = False
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Merge in every computation."""
+        keys = StructuralKeys(self.is_layout_sensitive)
+        chosen: Iterable[HloComputation] = module.computations.values()
+        if self.only_fusion_computations:
+            chosen = module.fusion_computations()
+        return sum([merge_equal_instructions(c, keys) for c in list(chosen)]) > 0

@@ -1,0 +1,76 @@
+"""Dead code elimination. Source: xla/hlo/transforms/simplifiers/hlo_dce.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.removal import control_targets, remove_if_dead
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import FUSION, PARAMETER
+
+
+def remove_dead_instructions(computation: HloComputation) -> int:
+    """Remove what the root does not reach and has no side effect. Returns the number removed."""
+    root = computation.root
+    dead = [i for i in computation.instructions.values() if not i.users and i is not root and i.opcode is not PARAMETER]
+    if not dead:
+        return 0
+    targets = control_targets(computation)
+    return sum([remove_if_dead(computation, i, targets) for i in dead if i.id in computation.instructions])
+
+
+def remove_dead_fusion_parameters(computation: HloComputation) -> int:
+    """Drop operands of fusions that their bodies do not read. Returns the number dropped."""
+    dropped = 0
+    for fusion in list(computation.instructions.values()):
+        if fusion.opcode is not FUSION or fusion.control_predecessors:
+            continue
+        body = fusion.called[0]
+        parameters = body.parameters()
+        kept = [p for p in parameters if p.users or p is body.root]
+        if len(kept) == len(parameters) or "output_to_operand_aliasing" in fusion.attributes:
+            continue
+        operands = [fusion.operands[int(p.payload)] for p in kept]
+        for parameter in parameters:
+            if parameter not in kept:
+                body.remove(parameter)
+        for number, parameter in enumerate(kept):
+            if parameter.payload != number:
+                body.set_payload(parameter, number)
+        computation.set_operands(fusion, operands)
+        dropped += len(parameters) - len(kept)
+    return dropped
+
+
+def remove_unreachable_computations(module: HloModule) -> int:
+    """Remove computations that the entry does not reach through calls. Returns the number removed."""
+    live = set(module.post_order_computations())
+    gone = [c for c in module.computations.values() if c not in live]
+    for computation in gone:
+        module.remove_computation(computation)
+    return len(gone)
+
+
+@register_pass("hlo-module-dce")
+@dataclasses.dataclass(frozen=True)
+class DeadCodeElimination:
+    """Removes instructions that the root does not reach, operands that fusions do not read, and computations nobody calls."""
+
+    name: ClassVar[str] = "dce"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Remove what is dead, callers first, so that what only a dead call used goes too."""
+        removed = 0
+        for computation in reversed(list(module.computations.values())):
+            removed += remove_dead_instructions(computation)
+        for computation in reversed(list(module.computations.values())):
+            if any([i.opcode is FUSION for i in computation.instructions.values()]):
+                dropped = remove_dead_fusion_parameters(computation)
+                removed += dropped + (remove_dead_instructions(computation) if dropped else 0)
+        return removed + remove_unreachable_computations(module) > 0
+
+
