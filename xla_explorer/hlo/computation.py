@@ -13,7 +13,7 @@ from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, new_instruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, OpcodeSpec, opcode
-from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.shape import Shape, ShapeError
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.module import HloModule
@@ -261,10 +261,13 @@ class HloComputation:
 def infer_shape(spec: OpcodeSpec, operands: tuple[Shape, ...], attributes: Attributes = NO_ATTRIBUTES,
                 called: tuple[HloComputation, ...] = ()) -> Shape:
     """The result shape by the opcode's rule. ShapeError when the operands do not fit or the opcode has no rule."""
-    from xla_explorer.hlo.shape import ShapeError
-
     if spec.arity is not None and spec.arity != len(operands):
-        raise ShapeError(f"{spec.name} takes {spec.arity} operand{'s' if spec.arity != 1 else ''}, got {len(operands)}")
+        raise ShapeError(f"{spec.name}: takes {spec.arity} operand{'s' if spec.arity != 1 else ''}, got {len(operands)}")
     if spec.shape_rule is None:
         raise ShapeError(f"cannot infer shape for opcode: {spec.name}")
-    return spec.shape_rule(operands, attributes, called)
+    try:
+        return spec.shape_rule(operands, attributes, called)
+    except ShapeError as error:
+        raise ShapeError(f"{spec.name}: {error}") from None
+    except KeyError as error:
+        raise ShapeError(f"{spec.name}: {error.args[0]}") from None

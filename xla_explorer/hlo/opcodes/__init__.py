@@ -5,8 +5,20 @@ from __future__ import annotations
 from xla_explorer.hlo.opcodes.spec import Constraint, Family, OpcodeSpec, ShapeRule, Trait
 from xla_explorer.hlo.opcodes.table import OPCODES
 
-__all__ = ["CONSTANT", "FUSION", "GET_TUPLE_ELEMENT", "OPCODES", "PARAMETER", "TUPLE", "Constraint", "Family", "OpcodeSpec",
-           "ShapeRule", "Trait", "opcode"]
+__all__ = [
+    "CONSTANT",
+    "FUSION",
+    "GET_TUPLE_ELEMENT",
+    "OPCODES",
+    "PARAMETER",
+    "TUPLE",
+    "Constraint",
+    "Family",
+    "OpcodeSpec",
+    "ShapeRule",
+    "Trait",
+    "opcode",
+]
 
 
 def opcode(name: str) -> OpcodeSpec:

@@ -58,13 +58,43 @@ class OpcodeSpec:
     constraints: checks of the verifier, numbered C1, C2 ... in order. summary: one sentence. source: where the fact comes from.
     """
 
-    __slots__ = ("arity", "asynchronous", "attributes", "called", "commutative", "constraints", "elementwise", "expensive", "family",
-                 "infers_in_text", "name", "number", "required", "shape_rule", "side_effect", "source", "summary", "traits")
+    __slots__ = (
+        "arity",
+        "asynchronous",
+        "attributes",
+        "called",
+        "commutative",
+        "constraints",
+        "elementwise",
+        "expensive",
+        "family",
+        "infers_in_text",
+        "name",
+        "number",
+        "required",
+        "shape_rule",
+        "side_effect",
+        "source",
+        "summary",
+        "traits",
+    )
 
-    def __init__(self, name: str, *, family: Family, arity: int | None, summary: str, source: str, attributes: tuple[str, ...] = (),
-                 required: tuple[str, ...] = (), called: tuple[str, ...] = (), shape_rule: ShapeRule | None = None,
-                 constraints: tuple[Constraint, ...] = (), traits: frozenset[Trait] = frozenset(),
-                 infers_in_text: bool = True) -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        family: Family,
+        arity: int | None,
+        summary: str,
+        source: str,
+        attributes: tuple[str, ...] = (),
+        required: tuple[str, ...] = (),
+        called: tuple[str, ...] = (),
+        shape_rule: ShapeRule | None = None,
+        constraints: tuple[Constraint, ...] = (),
+        traits: frozenset[Trait] = frozenset(),
+        infers_in_text: bool = True,
+    ) -> None:
         self.name = name
         self.family = family
         self.arity = arity

@@ -18,7 +18,17 @@ from xla_explorer.hlo.opcodes.spec import OpcodeSpec
 
 def _gather() -> dict[str, OpcodeSpec]:
     table: dict[str, OpcodeSpec] = {}
-    for family in (structural, elementwise, data_movement, contraction, reduction, control_flow, collective, random, custom):
+    for family in (
+        structural,
+        elementwise,
+        data_movement,
+        contraction,
+        reduction,
+        control_flow,
+        collective,
+        random,
+        custom,
+    ):
         for row in family.ROWS:
             if row.name in table:
                 raise ValueError(f"opcode {row.name!r} is declared twice")

@@ -1,5 +1,124 @@
-"""Shape rules of one family (being written)."""
+"""Shape rules of the elementwise family. Source: xla/service/shape_inference.cc, InferUnaryOpShape ... InferTernaryOpShape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
 from typing import Any
-def __getattr__(name: str) -> Any:
-    if name.startswith("__"): raise AttributeError(name)
-    return lambda *a: (_ for _ in ()).throw(NotImplementedError(name))
+
+from xla_explorer.hlo.attributes import Attributes
+from xla_explorer.hlo.opcodes.shape_rules.agreement import bare, require_array, same_arrays, same_sizes, with_type
+from xla_explorer.hlo.primitive_type import F32, F64, PRED, PRIMITIVE_TYPES, PrimitiveType
+from xla_explorer.hlo.shape import Shape, ShapeError, array_shape
+
+Rule = Callable[[tuple[Shape, ...], Attributes, Any], Shape]
+
+
+def _accepts(test: Callable[[PrimitiveType], bool], wanted: str) -> tuple[Rule, Rule]:
+    """A unary and a binary rule for element types that pass the test. The set is precomputed: rules run once an instruction."""
+    accepted = frozenset(t for t in PRIMITIVE_TYPES.values() if t.is_array_type and test(t))
+
+    def unary(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
+        operand = operands[0]
+        if operand.element_type not in accepted:
+            raise ShapeError(f"the operand must be {wanted}, it is {bare(operand)}")
+        return operand.base
+
+    def binary(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
+        a, b = operands
+        result = same_arrays(a, b)
+        if a.element_type not in accepted:
+            raise ShapeError(f"operands must be {wanted}, they are {bare(a)} and {bare(b)}")
+        return result
+
+    return unary, binary
+
+
+unary_any, binary = _accepts(lambda t: True, "arrays")
+unary_number, binary_number = _accepts(lambda t: not t.is_pred, "integer, float or complex")
+unary_float, _ = _accepts(lambda t: t.is_float, "float")
+unary_float_or_complex, binary_float_or_complex = _accepts(lambda t: t.is_float or t.is_complex, "float or complex")
+unary_integer, binary_integer = _accepts(lambda t: t.is_integer, "integer")
+unary_logical, binary_logical = _accepts(lambda t: t.is_integer or t.is_pred, "integer or pred")
+reduce_precision = unary_float
+
+
+def absolute(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
+    """The operand's shape; for complex operands with their component type."""
+    operand = operands[0]
+    require_array(operand)
+    kind = operand.element_type
+    if kind.is_complex:
+        return with_type(operand, kind.component)
+    if kind.is_pred or kind.is_unsigned:
+        raise ShapeError(f"the operand must be signed, float or complex, it is {bare(operand)}")
+    return operand.base
+
+
+def is_finite(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
+    """pred with the operand's dimensions."""
+    return with_type(unary_float(operands, attributes, called), PRED)
+
+
+def component(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
+    """The component type of a complex operand; a float stays as it is."""
+    operand = unary_float_or_complex(operands, attributes, called)
+    return with_type(operand, operand.element_type.component)
+
+
+def complex_of_parts(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
+    """c64 of f32 parts, c128 of f64 parts."""
+    parts = same_arrays(*operands)
+    if parts.element_type not in (F32, F64):
+        raise ShapeError(f"the parts must be f32 or f64, they are {bare(parts)}")
+    return with_type(parts, PRIMITIVE_TYPES["c64" if parts.element_type is F32 else "c128"])
+
+
+def compare(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
+    """pred with the operands' dimensions; complex numbers compare by EQ and NE only."""
+    operand = same_arrays(*operands)
+    kind, direction, order = operand.element_type, attributes.value("direction"), attributes.value("type")
+    if kind.is_complex and direction not in ("EQ", "NE"):
+        raise ShapeError(f"direction {direction} needs an ordered element type, the operands are {bare(operand)}")
+    fits = {
+        "FLOAT": kind.is_float or kind.is_complex,
+        "TOTALORDER": kind.is_float,
+        "SIGNED": kind.is_signed,
+        "UNSIGNED": kind.is_unsigned or kind.is_pred,
+    }
+    if order is not None and not fits[order]:
+        raise ShapeError(f"comparison type {order} does not fit operands {bare(operand)}")
+    return with_type(operand, PRED)
+
+
+def select(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
+    """The shape of the two values; the predicate has their dimensions or is a scalar."""
+    predicate, on_true, on_false = operands
+    if predicate.element_type is not PRED:
+        raise ShapeError(f"the predicate must be pred, it is {bare(predicate)}")
+    if on_true.base is not on_false.base and not (
+        on_true.is_array
+        and on_false.is_array
+        and same_sizes(on_true, on_false)
+        and on_true.element_type is on_false.element_type
+    ):
+        raise ShapeError(f"the two values differ: {bare(on_true)} vs {bare(on_false)}")
+    result = same_arrays(on_true, on_false)
+    if not predicate.is_scalar and not same_sizes(predicate, on_true):
+        raise ShapeError(
+            f"the predicate must be a scalar or have the values' dimensions: {bare(predicate)} vs {bare(on_true)}"
+        )
+    return result
+
+
+def clamp(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
+    """The shape of the middle operand; each bound has its shape or is a scalar of its type."""
+    low, value, high = operands
+    require_array(value, "operand 1")
+    for name, bound in (("lower", low), ("upper", high)):
+        if bound.element_type is not value.element_type:
+            raise ShapeError(f"the {name} bound and the value differ in element type: {bare(bound)} vs {bare(value)}")
+        if not bound.is_scalar and not same_sizes(bound, value):
+            raise ShapeError(
+                f"the {name} bound must be a scalar or have the value's dimensions: {bare(bound)} vs {bare(value)}"
+            )
+    return array_shape(value.element_type, value.dimensions, None, value.dynamic)

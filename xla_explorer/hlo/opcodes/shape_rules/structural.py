@@ -1,5 +1,43 @@
-"""Shape rules of one family (being written)."""
-from typing import Any
-def __getattr__(name: str) -> Any:
-    if name.startswith("__"): raise AttributeError(name)
-    return lambda *a: (_ for _ in ()).throw(NotImplementedError(name))
+"""Shape rules of the structural family. These pass shapes through, so layouts are kept."""
+
+from __future__ import annotations
+
+from xla_explorer.hlo.attributes import Attributes
+from xla_explorer.hlo.opcodes.shape_rules.agreement import bare
+from xla_explorer.hlo.primitive_type import TOKEN
+from xla_explorer.hlo.shape import Shape, ShapeError, token_shape, tuple_shape
+
+
+def tuple_of_operands(operands: tuple[Shape, ...], attributes: Attributes, called: object) -> Shape:
+    """The tuple of the operand shapes."""
+    return tuple_shape(operands)
+
+
+def get_tuple_element(operands: tuple[Shape, ...], attributes: Attributes, called: object) -> Shape:
+    """The shape at `index` of the operand."""
+    operand, index = operands[0], attributes.value("index")
+    if not operand.is_tuple:
+        raise ShapeError(f"the operand must be a tuple, it is {bare(operand)}")
+    if not 0 <= index < len(operand.tuple_shapes):
+        raise ShapeError(f"index {index} is out of range for {bare(operand)} of {len(operand.tuple_shapes)} elements")
+    return operand.tuple_shapes[index]
+
+
+def after_all(operands: tuple[Shape, ...], attributes: Attributes, called: object) -> Shape:
+    """A token of tokens."""
+    for number, operand in enumerate(operands):
+        if operand.element_type is not TOKEN:
+            raise ShapeError(f"operand {number} must be a token, it is {bare(operand)}")
+    return token_shape()
+
+
+def add_dependency(operands: tuple[Shape, ...], attributes: Attributes, called: object) -> Shape:
+    """The first operand; the second is a token."""
+    if operands[1].element_type is not TOKEN:
+        raise ShapeError(f"operand 1 must be a token, it is {bare(operands[1])}")
+    return operands[0]
+
+
+def same_as_operand(operands: tuple[Shape, ...], attributes: Attributes, called: object) -> Shape:
+    """The operand's shape."""
+    return operands[0]

@@ -1,0 +1,92 @@
+"""What the shape rules share: refusals that name both sides, dimension numbers that are in range, types that go together.
+
+A rule raises `ShapeError` with a sentence without the opcode's name; `infer_shape` puts the name in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.shape import Shape, ShapeError, array_shape
+
+
+def bare(shape: Shape) -> str:
+    """The shape as people write it: without layout."""
+    return shape.text_without_layout
+
+
+def require_array(shape: Shape, what: str = "the operand") -> None:
+    """ShapeError unless the shape is an array."""
+    if not shape.is_array:
+        raise ShapeError(f"{what} must be an array, it is {bare(shape)}")
+
+
+def require_operand_count(operands: tuple[Shape, ...], least: int, what: str = "operand") -> None:
+    """ShapeError when there are fewer operands than `least`."""
+    if len(operands) < least:
+        raise ShapeError(f"takes at least {least} {what}{'s' if least != 1 else ''}, got {len(operands)}")
+
+
+def require_dimensions(dimensions: Iterable[int], rank: int, what: str, *, unique: bool = True) -> None:
+    """ShapeError unless every dimension number lies in [0, rank), none twice."""
+    seen: set[int] = set()
+    for dimension in dimensions:
+        if not 0 <= dimension < rank:
+            raise ShapeError(f"{what} {dimension} is out of range for rank {rank}")
+        if unique and dimension in seen:
+            raise ShapeError(f"{what} {dimension} is listed twice")
+        seen.add(dimension)
+
+
+def require_scalar(shape: Shape, what: str) -> None:
+    """ShapeError unless the shape is an array of rank 0."""
+    if not shape.is_scalar:
+        raise ShapeError(f"{what} must be a scalar, it is {bare(shape)}")
+
+
+def require_integer_scalar(shape: Shape, what: str) -> None:
+    """ShapeError unless the shape is a rank-0 integer."""
+    if not (shape.is_scalar and shape.element_type.is_integer):
+        raise ShapeError(f"{what} must be an integer scalar, it is {bare(shape)}")
+
+
+def require_same_type(a: Shape, b: Shape, what: str) -> None:
+    """ShapeError when element types differ."""
+    if a.element_type is not b.element_type:
+        raise ShapeError(f"{what} differ in element type: {bare(a)} vs {bare(b)}")
+
+
+def same_sizes(a: Shape, b: Shape) -> bool:
+    """Whether the dimensions agree; an unbounded dimension agrees with any."""
+    if a.dimensions == b.dimensions:
+        return True
+    return a.rank == b.rank and all(x == y or x < 0 or y < 0 for x, y in zip(a.dimensions, b.dimensions, strict=True))
+
+
+def same_arrays(a: Shape, b: Shape) -> Shape:
+    """The common shape of two arrays, default layout; dynamic where either is. ShapeError names both when they differ."""
+    if a.base is b.base:
+        if not a.is_array:
+            raise ShapeError(f"operands must be arrays, they are {bare(a)}")
+        return a.base
+    if not a.is_array or not b.is_array or a.element_type is not b.element_type or not same_sizes(a, b):
+        raise ShapeError(f"operands differ: {bare(a)} vs {bare(b)}")
+    sizes = [y if x < 0 else x for x, y in zip(a.dimensions, b.dimensions, strict=True)]
+    return array_shape(a.element_type, sizes, None, tuple([p or q for p, q in zip(a.dynamic, b.dynamic, strict=True)]))
+
+
+def wider_type(a: PrimitiveType, b: PrimitiveType) -> PrimitiveType:
+    """The more precise of two types (XLA's `HigherPrecisionElementType`): complex over float over integer, then more bits."""
+    if a is b:
+        return a
+
+    def rank(t: PrimitiveType) -> tuple[int, int]:
+        return (2 if t.is_complex else 1 if t.is_float else 0, t.bits)
+
+    return b if rank(b) > rank(a) else a
+
+
+def with_type(shape: Shape, element_type: PrimitiveType) -> Shape:
+    """Another element type, default layout."""
+    return array_shape(element_type, shape.dimensions, None, shape.dynamic)
