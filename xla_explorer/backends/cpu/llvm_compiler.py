@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
 from xla_explorer.backends.cpu.object_cache import ObjectCache
+from xla_explorer.backends.cpu.parallel_llvm import compilation_threads, emit_object, run_passes
 from xla_explorer.backends.cpu.target_machine import (
     TargetDescription,
     create_target_machine,
@@ -131,12 +134,31 @@ def optimize_and_emit(ir_text: str, description: TargetDescription | None = None
         machine = create_target_machine(description, options.level)
         run_default_pipeline(ir.module, machine, options)
         optimized = time.perf_counter()
-        object_bytes: bytes = machine.emit_object(ir.module)
+        object_bytes = emit_object(machine, ir.module)
     emitted = time.perf_counter()
     seconds = {"parse": parsed - started, "optimize": optimized - parsed, "emit": emitted - optimized}
     if cache is not None:
         cache.put(key, object_bytes)
     return CompiledObject(object_bytes, ir_text, description, options, seconds)
+
+
+def submit(ir_text: str, description: TargetDescription | None = None, *, effort: str = "full",
+           options: OptimizationOptions | None = None, cache: ObjectCache | None = None) -> Future[CompiledObject]:
+    """Start `optimize_and_emit` on a compilation thread; several run side by side. The future raises its errors."""
+    return compilation_threads().submit(optimize_and_emit, ir_text, description, effort=effort, options=options,
+                                        cache=cache)
+
+
+def compile_parts(ir_texts: Sequence[str], description: TargetDescription | None = None, *, effort: str = "full",
+                  options: OptimizationOptions | None = None, cache: ObjectCache | None = None) -> list[CompiledObject]:
+    """Compile modules on all cores; the objects in the order of the texts, ready for one `NativeLibrary`.
+
+    The first error of `optimize_and_emit`, in that order, is raised.
+    """
+    if len(ir_texts) == 1:
+        return [optimize_and_emit(ir_texts[0], description, effort=effort, options=options, cache=cache)]
+    futures = [submit(text, description, effort=effort, options=options, cache=cache) for text in ir_texts]
+    return [future.result() for future in futures]
 
 
 def optimized_ir(ir_text: str, description: TargetDescription | None = None,
@@ -222,7 +244,7 @@ def run_default_pipeline(module: Any, machine: Any, options: OptimizationOptions
     tuning.loop_interleaving = options.loop_interleaving
     tuning.loop_unrolling = options.loop_unrolling
     builder = binding.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
+    run_passes(builder.getModulePassManager(), module, builder)
 
 
 _PARSE_PLACE = re.compile(r"<string>:(\d+):(\d+): error: (.*)")

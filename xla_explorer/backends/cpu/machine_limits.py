@@ -23,6 +23,7 @@ from xla_explorer.backends.cpu.aligned_arena import Arena
 from xla_explorer.backends.cpu.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.cpu.native_library import NativeLibrary
 from xla_explorer.backends.cpu.object_cache import cache_enabled_by_environment, user_cache_folder
+from xla_explorer.backends.cpu.parallel_llvm import usable_cores
 from xla_explorer.backends.cpu.target_machine import TargetDescription, host_target
 
 _FORMAT: Final = 1
@@ -79,13 +80,6 @@ def machine_limits() -> MachineLimits:
     if cache_enabled_by_environment():
         _store(path, limits)
     return limits
-
-
-def usable_cores() -> int:
-    """Cores that this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _machine_key() -> str:
@@ -168,7 +162,9 @@ def _best_seconds(work: Callable[[int], None], threads: int, repeats: int) -> fl
     loop(0)
     for worker in workers:
         worker.join()
-    return min(max(end for _, end in round_) - min(start for start, _ in round_) for round_ in zip(*spans, strict=True))
+    best: float = min(max(end for _, end in turn) - min(start for start, _ in turn)
+                      for turn in zip(*spans, strict=True))
+    return best
 
 
 def _probe_ir(host: TargetDescription) -> str:

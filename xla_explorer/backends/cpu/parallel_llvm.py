@@ -1,0 +1,69 @@
+"""LLVM on several cores: the two expensive calls of llvmlite, without its process-wide lock.
+
+llvmlite runs one LLVM call at a time in a process. LLVM itself asks only that no two threads share a context, a target
+machine or a pass manager; every compilation here has its own, so optimiser and code generator may run side by side
+(twice the speed on two cores, equal bytes). Where llvmlite's internals are not as expected, its public, locked calls are used.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from concurrent.futures import ThreadPoolExecutor
+from ctypes import string_at
+from typing import Any
+
+
+def run_passes(manager: Any, module: Any, builder: Any) -> None:
+    """Run a llvmlite module pass manager."""
+    functions = _unlocked()
+    if functions is None:
+        manager.run(module, builder)
+    else:
+        functions[0](manager, module, builder)
+
+
+def emit_object(machine: Any, module: Any) -> bytes:
+    """Object code of an optimised llvmlite module. RuntimeError if the target has no object format."""
+    functions = _unlocked()
+    if functions is None:
+        data: bytes = machine.emit_object(module)
+        return data
+    from llvmlite.binding import ffi
+
+    with ffi.OutputString() as problem:
+        buffer = functions[1](machine, module, 1, problem)
+        if not buffer:
+            raise RuntimeError(str(problem))
+    try:
+        return string_at(ffi.lib.LLVMPY_GetBufferStart(buffer), ffi.lib.LLVMPY_GetBufferSize(buffer))
+    finally:
+        ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
+@functools.lru_cache(maxsize=1)
+def _unlocked() -> tuple[Any, Any] | None:
+    from llvmlite.binding import ffi
+
+    try:
+        return ffi.lib.LLVMPY_RunNewModulePassManager._cfn, ffi.lib.LLVMPY_TargetMachineEmitToMemory._cfn
+    except AttributeError:
+        return None
+
+
+def usable_cores() -> int:
+    """Cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@functools.lru_cache(maxsize=1)
+def compilation_threads() -> ThreadPoolExecutor:
+    """The threads that compile, one per usable core; started when first needed."""
+    return ThreadPoolExecutor(usable_cores(), thread_name_prefix="xla_explorer_llvm")
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child has none of the threads.
+    os.register_at_fork(after_in_child=compilation_threads.cache_clear)
