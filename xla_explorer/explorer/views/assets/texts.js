@@ -1,0 +1,74 @@
+// The text tab: what a pass changed in the printed module, unified or side by side; and highlighted code lines for every pane.
+import { diffRows } from "./diff.js";
+import { make, scrollWithin } from "./elements.js";
+
+const TOKEN = /("(?:[^"\\]|\\.)*")|((?:;|\/\/|#(?!\d)).*$)|([%@][\w.$-]+)|(\b(?:pred|token|opaque|bf16|[fsuc]\d+(?:e\dm\d\w*)?)\[[^\]]*\](?:\{[^}]*\})?|<\d+ x \w+>|\b(?:i\d+|float|double|half|ptr|void)\b|\.[a-z]\d+\b)|(\b0x[0-9a-fA-F]+|-?\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)/g;
+const CLASSES = ["", "str", "com", "nam", "typ", "num"];
+
+// One line as text nodes and spans: strings, comments, names, types, numbers.
+export function highlighted(text) {
+  if (text.length > 2000) return [text];
+  const out = [];
+  let last = 0;
+  for (const m of text.matchAll(TOKEN)) {
+    if (m.index > last) out.push(text.slice(last, m.index));
+    out.push(make("span", { className: CLASSES[[1, 2, 3, 4, 5].find(k => m[k] !== undefined)], textContent: m[0] }));
+    last = m.index + m[0].length;
+  }
+  if (last < text.length) out.push(text.slice(last));
+  return out;
+}
+
+export function textTab(app) {
+  const body = make("div", { className: "xe-diff" }), title = make("span", { className: "xe-count" });
+  const mode = make("select", { tabIndex: -1, onchange: () => build() }, ...["unified", "side by side", "whole text"].map(t => make("option", { textContent: t, value: t })));
+  const root = make("div", { className: "xe-text" }, make("div", { className: "xe-bar-row" }, title, mode), body);
+  let context = 3, stale = true;
+
+  const line = (cls, sign, entry, number) => {
+    const el = make("div", { className: `xe-line ${cls}` }, make("span", { className: "no", textContent: number ?? "" }), make("span", { className: "sign", textContent: sign }), make("code", {}, ...(entry ? highlighted(entry[0]) : [])));
+    if (entry && entry[1] !== null) { el.dataset.id = entry[1]; el.onclick = () => app.select(entry[1], "text"); }
+    return el;
+  };
+  const gap = row => make("button", { className: "xe-gap", tabIndex: -1, textContent: `… ${row.skipped} unchanged lines`, title: "show them", onclick: () => { context = null; build(); } });
+
+  function build() {
+    stale = false;
+    if (!app.now) { body.replaceChildren(); return; }
+    const now = app.now.text, before = app.before ? app.before.text : null, how = mode.value;
+    if (!before || how === "whole text") {
+      title.textContent = before ? `${now.length} lines` : `${now.length} lines, as written: nothing to compare with yet`;
+      body.className = "xe-diff";
+      body.replaceChildren(...now.slice(0, 4000).map((e, k) => line("", " ", e, k + 1)), now.length > 4000 ? make("p", { textContent: `${now.length - 4000} more lines: session.trace.at(${app.step}).to_text()` }) : "");
+      return mark();
+    }
+    const rows = diffRows(before, now, context), changes = rows.filter(r => r.kind !== "same" && r.kind !== "gap");
+    const minus = changes.filter(r => r.before).length, plus = changes.filter(r => r.after).length;
+    title.textContent = changes.length ? `−${minus} +${plus} lines${context === null ? ", all lines shown" : ""}` : "this pass changed nothing in the text";
+    const limited = rows.slice(0, 6000), out = [];
+    body.className = how === "side by side" ? "xe-diff two" : "xe-diff";
+    for (const r of limited) {
+      if (r.kind === "gap") { out.push(gap(r)); continue; }
+      if (how === "side by side") {
+        const mark = r.kind === "same" ? "" : r.kind === "changed" ? "chg " : "";
+        out.push(make("div", { className: "pair" }, line(r.before ? mark + (r.kind === "same" ? "" : "del") : "none", r.before && r.kind !== "same" ? "−" : " ", r.before, r.beforeNumber),
+          line(r.after ? mark + (r.kind === "same" ? "" : "add") : "none", r.after && r.kind !== "same" ? "+" : " ", r.after, r.afterNumber)));
+      } else {
+        if (r.before && r.kind !== "same") out.push(line("del", "−", r.before, r.beforeNumber));
+        if (r.after) out.push(line(r.kind === "same" ? "" : "add", r.kind === "same" ? " " : "+", r.after, r.afterNumber));
+      }
+    }
+    if (rows.length > limited.length) out.push(make("p", { textContent: `${rows.length - limited.length} more rows not shown: session.trace.diff(${app.step})` }));
+    body.replaceChildren(...out);
+    mark();
+  }
+  function mark() {
+    for (const el of body.querySelectorAll(".on")) el.classList.remove("on");
+    if (app.selected === null || !app.now) return;
+    const lines = [...body.querySelectorAll("[data-id]")], ids = app.store.counterparts(app.selected, new Set(lines.map(e => +e.dataset.id)), app.now.picture.aliases);
+    const lit = lines.filter(e => ids.has(+e.dataset.id));
+    for (const el of lit) el.classList.add("on");
+    if (lit.length && app.origin !== "text") scrollWithin(body, lit[0], true);
+  }
+  return { root, refresh: () => { context = 3; stale = true; if (app.tab === "text") build(); }, shown: () => { if (stale) build(); else mark(); }, mark: () => { if (app.tab === "text" && !stale) mark(); } };
+}

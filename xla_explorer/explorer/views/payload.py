@@ -1,0 +1,291 @@
+"""The data that the widget and the exported page draw: one JSON document, built from an `ExplorerSource`, deflated.
+
+A *complete* payload holds every step and needs no kernel. Successive steps share most of their rows, so each distinct row is
+stored once in a pool and a step is a list of runs [first, count] into it. A *light* payload holds the step list, decisions,
+times and the lineage; the rest is asked for step by step (`answer`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypedDict
+
+from xla_explorer.explorer.views.picture import PictureGraph
+from xla_explorer.explorer.views.quantities import headline
+from xla_explorer.explorer.views.source import CodePane, DecisionRow, ExplorerSource, StepRow, TextLine
+
+FORMAT = 1
+EMBED_INSTRUCTIONS = 6_000
+"""A payload is complete by itself when its changed steps together hold no more instructions than this."""
+MOST_DECISIONS = 2_000
+MOST_HISTORIES = 3_000
+
+Runs = list[list[int]]
+LineData = list[Any]
+"""[text, instruction id or None]"""
+
+
+class PictureData(TypedDict):
+    """See `PictureGraph.to_json`."""
+
+    title: str
+    nodes: list[list[Any]]
+    edges: list[list[Any]]
+    groups: list[list[Any]]
+    aliases: list[list[int]]
+    hidden: int
+    note: str
+
+
+class StepDetail(TypedDict):
+    """What one step shows: its picture, its text, the rules that fired."""
+
+    picture: PictureData
+    text: list[LineData]
+    rewrites: list[list[Any]]
+
+
+class PooledStep(TypedDict):
+    """A `StepDetail` whose rows are runs into the pools of the payload."""
+
+    title: str
+    nodes: Runs
+    edges: Runs
+    groups: Runs
+    text: Runs
+    aliases: list[list[int]]
+    hidden: int
+    note: str
+    rewrites: list[list[Any]]
+
+
+class PaneData(TypedDict):
+    """One code pane; `lines` as in a `StepDetail`."""
+
+    name: str
+    producer: str
+    note: str
+    lines: list[LineData]
+
+
+class ExplorerPayload(TypedDict):
+    """Everything that is drawn. `steps`, `decisions`, `timings`: rows in the field order of their types in source.py.
+
+    `lineage` holds [subject, produced ...] per applied rewrite. `same` maps a step to the earlier step that shows the same.
+    `pools`, `details`, `panes`, `histories` are filled when `complete`.
+    """
+
+    format: int
+    complete: bool
+    title: str
+    headline: list[str]
+    steps: list[list[Any]]
+    same: list[int]
+    decisions: list[list[Any]]
+    decisions_hidden: int
+    timings: list[list[Any]]
+    lineage: list[list[int]]
+    pools: dict[str, list[Any]]
+    details: dict[str, PooledStep]
+    panes: list[PaneData]
+    histories: dict[str, list[int]]
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON data: numpy scalars become numbers, what is not finite a word, anything else its text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Iterable) and not hasattr(value, "item"):
+        return [plain(item) for item in value]
+    if hasattr(value, "item"):
+        try:
+            return plain(value.item())
+        except (TypeError, ValueError):
+            return str(value)
+    return str(value)
+
+
+def packed(data: Any) -> bytes:
+    """Deflated JSON; lone surrogates, which no UTF-8 text can hold, are replaced."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return zlib.compress(text.encode("utf-8", "replace"), 6)
+
+
+def unpacked(data: bytes) -> Any:
+    """The inverse of `packed`."""
+    return json.loads(zlib.decompress(data))
+
+
+def shown_step(steps: Sequence[StepRow], index: int) -> int:
+    """The earliest step that shows the same module as `index`: unchanged passes are not stored again."""
+    while index > 0 and not steps[index].changed:
+        index -= 1
+    return index
+
+
+def picture_data(graph: PictureGraph) -> PictureData:
+    """The JSON form of a picture, typed."""
+    data = graph.to_json()
+    return PictureData(
+        title=data["title"],
+        nodes=data["nodes"],
+        edges=data["edges"],
+        groups=data["groups"],
+        aliases=data["aliases"],
+        hidden=data["hidden"],
+        note=data["note"],
+    )
+
+
+def step_detail(source: ExplorerSource, step: int) -> StepDetail:
+    """What one step shows."""
+    return StepDetail(
+        picture=picture_data(source.picture(step)),
+        text=_lines(source.text(step)),
+        rewrites=[plain(row) for row in source.rewrites(step)],
+    )
+
+
+def pane_data(panes: Sequence[CodePane]) -> list[PaneData]:
+    """The code panes as JSON data."""
+    return [PaneData(name=p.name, producer=p.producer, note=p.note, lines=_lines(p.lines)) for p in panes]
+
+
+def _lines(lines: Sequence[TextLine] | Sequence[tuple[str, int | None]]) -> list[LineData]:
+    return [[line[0], line[1]] for line in lines]
+
+
+def is_small(steps: Sequence[StepRow], limit: int = EMBED_INSTRUCTIONS) -> bool:
+    """Whether all changed steps together are small enough to travel at once."""
+    return sum(step.instructions_after for step in steps if step.changed or step.index == 0) <= limit
+
+
+def build_payload(source: ExplorerSource, *, complete: bool | None = None) -> ExplorerPayload:
+    """The payload of `source`; `complete` None decides by size (see `is_small`)."""
+    steps = list(source.steps())
+    if complete is None:
+        complete = is_small(steps)
+    same = [shown_step(steps, k) for k in range(len(steps))]
+    decisions = _chosen(source.decisions())
+    payload = ExplorerPayload(
+        format=FORMAT,
+        complete=complete,
+        title=source.title,
+        headline=headline(source.summary()),
+        steps=[plain(step) for step in steps],
+        same=same,
+        decisions=[plain(row) for row in decisions[0]],
+        decisions_hidden=decisions[1],
+        timings=[plain(row) for row in source.timings()],
+        lineage=[],
+        pools={},
+        details={},
+        panes=[],
+        histories={},
+    )
+    for step in steps:
+        if step.rewrites:
+            payload["lineage"] += [
+                [row.subject, *row.produced]
+                for row in source.rewrites(step.index)
+                if row.verdict == "applied" and row.subject is not None and row.produced
+            ]
+    if complete:
+        _embed(payload, source, sorted(set(same)))
+    return payload
+
+
+def _chosen(decisions: Sequence[DecisionRow]) -> tuple[list[DecisionRow], int]:
+    """At most MOST_DECISIONS: accepted ones and refusals in their order, refusals cut first."""
+    rows = list(decisions)
+    if len(rows) <= MOST_DECISIONS:
+        return rows, 0
+    room = max(0, MOST_DECISIONS - sum(row.verdict == "accepted" for row in rows))
+    kept: list[DecisionRow] = []
+    for row in rows:
+        if len(kept) >= MOST_DECISIONS:
+            break
+        if row.verdict == "accepted":
+            kept.append(row)
+        elif room > 0:
+            room -= 1
+            kept.append(row)
+    return kept, len(rows) - len(kept)
+
+
+class _Pool:
+    """Distinct rows in the order in which they were first seen."""
+
+    def __init__(self) -> None:
+        self.rows: list[Any] = []
+        self._at: dict[str, int] = {}
+
+    def runs(self, rows: Iterable[Any]) -> Runs:
+        out: Runs = []
+        for row in rows:
+            key = json.dumps(row, ensure_ascii=False)
+            at = self._at.get(key)
+            if at is None:
+                at = self._at[key] = len(self.rows)
+                self.rows.append(row)
+            if out and out[-1][0] + out[-1][1] == at:
+                out[-1][1] += 1
+            else:
+                out.append([at, 1])
+        return out
+
+
+def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int]) -> None:
+    pools = {name: _Pool() for name in ("nodes", "edges", "groups", "text", "history")}
+    ids: dict[int, None] = {}
+    for step in steps:
+        detail = step_detail(source, step)
+        picture = detail["picture"]
+        payload["details"][str(step)] = PooledStep(
+            title=picture["title"],
+            nodes=pools["nodes"].runs(picture["nodes"]),
+            edges=pools["edges"].runs(picture["edges"]),
+            groups=pools["groups"].runs(picture["groups"]),
+            text=pools["text"].runs(detail["text"]),
+            aliases=picture["aliases"],
+            hidden=picture["hidden"],
+            note=picture["note"],
+            rewrites=detail["rewrites"],
+        )
+        ids.update((row[0], None) for row in picture["nodes"])
+        ids.update((row[5], None) for row in picture["groups"] if row[5] is not None)
+    for number, key in enumerate(ids):
+        if number >= MOST_HISTORIES:
+            break
+        lines = source.history(key)
+        if lines:
+            payload["histories"][str(key)] = [
+                first + k for first, count in pools["history"].runs(plain(list(lines))) for k in range(count)
+            ]
+    payload["pools"] = {name: pool.rows for name, pool in pools.items()}
+    payload["panes"] = pane_data(source.panes())
+
+
+def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
+    """The data for one request of the widget: {"ask": "step" | "history", "id": int} or {"ask": "panes"}.
+
+    Raises:
+        ValueError: for a request that is none of these, or a step that does not exist.
+    """
+    ask, number = message.get("ask"), message.get("id")
+    if ask == "panes":
+        return pane_data(source.panes())
+    if ask in ("step", "history") and isinstance(number, int) and not isinstance(number, bool):
+        if ask == "history":
+            return plain(list(source.history(number)))
+        if not 0 <= number < len(source.steps()):
+            raise ValueError(f"there is no step {number}: the compile has {len(source.steps())}")
+        return step_detail(source, number)
+    raise ValueError(f"not a request of the explorer: {dict(message)!r}")
