@@ -16,6 +16,8 @@ from xla_explorer.compiler.codegen.vector_math import (
     hyperbolic,
     inverse_trigonometric,
     logarithm,
+    power,
+    remainder,
     root,
     trigonometric,
 )
@@ -37,7 +39,7 @@ __all__ = [
 
 _RECIPES: dict[str, Recipe] = {
     recipe.opcode: recipe
-    for family in (exponential, logarithm, hyperbolic, root, trigonometric, inverse_trigonometric, error_function)
+    for family in (exponential, logarithm, hyperbolic, root, trigonometric, inverse_trigonometric, error_function, power, remainder)
     for recipe in family.RECIPES
 }
 _KEY_BY_NAME = {
