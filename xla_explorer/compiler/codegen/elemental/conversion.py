@@ -1,0 +1,62 @@
+"""convert and bitcast-convert: float to integer truncates and saturates with NaN to zero, integer to integer wraps."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.codegen.elemental.arithmetic import compute_type, narrow, widen
+from xla_explorer.compiler.codegen.elemental.registry import Value, emits_elementwise
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, type_bits
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import PrimitiveType
+
+
+@emits_elementwise("convert")
+def convert(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+    """Value-preserving where it can be."""
+    return convert_value(w, operands[0], i.operands[0].shape.element_type, i.shape.element_type)
+
+
+def convert_value(w: FunctionWriter, value: Value, source: PrimitiveType, target: PrimitiveType) -> Value:
+    """One value from a primitive type to another."""
+    if source is target:
+        return value
+    if source.is_complex:
+        if target.is_complex:
+            return tuple([convert_value(w, part, source.component, target.component) for part in value])
+        return convert_value(w, value[0], source.component, target)
+    if target.is_complex:
+        return convert_value(w, value, source, target.component), float_constant(0.0, register_type(target))
+    a, b = register_type(source), register_type(target)
+    if source.is_float:
+        kind = compute_type(source)
+        x = widen(w, value, source)
+        if target.is_pred:
+            return w.value(f"fcmp une {kind} {x}, {float_constant(0.0, kind)}")
+        if target.is_float:
+            if type_bits(a) == 64 and type_bits(b) == 16:  # straight: rounding twice through float would differ
+                return w.value(f"fptrunc double {value} to {b}")
+            wanted = compute_type(target)
+            if kind != wanted:
+                x = w.value(f"{'fpext' if wanted == 'double' else 'fptrunc'} {kind} {x} to {wanted}")
+            return narrow(w, x, target)
+        signed = "s" if target.is_signed else "u"
+        intrinsic = f"llvm.fpto{signed}i.sat.{b}.{'f32' if kind == 'float' else 'f64'}"
+        return w.call_intrinsic(intrinsic, b, (kind, x))
+    if target.is_pred:
+        return w.value(f"icmp ne {a} {value}, 0")
+    if target.is_float:
+        kind = compute_type(target)
+        operation = "sitofp" if source.is_signed else "uitofp"
+        return narrow(w, w.value(f"{operation} {a} {value} to {kind}"), target)
+    if type_bits(a) == type_bits(b):
+        return value
+    if type_bits(a) > type_bits(b):
+        return w.value(f"trunc {a} {value} to {b}")
+    return w.value(f"{'sext' if source.is_signed else 'zext'} {a} {value} to {b}")
+
+
+@emits_elementwise("bitcast-convert")
+def bitcast_convert(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
+    """The same bits as another type of the same width (other widths are no elementwise operation)."""
+    a, b = register_type(i.operands[0].shape.element_type), register_type(i.shape.element_type)
+    return operands[0] if a == b else w.value(f"bitcast {a} {operands[0]} to {b}")

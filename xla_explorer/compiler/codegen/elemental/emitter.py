@@ -1,0 +1,161 @@
+"""The elemental emitter: the value of one element of any instruction of a fused computation.
+
+Recursion from the root to the operands; intermediate results never get an address, which is what fusion means. Values are
+remembered per (instruction, index) while the block in which they were computed dominates the code being written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS, Value
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, scalar_constant
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import Shape
+
+Position = "str | int"
+IndexTuple = tuple["str | int", ...]
+
+
+class CodegenError(XlaExplorerError):
+    """Code generation met what `supports` should have refused: a defect of the emitter, with the instruction named."""
+
+
+class ArrayInMemory:
+    """An array that code reads or writes: a pointer SSA name, its type, and the shape whose layout gives the strides."""
+
+    __slots__ = ("invariant", "pointer", "pointer_type", "shape")
+
+    def __init__(self, pointer: str, shape: Shape, pointer_type: str = "ptr", invariant: bool = False) -> None:
+        self.pointer = pointer
+        self.shape = shape
+        self.pointer_type = pointer_type
+        self.invariant = invariant
+
+    def load(self, w: FunctionWriter, index: IndexTuple) -> Value:
+        """Load the element at the index."""
+        return self.load_linear(w, w.linear(index, self.shape.strides))
+
+    def load_linear(self, w: FunctionWriter, offset: str | int) -> Value:
+        """Load the element at a linear offset (in elements)."""
+        element_type = self.shape.element_type
+        t = memory_type(element_type)
+        tail = ", !invariant.load !0" if self.invariant else ""
+        if element_type.is_complex:
+            even = w.mul(offset, 2)
+            parts = []
+            for k in (0, 1):
+                address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {w.add(even, k)}")
+                parts.append(w.value(f"load {t}, {self.pointer_type} {address}, align {element_type.bytes // 2}{tail}"))
+            return tuple(parts)
+        address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {offset}")
+        loaded = w.value(f"load {t}, {self.pointer_type} {address}, align {element_type.bytes}{tail}")
+        return w.value(f"trunc i8 {loaded} to i1") if element_type.is_pred else loaded
+
+    def store(self, w: FunctionWriter, index: IndexTuple, value: Value) -> None:
+        """Store the element at the index."""
+        self.store_linear(w, w.linear(index, self.shape.strides), value)
+
+    def store_linear(self, w: FunctionWriter, offset: str | int, value: Value) -> None:
+        """Store the element at a linear offset (in elements)."""
+        element_type = self.shape.element_type
+        t = memory_type(element_type)
+        if element_type.is_complex:
+            even = w.mul(offset, 2)
+            for k in (0, 1):
+                address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {w.add(even, k)}")
+                w.do(f"store {t} {value[k]}, {self.pointer_type} {address}, align {element_type.bytes // 2}")
+            return
+        if element_type.is_pred:
+            value = w.value(f"zext i1 {value} to i8")
+        address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {offset}")
+        w.do(f"store {t} {value}, {self.pointer_type} {address}, align {element_type.bytes}")
+
+
+class ElementalEmitter:
+    """Emits elements of the instructions of one computation.
+
+    sources: where an instruction's elements come from instead of being computed (parameters, and what has been stored);
+    a function from index to value.
+    """
+
+    def __init__(self, writer: FunctionWriter, sources: dict[HloInstruction, Callable[[IndexTuple], Value]]) -> None:
+        self.writer = writer
+        self.sources = sources
+        self._scopes: list[dict[tuple[HloInstruction, IndexTuple], Value]] = [{}]
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Values computed inside are forgotten afterwards: their block does not dominate what follows."""
+        self._scopes.append({})
+        try:
+            yield
+        finally:
+            self._scopes.pop()
+
+    def element(self, i: HloInstruction, index: IndexTuple) -> Value:
+        """The value of element `index` of instruction `i`."""
+        key = (i, index)
+        for known in reversed(self._scopes):
+            if key in known:
+                return known[key]
+        source = self.sources.get(i)
+        if source is not None:
+            value = source(index)
+        else:
+            with self.writer.from_instruction(i.id):
+                value = self._compute(i, index)
+        self._scopes[-1][key] = value
+        return value
+
+    def _compute(self, i: HloInstruction, index: IndexTuple) -> Value:
+        name = i.opcode.name
+        elementwise = ELEMENTWISE_EMITTERS.get(name)
+        if elementwise is not None and not (name == "bitcast-convert" and i.shape.dimensions != i.operands[0].shape.dimensions):
+            operands = [self.element(o, index if o.shape.dimensions == i.shape.dimensions else ()) for o in i.operands]
+            return elementwise(self.writer, i, operands)
+        if name == "constant":
+            splat = i.literal.splat
+            if splat is None:
+                raise CodegenError(f"%{i.name}: an array constant must be a kernel argument")
+            return scalar_constant(splat, i.shape.element_type)
+        indexed = INDEXED_EMITTERS.get(name)
+        if indexed is None:
+            raise CodegenError(f"%{i.name}: {name} has no elemental emitter")
+        return indexed(self, i, index)
+
+    # -- small computations called with scalars (reducers, comparators, map) ------------------------------------------
+    def inline_scalar_computation(self, computation: HloComputation, arguments: list[Value]) -> list[Value]:
+        """The results (one per root tuple element) of a computation over scalars, inlined here."""
+        parameters = computation.parameters()
+        values = dict(zip(parameters, arguments, strict=True))
+        inner = ElementalEmitter(self.writer, {p: (lambda _index, value=v: value) for p, v in values.items()})
+        root = computation.root
+        outputs = root.operands if root.opcode.name == "tuple" else (root,)
+        return [inner.element(o, ()) for o in outputs]
+
+    # -- branches ----------------------------------------------------------------------------------------------------
+    def choose(self, condition: str, shape: Shape, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
+        """`condition ? then() : otherwise()` with real branches, so that the side not taken reads nothing."""
+        w = self.writer
+        yes, no, join = w.fresh_label("then"), w.fresh_label("else"), w.fresh_label("join")
+        w.branch_if(condition, yes, no)
+        w.start_block(yes)
+        with self.scope():
+            a = then()
+        a_block = w.block
+        w.branch(join)
+        w.start_block(no)
+        with self.scope():
+            b = otherwise()
+        b_block = w.block
+        w.branch(join)
+        w.start_block(join)
+        t = register_type(shape.element_type)
+        if isinstance(a, tuple):
+            return tuple([w.value(f"phi {t} [ {x}, %{a_block} ], [ {y}, %{b_block} ]") for x, y in zip(a, b, strict=True)])
+        return w.value(f"phi {t} [ {a}, %{a_block} ], [ {b}, %{b_block} ]")

@@ -1,0 +1,50 @@
+"""Which function emits which opcode.
+
+An elementwise emitter gets the operand values at the same index; an indexed emitter gets the index of the result element and
+asks the `ElementalEmitter` for the operand elements that it wants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.hlo.instruction import HloInstruction
+
+if TYPE_CHECKING:
+    from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
+    from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+
+Value = Any  # str; for complex numbers a pair (real, imaginary) of str
+ElementwiseEmitter = Callable[["FunctionWriter", HloInstruction, list[Value]], Value]
+IndexedEmitter = Callable[["ElementalEmitter", HloInstruction, tuple["str | int", ...]], Value]
+
+ELEMENTWISE_EMITTERS: dict[str, ElementwiseEmitter] = {}
+INDEXED_EMITTERS: dict[str, IndexedEmitter] = {}
+
+
+def emits_elementwise(*opcodes: str) -> Callable[[ElementwiseEmitter], ElementwiseEmitter]:
+    """Register the emitter of elementwise opcodes."""
+
+    def declare(function: ElementwiseEmitter) -> ElementwiseEmitter:
+        for name in opcodes:
+            ELEMENTWISE_EMITTERS[name] = function
+        return function
+
+    return declare
+
+
+def emits_indexed(*opcodes: str) -> Callable[[IndexedEmitter], IndexedEmitter]:
+    """Register the emitter of opcodes that move or combine elements."""
+
+    def declare(function: IndexedEmitter) -> IndexedEmitter:
+        for name in opcodes:
+            INDEXED_EMITTERS[name] = function
+        return function
+
+    return declare
+
+
+def elemental_opcodes() -> frozenset[str]:
+    """Every opcode that may stand inside a fusion."""
+    return frozenset(ELEMENTWISE_EMITTERS) | frozenset(INDEXED_EMITTERS)

@@ -1,0 +1,186 @@
+"""A thin writer of LLVM IR text: one function, its blocks, fresh names, and for each line the HLO instruction it came from.
+
+Text and not an object model: building 10,000 instructions takes 3 to 8 ms this way, 70 ms through an object builder, and the
+text is what people look at anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+Index = "str | int"  # an i64 SSA name, or a constant that Python folds
+
+
+class FunctionWriter:
+    """Writes one function. `origin` is the id of the HLO instruction that the next lines belong to."""
+
+    __slots__ = ("_block", "_counter", "_entry_lines", "declarations", "float_flags", "lines", "origin", "origins", "uses_math")
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.origins: list[int | None] = []
+        self.origin: int | None = None
+        self.declarations: dict[str, None] = {}
+        self.uses_math: dict[str, None] = {}
+        self._entry_lines: list[str] = []
+        self._counter = 0
+        self._block = "entry"
+        self.float_flags = "contract"
+
+    # -- lines -------------------------------------------------------------------------------------------------------
+    def raw(self, line: str) -> None:
+        """Append a line as it is."""
+        self.lines.append(line)
+        self.origins.append(self.origin)
+
+    def value(self, expression: str) -> str:
+        """Append `%n = expression` and return `%n`."""
+        self._counter += 1
+        name = f"%v{self._counter}"
+        self.lines.append(f"  {name} = {expression}")
+        self.origins.append(self.origin)
+        return name
+
+    def do(self, statement: str) -> None:
+        """Append a statement without a result."""
+        self.lines.append(f"  {statement}")
+        self.origins.append(self.origin)
+
+    def fresh_label(self, stem: str) -> str:
+        """A block label not used before."""
+        self._counter += 1
+        return f"{stem}.{self._counter}"
+
+    @property
+    def block(self) -> str:
+        """Label of the block being written (for phi nodes)."""
+        return self._block
+
+    def start_block(self, label: str) -> None:
+        """Begin a block; the one before must have ended in a branch."""
+        self._block = label
+        self.lines.append(f"{label}:")
+        self.origins.append(self.origin)
+
+    def branch(self, label: str) -> None:
+        """Unconditional branch."""
+        self.do(f"br label %{label}")
+
+    def branch_if(self, condition: str, then: str, otherwise: str) -> None:
+        """Conditional branch on an i1."""
+        self.do(f"br i1 {condition}, label %{then}, label %{otherwise}")
+
+    def stack_slot(self, llvm_type: str, count: int = 1) -> str:
+        """An alloca in the entry block; LLVM promotes scalar slots to registers."""
+        self._counter += 1
+        name = f"%slot{self._counter}"
+        size = f", i64 {count}" if count != 1 else ""
+        self._entry_lines.append(f"  {name} = alloca {llvm_type}{size}, align {64 if count != 1 else 8}")
+        return name
+
+    @contextmanager
+    def from_instruction(self, number: int) -> Iterator[None]:
+        """Lines written inside belong to this HLO instruction."""
+        previous, self.origin = self.origin, number
+        try:
+            yield
+        finally:
+            self.origin = previous
+
+    def declare(self, declaration: str) -> None:
+        """Note an external declaration such as `declare float @llvm.fma.f32(float, float, float)`."""
+        self.declarations[declaration] = None
+
+    def call_intrinsic(self, name: str, result: str, *arguments: tuple[str, str], flags: str = "") -> str:
+        """Call an LLVM intrinsic (type, value pairs) and declare it."""
+        self.declare(f"declare {result} @{name}({', '.join([t for t, _ in arguments])})")
+        return self.value(f"call {flags}{result} @{name}({', '.join([f'{t} {v}' for t, v in arguments])})")
+
+    def call_math(self, function: str, result: str, *arguments: str) -> str:
+        """Call one of our vector-math functions by name; it is appended to the module later."""
+        self.uses_math[function] = None
+        return self.value(f"call {result} @{function}({', '.join([f'{result} {v}' for v in arguments])})")
+
+    # -- i64 index arithmetic: Python ints fold ----------------------------------------------------------------------
+    def add(self, a: str | int, b: str | int) -> str | int:
+        """a + b, known not to wrap."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a + b
+        if a == 0:
+            return b
+        if b == 0:
+            return a
+        if isinstance(a, int):
+            a, b = b, a
+        return self.value(f"add nsw i64 {a}, {b}")
+
+    def sub(self, a: str | int, b: str | int) -> str | int:
+        """a - b, known not to wrap."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a - b
+        if b == 0:
+            return a
+        return self.value(f"sub nsw i64 {a}, {b}")
+
+    def mul(self, a: str | int, b: str | int) -> str | int:
+        """a * b, known not to wrap."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a * b
+        if a == 0 or b == 0:
+            return 0
+        if a == 1:
+            return b
+        if b == 1:
+            return a
+        if isinstance(a, int):
+            a, b = b, a
+        return self.value(f"mul nsw i64 {a}, {b}")
+
+    def div(self, a: str | int, b: int) -> str | int:
+        """a // b for a >= 0."""
+        if b == 1:
+            return a
+        return a // b if isinstance(a, int) else self.value(f"udiv i64 {a}, {b}")
+
+    def mod(self, a: str | int, b: int) -> str | int:
+        """a % b for a >= 0."""
+        if b == 1:
+            return 0
+        return a % b if isinstance(a, int) else self.value(f"urem i64 {a}, {b}")
+
+    def linear(self, index: tuple[str | int, ...], strides: tuple[int, ...]) -> str | int:
+        """The element offset of a multi-dimensional index."""
+        total: str | int = 0
+        for position, stride in zip(index, strides, strict=True):
+            total = self.add(total, self.mul(position, stride))
+        return total
+
+    # -- loops -------------------------------------------------------------------------------------------------------
+    @contextmanager
+    def loop(self, extent: str | int, start: str | int = 0, step: int = 1, stem: str = "loop", metadata: str = "") -> Iterator[str | int]:
+        """`for (i64 i = start; i < extent; i += step)`; the body runs at least once, so extent must exceed start.
+
+        An extent of one (both constant) makes no loop: the index is then the constant start.
+        """
+        if isinstance(extent, int) and isinstance(start, int) and extent - start <= step:
+            yield start
+            return
+        label, end = self.fresh_label(stem), self.fresh_label(f"{stem}.end")
+        before = self._block
+        self.branch(label)
+        self.start_block(label)
+        self._counter += 1
+        name, following = f"%i{self._counter}", f"%n{self._counter}"
+        phi_line = len(self.lines)
+        self.raw("")  # the phi needs the label of the last block of the body
+        yield name
+        self.do(f"{following} = add nuw nsw i64 {name}, {step}")
+        self.lines[phi_line] = f"  {name} = phi i64 [ {start}, %{before} ], [ {following}, %{self._block} ]"
+        condition = self.value(f"icmp slt i64 {following}, {extent}")
+        self.do(f"br i1 {condition}, label %{label}, label %{end}{metadata}")
+        self.start_block(end)
+
+    def body_lines(self) -> tuple[list[str], list[int | None]]:
+        """The whole body, stack slots first."""
+        return self._entry_lines + self.lines, [None] * len(self._entry_lines) + self.origins

@@ -1,0 +1,108 @@
+"""dot by loops, for what no library serves: small, integer, mixed and 16-bit types, and GPU threads.
+
+On a CPU the innermost loop runs along the result's minor dimension where the right operand is contiguous (a row of
+accumulators), else along the contracted one. 16-bit floats accumulate in f32, as XLA does.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.reduction import ROW_TILE, _Slots
+from xla_explorer.compiler.codegen.llvm_types import scalar_constant
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import F32, PrimitiveType
+
+
+def dot_free_dimensions(dot: HloInstruction) -> tuple[list[int], list[int]]:
+    """Left and right dimensions that are neither batch nor contracted, in order."""
+    lhs, rhs = dot.operands
+    left = [d for d in range(lhs.shape.rank) if d not in dot.attribute("lhs_batch_dims") + dot.attribute("lhs_contracting_dims")]
+    right = [d for d in range(rhs.shape.rank) if d not in dot.attribute("rhs_batch_dims") + dot.attribute("rhs_contracting_dims")]
+    return left, right
+
+
+def accumulation_type(dot: HloInstruction) -> PrimitiveType:
+    """f32 for narrower floats, the result's type otherwise."""
+    t = dot.shape.element_type
+    return F32 if t.is_float and t.bits < 32 else t
+
+
+@writes_root("dot")
+def write_dot_kernel(context: KernelContext) -> None:
+    """Any dimension numbers, any types."""
+    dot, output, w = context.roots[0], context.outputs[0], context.writer
+    if 0 in dot.shape.dimensions:
+        return
+    lhs, rhs = dot.operands
+    left_free, right_free = dot_free_dimensions(dot)
+    left_batch, right_batch = dot.attribute("lhs_batch_dims"), dot.attribute("rhs_batch_dims")
+    left_contract, right_contract = dot.attribute("lhs_contracting_dims"), dot.attribute("rhs_contracting_dims")
+    depths = [lhs.shape.dimensions[d] for d in left_contract]
+    wide = accumulation_type(dot)
+    emitter = context.emitter()
+    batches, rows = len(left_batch), len(left_free)
+
+    def positions(index: list[str | int], contracted: list[str | int]) -> tuple[tuple[str | int, ...], tuple[str | int, ...]]:
+        left: list[str | int] = [0] * lhs.shape.rank
+        right: list[str | int] = [0] * rhs.shape.rank
+        for k, (a, b) in enumerate(zip(left_batch, right_batch, strict=True)):
+            left[a] = right[b] = index[k]
+        for k, a in enumerate(left_free):
+            left[a] = index[batches + k]
+        for k, b in enumerate(right_free):
+            right[b] = index[batches + rows + k]
+        for x, a, b in zip(contracted, left_contract, right_contract, strict=True):
+            left[a], right[b] = x, x
+        return tuple(left), tuple(right)
+
+    def product(index: list[str | int], contracted: list[str | int]) -> Value:
+        a, b = positions(index, contracted)
+        x = convert_value(w, emitter.element(lhs, a), lhs.shape.element_type, wide)
+        y = convert_value(w, emitter.element(rhs, b), rhs.shape.element_type, wide)
+        return binary_value(w, "multiply", wide, x, y)
+
+    def accumulate(value: Value, index: list[str | int], contracted: list[str | int]) -> Value:
+        term = product(index, contracted)
+        previous, w.float_flags = w.float_flags, "reassoc contract"
+        try:
+            return binary_value(w, "add", wide, value, term)
+        finally:
+            w.float_flags = previous
+
+    zero = scalar_constant(0, wide)
+    extents = list(dot.shape.dimensions)
+    by_row = (context.target.kind == "cpu" and right_free and right_free[-1] == rhs.shape.rank - 1 and extents[-1] > 1 and depths
+              and output.shape.layout.is_default)
+    if not by_row:
+        with context.iterate(extents) as index, emitter.scope():
+            slots = _Slots(context, [wide])
+            slots.store([zero])
+            if 0 not in depths:
+                with ExitStack() as loops:
+                    contracted = [loops.enter_context(w.loop(n, stem="contract")) for n in depths]
+                    with emitter.scope():
+                        slots.store([accumulate(slots.load()[0], list(index), contracted)])
+            output.store(w, index, convert_value(w, slots.load()[0], wide, dot.shape.element_type))
+        return
+    width = extents[-1]
+    tile = min(width, ROW_TILE)
+    slots = _Slots(context, [wide], tile)
+    with context.iterate(extents[:-1]) as outer, emitter.scope(), w.loop(width, 0, tile, stem="tile") as start, emitter.scope():
+        length: str | int = tile
+        if width % tile:
+            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(width, start))))
+        with w.loop(length, stem="clear") as j:
+            slots.store([zero], j)
+        if 0 not in depths:
+            with ExitStack() as loops:
+                contracted = [loops.enter_context(w.loop(n, stem="contract")) for n in depths]
+                loops.enter_context(emitter.scope())
+                with w.loop(length, stem="column") as j, emitter.scope():
+                    slots.store([accumulate(slots.load(j)[0], [*outer, w.add(start, j)], contracted)], j)
+        with w.loop(length, stem="write") as j:
+            output.store(w, (*outer, w.add(start, j)), convert_value(w, slots.load(j)[0], wide, dot.shape.element_type))

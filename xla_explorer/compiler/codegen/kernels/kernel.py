@@ -1,0 +1,239 @@
+"""What a kernel is, and which writer serves which root."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.elemental import ElementalEmitter, elemental_opcodes
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
+from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import Shape
+
+
+class Kernel(NamedTuple):
+    """A finished kernel function, without its name.
+
+    lines: body (between the braces). origins: for each line the id of the HLO instruction it came from. parameters: number of
+    pointer parameters. slots: for each operand leaf, then each output leaf, the number of the parameter that it is.
+    threads: number of independent elements (GPU: threads to launch). globals: constant definitions the body refers to.
+    """
+
+    lines: tuple[str, ...]
+    origins: tuple[int | None, ...]
+    parameters: int
+    slots: tuple[int, ...]
+    declarations: tuple[str, ...]
+    math: tuple[str, ...]
+    globals: tuple[str, ...]
+    threads: int
+
+
+class KernelContext:
+    """Everything a kernel writer needs: the writer, the root(s), the arrays in memory, and how to iterate."""
+
+    def __init__(self, target: CodegenTarget, instruction: HloInstruction, slots: tuple[int, ...]) -> None:
+        self.target = target
+        self.instruction = instruction
+        self.writer = FunctionWriter()
+        self.globals: dict[str, None] = {}
+        self.threads = 1
+        self.arrays: dict[HloInstruction, ArrayInMemory] = {}
+        self.outputs: list[ArrayInMemory] = []
+        is_fusion = instruction.opcode.name == "fusion"
+        body = instruction.called[0] if is_fusion else None
+        inner = body.parameters() if body is not None else list(dict.fromkeys(instruction.operands))
+        written = set(slots[len(inner) :])
+        for number, parameter in enumerate(inner):
+            if parameter.shape.is_array:
+                slot = slots[number]
+                self.arrays[parameter] = ArrayInMemory(f"%a{slot}", parameter.shape, target.pointer, slot not in written)
+        for number, (_, leaf) in enumerate(instruction.shape.leaves()):
+            self.outputs.append(ArrayInMemory(f"%a{slots[len(inner) + number]}", leaf, target.pointer))
+        root = body.root if body is not None else instruction
+        self.roots: list[HloInstruction] = list(root.operands) if root.opcode.name == "tuple" else [root]
+        if body is not None:
+            self._constant_arrays(list(body.instructions.values()))
+        self._iteration_start: str | None = None
+
+    def _constant_arrays(self, instructions: list[HloInstruction]) -> None:
+        """Array constants of the fused computation become private globals."""
+        for i in instructions:
+            if i.opcode.name == "constant" and i.literal.splat is None and i.shape.is_array:
+                data = i.literal.array
+                import hashlib
+
+                raw = data.tobytes()
+                name = f"@constant_{hashlib.sha256(raw).hexdigest()[:16]}"
+                text = "".join([f"\\{byte:02X}" for byte in raw])
+                space = "addrspace(1) " if self.target.kind == "gpu" else ""
+                self.globals[f'{name} = private unnamed_addr {space}constant [{len(raw)} x i8] c"{text}", align 64'] = None
+                self.arrays[i] = ArrayInMemory(name, i.shape.base, self.target.pointer, True)
+
+    def emitter(self) -> ElementalEmitter:
+        """A fresh emitter that reads the arrays in memory."""
+        w = self.writer
+
+        def reader(array: ArrayInMemory) -> Callable[[IndexTuple], object]:
+            return lambda index: array.load(w, index)
+
+        return ElementalEmitter(w, {i: reader(array) for i, array in self.arrays.items()})
+
+    @contextmanager
+    def iterate(self, extents: list[int]) -> Iterator[IndexTuple]:
+        """Run the block for each index below the extents: nested loops on a CPU, one thread each on a GPU."""
+        w = self.writer
+        if self.target.kind == "gpu":
+            yield from self._threads(extents)
+            return
+        with ExitStack() as loops:
+            yield tuple([loops.enter_context(w.loop(extent)) for extent in extents])
+
+    def _threads(self, extents: list[int]) -> Iterator[IndexTuple]:
+        w = self.writer
+        total = 1
+        for extent in extents:
+            total *= extent
+        self.threads = max(self.threads, total)
+        if self._iteration_start is None:
+            parts = {}
+            for register in ("ctaid.x", "ntid.x", "tid.x"):
+                w.declare(f"declare i32 @llvm.nvvm.read.ptx.sreg.{register}()")
+                parts[register] = w.value(f"zext i32 {w.value(f'call i32 @llvm.nvvm.read.ptx.sreg.{register}()')} to i64")
+            block = w.value(f"mul nuw nsw i64 {parts['ctaid.x']}, {parts['ntid.x']}")
+            self._iteration_start = w.value(f"add nuw nsw i64 {block}, {parts['tid.x']}")
+        linear = self._iteration_start
+        inside, end = w.fresh_label("thread"), w.fresh_label("thread.end")
+        w.branch_if(w.value(f"icmp ult i64 {linear}, {total}"), inside, end)
+        w.start_block(inside)
+        index: list[str | int] = []
+        rest = total
+        for position, extent in enumerate(extents):
+            rest //= extent
+            if extent == 1:
+                index.append(0)
+                continue
+            quotient = w.div(linear, rest)
+            index.append(quotient if position == 0 else w.mod(quotient, extent))
+        yield tuple(index)
+        w.branch(end)
+        w.start_block(end)
+
+    def finish(self, slots: tuple[int, ...]) -> Kernel:
+        """The finished kernel."""
+        self.writer.do("ret void")
+        lines, origins = self.writer.body_lines()
+        return Kernel(tuple(lines), tuple(origins), max(slots, default=-1) + 1, slots, tuple(self.writer.declarations),
+                      tuple(self.writer.uses_math), tuple(self.globals), self.threads)
+
+
+KernelWriter = Callable[[KernelContext], None]
+ROOT_WRITERS: dict[str, KernelWriter] = {}
+STANDALONE: set[str] = set()  # opcodes that may be a kernel's only instruction but not stand inside a fusion
+
+
+def writes_root(*opcodes: str, standalone: bool = False) -> Callable[[KernelWriter], KernelWriter]:
+    """Register the kernel writer of a root opcode."""
+
+    def declare(function: KernelWriter) -> KernelWriter:
+        for name in opcodes:
+            ROOT_WRITERS[name] = function
+            if standalone:
+                STANDALONE.add(name)
+        return function
+
+    return declare
+
+
+def _load_writers() -> None:
+    from xla_explorer.compiler.codegen.kernels import (  # noqa: F401
+        contraction,
+        loop,
+        pieces,
+        reduction,
+        scatter,
+        update,
+        window,
+    )
+
+
+def kernel_slots(instruction: HloInstruction, same: Callable[[int], int] | None = None) -> tuple[int, ...]:
+    """Parameter numbers when nothing is shared: each operand leaf and each output leaf its own."""
+    operands = len(instruction.called[0].parameters()) if instruction.opcode.name == "fusion" else len(dict.fromkeys(instruction.operands))
+    return tuple(range(operands + len(list(instruction.shape.leaves()))))
+
+
+def kernel_is_emitted(i: HloInstruction) -> Reason | None:
+    """None when a native kernel can be written for the instruction (a fusion: for all that is inside it)."""
+    _load_writers()
+    if i.opcode.name == "fusion":
+        allowed = elemental_opcodes() | {"parameter", "constant", "tuple"} | (ROOT_WRITERS.keys() - STANDALONE)
+        roots = i.called[0].root
+        root_set = set(roots.operands) if roots.opcode.name == "tuple" else {roots}
+        for inner in i.called[0].instructions.values():
+            if inner.opcode.name not in allowed and not (inner in root_set and inner.opcode.name in ROOT_WRITERS):
+                return refuse("opcode-not-emitted", f"%{inner.name}: {inner.opcode.name} has no emitter yet", opcode=inner.opcode.name)
+            if (reason := _instruction_is_emitted(inner, inner in root_set)) is not None:
+                return reason
+        return None
+    if i.opcode.name not in elemental_opcodes() and i.opcode.name not in ROOT_WRITERS:
+        return refuse("opcode-not-emitted", f"%{i.name}: {i.opcode.name} has no emitter yet", opcode=i.opcode.name)
+    for operand in i.operands:
+        if (reason := _shape_is_emitted(operand.shape)) is not None:
+            return reason
+    return _instruction_is_emitted(i, True)
+
+
+def _shape_is_emitted(shape: Shape) -> Reason | None:
+    if shape.is_tuple or not (shape.is_array or shape.element_type is None):
+        return refuse("shape-not-emitted", f"{shape} is no array", shape=shape.text)
+    return type_is_emitted(shape)
+
+
+ROOT_CHECKS: dict[str, Callable[[HloInstruction], Reason | None]] = {}
+_COMPLEX_ALLOWED = frozenset("""add subtract multiply divide negate abs sign real imag complex convert select copy broadcast reshape
+    bitcast transpose slice pad concatenate reverse gather dynamic-slice dynamic-update-slice constant parameter compare iota tuple fusion
+    dot reduce opt-barrier map""".split())
+
+
+def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:
+    reason = type_is_emitted(i.shape)
+    if reason is not None:
+        return reason
+    name = i.opcode.name
+    involved = [i.shape, *[o.shape for o in i.operands]]
+    if name not in _COMPLEX_ALLOWED and any(s.element_type is not None and s.element_type.is_complex for s in involved):
+        return refuse("complex-not-emitted", f"%{i.name}: {name} of complex numbers has no emitter yet", opcode=name)
+    if name == "bitcast-convert" and i.shape.dimensions != i.operands[0].shape.dimensions:
+        return refuse("bitcast-convert-width", f"%{i.name} changes the width of elements: {i.operands[0].shape} to {i.shape}")
+    if name in ("power",) and i.shape.element_type.is_float is False and i.shape.element_type.is_integer is False:
+        return refuse("power-not-emitted", f"%{i.name}: power of {i.shape.element_type} has no emitter yet")
+    for computation in i.called:
+        if name in ("map", "reduce", "scatter", "sort", "reduce-window", "select-and-scatter"):
+            for inner in computation.instructions.values():
+                if inner.opcode.name not in elemental_opcodes() | {"parameter", "constant", "tuple"} or not inner.shape.leaves:
+                    return refuse("reducer-not-emitted", f"%{i.name} calls %{computation.name}, whose {inner.opcode.name} has no emitter")
+                if (reason := type_is_emitted(inner.shape)) is not None:
+                    return reason
+    if name == "reduce" and not is_root and len(i.operands) != 2:
+        return refuse("variadic-reduce-inside-fusion", f"%{i.name} reduces several operands inside a fusion")
+    check = ROOT_CHECKS.get(name)
+    return check(i) if check is not None else None
+
+
+def write_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...] | None = None) -> Kernel:
+    """Write the kernel of a fusion or a lone instruction. slots: see `Kernel.slots`; shared numbers mean shared memory."""
+    _load_writers()
+    slots = slots if slots is not None else kernel_slots(i)
+    context = KernelContext(target, i, slots)
+    context.writer.origin = i.id
+    root = context.roots[0]
+    with context.writer.from_instruction(root.id):
+        writer = ROOT_WRITERS.get(root.opcode.name) if len(context.roots) == 1 else None
+        (writer or ROOT_WRITERS["loop"])(context)
+    return context.finish(slots)

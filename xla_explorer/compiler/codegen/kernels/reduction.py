@@ -1,0 +1,265 @@
+"""Reductions, any dimensions, one or several operands, with whatever was fused in front of them.
+
+Four shapes of code: `small` (a handful of elements, unrolled per result), `row` (the minor dimension is reduced: accumulators in
+registers, several at once by the vectoriser), `column` (the minor dimension is kept: a row of accumulators in the first-level cache,
+four source rows at a time) and `thread` (GPU: one thread a result).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from contextlib import ExitStack
+from typing import Any
+
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import F32, PrimitiveType
+
+ROW_TILE = 1024  # accumulators kept in the first-level cache by a column reduction
+SMALL = 8  # reductions over so few elements are unrolled
+_SIMPLE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
+
+
+def simple_combiner(computation: HloComputation) -> str | None:
+    """The opcode of a reducer that is one commutative binary operation on its two parameters, else None."""
+    root = computation.root
+    if root.opcode.name in _SIMPLE and len(computation.instructions) == 3:
+        if {o.opcode.name for o in root.operands} == {"parameter"} and root.operands[0] is not root.operands[1]:
+            return root.opcode.name
+    return None
+
+
+class _Reduction:
+    """One reduce instruction: operands, initial values, combiner; accumulates 16-bit floats in f32 when it can."""
+
+    def __init__(self, context: KernelContext, reduce: HloInstruction, emitter: ElementalEmitter) -> None:
+        self.w = context.writer
+        self.reduce = reduce
+        self.emitter = emitter
+        self.count = len(reduce.operands) // 2
+        self.inputs, self.initial = reduce.operands[: self.count], reduce.operands[self.count :]
+        self.combiner = simple_combiner(reduce.to_apply)
+        self.types: list[PrimitiveType] = [i.shape.element_type for i in self.initial]
+        self.wide: list[PrimitiveType] = list(self.types)
+        if self.combiner and self.types[0].is_float and self.types[0].bits < 32:
+            self.wide = [F32]
+
+    def initial_values(self) -> list[Value]:
+        """The initial values in accumulator types."""
+        return [convert_value(self.w, self._scalar(i), t, wide) for i, t, wide in zip(self.initial, self.types, self.wide, strict=True)]
+
+    def _scalar(self, i: HloInstruction) -> Value:
+        emitter = self.emitter
+        return emitter.element(i, (0,) * emitter.rank) if isinstance(emitter, _CollapsedReductionEmitter) else emitter.element(i, ())
+
+    def combine(self, accumulators: list[Value], index: IndexTuple) -> list[Value]:
+        """Accumulators with the input elements at the index taken in."""
+        values = [self.emitter.element(i, index) for i in self.inputs]
+        previous, self.w.float_flags = self.w.float_flags, "reassoc contract"
+        try:
+            with self.w.from_instruction(self.reduce.id):
+                if self.combiner:
+                    value = convert_value(self.w, values[0], self.types[0], self.wide[0])
+                    return [binary_value(self.w, self.combiner, self.wide[0], accumulators[0], value)]
+                return self.emitter.inline_scalar_computation(self.reduce.to_apply, [*accumulators, *values])
+        finally:
+            self.w.float_flags = previous
+
+    def results(self, accumulators: list[Value]) -> list[Value]:
+        """Accumulators in result types."""
+        return [convert_value(self.w, a, wide, t) for a, wide, t in zip(accumulators, self.wide, self.types, strict=True)]
+
+
+class _CollapsedReductionEmitter(CollapsedEmitter):
+    rank: int
+
+
+class _Slots:
+    """Accumulators on the stack; LLVM turns scalar slots into registers. count > 1: a row of them."""
+
+    def __init__(self, context: KernelContext, types: list[PrimitiveType], count: int = 1) -> None:
+        self.w = context.writer
+        self.types = types
+        self.slots: list[Any] = []
+        for t in types:
+            names = [self.w.stack_slot(memory_type(t), count) for _ in range(2 if t.is_complex else 1)]
+            self.slots.append(tuple(names) if t.is_complex else names[0])
+        self.row = count > 1
+
+    def _address(self, slot: str, t: str, at: str | int) -> str:
+        return self.w.value(f"getelementptr inbounds {t}, ptr {slot}, i64 {at}") if self.row else slot
+
+    def load(self, at: str | int = 0) -> list[Value]:
+        """The accumulators (of position `at` in the row)."""
+        found: list[Value] = []
+        for slot, element_type in zip(self.slots, self.types, strict=True):
+            t = memory_type(element_type)
+            names = slot if isinstance(slot, tuple) else (slot,)
+            values = [self.w.value(f"load {t}, ptr {self._address(name, t, at)}") for name in names]
+            if element_type.is_pred:
+                values = [self.w.value(f"trunc i8 {values[0]} to i1")]
+            found.append(tuple(values) if element_type.is_complex else values[0])
+        return found
+
+    def store(self, values: list[Value], at: str | int = 0) -> None:
+        """Set the accumulators."""
+        for slot, element_type, value in zip(self.slots, self.types, values, strict=True):
+            t = memory_type(element_type)
+            if element_type.is_pred:
+                value = self.w.value(f"zext i1 {value} to i8")
+            for name, part in zip(slot, value, strict=True) if element_type.is_complex else [(slot, value)]:
+                self.w.do(f"store {t} {part}, ptr {self._address(name, t, at)}")
+
+
+@writes_root("reduce")
+def write_reduction_kernel(context: KernelContext) -> None:
+    """Choose the shape of code and write it."""
+    reduce = context.roots[0]
+    if 0 in reduce.shape.dimensions if reduce.shape.is_array else 0 in reduce.shape.tuple_shapes[0].dimensions:
+        return
+    count = len(reduce.operands) // 2
+    inputs = reduce.operands[:count]
+    dimensions = inputs[0].shape.dimensions
+    reduced = set(reduce.attribute("dimensions"))
+    out_shape = context.outputs[0].shape
+    borders = {d for d in range(len(dimensions) - 1) if (d in reduced) != (d + 1 in reduced)}
+    maps = dimension_maps(inputs, context.arrays)
+    emitter: ElementalEmitter
+    if maps is not None and all(_initial_is_simple(i, context) for i in reduce.operands[count:]):
+        groups = group_dimensions(dimensions, maps, borders)
+        for i in reduce.operands[count:]:
+            maps[i] = ()
+            if i.opcode.name == "convert":
+                maps[i.operands[0]] = ()
+        collapsed = _CollapsedReductionEmitter(context.writer, context.arrays, maps, groups)
+        collapsed.rank = len(groups)
+        emitter = collapsed
+    else:
+        groups = [[d] for d in range(len(dimensions))]
+        emitter = context.emitter()
+    extents = extents_of(groups, dimensions)
+    is_reduced = [group[0] in reduced for group in groups]
+    kept_dimensions = [d for d in range(len(dimensions)) if d not in reduced]
+    place = {d: k for k, d in enumerate(kept_dimensions)}
+    strides = [0 if flag else out_shape.strides[place[group[-1]]] for group, flag in zip(groups, is_reduced, strict=True)]
+    if not (out_shape.layout.is_default or out_shape.rank <= 1) and maps is not None:
+        strides = [0 if flag else out_shape.strides[place[group[-1]]] for group, flag in zip(groups, is_reduced, strict=True)]
+    state = _Reduction(context, reduce, emitter)
+    total = math.prod([e for e, flag in zip(extents, is_reduced, strict=True) if flag])
+    if total == 0:
+        with context.iterate([e for e, flag in zip(extents, is_reduced, strict=True) if not flag]) as kept:
+            _store(context, state.results(state.initial_values()), _offset(context, _merge(kept, is_reduced), strides))
+        return
+    if context.target.kind == "gpu":
+        _per_result(context, state, extents, is_reduced, strides, False)
+    elif total <= SMALL:
+        _per_result(context, state, extents, is_reduced, strides, True)
+    elif is_reduced[-1] or all(e == 1 for e, flag in zip(extents, is_reduced, strict=True) if not flag):
+        _per_result(context, state, extents, is_reduced, strides, False)
+    else:
+        _by_column(context, state, extents, is_reduced, strides)
+
+
+def _initial_is_simple(i: HloInstruction, context: KernelContext) -> bool:
+    if i.opcode.name == "convert":
+        i = i.operands[0]
+    return i in context.arrays or (i.opcode.name == "constant" and i.literal.splat is not None)
+
+
+def _merge(kept: IndexTuple, is_reduced: list[bool]) -> list[str | int]:
+    rest = iter(kept)
+    return [0 if flag else next(rest) for flag in is_reduced]
+
+
+def _offset(context: KernelContext, index: list[str | int], strides: list[int]) -> str | int:
+    w, total = context.writer, 0
+    result: str | int = total
+    for x, stride in zip(index, strides, strict=True):
+        result = w.add(result, w.mul(x, stride))
+    return result
+
+
+def _store(context: KernelContext, values: list[Value], offset: str | int) -> None:
+    for value, output in zip(values, context.outputs, strict=True):
+        output.store_linear(context.writer, offset, value)
+
+
+def _per_result(context: KernelContext, state: _Reduction, extents: list[int], is_reduced: list[bool], strides: list[int],
+                unrolled: bool) -> None:
+    """For each result: accumulators in registers over the reduced dimensions (loops, or unrolled)."""
+    w, emitter = context.writer, state.emitter
+    with context.iterate([e for e, flag in zip(extents, is_reduced, strict=True) if not flag]) as kept, emitter.scope():
+        index = _merge(kept, is_reduced)
+        initial = state.initial_values()
+        if unrolled:
+            accumulators = initial
+            ranges = [range(e) if flag else range(1) for e, flag in zip(extents, is_reduced, strict=True)]
+            for place in itertools.product(*ranges):
+                at = tuple([p if flag else x for p, x, flag in zip(place, index, is_reduced, strict=True)])
+                accumulators = state.combine(accumulators, at)
+        else:
+            slots = _Slots(context, state.wide)
+            slots.store(initial)
+            with ExitStack() as loops:
+                at = tuple([loops.enter_context(w.loop(e, stem="reduce")) if flag else x
+                            for e, x, flag in zip(extents, index, is_reduced, strict=True)])
+                with emitter.scope():
+                    slots.store(state.combine(slots.load(), at))
+            accumulators = slots.load()
+        _store(context, state.results(accumulators), _offset(context, index, strides))
+
+
+def _by_column(context: KernelContext, state: _Reduction, extents: list[int], is_reduced: list[bool], strides: list[int]) -> None:
+    """The last group is kept: a tile of it is accumulated in the cache while the reduced dimensions stream by."""
+    w, emitter = context.writer, state.emitter
+    width = extents[-1]
+    tile = min(width, ROW_TILE)
+    slots = _Slots(context, state.wide, tile)
+    if not slots.row:  # a tile of one
+        _per_result(context, state, extents, is_reduced, strides, False)
+        return
+    outer = [e for e, flag in zip(extents[:-1], is_reduced[:-1], strict=True) if not flag]
+    inner_reduced = max(k for k, flag in enumerate(is_reduced) if flag)
+    depth = 4 if extents[inner_reduced] >= 8 else 1
+    with context.iterate(outer) as kept, emitter.scope(), w.loop(width, 0, tile, stem="tile") as start, emitter.scope():
+        merged = _merge((*kept, 0), is_reduced)
+        length: str | int = tile
+        if width % tile:
+            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(width, start))))
+        with w.loop(length, stem="clear") as j, emitter.scope():
+            slots.store(state.initial_values(), j)
+
+        def sweep(first: str | int, outer_reduced: list[str | int], rows: int) -> None:
+            """Take `rows` source rows into the accumulators of the tile."""
+            with w.loop(length, stem="column") as j, emitter.scope():
+                accumulators = slots.load(j)
+                column = w.add(start, j)
+                for r in range(rows):
+                    at = list(outer_reduced)
+                    at[inner_reduced] = w.add(first, r)
+                    at[-1] = column
+                    accumulators = state.combine(accumulators, tuple(at))
+                slots.store(accumulators, j)
+
+        with ExitStack() as loops:
+            at = [loops.enter_context(w.loop(e, stem="reduce")) if flag and k != inner_reduced else x
+                  for k, (e, x, flag) in enumerate(zip(extents, merged, is_reduced, strict=True))]
+            full = extents[inner_reduced] // depth * depth
+            with emitter.scope(), w.loop(full, 0, depth, stem="rows") as first, emitter.scope():
+                sweep(first, at, depth)
+            for rest in range(full, extents[inner_reduced]):
+                sweep(rest, at, 1)
+        with w.loop(length, stem="write") as j, emitter.scope():
+            merged[-1] = w.add(start, j)
+            _store(context, state.results(slots.load(j)), _offset(context, merged, strides))
+
+
+__all__ = ["register_type", "simple_combiner", "write_reduction_kernel"]

@@ -1,0 +1,182 @@
+"""Windows that slide: reduce-window, select-and-scatter is left to the evaluator, convolution by loops.
+
+A window position that falls into padding or between dilated elements is skipped, which equals combining with the identity.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.reduction import ROW_TILE, _Reduction, _Slots, _store
+from xla_explorer.compiler.codegen.llvm_types import scalar_constant
+from xla_explorer.hlo.attributes import WindowDimension
+from xla_explorer.hlo.primitive_type import F32
+
+
+def base_position(w: FunctionWriter, rule: WindowDimension, out: str | int, at: str | int, size: int,
+                  conditions: list[str]) -> str | int:
+    """The base element that window element `at` of output position `out` reads; appends what must hold for it to exist."""
+    if rule.window_reversal:
+        at = w.sub(rule.size - 1, at)
+    position = w.sub(w.add(w.mul(out, rule.stride), w.mul(at, rule.window_dilation)), rule.padding_low)
+    inside = rule.padding_low <= 0 and rule.padding_high <= 0 and rule.base_dilation == 1
+    if inside:
+        return position
+    if isinstance(position, int):
+        position = w.value(f"add i64 {position}, 0")
+    if rule.base_dilation > 1:
+        conditions.append(w.value(f"icmp sge i64 {position}, 0"))
+        conditions.append(w.value(f"icmp eq i64 {w.value(f'srem i64 {position}, {rule.base_dilation}')}, 0"))
+        position = w.value(f"sdiv i64 {position}, {rule.base_dilation}")
+    conditions.append(w.value(f"icmp ult i64 {position}, {size}"))
+    return position
+
+
+class _Guard(ExitStack):
+    """Run what follows only when every condition holds."""
+
+    def __init__(self, w: FunctionWriter, conditions: list[str]) -> None:
+        super().__init__()
+        if not conditions:
+            return
+        total = conditions[0]
+        for condition in conditions[1:]:
+            total = w.value(f"and i1 {total}, {condition}")
+        take, skip = w.fresh_label("inside"), w.fresh_label("outside")
+        w.branch_if(total, take, skip)
+        w.start_block(take)
+
+        def finish() -> None:
+            w.branch(skip)
+            w.start_block(skip)
+
+        self.callback(finish)
+
+
+@writes_root("reduce-window")
+def write_reduce_window_kernel(context: KernelContext) -> None:
+    """Each result element on its own, accumulators in registers; a kept minor dimension is the inner, vectorised loop."""
+    root, w = context.roots[0], context.writer
+    out = context.outputs[0].shape
+    if 0 in out.dimensions:
+        return
+    emitter = context.emitter()
+    state = _Reduction(context, root, emitter)
+    rules = root.attribute("window").dimensions
+    base = root.operands[0].shape.dimensions
+    rank = out.rank
+    minor_is_free = rank > 0 and rules[-1] == WindowDimension(1) and out.dimensions[-1] >= 4 and context.target.kind == "cpu"
+    if not minor_is_free:
+        with context.iterate(list(out.dimensions)) as index, emitter.scope():
+            slots = _Slots(context, state.wide)
+            slots.store(state.initial_values())
+            with ExitStack() as loops:
+                at = [loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules]
+                conditions: list[str] = []
+                place = tuple([base_position(w, rule, x, k, size, conditions)
+                               for rule, x, k, size in zip(rules, index, at, base, strict=True)])
+                with _Guard(w, conditions), emitter.scope():
+                    slots.store(state.combine(slots.load(), place))
+            _store(context, state.results(slots.load()), w.linear(index, out.strides))
+        return
+    width = out.dimensions[-1]
+    tile = min(width, ROW_TILE)
+    slots = _Slots(context, state.wide, tile)
+    with context.iterate(list(out.dimensions[:-1])) as outer, emitter.scope(), w.loop(width, 0, tile, stem="tile") as start, emitter.scope():
+        length: str | int = tile
+        if width % tile:
+            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(width, start))))
+        with w.loop(length, stem="clear") as j, emitter.scope():
+            slots.store(state.initial_values(), j)
+        with ExitStack() as loops:
+            at = [loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules[:-1]]
+            conditions = []
+            place_outer = [base_position(w, rule, x, k, size, conditions)
+                           for rule, x, k, size in zip(rules[:-1], outer, at, base[:-1], strict=True)]
+            with _Guard(w, conditions), emitter.scope(), w.loop(length, stem="column") as j, emitter.scope():
+                slots.store(state.combine(slots.load(j), (*place_outer, w.add(start, j))), j)
+        with w.loop(length, stem="write") as j, emitter.scope():
+            _store(context, state.results(slots.load(j)), w.linear((*outer, w.add(start, j)), out.strides))
+
+
+@writes_root("convolution", standalone=True)
+def write_convolution_kernel(context: KernelContext) -> None:
+    """Any dimension labels, groups, dilations: a row of accumulators over the output features when those are contiguous."""
+    root, output, w = context.roots[0], context.outputs[0], context.writer
+    if 0 in root.shape.dimensions:
+        return
+    labels, rules = root.attribute("dim_labels"), root.attribute("window").dimensions
+    lhs, rhs = root.operands
+    features, batches = root.attribute("feature_group_count"), root.attribute("batch_group_count")
+    out_dims = root.shape.dimensions
+    out_features = out_dims[labels.output_feature]
+    per_group = out_features // max(features, batches)
+    depth = rhs.shape.dimensions[labels.kernel_input_feature]
+    out_batch = out_dims[labels.output_batch]
+    element_type = root.shape.element_type
+    wide = F32 if element_type.is_float and element_type.bits < 32 else element_type
+    emitter: ElementalEmitter = context.emitter()
+    spatial = [out_dims[d] for d in labels.output_spatial]
+    groups = max(features, batches)
+    zero = scalar_constant(0, wide)
+    depthwise = features > 1 and per_group == 1 and depth == 1
+
+    def place(batch: str | int, where: list[str | int], feature: str | int) -> tuple[str | int, ...]:
+        index: list[str | int] = [0] * root.shape.rank
+        index[labels.output_batch], index[labels.output_feature] = batch, feature
+        for d, x in zip(labels.output_spatial, where, strict=True):
+            index[d] = x
+        return tuple(index)
+
+    def term(batch: str | int, group: str | int, base: list[str | int], window: list[str | int], inner: str | int, feature: str | int) -> str:
+        left: list[str | int] = [0] * lhs.shape.rank
+        right: list[str | int] = [0] * rhs.shape.rank
+        left[labels.input_batch] = w.add(w.mul(group, out_batch), batch) if batches > 1 else batch
+        left[labels.input_feature] = w.add(w.mul(group, depth), inner) if features > 1 else inner
+        for d, x in zip(labels.input_spatial, base, strict=True):
+            left[d] = x
+        for d, x in zip(labels.kernel_spatial, window, strict=True):
+            right[d] = x
+        right[labels.kernel_input_feature], right[labels.kernel_output_feature] = inner, feature
+        a = convert_value(w, emitter.element(lhs, tuple(left)), lhs.shape.element_type, wide)
+        b = convert_value(w, emitter.element(rhs, tuple(right)), rhs.shape.element_type, wide)
+        return str(binary_value(w, "multiply", wide, a, b))
+
+    def add(value: str, by: str) -> str:
+        previous, w.float_flags = w.float_flags, "reassoc contract"
+        try:
+            return str(binary_value(w, "add", wide, value, by))
+        finally:
+            w.float_flags = previous
+
+    size = out_features if depthwise else per_group
+    tile = min(size, ROW_TILE)
+    slots = _Slots(context, [wide], tile)
+    with ExitStack() as loops:
+        batch, *where = loops.enter_context(context.iterate([out_batch, *spatial]))
+        group = 0 if depthwise else loops.enter_context(w.loop(groups, stem="group"))
+        start = loops.enter_context(w.loop(size, 0, tile, stem="tile"))
+        loops.enter_context(emitter.scope())
+        length: str | int = tile
+        if size % tile:
+            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(size, start))))
+        with w.loop(length, stem="clear") as j:
+            slots.store([zero], j)
+        with ExitStack() as inner_loops:
+            window = [inner_loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules]
+            conditions: list[str] = []
+            base = [base_position(w, rule, x, k, lhs.shape.dimensions[d], conditions)
+                    for rule, x, k, d in zip(rules, where, window, labels.input_spatial, strict=True)]
+            with _Guard(w, conditions), emitter.scope(), w.loop(depth, stem="depth") as k, emitter.scope(), \
+                    w.loop(length, stem="feature") as j, emitter.scope():
+                feature = w.add(w.add(w.mul(group, per_group), start), j)
+                by = term(batch, feature if depthwise else group, base, window, k, feature)
+                slots.store([add(slots.load(j)[0], by)], j)
+        with w.loop(length, stem="write") as j, emitter.scope():
+            feature = w.add(w.add(w.mul(group, per_group), start), j)
+            output.store(w, place(batch, list(where), feature), convert_value(w, slots.load(j)[0], wide, element_type))

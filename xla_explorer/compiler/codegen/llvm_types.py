@@ -1,0 +1,80 @@
+"""LLVM types and constants of HLO's primitive types.
+
+In memory pred is one byte (0 or 1), in registers i1. Sub-byte integers occupy one byte each. Complex values are pairs
+{re, im} in memory and two scalars in registers. 16-bit floats are computed in f32 and rounded after each operation.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.shape import Shape
+
+_REGISTER = {"pred": "i1", "s8": "i8", "u8": "i8", "s16": "i16", "u16": "i16", "s32": "i32", "u32": "i32", "s64": "i64",
+             "u64": "i64", "f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double", "c64": "float", "c128": "double"}
+_MEMORY = {**_REGISTER, "pred": "i8"}
+_BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "bfloat": 16, "float": 32, "double": 64}
+
+
+def type_is_emitted(shape: Shape) -> Reason | None:
+    """None when code generation handles every array leaf of the shape."""
+    for _, leaf in shape.leaves():
+        if leaf.element_type is not None and leaf.element_type.is_array_type and leaf.element_type.name not in _REGISTER:
+            return refuse("element-type-not-emitted", f"{leaf.element_type.name} has no native code yet", element_type=leaf.element_type.name)
+        if any(leaf.dynamic):
+            return refuse("dynamic-dimension", f"{leaf} has a dynamic dimension", shape=leaf.text)
+    return None
+
+
+def register_type(element_type: PrimitiveType) -> str:
+    """The LLVM type of one scalar (of a component, for complex) in registers."""
+    return _REGISTER[element_type.name]
+
+
+def memory_type(element_type: PrimitiveType) -> str:
+    """The LLVM type of one scalar (of a component, for complex) in memory."""
+    return _MEMORY[element_type.name]
+
+
+def type_bits(llvm_type: str) -> int:
+    """Width of a scalar LLVM type."""
+    return _BITS[llvm_type]
+
+
+def float_constant(value: float, llvm_type: str) -> str:
+    """A floating constant in LLVM's exact hexadecimal spelling."""
+    if llvm_type == "half":
+        return f"0xH{int(np.float16(value).view(np.uint16)):04X}"
+    if llvm_type == "bfloat":
+        import ml_dtypes
+
+        return f"0xR{int(np.asarray(value, ml_dtypes.bfloat16).view(np.uint16)):04X}"
+    if llvm_type == "float":
+        with np.errstate(over="ignore"):
+            value = float(np.float32(value))
+    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+
+
+def scalar_constant(value: Any, element_type: PrimitiveType) -> str | tuple[str, str]:
+    """A scalar of the given type as an LLVM constant; a pair for complex."""
+    llvm_type = register_type(element_type)
+    if element_type.is_complex:
+        value = complex(value)
+        return float_constant(value.real, llvm_type), float_constant(value.imag, llvm_type)
+    if element_type.is_float:
+        return float_constant(float(value), llvm_type)
+    if element_type.is_pred:
+        return "true" if value else "false"
+    bits = type_bits(llvm_type)
+    number = int(value) & ((1 << bits) - 1)
+    return str(number - (1 << bits) if number >> (bits - 1) else number)
+
+
+def nan_constant(llvm_type: str) -> str:
+    """The canonical quiet NaN."""
+    return {"half": "0xH7E00", "bfloat": "0xR7FC0"}.get(llvm_type, "0x7FF8000000000000")
