@@ -5,8 +5,9 @@ Source: StableHLO sections of the same names; xla/service/shape_inference.cc; xl
 
 from __future__ import annotations
 
+from xla_explorer.hlo.opcodes.constraints import collectives, signatures, stated_shapes
 from xla_explorer.hlo.opcodes.shape_rules import collective as rules
-from xla_explorer.hlo.opcodes.spec import Family, OpcodeSpec, ShapeRule, Trait
+from xla_explorer.hlo.opcodes.spec import Constraint, Family, OpcodeSpec, ShapeRule, Trait
 
 _EXPENSIVE = frozenset({Trait.EXPENSIVE})
 _ASYNCHRONOUS = frozenset({Trait.ASYNCHRONOUS, Trait.EXPENSIVE, Trait.SIDE_EFFECT})
@@ -27,6 +28,7 @@ def _row(
     called: tuple[str, ...] = (),
     traits: frozenset[Trait] = _EXPENSIVE,
     infers_in_text: bool = False,
+    constraints: tuple[Constraint, ...] = (),
 ) -> OpcodeSpec:
     return OpcodeSpec(
         name,
@@ -40,6 +42,7 @@ def _row(
         called=called,
         traits=traits,
         infers_in_text=infers_in_text,
+        constraints=constraints,
     )
 
 
@@ -52,6 +55,10 @@ ROWS: tuple[OpcodeSpec, ...] = (
         None,
         attributes=(*_GROUPS, "dimensions"),
         required=("dimensions",),
+        constraints=(
+            collectives.replica_groups,
+            collectives.gathered,
+        ),
     ),
     _row(
         "all-gather-start",
@@ -62,6 +69,10 @@ ROWS: tuple[OpcodeSpec, ...] = (
         attributes=(*_GROUPS, "dimensions"),
         required=("dimensions",),
         traits=_ASYNCHRONOUS,
+        constraints=(
+            collectives.replica_groups,
+            collectives.gather_started,
+        ),
     ),
     _row(
         "all-gather-done",
@@ -79,6 +90,10 @@ ROWS: tuple[OpcodeSpec, ...] = (
         rules.same_as_operands,
         attributes=_GROUPS,
         called=("to_apply",),
+        constraints=(
+            collectives.replica_groups,
+            signatures.combiner,
+        ),
     ),
     _row(
         "all-reduce-start",
@@ -89,6 +104,10 @@ ROWS: tuple[OpcodeSpec, ...] = (
         attributes=_GROUPS,
         called=("to_apply",),
         traits=_ASYNCHRONOUS,
+        constraints=(
+            collectives.replica_groups,
+            signatures.combiner,
+        ),
     ),
     _row(
         "all-reduce-done",
@@ -107,6 +126,11 @@ ROWS: tuple[OpcodeSpec, ...] = (
         attributes=(*_GROUPS, "dimensions"),
         required=("dimensions",),
         called=("to_apply",),
+        constraints=(
+            collectives.replica_groups,
+            collectives.scattered,
+            signatures.combiner,
+        ),
     ),
     _row(
         "all-to-all",
@@ -115,6 +139,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         "StableHLO all_to_all",
         rules.all_to_all,
         attributes=("channel_id", "replica_groups", "constrain_layout", "dimensions"),
+        constraints=(collectives.replica_groups,),
     ),
     _row(
         "ragged-all-to-all",
@@ -123,6 +148,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         "shape_inference.cc InferRaggedAllToAllShape",
         rules.ragged_all_to_all,
         attributes=("channel_id", "replica_groups"),
+        constraints=(collectives.replica_groups,),
     ),
     _row(
         "collective-permute",
@@ -132,6 +158,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         rules.collective_permute,
         attributes=_PERMUTE,
         required=("source_target_pairs",),
+        constraints=(collectives.source_target_pairs,),
     ),
     _row(
         "collective-permute-start",
@@ -142,6 +169,10 @@ ROWS: tuple[OpcodeSpec, ...] = (
         attributes=_PERMUTE,
         required=("source_target_pairs",),
         traits=_ASYNCHRONOUS,
+        constraints=(
+            collectives.source_target_pairs,
+            collectives.permute_started,
+        ),
     ),
     _row(
         "collective-permute-done",
@@ -158,6 +189,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         "StableHLO collective_broadcast",
         rules.same_as_operands,
         attributes=("channel_id", "replica_groups", "constrain_layout"),
+        constraints=(collectives.replica_groups,),
     ),
     _row(
         "collective-reduce",
@@ -167,6 +199,10 @@ ROWS: tuple[OpcodeSpec, ...] = (
         rules.same_as_operands,
         attributes=_GROUPS,
         called=("to_apply",),
+        constraints=(
+            collectives.replica_groups,
+            signatures.combiner,
+        ),
     ),
     _row(
         "replica-id",
@@ -194,6 +230,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         None,
         attributes=("infeed_config",),
         traits=_TRANSFER,
+        constraints=(stated_shapes.infeed_result,),
     ),
     _row(
         "outfeed",
@@ -203,6 +240,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         rules.token,
         attributes=("outfeed_shape", "outfeed_config"),
         traits=_TRANSFER,
+        constraints=(stated_shapes.outfeed_operands,),
     ),
     _row(
         "send",
@@ -230,6 +268,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         None,
         attributes=("channel_id", "is_host_transfer"),
         traits=_TRANSFER | {Trait.ASYNCHRONOUS},
+        constraints=(stated_shapes.recv_result,),
     ),
     _row(
         "recv-done",

@@ -5,6 +5,7 @@ Source: StableHLO sections of the same names; xla/service/shape_inference.cc; hl
 
 from __future__ import annotations
 
+from xla_explorer.hlo.opcodes.constraints import stated_shapes
 from xla_explorer.hlo.opcodes.shape_rules import contraction as rules
 from xla_explorer.hlo.opcodes.spec import Family, OpcodeSpec, Trait
 
@@ -42,6 +43,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         summary="A dot of block-scaled operands; scales are operands.",
         source="shape_inference.cc InferScaledDotOpShape",
         traits=_EXPENSIVE,
+        constraints=(stated_shapes.result_is_array,),
     ),
     OpcodeSpec(
         "convolution",

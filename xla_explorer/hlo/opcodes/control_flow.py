@@ -5,6 +5,7 @@ Source: StableHLO while, if, case; xla/service/shape_inference.cc; xla/service/h
 
 from __future__ import annotations
 
+from xla_explorer.hlo.opcodes.constraints import signatures
 from xla_explorer.hlo.opcodes.shape_rules import control_flow as rules
 from xla_explorer.hlo.opcodes.spec import Family, OpcodeSpec, Trait
 
@@ -22,6 +23,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         source="StableHLO while; shape_inference.cc InferWhileShape",
         shape_rule=rules.while_,
         traits=_EXPENSIVE,
+        constraints=(signatures.loop,),
     ),
     OpcodeSpec(
         "conditional",
@@ -32,6 +34,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         source="StableHLO if, case; shape_inference.cc InferConditionalShape",
         shape_rule=rules.conditional,
         traits=_EXPENSIVE,
+        constraints=(signatures.branches,),
     ),
     OpcodeSpec(
         "call",
@@ -43,6 +46,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         source="StableHLO func.call, composite",
         shape_rule=rules.call,
         traits=_EXPENSIVE,
+        constraints=(signatures.callee,),
     ),
     OpcodeSpec(
         "fusion",
@@ -56,6 +60,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         shape_rule=rules.call,
         infers_in_text=False,
         traits=_EXPENSIVE,
+        constraints=(signatures.callee,),
     ),
     OpcodeSpec(
         "async-start",
@@ -66,6 +71,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         summary="Begins the wrapped computation; gives ((operands), result, state...).",
         source="hlo_instructions.h HloAsyncStartInstruction",
         traits=_ASYNCHRONOUS,
+        constraints=(signatures.asynchronous_start,),
     ),
     OpcodeSpec(
         "async-update",

@@ -5,6 +5,7 @@ Source: StableHLO sections of the same names; xla/service/shape_inference.cc; hl
 
 from __future__ import annotations
 
+from xla_explorer.hlo.opcodes.constraints import signatures, stated_shapes
 from xla_explorer.hlo.opcodes.shape_rules import data_movement as rules
 from xla_explorer.hlo.opcodes.spec import Family, OpcodeSpec, Trait
 
@@ -20,6 +21,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         required=("iota_dimension",),
         summary="Counts from zero along one dimension.",
         source="StableHLO iota",
+        constraints=(stated_shapes.iota_dimension_in_range,),
     ),
     OpcodeSpec(
         "broadcast",
@@ -28,6 +30,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         attributes=("dimensions",),
         summary="Repeats the operand; operand dimension i becomes result dimension dimensions[i].",
         source="StableHLO broadcast_in_dim; hlo_verifier.cc HandleBroadcast",
+        constraints=(stated_shapes.broadcast_dimensions,),
     ),
     OpcodeSpec(
         "reshape",
@@ -37,6 +40,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         summary="The same elements in the same order, other dimensions.",
         source="StableHLO reshape; hlo_verifier.cc HandleReshape",
         traits=_BITCASTABLE,
+        constraints=(stated_shapes.same_element_count,),
     ),
     OpcodeSpec(
         "dynamic-reshape",
@@ -44,6 +48,10 @@ ROWS: tuple[OpcodeSpec, ...] = (
         arity=None,
         summary="A reshape whose dimension sizes are operands.",
         source="StableHLO dynamic_reshape; shape_inference.cc InferDynamicReshapeShape",
+        constraints=(
+            stated_shapes.same_element_count,
+            stated_shapes.sizes_are_integers,
+        ),
     ),
     OpcodeSpec(
         "bitcast",
@@ -52,6 +60,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         summary="The operand's bytes under another shape and layout; no code.",
         source="hlo_verifier.cc HandleBitcast",
         traits=_BITCASTABLE,
+        constraints=(stated_shapes.same_bit_count,),
     ),
     OpcodeSpec(
         "bitcast-convert",
@@ -59,6 +68,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         arity=1,
         summary="The operand's bits as another element type.",
         source="StableHLO bitcast_convert; shape_inference.cc InferBitcastConvertShape",
+        constraints=(stated_shapes.bitcast_convert_dimensions,),
     ),
     OpcodeSpec(
         "copy",
@@ -201,6 +211,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         source="StableHLO scatter",
         shape_rule=rules.scatter,
         traits=frozenset({Trait.EXPENSIVE, Trait.IN_PLACE, Trait.VARIADIC_RESULT}),
+        constraints=(signatures.scatter_combiner,),
     ),
     OpcodeSpec(
         "get-dimension-size",

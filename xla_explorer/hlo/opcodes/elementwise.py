@@ -5,6 +5,7 @@ Source: StableHLO sections of the same names; xla/hlo/ir/hlo_instruction.cc `IsO
 
 from __future__ import annotations
 
+from xla_explorer.hlo.opcodes.constraints import stated_shapes
 from xla_explorer.hlo.opcodes.shape_rules import elementwise as rules
 from xla_explorer.hlo.opcodes.spec import Family, OpcodeSpec, ShapeRule, Trait
 
@@ -107,6 +108,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         summary="The same value in another element type.",
         source="StableHLO convert",
         traits=_ELEMENTWISE,
+        constraints=(stated_shapes.result_keeps_dimensions,),
     ),
     OpcodeSpec(
         "reduce-precision",
@@ -119,6 +121,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         shape_rule=rules.reduce_precision,
         infers_in_text=False,
         traits=_ELEMENTWISE,
+        constraints=(stated_shapes.precision_bits,),
     ),
     OpcodeSpec(
         "stochastic-convert",
@@ -127,6 +130,10 @@ ROWS: tuple[OpcodeSpec, ...] = (
         summary="Converts, rounding up or down with the probability that the random bits give.",
         source="shape_inference.cc InferStochasticConvertShape",
         traits=_ELEMENTWISE,
+        constraints=(
+            stated_shapes.random_bits_match,
+            stated_shapes.result_keeps_dimensions,
+        ),
     ),
     # -- binary ---------------------------------------------------------------------------------------------------------
     _binary("add", rules.binary, "Sum; integers wrap, pred is or.", "StableHLO add", _COMMUTATIVE),

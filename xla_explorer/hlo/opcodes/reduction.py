@@ -5,6 +5,7 @@ Source: StableHLO sections of the same names; xla/service/shape_inference.cc; hl
 
 from __future__ import annotations
 
+from xla_explorer.hlo.opcodes.constraints import signatures
 from xla_explorer.hlo.opcodes.shape_rules import reduction as rules
 from xla_explorer.hlo.opcodes.spec import Family, OpcodeSpec, Trait
 
@@ -25,6 +26,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         source="StableHLO reduce; shape_inference.cc InferReduceShape",
         shape_rule=rules.reduce,
         traits=_VARIADIC,
+        constraints=(signatures.reducer,),
     ),
     OpcodeSpec(
         "reduce-window",
@@ -36,6 +38,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         source="StableHLO reduce_window",
         shape_rule=rules.reduce_window,
         traits=_VARIADIC,
+        constraints=(signatures.reducer,),
     ),
     OpcodeSpec(
         "select-and-scatter",
@@ -47,6 +50,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         source="StableHLO select_and_scatter",
         shape_rule=rules.select_and_scatter,
         traits=_EXPENSIVE,
+        constraints=(signatures.selector_and_scatterer,),
     ),
     OpcodeSpec(
         "map",
@@ -58,6 +62,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         source="StableHLO map",
         shape_rule=rules.map_,
         traits=frozenset({Trait.ELEMENTWISE, Trait.EXPENSIVE}),
+        constraints=(signatures.mapped,),
     ),
     OpcodeSpec(
         "scan",
@@ -71,6 +76,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         shape_rule=rules.scan,
         infers_in_text=False,
         traits=_VARIADIC,
+        constraints=(signatures.step,),
     ),
     OpcodeSpec(
         "sort",
@@ -83,6 +89,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         source="StableHLO sort",
         shape_rule=rules.sort,
         traits=_VARIADIC,
+        constraints=(signatures.comparator,),
     ),
     OpcodeSpec(
         "topk",

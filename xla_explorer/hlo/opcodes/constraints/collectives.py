@@ -1,0 +1,115 @@
+"""Constraints of collectives: result sizes against group sizes, and who sends to whom. Source: hlo_verifier.cc."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.opcodes.shape_rules.agreement import bare
+from xla_explorer.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.instruction import HloInstruction
+
+
+def _group_size(i: HloInstruction) -> int | None:
+    groups = i.attribute("replica_groups")
+    return len(groups.groups[0]) if groups is not None and groups.groups else None
+
+
+def replica_groups(i: HloInstruction) -> Reason | None:
+    """No device twice, no empty group beside others."""
+    groups = i.attribute("replica_groups")
+    if groups is None:
+        return None
+    members = [device for group in groups.groups for device in group]
+    if len(set(members)) != len(members):
+        return refuse("replica-repeated", f"a device stands twice in replica_groups={groups.text}")
+    if len(groups.groups) > 1 and any(not group for group in groups.groups):
+        return refuse("replica-group-empty", f"a group is empty in replica_groups={groups.text}")
+    return None
+
+
+def _scaled(i: HloInstruction, small: Shape, large: Shape, words: str) -> Reason | None:
+    """Whether `large` is `small` with the collective's dimension multiplied by the group size."""
+    dimensions = i.attribute("dimensions")
+    if (
+        not small.is_array
+        or not large.is_array
+        or small.element_type is not large.element_type
+        or small.rank != large.rank
+    ):
+        return refuse("shapes-differ", f"{words}: {bare(small)} vs {bare(large)}")
+    if len(dimensions) != 1 or not 0 <= dimensions[0] < small.rank:
+        return refuse(
+            "dimension-out-of-range", f"dimensions={list(dimensions)} must name one dimension of {bare(small)}"
+        )
+    for d, (a, b) in enumerate(zip(small.dimensions, large.dimensions, strict=True)):
+        size = _group_size(i) if d == dimensions[0] else 1
+        fits = (b % a == 0 if a else b == 0) if size is None else a * size == b
+        if a >= 0 <= b and not fits:
+            return refuse(
+                "dimensions-differ",
+                f"{words}: dimension {d} of {bare(small)} and {bare(large)} must differ by the factor "
+                f"{'of the group size' if size is None else size}",
+            )
+    return None
+
+
+def _pairs(i: HloInstruction, result: Shape) -> list[tuple[Shape, Shape]] | None:
+    results = result.tuple_shapes if result.is_tuple else (result,)
+    if len(results) != len(i.operands):
+        return None
+    return [(operand.shape, part) for operand, part in zip(i.operands, results, strict=True)]
+
+
+def _each(i: HloInstruction, result: Shape, gathers: bool) -> Reason | None:
+    pairs = _pairs(i, result)
+    if pairs is None:
+        return refuse(
+            "result-count", f"the result {bare(result)} does not give a value for each of {len(i.operands)} operands"
+        )
+    for operand, part in pairs:
+        reason = (
+            _scaled(i, operand, part, "operand and result")
+            if gathers
+            else _scaled(i, part, operand, "result and operand")
+        )
+        if reason is not None:
+            return reason
+    return None
+
+
+def gathered(i: HloInstruction) -> Reason | None:
+    """The result's dimension is the operand's times the group size (all-gather)."""
+    return _each(i, i.shape, True)
+
+
+def gather_started(i: HloInstruction) -> Reason | None:
+    """(operands, results) of an all-gather-start."""
+    parts = i.shape.tuple_shapes
+    if len(parts) < 2:
+        return refuse("start-result", f"the result must be (operand, result), it is {bare(i.shape)}")
+    return _each(i, parts[1], True)
+
+
+def scattered(i: HloInstruction) -> Reason | None:
+    """The result's dimension is the operand's divided by the group size (reduce-scatter)."""
+    return _each(i, i.shape, False)
+
+
+def permute_started(i: HloInstruction) -> Reason | None:
+    """(operand, result, context...) of a collective-permute-start."""
+    parts = i.shape.tuple_shapes
+    if len(parts) < 2:
+        return refuse("start-result", f"the result must be (operand, result, context...), it is {bare(i.shape)}")
+    return None
+
+
+def source_target_pairs(i: HloInstruction) -> Reason | None:
+    """No device sends twice, none receives twice (collective-permute)."""
+    pairs = i.attribute("source_target_pairs")
+    for name, members in (("source", [p[0] for p in pairs]), ("target", [p[-1] for p in pairs])):
+        if len(set(members)) != len(members):
+            return refuse("pair-repeated", f"a {name} stands twice in source_target_pairs {[list(p) for p in pairs]}")
+    return None
