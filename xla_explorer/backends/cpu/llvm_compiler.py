@@ -7,6 +7,7 @@ the same text when somebody asks, with the same target and options, hence with t
 from __future__ import annotations
 
 import re
+import struct
 import sys
 import time
 from collections.abc import Sequence
@@ -14,8 +15,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
+from xla_explorer.backends.cpu.module_partition import partition_module
 from xla_explorer.backends.cpu.object_cache import ObjectCache
-from xla_explorer.backends.cpu.parallel_llvm import compilation_threads, emit_object, run_passes
+from xla_explorer.backends.cpu.parallel_llvm import compilation_threads, emit_object, run_passes, usable_cores
 from xla_explorer.backends.cpu.target_machine import (
     TargetDescription,
     create_target_machine,
@@ -75,13 +77,14 @@ _EFFORTS = {
 
 @dataclass(slots=True)
 class CompiledObject:
-    """One object file and how it came about.
+    """The object code of one module and how it came about.
 
-    object_bytes: ELF, Mach-O, COFF or wasm, as the target says. ir_text: what was given. seconds: by step (`parse`,
-    `optimize`, `emit`; only `cache` when it came from the cache).
+    objects: ELF, Mach-O, COFF or wasm, as the target says; several where the module was cut for parallel compilation
+    (load them together). ir_text: what was given. seconds: by step, what one waits for (`partition` if it was cut;
+    `parse`, `optimize`, `emit`, of the slowest part; only `cache` when it came from the cache).
     """
 
-    object_bytes: bytes
+    objects: tuple[bytes, ...]
     ir_text: str
     description: TargetDescription
     options: OptimizationOptions
@@ -91,44 +94,79 @@ class CompiledObject:
     _assembly: str | None = None
 
     @property
+    def object_bytes(self) -> bytes:
+        """The only object. ValueError if the module was cut."""
+        if len(self.objects) != 1:
+            raise ValueError(f"this module was compiled in {len(self.objects)} parts; use `objects`")
+        return self.objects[0]
+
+    def part_texts(self) -> list[str]:
+        """The IR text of each object."""
+        return [self.ir_text] if len(self.objects) == 1 else partition_module(self.ir_text, len(self.objects))
+
+    @property
     def optimized_text(self) -> str:
-        """LLVM IR after optimisation; computed at the first use, then kept."""
+        """LLVM IR after optimisation, part by part if cut; computed at the first use, then kept."""
         if self._optimized_text is None:
-            self._optimized_text = optimized_ir(self.ir_text, self.description, self.options)
+            self._optimized_text = "\n".join(optimized_ir(text, self.description, self.options)
+                                             for text in self.part_texts())
         return self._optimized_text
 
     @property
     def assembly_text(self) -> str:
-        """Assembly; computed at the first use, then kept."""
+        """Assembly, part by part if cut; computed at the first use, then kept."""
         if self._assembly is None:
-            self._assembly = emit_assembly(self.ir_text, self.description, self.options)
+            self._assembly = "\n".join(emit_assembly(text, self.description, self.options)
+                                       for text in self.part_texts())
         return self._assembly
 
     def __repr__(self) -> str:
         steps = ", ".join(f"{name} {seconds * 1e3:.1f} ms" for name, seconds in self.seconds.items())
-        return f"<CompiledObject {len(self.object_bytes)} bytes for {self.description.triple} ({steps})>"
+        return f"<CompiledObject {sum(map(len, self.objects))} bytes for {self.description.triple} ({steps})>"
 
 
 def optimize_and_emit(ir_text: str, description: TargetDescription | None = None,
                       level: int | None = None, *, effort: str = "full", options: OptimizationOptions | None = None,
-                      cache: ObjectCache | None = None) -> CompiledObject:
+                      cache: ObjectCache | None = None, parts: int = 1) -> CompiledObject:
     """Object code for LLVM IR text.
 
     description: the target, this machine by default. The settings are `options` if given, else those of `effort`, with
-    `level` over them. cache: where to look first and to store; None compiles always.
+    `level` over them. cache: where to look first and to store; None compiles always. parts: cut the module into so many
+    at most and compile them on several cores (0: as many as there are cores); the result then has several `objects`.
 
     Raises LlvmIrError for IR that does not parse or verify, TargetError for an unknown target.
     """
     description = description or host_target()
     options = _resolve(options, effort, level)
+    parts = parts or usable_cores()
     key = ""
-    started = time.perf_counter()
     if cache is not None:
-        key = cache.key(ir_text, description.cache_key(), options.cache_key(), llvm_version())
+        started = time.perf_counter()
+        key = cache.key(ir_text, description.cache_key(), options.cache_key(), llvm_version(), str(parts))
         stored = cache.get(key)
         if stored is not None:
-            return CompiledObject(stored, ir_text, description, options, {"cache": time.perf_counter() - started}, True)
-        started = time.perf_counter()
+            seconds = {"cache": time.perf_counter() - started}
+            return CompiledObject(_unpack(stored), ir_text, description, options, seconds, from_cache=True)
+    started = time.perf_counter()
+    texts = [ir_text] if parts == 1 else partition_module(ir_text, parts)
+    partitioned = time.perf_counter() - started
+    if len(texts) == 1:
+        object_bytes, seconds = _compile(ir_text, description, options)
+        compiled = CompiledObject((object_bytes,), ir_text, description, options, seconds)
+    else:
+        futures = [compilation_threads().submit(_compile, text, description, options) for text in texts[1:]]
+        results = [_compile(texts[0], description, options), *(future.result() for future in futures)]
+        slowest = max((seconds for _, seconds in results), key=lambda seconds: sum(seconds.values()))
+        compiled = CompiledObject(tuple(data for data, _ in results), ir_text, description, options,
+                                  {"partition": partitioned, **slowest})
+    if cache is not None:
+        cache.put(key, _pack(compiled.objects))
+    return compiled
+
+
+def _compile(ir_text: str, description: TargetDescription,
+             options: OptimizationOptions) -> tuple[bytes, dict[str, float]]:
+    started = time.perf_counter()
     with IrModule(ir_text, description, verify=options.verify) as ir:
         parsed = time.perf_counter()
         machine = create_target_machine(description, options.level)
@@ -136,10 +174,22 @@ def optimize_and_emit(ir_text: str, description: TargetDescription | None = None
         optimized = time.perf_counter()
         object_bytes = emit_object(machine, ir.module)
     emitted = time.perf_counter()
-    seconds = {"parse": parsed - started, "optimize": optimized - parsed, "emit": emitted - optimized}
-    if cache is not None:
-        cache.put(key, object_bytes)
-    return CompiledObject(object_bytes, ir_text, description, options, seconds)
+    return object_bytes, {"parse": parsed - started, "optimize": optimized - parsed, "emit": emitted - optimized}
+
+
+def _pack(objects: tuple[bytes, ...]) -> bytes:
+    """Objects in one cache entry: their number, their lengths, then all bytes."""
+    return struct.pack(f"<{len(objects) + 1}Q", len(objects), *map(len, objects)) + b"".join(objects)
+
+
+def _unpack(data: bytes) -> tuple[bytes, ...]:
+    (count,) = struct.unpack_from("<Q", data)
+    objects = []
+    position = 8 * (count + 1)
+    for length in struct.unpack_from(f"<{count}Q", data, 8):
+        objects.append(data[position:position + length])
+        position += length
+    return tuple(objects)
 
 
 def submit(ir_text: str, description: TargetDescription | None = None, *, effort: str = "full",

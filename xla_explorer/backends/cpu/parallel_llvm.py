@@ -2,7 +2,8 @@
 
 llvmlite runs one LLVM call at a time in a process. LLVM itself asks only that no two threads share a context, a target
 machine or a pass manager; every compilation here has its own, so optimiser and code generator may run side by side
-(twice the speed on two cores, equal bytes). Where llvmlite's internals are not as expected, its public, locked calls are used.
+(twice the speed on two cores, equal bytes). Where llvmlite's internals are not as expected, its public, locked calls
+are used.
 """
 
 from __future__ import annotations

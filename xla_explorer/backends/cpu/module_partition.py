@@ -1,0 +1,157 @@
+"""Cut one LLVM module into several that link to the same program, so that several cores can compile it.
+
+Works on the text. Every function that others may need by address or call stays one symbol: in its part it is
+defined, in the others declared. Small helpers that are meant to be inlined (`alwaysinline`, `linkonce_odr`,
+`available_externally`) and private constants are copied into each part that uses them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_NAME = r'@(?:"[^"]*"|[-\w.$]+)'
+_REFERENCE = re.compile(_NAME)
+_DEFINED = re.compile(rf"^define\b[^@]*({_NAME})")
+_DECLARED = re.compile(rf"^declare\b[^@]*({_NAME})")
+_GLOBAL = re.compile(rf"^({_NAME}) = (.*)$", re.DOTALL)
+_ATTRIBUTES = re.compile(r"#\d+")
+_COPIED = re.compile(r"\b(?:alwaysinline|linkonce_odr|available_externally)\b")
+_LOCAL_LINKAGE = re.compile(r"^define (?:internal|private) ")
+_CONSTANT = re.compile(r"^(?:private|internal)\b.*?\bconstant\b", re.DOTALL)
+_HEADER_END = re.compile(r"\s*(?:!dbg !\d+\s*)?\{\s*$")
+
+
+@dataclass(slots=True)
+class _Definition:
+    name: str
+    text: str
+    references: frozenset[str]
+    copied: bool
+
+
+def partition_module(ir_text: str, parts: int, *, minimum_lines: int = 200) -> list[str]:
+    """At most `parts` modules of about equal size; just `[ir_text]` where a cut would not pay or is not possible.
+
+    minimum_lines: no part gets less code than this. Names stay as they are; functions with internal linkage that are
+    used across a cut become hidden. A module with mutable local variables, aliases, or inline module assembly
+    stays whole. The cut depends on the text and the number of parts only.
+    """
+    entities = _split(ir_text)
+    if entities is None or parts < 2:
+        return [ir_text]
+    functions, declarations, constants, rest = entities
+    attributes = {line.split()[1]: line for line in rest if line.startswith("attributes ")}
+    own = [function for function in functions.values() if not function.copied]
+    lines = sum(function.text.count("\n") for function in own)
+    parts = min(parts, len(own), lines // max(1, minimum_lines))
+    if parts < 2:
+        return [ir_text]
+    bins: list[list[_Definition]] = [[] for _ in range(parts)]
+    loads = [0] * parts
+    for function in sorted(own, key=lambda function: -len(function.text)):
+        lightest = loads.index(min(loads))
+        bins[lightest].append(function)
+        loads[lightest] += len(function.text)
+    other = [line for line in rest if not line.startswith("attributes ")]
+    place = {function.name: number for number, group in enumerate(bins) for function in group}
+    crossing = {name for number, group in enumerate(bins) for name in _closure(group, functions, constants)
+                if place.get(name, number) != number}
+    order = {name: number for number, name in enumerate(functions)}
+    texts = []
+    for number, group in enumerate(bins):
+        needed = _closure(group, functions, constants)
+        chunks: list[str] = [constants[name].text for name in constants if name in needed]
+        for name in sorted(needed & functions.keys(), key=order.__getitem__):
+            function = functions[name]
+            if function.copied or place[name] == number:
+                text = function.text
+                if name in crossing:
+                    text = _LOCAL_LINKAGE.sub("define hidden ", text)
+                chunks.append(text)
+            else:
+                chunks.append(_declaration(function.text))
+        chunks += [declarations[name] for name in declarations if name in needed]
+        body = "\n".join(chunks)
+        # Attribute groups are numbered per module; a copy of all that are used keeps the numbers.
+        used = {found for found in _ATTRIBUTES.findall(body) if found in attributes}
+        texts.append("\n".join([*other, body, *(attributes[found] for found in sorted(used))]) + "\n")
+    return texts
+
+
+_Entities = tuple[dict[str, _Definition], dict[str, str], dict[str, _Definition], list[str]]
+
+
+def _split(ir_text: str) -> _Entities | None:
+    """Functions, declarations, local constants by name, and all other lines; None if the module must stay whole."""
+    functions: dict[str, _Definition] = {}
+    declarations: dict[str, str] = {}
+    constants: dict[str, _Definition] = {}
+    rest: list[str] = []
+    lines = ir_text.split("\n")
+    position = 0
+    while position < len(lines):
+        line = lines[position]
+        position += 1
+        if line.startswith("define"):
+            start = position - 1
+            while position < len(lines) and lines[position] != "}":
+                position += 1
+            position += 1
+            text = "\n".join(lines[start:position])
+            found = _DEFINED.match(text)
+            if found is None or not _HEADER_END.search(line):
+                return None
+            references = frozenset(_REFERENCE.findall(text)) - {found[1]}
+            functions[found[1]] = _Definition(found[1], text, references, copied=False)
+        elif line.startswith("declare"):
+            found = _DECLARED.match(line)
+            if found is None:
+                return None
+            declarations[found[1]] = line
+        elif line.startswith("@"):
+            found = _GLOBAL.match(line)
+            if found is None:
+                return None
+            if _CONSTANT.match(found[2]):
+                constants[found[1]] = _Definition(found[1], line, frozenset(_REFERENCE.findall(found[2])), True)
+            elif found[2].startswith("external "):
+                declarations[found[1]] = line
+            else:
+                return None
+        elif line.startswith("module asm") or (line.startswith("!") and "ptr @" in line):
+            return None
+        else:
+            rest.append(line)
+    # Attributes in groups decide whether a function is copied.
+    inline_groups = {line.split()[1] for line in rest if line.startswith("attributes ") and _COPIED.search(line)}
+    for function in functions.values():
+        header = function.text.split("\n", 1)[0]
+        function.copied = bool(_COPIED.search(header)) or bool(inline_groups & set(_ATTRIBUTES.findall(header)))
+    return functions, declarations, constants, rest
+
+
+def _closure(group: list[_Definition], functions: dict[str, _Definition],
+             constants: dict[str, _Definition]) -> set[str]:
+    """All names that a part mentions: those of its functions, and of what is copied into it."""
+    needed: set[str] = set()
+    pending = list(group)
+    while pending:
+        definition = pending.pop()
+        needed.add(definition.name)
+        for name in definition.references - needed:
+            needed.add(name)
+            target = functions.get(name) or constants.get(name)
+            if target is not None and target.copied:
+                pending.append(target)
+    return needed
+
+
+_LINKAGE = re.compile(r"^define (?:(?:internal|private|hidden|dso_local|external|weak_odr|weak|linkonce) )*")
+_DEFINITION_ONLY = re.compile(
+    r"\s*(?:comdat(?:\([^)]*\))?|section \"[^\"]*\"|prefix [^{]*|personality [^{]*|!dbg !\d+)")
+
+
+def _declaration(text: str) -> str:
+    header = text.split("\n", 1)[0].rstrip().removesuffix("{")
+    return _DEFINITION_ONLY.sub("", _LINKAGE.sub("declare ", header)).rstrip()
