@@ -1,0 +1,45 @@
+"""Reference meaning of HLO in numpy, one file (or a few) per opcode family.
+
+`evaluate(module, *arrays)` runs a module; `Evaluator` runs computations and single instructions; `@evaluates` adds opcodes.
+Source of the semantics: the StableHLO specification and xla/hlo/evaluator, checked against XLA:CPU where they leave a choice.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.hlo.evaluator import (
+    collective,
+    contraction,
+    control_flow,
+    convolution,
+    custom,
+    data_movement,
+    elementwise,
+    indexing,
+    linear_algebra,
+    random,
+    reduction,
+    sorting,
+    structural,
+    transcendental,
+    windows,
+)
+from xla_explorer.hlo.evaluator.arguments import evaluate, flatten_value
+from xla_explorer.hlo.evaluator.conversion import convert
+from xla_explorer.hlo.evaluator.evaluator import Evaluator
+from xla_explorer.hlo.evaluator.registry import (
+    TOKEN_VALUE,
+    EvaluationError,
+    Token,
+    UnsupportedOpcodeError,
+    Value,
+    evaluates,
+    evaluates_custom_call,
+    supported_opcodes,
+)
+
+# The families register their functions when they are imported.
+_FAMILIES = (collective, contraction, control_flow, convolution, custom, data_movement, elementwise, indexing, linear_algebra,
+             random, reduction, sorting, structural, transcendental, windows)
+
+__all__ = ["TOKEN_VALUE", "EvaluationError", "Evaluator", "Token", "UnsupportedOpcodeError", "Value", "convert", "evaluate",
+           "evaluates", "evaluates_custom_call", "flatten_value", "supported_opcodes"]

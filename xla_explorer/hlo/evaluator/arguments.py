@@ -1,0 +1,77 @@
+"""`evaluate(module, *arrays)`: arguments checked against the entry's parameters, then one run of the entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.hlo.evaluator.evaluator import DEFAULT_MAX_ELEMENTS, Evaluator
+from xla_explorer.hlo.evaluator.registry import TOKEN_VALUE, EvaluationError, Value
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+
+
+def evaluate(module: HloModule, *arrays: Any, evaluator: Evaluator | None = None,
+             max_elements: int = DEFAULT_MAX_ELEMENTS) -> Any:
+    """The entry's result: a numpy array, or (nested) tuples of arrays as the module says.
+
+    arrays: one argument a parameter: an array of the parameter's dtype and dimensions, a tuple of such for a tuple
+    parameter, or a Python number (which takes the parameter's type). Instead of the tuple parameters' tuples, all leaves
+    in order are accepted too. EvaluationError names the parameter, what it wants and what it got.
+    """
+    runner = evaluator if evaluator is not None else Evaluator(max_elements=max_elements)
+    parameters = module.entry.parameters()
+    given: Sequence[Any] = arrays
+    leaves = sum([count_leaves(p.shape) for p in parameters])
+    if len(given) != len(parameters):
+        if len(given) != leaves:
+            wanted = ", ".join([f"{p.name}: {p.shape.text_without_layout}" for p in parameters])
+            raise EvaluationError(f"{module.name} takes {len(parameters)} argument{'s' if len(parameters) != 1 else ''} "
+                                  f"({wanted}), got {len(given)}")
+        iterator = iter(given)
+        given = [_pack(p.shape, iterator) for p in parameters]
+    return runner.evaluate_computation(
+        module.entry, [check_argument(value, p.shape, f"parameter {number} (%{p.name})")
+                       for number, (p, value) in enumerate(zip(parameters, given, strict=True))])
+
+
+def count_leaves(shape: Shape) -> int:
+    """Number of arrays (or tokens) in a shape."""
+    return sum(map(count_leaves, shape.tuple_shapes)) if shape.is_tuple else 1
+
+
+def _pack(shape: Shape, leaves: Iterator[Any]) -> Any:
+    return tuple([_pack(part, leaves) for part in shape.tuple_shapes]) if shape.is_tuple else next(leaves)
+
+
+def check_argument(value: Any, shape: Shape, what: str) -> Value:
+    """`value` as an evaluator value of the given shape. EvaluationError when it does not fit; `what` names it."""
+    if shape.is_tuple:
+        if not isinstance(value, (tuple, list)) or len(value) != len(shape.tuple_shapes):
+            got = f"{len(value)} elements" if isinstance(value, (tuple, list)) else type(value).__name__
+            raise EvaluationError(f"{what} is a tuple of {len(shape.tuple_shapes)} ({shape.text_without_layout}), got {got}")
+        return tuple([check_argument(part, s, f"{what}, element {k}")
+                      for k, (part, s) in enumerate(zip(value, shape.tuple_shapes, strict=True))])
+    if not shape.is_array:
+        return TOKEN_VALUE
+    dtype = shape.element_type.dtype
+    array = np.asarray(value, dtype) if isinstance(value, (bool, int, float, complex)) else np.asarray(value)
+    if array.dtype != dtype:
+        raise EvaluationError(f"{what} is {shape.text_without_layout}, so it wants dtype {dtype}; got {array.dtype}"
+                              f"{list(array.shape)}", f"convert the argument: array.astype({dtype})")
+    fits = array.ndim == shape.rank and all(
+        size == wanted or (dynamic and (wanted < 0 or size <= wanted))
+        for size, wanted, dynamic in zip(array.shape, shape.dimensions, shape.dynamic or (False,) * shape.rank, strict=True))
+    if not fits:
+        raise EvaluationError(f"{what} is {shape.text_without_layout}, so it wants dimensions {list(shape.dimensions)}; "
+                              f"got {list(array.shape)}")
+    return array
+
+
+def flatten_value(value: Value) -> list[Any]:
+    """The arrays of a value, depth first; tokens are left out."""
+    if isinstance(value, tuple):
+        return [leaf for part in value for leaf in flatten_value(part)]
+    return [] if value is TOKEN_VALUE else [value]

@@ -1,0 +1,94 @@
+"""Recognises what a scalar computation does, so that numpy's own reductions and sorts can do it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from xla_explorer.hlo.evaluator.conversion import WIDER, type_of
+from xla_explorer.hlo.evaluator.registry import Array
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.computation import HloComputation
+    from xla_explorer.hlo.instruction import HloInstruction
+
+
+class Combiner(NamedTuple):
+    """A binary operation that numpy can reduce and scatter with."""
+
+    name: str
+    ufunc: np.ufunc
+
+
+_COMBINERS = {"add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum, "and": np.bitwise_and,
+              "or": np.bitwise_or, "xor": np.bitwise_xor}
+
+
+def _through_converts(i: HloInstruction) -> HloInstruction:
+    while i.opcode.name in ("convert", "copy", "reduce-precision"):
+        i = i.operands[0]
+    return i
+
+
+def combiner_of(computation: HloComputation) -> Combiner | None:
+    """The operation when the root combines the two scalar parameters (through conversions at most), else None."""
+    root = _through_converts(computation.root)
+    ufunc = _COMBINERS.get(root.opcode.name)
+    if ufunc is None:
+        return None
+    first, second = map(_through_converts, root.operands)
+    if first.opcode.name != "parameter" or second.opcode.name != "parameter" or first is second:
+        return None
+    if any(p.shape.element_type is not computation.root.shape.element_type for p in (first, second)):
+        return None
+    if root.shape.element_type.is_integer != computation.root.shape.element_type.is_integer:
+        return None
+    return Combiner(root.opcode.name, ufunc)
+
+
+def returned_parameter(computation: HloComputation) -> int | None:
+    """The number of the parameter that the computation returns as it is, else None."""
+    root = computation.root
+    return int(root.payload) if root.opcode.name == "parameter" else None
+
+
+def accumulation_dtype(dtype: np.dtype[Any], name: str) -> np.dtype[Any]:
+    """The dtype to accumulate in: f64 (c128) for sums and products of floats, else the native dtype of the type."""
+    wide = WIDER.get(dtype, dtype)
+    if name in ("add", "multiply"):
+        if wide.kind == "f":
+            return np.dtype(np.float64)
+        if wide.kind == "c":
+            return np.dtype(np.complex128)
+    return np.dtype(np.float32) if wide == np.float16 else wide
+
+
+def identity_of(name: str, dtype: np.dtype[Any]) -> Any:
+    """The neutral element of a combiner in a native dtype."""
+    if name in ("add", "or", "xor"):
+        return dtype.type(0)
+    if name == "multiply":
+        return dtype.type(1)
+    if dtype.kind == "b":
+        return np.bool_(name in ("and", "minimum"))
+    if name == "and":
+        return dtype.type(-1) if dtype.kind == "i" else dtype.type(np.iinfo(dtype).max)
+    if dtype.kind in "fc":
+        return dtype.type(-np.inf if name == "maximum" else np.inf)
+    limits = np.iinfo(dtype)
+    return dtype.type(limits.min if name == "maximum" else limits.max)
+
+
+def combine_pair(combiner: Combiner, a: Array, b: Array) -> Array:
+    """`combiner` on two arrays of any element type, the result in that type."""
+    from xla_explorer.hlo.evaluator.elementwise import apply_binary
+
+    return apply_binary(combiner.ufunc, a, b)
+
+
+def native_integer_limits(array: Array) -> tuple[int, int]:
+    """Range of an integer array's type."""
+    from xla_explorer.hlo.evaluator.conversion import integer_range
+
+    return integer_range(type_of(array.dtype))

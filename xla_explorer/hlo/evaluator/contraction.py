@@ -1,0 +1,117 @@
+"""Dots. Floats are multiplied and summed in f64 (c128) and rounded once, integers exactly with wrapping."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xla_explorer.hlo.evaluator.conversion import convert, widen
+from xla_explorer.hlo.evaluator.registry import Array, UnsupportedOpcodeError, Value, evaluates
+from xla_explorer.hlo.primitive_type import PrimitiveType
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.evaluator.evaluator import Evaluator
+    from xla_explorer.hlo.instruction import HloInstruction
+
+# Beyond so many multiply-adds a dot of f32 (or narrower) operands stays in f32, which is twice as fast.
+_DOUBLE_PRECISION_LIMIT = 1 << 36
+
+
+@evaluates("dot")
+def dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """General dot: batch dimensions, free dimensions of the left side, free dimensions of the right side."""
+    value = i.attributes.value
+    return dot_general(operands[0], operands[1], value("lhs_contracting_dims"), value("rhs_contracting_dims"),
+                       value("lhs_batch_dims"), value("rhs_batch_dims"), i.shape.element_type)
+
+
+def dot_general(lhs: Array, rhs: Array, lhs_contracting: Sequence[int], rhs_contracting: Sequence[int], lhs_batch: Sequence[int],
+                rhs_batch: Sequence[int], element_type: PrimitiveType) -> Array:
+    """The dot of two arrays in any element type. Source: StableHLO spec, dot_general."""
+    lhs_free = [d for d in range(lhs.ndim) if d not in lhs_contracting and d not in lhs_batch]
+    rhs_free = [d for d in range(rhs.ndim) if d not in rhs_contracting and d not in rhs_batch]
+    batch = [lhs.shape[d] for d in lhs_batch]
+    contracted = math.prod([lhs.shape[d] for d in lhs_contracting])
+    left = lhs.transpose([*lhs_batch, *lhs_free, *lhs_contracting])
+    right = rhs.transpose([*rhs_batch, *rhs_contracting, *rhs_free])
+    rows, columns = [lhs.shape[d] for d in lhs_free], [rhs.shape[d] for d in rhs_free]
+    product = matrix_product(left.reshape(math.prod(batch), math.prod(rows), contracted),
+                             right.reshape(math.prod(batch), contracted, math.prod(columns)), element_type)
+    return product.reshape(*batch, *rows, *columns)
+
+
+def matrix_product(left: Array, right: Array, element_type: PrimitiveType) -> Array:
+    """[B, M, K] times [B, K, N] in the given result type."""
+    left, right = widen(left), widen(right)
+    if left.dtype == np.bool_ and right.dtype == np.bool_:
+        return convert(np.matmul(left, right), element_type)
+    if left.dtype.kind in "iu" and right.dtype.kind in "iu" and element_type.is_integer:
+        return convert(_integer_product(left, right), element_type)
+    work = left.size * right.shape[-1]
+    complex_ = "c" in (left.dtype.kind, right.dtype.kind)
+    narrow_ = max(left.dtype.itemsize, right.dtype.itemsize) <= (8 if complex_ else 4)
+    if narrow_ and work > _DOUBLE_PRECISION_LIMIT:
+        accumulate = np.dtype(np.complex64 if complex_ else np.float32)
+    else:
+        accumulate = np.dtype(np.complex128 if complex_ else np.float64)
+    return convert(np.matmul(left.astype(accumulate, copy=False), right.astype(accumulate, copy=False)), element_type)
+
+
+def _integer_product(left: Array, right: Array) -> Array:
+    """Exact modulo 2**64. Goes through f64 (and so through BLAS) when no partial sum can exceed 2**53."""
+    if left.size and right.size:
+        largest = max(abs(int(left.max())), abs(int(left.min()))) * max(abs(int(right.max())), abs(int(right.min())))
+        if largest * left.shape[-1] < 1 << 53:
+            return np.asarray(np.matmul(left.astype(np.float64), right.astype(np.float64))).astype(np.int64)
+    wide = np.uint64 if left.dtype.kind == "u" else np.int64
+    return np.asarray(np.matmul(left.astype(wide), right.astype(wide)))
+
+
+@evaluates("ragged-dot")
+def ragged_dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """A dot whose ragged left dimension is cut into groups, each with its own right side (or result, or batch).
+
+    Source: StableHLO / jax.lax.ragged_dot_general, the three modes by where the ragged dimension is.
+    """
+    lhs, rhs, sizes = operands
+    value = i.attributes.value
+    lhs_contracting, rhs_contracting = value("lhs_contracting_dims"), value("rhs_contracting_dims")
+    lhs_batch, rhs_batch = value("lhs_batch_dims"), value("rhs_batch_dims")
+    ragged = value("lhs_ragged_dims")[0]
+    groups = value("rhs_group_dims")
+    if sizes.ndim != 1:
+        return _ragged_dot_by_batch(i, operands, evaluator)
+    element_type = i.shape.element_type
+    result = np.zeros(i.shape.dimensions, element_type.dtype)
+    start = 0
+    for number, size in enumerate(map(int, sizes)):
+        stop = min(start + size, lhs.shape[ragged])
+        part = (slice(None),) * ragged + (slice(start, stop),)
+        if ragged in lhs_contracting:
+            other = rhs_contracting[lhs_contracting.index(ragged)]
+            result[number] = dot_general(lhs[part], rhs[(slice(None),) * other + (slice(start, stop),)], lhs_contracting,
+                                         rhs_contracting, lhs_batch, rhs_batch, element_type)
+        elif ragged in lhs_batch:
+            at = lhs_batch.index(ragged)
+            other = rhs_batch[at]
+            result[(slice(None),) * at + (slice(start, stop),)] = dot_general(
+                lhs[part], rhs[(slice(None),) * other + (slice(start, stop),)], lhs_contracting, rhs_contracting, lhs_batch,
+                rhs_batch, element_type)
+        else:
+            group = groups[0]
+            chosen = np.take(rhs, number, axis=group)
+            contracting = tuple([d - (d > group) for d in rhs_contracting])
+            batch = tuple([d - (d > group) for d in rhs_batch])
+            free = [d for d in range(lhs.ndim) if d not in lhs_contracting and d not in lhs_batch]
+            at = len(lhs_batch) + free.index(ragged)
+            result[(slice(None),) * at + (slice(start, stop),)] = dot_general(
+                lhs[part], chosen, lhs_contracting, contracting, lhs_batch, batch, element_type)
+        start = stop
+    return result
+
+
+def _ragged_dot_by_batch(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    raise UnsupportedOpcodeError("ragged-dot", f"%{i.name}: group sizes that differ by batch are not evaluated")

@@ -1,0 +1,80 @@
+"""Control flow: while, conditional, calls, fusions, map, asynchronous calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xla_explorer.hlo.evaluator.registry import EvaluationError, UnsupportedOpcodeError, Value, evaluates
+from xla_explorer.hlo.evaluator.structural import zeros
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.evaluator.evaluator import Evaluator
+    from xla_explorer.hlo.instruction import HloInstruction
+
+
+@evaluates("while")
+def while_loop(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """Runs the body while the condition holds; the state is one value."""
+    condition, body = evaluator.plan(i.called[0]), evaluator.plan(i.called[1])
+    run, limit = evaluator.run_plan, evaluator.max_iterations
+    state = operands[0]
+    count = 0
+    while run(condition, (state,)):
+        state = run(body, (state,))
+        count += 1
+        if limit is not None and count >= limit:
+            raise EvaluationError(f"%{i.name} did not end within {limit:,} iterations", "raise max_iterations")
+    return state
+
+
+@evaluates("conditional")
+def conditional(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """pred: branch 0 when true, else 1; s32: the branch of that number, the last when out of range."""
+    choice = operands[0]
+    if choice.dtype == bool:
+        branch = 0 if choice else 1
+    else:
+        branch = int(choice)
+        if not 0 <= branch < len(i.called):
+            branch = len(i.called) - 1
+    return evaluator.evaluate_computation(i.called[branch], (operands[branch + 1],))
+
+
+@evaluates("call", "fusion")
+def call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The called computation's result."""
+    return evaluator.evaluate_computation(i.called[0], operands)
+
+
+@evaluates("map")
+def map_elements(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The called scalar computation on each element."""
+    return evaluator.evaluate_elementwise(i.called[0], operands)
+
+
+@evaluates("async-start")
+def async_start(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """((operands), result, contexts ...): the work happens here."""
+    parts = i.shape.tuple_shapes
+    result = evaluator.evaluate_computation(i.called[0], operands)
+    return (tuple(operands), result, *[zeros(part) for part in parts[2:]])
+
+
+@evaluates("async-update")
+def async_update(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The state of the start, unchanged."""
+    return operands[0]
+
+
+@evaluates("async-done")
+def async_done(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The result held in the state."""
+    return operands[0][1]
+
+
+@evaluates("infeed", "outfeed", "send", "send-done", "recv", "recv-done")
+def transfer(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """Transfers need a partner that the evaluator does not have."""
+    name = i.opcode.name
+    raise UnsupportedOpcodeError(name, f"%{i.name}: {name} talks to the host or another device; the evaluator has neither")

@@ -1,0 +1,204 @@
+"""Data movement: broadcasts, reshapes, slices, pads, concatenations, bitcasts, iota. Views where numpy gives one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xla_explorer.hlo.evaluator.conversion import convert, from_bits, to_bits, type_of
+from xla_explorer.hlo.evaluator.registry import Array, EvaluationError, Value, evaluates
+from xla_explorer.hlo.primitive_type import S64, PrimitiveType
+from xla_explorer.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.evaluator.evaluator import Evaluator
+    from xla_explorer.hlo.instruction import HloInstruction
+
+
+@evaluates("iota")
+def iota(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The index along `iota_dimension`, converted to the element type; complex: imaginary part 0."""
+    shape = i.shape
+    dimension = i.attributes.get("iota_dimension", 0)
+    if not shape.rank:
+        return np.zeros((), shape.element_type.dtype)
+    line = convert(np.arange(shape.dimensions[dimension], dtype=S64.dtype), shape.element_type)
+    return np.broadcast_to(line.reshape([-1 if d == dimension else 1 for d in range(shape.rank)]), shape.dimensions)
+
+
+@evaluates("broadcast")
+def broadcast(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """Operand dimension k becomes result dimension `dimensions[k]`; a view."""
+    x = operands[0]
+    shape = i.shape
+    if x.ndim == 0:
+        return np.broadcast_to(x, shape.dimensions)
+    dimensions = i.attributes.value("dimensions")
+    order = sorted(range(x.ndim), key=dimensions.__getitem__)
+    target = [1] * shape.rank
+    sizes = list(shape.dimensions)
+    for k, d in enumerate(dimensions):
+        target[d] = x.shape[k]
+        if any(i.operands[0].shape.dynamic):
+            sizes[d] = x.shape[k]
+    return np.broadcast_to(x.transpose(order).reshape(target), sizes)
+
+
+@evaluates("reshape")
+def reshape(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The same elements in row-major order."""
+    return operands[0].reshape(i.shape.dimensions)
+
+
+@evaluates("dynamic-reshape")
+def dynamic_reshape(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """A reshape to sizes given as scalars."""
+    sizes = [int(s) for s in operands[1:]]
+    if math.prod(sizes) != operands[0].size:
+        raise EvaluationError(f"%{i.name} reshapes {operands[0].size} elements to {sizes}")
+    return operands[0].reshape(sizes)
+
+
+@evaluates("transpose")
+def transpose(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """Result dimension k is operand dimension `dimensions[k]`; a view."""
+    return operands[0].transpose(i.attributes.value("dimensions"))
+
+
+@evaluates("reverse")
+def reverse(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The listed dimensions run backwards; a view."""
+    return np.flip(operands[0], i.attributes.value("dimensions"))
+
+
+@evaluates("slice")
+def static_slice(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """`[start:limit:stride]` of each dimension; a view."""
+    return operands[0][tuple([slice(d.start, d.limit, d.stride) for d in i.attributes.value("slice")])]
+
+
+def start_indices(values: Sequence[Value]) -> list[int]:
+    """Start indices given as scalars, or (the old form) as one vector."""
+    if len(values) == 1 and values[0].ndim == 1:
+        return [int(v) for v in values[0]]
+    return [int(v) for v in values]
+
+
+def clamped(starts: Sequence[int], bounds: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    """Starts moved so that a block of the given sizes lies within the bounds."""
+    return [max(0, min(s, bound - size)) for s, bound, size in zip(starts, bounds, sizes, strict=True)]
+
+
+@evaluates("dynamic-slice")
+def dynamic_slice(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """A block at a start that is clamped into bounds; a view."""
+    x = operands[0]
+    sizes = i.shape.dimensions
+    starts = clamped(start_indices(operands[1:]), x.shape, sizes)
+    return x[tuple([slice(s, s + n) for s, n in zip(starts, sizes, strict=True)])]
+
+
+@evaluates("dynamic-update-slice")
+def dynamic_update_slice(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """A copy of operand 0 with a block replaced, at a start that is clamped into bounds."""
+    x, update = operands[0], operands[1]
+    starts = clamped(start_indices(operands[2:]), x.shape, update.shape)
+    result = x.copy()
+    result[tuple([slice(s, s + n) for s, n in zip(starts, update.shape, strict=True)])] = update
+    return result
+
+
+@evaluates("concatenate")
+def concatenate(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """Along `dimensions[0]`."""
+    return np.concatenate(operands, axis=i.attributes.value("dimensions")[0])
+
+
+@evaluates("pad")
+def pad(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """`low_high_interior` of each dimension; negative low or high crops (after the interior padding)."""
+    x, value = operands
+    sizes, into, source = [], [], []
+    for n, d in zip(x.shape, i.attributes.value("padding"), strict=True):
+        step = d.interior + 1
+        extent = n + max(n - 1, 0) * d.interior
+        sizes.append(max(0, d.low + extent + d.high))
+        first = 0 if d.low >= 0 else -(d.low // step)  # the first element that cropping leaves
+        last = min(n, (sizes[-1] - 1 - d.low) // step + 1) if sizes[-1] else 0
+        source.append(slice(first, max(first, last)))
+        start = d.low + first * step
+        into.append(slice(start, start + max(0, (last - first - 1) * step + 1) if last > first else start, step))
+    result = np.full(sizes, value, x.dtype)
+    result[tuple(into)] = x[tuple(source)]
+    return result
+
+
+# -- reinterpretation ------------------------------------------------------------------------------------------------------
+@evaluates("bitcast-convert")
+def bitcast_convert(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The bits as another type. A narrower one adds a minor dimension, a wider one removes it; little endian."""
+    return reinterpret(operands[0], i.shape.element_type)
+
+
+def reinterpret(x: Array, target: PrimitiveType) -> Array:
+    """See `bitcast_convert`."""
+    source = type_of(x.dtype)
+    if source.bits == target.bits:
+        return from_bits(to_bits(x), target) if not (source.is_complex or target.is_complex) else np.ascontiguousarray(x).view(target.dtype)
+    if min(source.bits, target.bits) >= 8:
+        whole = np.array(x, order="C", copy=None)
+        if source.bits > target.bits:
+            view = np.uint8 if target.is_pred else target.dtype
+            parts = whole.reshape(*x.shape, 1).view(view)
+            return np.asarray(parts != 0) if target.is_pred else parts
+        return np.asarray(whole.view(target.dtype)).reshape(x.shape[:-1])
+    # Sub-byte types lie one a byte in numpy; the first element is in the low bits.
+    ratio = max(source.bits, target.bits) // min(source.bits, target.bits)
+    narrow_bits = min(source.bits, target.bits)
+    bits = to_bits(x)
+    shifts = (np.arange(ratio) * narrow_bits).astype(np.uint64)
+    if source.bits > target.bits:
+        parts = (bits[..., None].astype(np.uint64) >> shifts) & np.uint64((1 << narrow_bits) - 1)
+        return from_bits(parts.astype(np.uint8), target)
+    joined = np.bitwise_or.reduce(bits.astype(np.uint64) << shifts, axis=-1)
+    return from_bits(joined.astype(np.dtype(f"u{max(1, target.bits // 8)}")), target)
+
+
+@evaluates("bitcast")
+def bitcast(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The same buffer under another shape: depends on the layouts of operand and result."""
+    source, target = i.operands[0].shape, i.shape
+    x = operands[0]
+    if not target.is_array:
+        return x
+    stored = x.transpose(source.layout.minor_to_major[::-1]).reshape(-1)
+    if source.element_type is not target.element_type:
+        ratio = source.element_type.bits // target.element_type.bits
+        if ratio == 0:
+            stored = stored.reshape(-1, target.element_type.bits // source.element_type.bits)
+        stored = reinterpret(stored, target.element_type).reshape(-1)
+    return _from_storage(stored, target)
+
+
+def _from_storage(stored: Array, shape: Shape) -> Array:
+    major_to_minor = shape.layout.minor_to_major[::-1]
+    return stored.reshape([shape.dimensions[d] for d in major_to_minor]).transpose(np.argsort(major_to_minor) if shape.rank else ())
+
+
+# -- dynamic dimensions ----------------------------------------------------------------------------------------------------
+@evaluates("get-dimension-size")
+def get_dimension_size(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The actual size of a dimension, s32."""
+    return np.asarray(operands[0].shape[i.attributes.value("dimensions")[0]], np.int32)
+
+
+@evaluates("set-dimension-size")
+def set_dimension_size(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The array cut to the given size of one dimension (values of dynamic shapes have their actual size here)."""
+    x, size = operands
+    cut: list[slice] = [slice(None)] * x.ndim
+    cut[i.attributes.value("dimensions")[0]] = slice(0, int(size))
+    return x[tuple(cut)]

@@ -1,0 +1,140 @@
+"""The `Evaluator`: runs computations by calling the registered function of each instruction.
+
+It is the meaning that everything else is measured against: exact integer semantics, transcendental functions of f32 and
+narrower computed in f64 and rounded once, sums and products of floats accumulated in f64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator.plan import Plan, check_size, evaluation_function, literal_value
+from xla_explorer.hlo.evaluator.registry import Array, EvaluationError, Value
+from xla_explorer.hlo.evaluator.vectorise import VectorPlan, run_vectorised
+from xla_explorer.hlo.instruction import HloInstruction
+
+DEFAULT_MAX_ELEMENTS = 1 << 30
+
+
+class Evaluator:
+    """Evaluates computations and single instructions, caching a plan per computation.
+
+    max_elements: refuse (EvaluationError) an array with more elements before it is allocated.
+    record: keep every intermediate value in `values`, by instruction id (for a loop body: its last execution).
+    seed: of the opcodes `rng` and `rng-get-and-update-state`.
+    max_iterations: EvaluationError after so many iterations of one `while`; None never.
+    """
+
+    def __init__(self, *, max_elements: int = DEFAULT_MAX_ELEMENTS, record: bool = False, seed: int = 0,
+                 max_iterations: int | None = None) -> None:
+        self.max_elements = max_elements
+        self.record = record
+        self.max_iterations = max_iterations
+        self.values: dict[int, Value] = {}
+        self.generator = np.random.default_rng(seed)
+        self.rng_state = (seed << 1) | 1
+        self.replica_count = 1
+        self._plans: dict[HloComputation, Plan] = {}
+        self._vector_plans: dict[HloComputation, tuple[object, VectorPlan | None]] = {}
+        self._depth = 0
+
+    def evaluate_computation(self, computation: HloComputation, arguments: Sequence[Value]) -> Value:
+        """The value of the root for the given arguments (by parameter number). The arguments are not checked."""
+        plan = self.plan(computation)
+        if len(arguments) != plan.parameter_count:
+            raise EvaluationError(f"%{computation.name} takes {plan.parameter_count} arguments, got {len(arguments)}")
+        if self._depth:
+            return self.run_plan(plan, arguments)
+        self._depth = 1
+        try:
+            with np.errstate(all="ignore"):
+                return self.run_plan(plan, arguments)
+        finally:
+            self._depth = 0
+
+    def plan(self, computation: HloComputation) -> Plan:
+        """The plan of a computation; made anew when the computation has changed."""
+        plan = self._plans.get(computation)
+        if plan is None or plan.order is not computation.post_order():
+            plan = self._plans[computation] = Plan(computation, self.max_elements)
+        return plan
+
+    def run_plan(self, plan: Plan, arguments: Sequence[Value]) -> Value:
+        """Run a plan inside a running evaluation (loops call this once an iteration). The arguments are not checked."""
+        frame = plan.frame.copy()
+        for slot, number in plan.parameters:
+            frame[slot] = arguments[number]
+        record = self.record
+        for function, instruction, operands, result, dead, dtype, dimensions in plan.steps:
+            try:
+                value = function(instruction, [frame[o] for o in operands], self)
+            except (ValueError, TypeError, IndexError) as problem:
+                raise EvaluationError(f"%{instruction.name} ({instruction.opcode.name}, {instruction.shape.text_without_layout}) "
+                                      f"could not be evaluated: {problem}") from problem
+            if dtype is not None:
+                if value.__class__ is not np.ndarray:
+                    value = np.asarray(value)
+                if value.dtype != dtype or value.shape != dimensions:
+                    value = self._reconcile(instruction, value)
+            frame[result] = value
+            if not record:
+                for slot in dead:
+                    frame[slot] = None
+        if record:
+            for slot, instruction in enumerate(plan.instructions):
+                self.values[instruction.id] = frame[slot]
+        return frame[plan.root]
+
+    @staticmethod
+    def _reconcile(instruction: HloInstruction, value: Array) -> Array:
+        """A value that a dynamic operand made smaller than its bound may pass; anything else is an error."""
+        shape = instruction.shape
+        dynamic = any(any(o.shape.dynamic) for o in instruction.operands)
+        if dynamic and value.dtype == shape.element_type.dtype and value.ndim == shape.rank:
+            return value
+        raise EvaluationError(f"%{instruction.name} ({instruction.opcode.name}) states the shape {shape.text_without_layout}, "
+                              f"but its operands give {value.dtype}{list(value.shape)}",
+                              "verify the module: the stated shape does not follow from the operands")
+
+    def evaluate_instruction(self, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
+        """The value of one instruction for given operand values; constants need none. Parameters have no value here."""
+        name = instruction.opcode.name
+        if name == "constant":
+            return literal_value(instruction.literal)
+        if name == "parameter":
+            raise EvaluationError(f"%{instruction.name} is a parameter, its value is an argument")
+        check_size(instruction, self.max_elements)
+        function = evaluation_function(instruction)
+        with np.errstate(all="ignore"):
+            value = function(instruction, operands, self)
+        return np.asarray(value) if instruction.shape.is_array else value
+
+    def evaluate_elementwise(self, computation: HloComputation, arguments: Sequence[Array]) -> Value:
+        """A computation over scalars applied to every element of arrays of one common shape (0-d arrays broadcast).
+
+        Vectorised where each instruction of the computation allows that, else element by element. The leaves of the
+        result have the common shape.
+        """
+        shape = np.broadcast_shapes(*[a.shape for a in arguments]) if arguments else ()
+        if not shape:
+            return self.evaluate_computation(computation, arguments)
+        order = computation.post_order()
+        known = self._vector_plans.get(computation)
+        if known is None or known[0] is not order:
+            known = self._vector_plans[computation] = (order, VectorPlan.of(computation))
+        vector_plan = known[1]
+        if vector_plan is not None:
+            return run_vectorised(vector_plan, arguments, shape, self)
+        return self._element_by_element(computation, arguments, shape)
+
+    def _element_by_element(self, computation: HloComputation, arguments: Sequence[Array], shape: tuple[int, ...]) -> Value:
+        from xla_explorer.hlo.evaluator.vectorise import empty_value, store_element
+
+        spread = [np.broadcast_to(a, shape) for a in arguments]
+        result = empty_value(computation.root.shape, shape)
+        for index in np.ndindex(shape):
+            store_element(result, index, self.evaluate_computation(computation, [np.asarray(a[index]) for a in spread]))
+        return result

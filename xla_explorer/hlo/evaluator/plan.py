@@ -1,0 +1,122 @@
+"""Execution plans: a computation as a flat list of steps, so that running it again costs no graph walk.
+
+A plan holds for one state of its computation; `HloComputation.post_order()` returns the same list object until the next
+mutation, and that list is the plan's proof of freshness.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.hlo.evaluator.registry import (
+    EVALUATION_FUNCTIONS,
+    TOKEN_VALUE,
+    EvaluationError,
+    EvaluationFunction,
+    UnsupportedOpcodeError,
+    Value,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from xla_explorer.hlo.computation import HloComputation
+    from xla_explorer.hlo.instruction import HloInstruction
+    from xla_explorer.hlo.literal import Literal
+    from xla_explorer.hlo.shape import Shape
+
+
+class Step(NamedTuple):
+    """One call. operands, result: slots. dead: slots whose last reader this is. dtype, dimensions: what the result must
+    have (None: not checked, because it is a tuple, a token or dynamic)."""
+
+    function: EvaluationFunction
+    instruction: HloInstruction
+    operands: tuple[int, ...]
+    result: int
+    dead: tuple[int, ...]
+    dtype: np.dtype[Any] | None
+    dimensions: tuple[int, ...]
+
+
+class Plan:
+    """Steps of one computation. frame: initial slots (constants filled in). parameters: (slot, parameter number)."""
+
+    __slots__ = ("frame", "instructions", "order", "parameter_count", "parameters", "root", "steps")
+
+    def __init__(self, computation: HloComputation, max_elements: int) -> None:
+        self.order = computation.post_order()
+        live = _live_instructions(computation)
+        slots: dict[HloInstruction, int] = {}
+        last_reader: dict[int, int] = {}
+        body: list[HloInstruction] = []
+        self.frame: list[Value] = []
+        self.parameters: list[tuple[int, int]] = []
+        self.instructions: list[HloInstruction] = []
+        for i in self.order:
+            if i not in live:
+                continue
+            slot = slots[i] = len(self.frame)
+            self.instructions.append(i)
+            name = i.opcode.name
+            self.frame.append(literal_value(i.literal) if name == "constant" else None)
+            if name == "parameter":
+                self.parameters.append((slot, int(i.payload)))
+            elif name != "constant":
+                for operand in i.operands:
+                    last_reader[slots[operand]] = len(body)
+                body.append(i)
+        self.root = slots[computation.root]
+        self.parameter_count = len(computation.parameters())
+        last_reader[self.root] = -1
+        dying: dict[int, list[int]] = {}
+        for slot, reader in last_reader.items():
+            dying.setdefault(reader, []).append(slot)
+        self.steps: list[Step] = []
+        for number, i in enumerate(body):
+            check_size(i, max_elements)
+            shape = i.shape
+            checked = shape.is_array and not any(shape.dynamic)
+            self.steps.append(Step(
+                evaluation_function(i), i, tuple([slots[o] for o in i.operands]), slots[i], tuple(dying.get(number, ())),
+                shape.element_type.dtype if checked else None, shape.dimensions))
+
+
+def _live_instructions(computation: HloComputation) -> set[HloInstruction]:
+    live = {computation.root}
+    stack = [computation.root]
+    while stack:
+        for operand in stack.pop().operands:
+            if operand not in live:
+                live.add(operand)
+                stack.append(operand)
+    return live
+
+
+def evaluation_function(instruction: HloInstruction) -> EvaluationFunction:
+    """The registered function. UnsupportedOpcodeError when there is none."""
+    name = instruction.opcode.name
+    found = EVALUATION_FUNCTIONS.get(name)
+    if found is None:
+        raise UnsupportedOpcodeError(name, f"the evaluator has no meaning for opcode {name} (%{instruction.name})")
+    return found
+
+
+def check_size(instruction: HloInstruction, max_elements: int) -> None:
+    """EvaluationError when the result would have more than `max_elements` elements in one array."""
+    for _, leaf in _leaves(instruction.shape):
+        if leaf.element_count > max_elements:
+            raise EvaluationError(
+                f"%{instruction.name} = {leaf.text_without_layout} has {leaf.element_count:,} elements, more than the "
+                f"evaluator's limit of {max_elements:,}", "raise max_elements, or evaluate a smaller program")
+
+
+def _leaves(shape: Shape) -> list[tuple[tuple[int, ...], Shape]]:
+    return [((), shape)] if not shape.tuple_shapes else list(shape.leaves())
+
+
+def literal_value(literal: Literal) -> Value:
+    """The value of a literal: its array, or the tuple of its parts' values."""
+    if literal.shape.is_tuple:
+        return tuple([literal_value(part) for part in literal.parts])
+    return literal.array if literal.shape.is_array else TOKEN_VALUE

@@ -1,0 +1,111 @@
+"""Scalar computations on whole arrays: reducers, combiners, comparators and map bodies, one numpy call per instruction.
+
+Possible when every instruction of the computation is elementwise over scalars (or a reshape, broadcast, tuple, call ... of
+such). Loops and data movement are not; the evaluator then falls back to one run per element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xla_explorer.hlo.evaluator.plan import Plan
+from xla_explorer.hlo.evaluator.registry import Array, Value
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.computation import HloComputation
+    from xla_explorer.hlo.evaluator.evaluator import Evaluator
+    from xla_explorer.hlo.instruction import HloInstruction
+    from xla_explorer.hlo.shape import Shape
+
+# On scalars these return their operand, whatever their attributes say.
+_SCALAR_IDENTITY = frozenset(("reshape", "broadcast", "transpose", "copy", "reverse", "opt-barrier"))
+_CALLS = frozenset(("call", "fusion", "map"))
+_TUPLES = frozenset(("tuple", "get-tuple-element"))
+
+
+class VectorPlan(Plan):
+    """A plan whose steps all accept arrays where the program has scalars."""
+
+    __slots__ = ("shape",)
+
+    shape: Shape
+
+    @classmethod
+    def of(cls, computation: HloComputation) -> VectorPlan | None:
+        """The plan, or None when some instruction cannot be vectorised."""
+        if not is_vectorisable(computation):
+            return None
+        plan = cls(computation, max_elements=1)
+        plan.shape = computation.root.shape
+        return plan
+
+
+def is_vectorisable(computation: HloComputation) -> bool:
+    """Whether each instruction means the same, element by element, on arrays as on scalars."""
+    return all(map(_instruction_is_vectorisable, computation.instructions.values()))
+
+
+def _scalars_only(shape: Shape) -> bool:
+    return all(map(_scalars_only, shape.tuple_shapes)) if shape.is_tuple else shape.is_scalar
+
+
+def _instruction_is_vectorisable(i: HloInstruction) -> bool:
+    if not _scalars_only(i.shape):
+        return False
+    name = i.opcode.name
+    if name in ("parameter", "constant") or name in _SCALAR_IDENTITY or name in _TUPLES:
+        return True
+    if name in _CALLS:
+        return is_vectorisable(i.called[0])
+    if name == "bitcast-convert":
+        return i.shape.element_type.bits == i.operands[0].shape.element_type.bits
+    return i.opcode.elementwise and not i.called
+
+
+def run_vectorised(plan: VectorPlan, arguments: Sequence[Array], shape: tuple[int, ...], evaluator: Evaluator) -> Value:
+    """The root's value with every leaf broadcast to `shape`."""
+    with np.errstate(all="ignore"):
+        return _broadcast(_run(plan, arguments, evaluator), shape)
+
+
+def _run(plan: Plan, arguments: Sequence[Array], evaluator: Evaluator) -> Value:
+    frame = plan.frame.copy()
+    for slot, number in plan.parameters:
+        frame[slot] = arguments[number]
+    for function, instruction, operands, result, dead, _, _ in plan.steps:
+        name = instruction.opcode.name
+        values = [frame[o] for o in operands]
+        if name in _SCALAR_IDENTITY:
+            frame[result] = values[0]
+        elif name in _CALLS:
+            frame[result] = _run(evaluator.plan(instruction.called[0]), values, evaluator)
+        else:
+            frame[result] = function(instruction, values, evaluator)
+        for slot in dead:
+            frame[slot] = None
+    return frame[plan.root]
+
+
+def _broadcast(value: Value, shape: tuple[int, ...]) -> Value:
+    if isinstance(value, tuple):
+        return tuple([_broadcast(part, shape) for part in value])
+    return value if getattr(value, "shape", None) == shape else np.broadcast_to(value, shape)
+
+
+def empty_value(shape: Shape, dimensions: tuple[int, ...]) -> Value:
+    """Uninitialised arrays of the given dimensions, one for each leaf of a shape made of scalars."""
+    if shape.is_tuple:
+        return tuple([empty_value(part, dimensions) for part in shape.tuple_shapes])
+    return np.empty(dimensions, shape.element_type.dtype)
+
+
+def store_element(target: Value, index: Any, value: Value) -> None:
+    """Write a scalar value (or a tuple of such) at an index of the arrays that `empty_value` made."""
+    if isinstance(target, tuple):
+        for part, element in zip(target, value, strict=True):
+            store_element(part, index, element)
+    else:
+        target[index] = value
