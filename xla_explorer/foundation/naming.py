@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 
 class UniqueNames:
     """Hands out names that were not handed out (or reserved) before."""
@@ -17,6 +19,13 @@ class UniqueNames:
         if name in self._taken:
             return False
         self._taken.add(name)
+        return True
+
+    def reserve_all(self, names: Collection[str]) -> bool:
+        """Mark all these names as taken, unless one of them is taken already: then mark none and say False."""
+        if not self._taken.isdisjoint(names):
+            return False
+        self._taken.update(names)
         return True
 
     def unique(self, wanted: str) -> str:

@@ -1,0 +1,74 @@
+"""`negate-start(p)`: the short form of `async-start(p), calls=` of a computation that holds one negate.
+
+Source: hlo_parser.cc (async wrapped opcodes), hlo_instructions.cc HloAsyncInstruction printing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import OPCODES, PARAMETER, OpcodeSpec
+from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.text.attribute_text import COMMON, AttributeText, DecodedAttributes, FindComputation, decode_attributes
+from xla_explorer.hlo.text.errors import TextProblem
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.module import HloModule
+
+_SUFFIX = ".async_computation"
+_OUTER = frozenset({*COMMON, "async_execution_thread"}) - {"result_accuracy"}
+
+
+def sugared(opcode_name: str) -> tuple[str, str] | None:
+    """(wrapped opcode, `start`, `update` or `done`) of a sugared opcode name, None for others."""
+    stem, _, step = opcode_name.rpartition("-")
+    return (stem, step) if step in ("start", "update", "done") and stem in OPCODES else None
+
+
+def begin_async(find: FindComputation, module: HloModule, name: str, wrapped: OpcodeSpec, shape: Shape | None,
+                operands: tuple[HloInstruction, ...], items: list[AttributeText], opcode_at: int) -> tuple[OpcodeSpec, DecodedAttributes]:
+    """Make the wrapped computation of `X-start`; the row of async-start and its attributes."""
+    spec = OPCODES["async-start"]
+    if shape is None or not shape.is_tuple or len(shape.tuple_shapes) < 2:
+        raise TextProblem(f"{wrapped.name}-start needs the shape ((operands), result, context...)", opcode_at,
+                          f"write for example: s = ((f32[4]), f32[4], s32[]) {wrapped.name}-start(p)", len(wrapped.name) + 6)
+    outer = [item for item in items if item.name in _OUTER]
+    inner = [item for item in items if item.name not in _OUTER]
+    try:
+        decoded = decode_attributes(wrapped, inner, find)
+        own = decode_attributes(OPCODES["async-update"], outer, find)
+    except TextProblem as problem:
+        if problem.at < 0:
+            problem.at = opcode_at
+        raise
+    if wrapped.arity is not None and wrapped.arity != len(operands):
+        raise TextProblem(f"{wrapped.name} expects {wrapped.arity} operands, but has {len(operands)}", opcode_at,
+                          f"{wrapped.name}: {wrapped.summary}", len(wrapped.name) + 6)
+    computation = module.add_computation(name + _SUFFIX)
+    parameters = tuple([computation.add(PARAMETER, operand.shape, payload=number, name=f"{computation.name}.param_{number}")
+                        for number, operand in enumerate(operands)])
+    computation.root = computation.add(wrapped, shape.tuple_shapes[1], parameters, decoded.attributes, called=decoded.called,
+                                       name=f"{computation.name}.{wrapped.name}")
+    thread = own.attributes.get("async_execution_thread")
+    computation.execution_thread = thread
+    return spec, DecodedAttributes(attributes_of(own.attributes), (computation,), own.metadata, own.control_predecessors)
+
+
+def wrapped_instruction(i: HloInstruction) -> HloInstruction | None:
+    """The one operation of an asynchronous instruction that was written in the short form; None for other instructions."""
+    if i.opcode.name not in ("async-start", "async-update", "async-done"):
+        return None
+    start, steps = i, 0
+    while start.opcode.name != "async-start":
+        if not start.operands or steps > 1_000_000:
+            return None
+        start, steps = start.operands[0], steps + 1
+    if not start.called or not start.called[0].name.endswith(_SUFFIX):
+        return None
+    computation = start.called[0]
+    root = computation.root
+    trivial = (len(computation.instructions) == len(root.operands) + 1 and root.opcode is not PARAMETER
+               and [o.payload for o in root.operands] == list(range(len(root.operands))))
+    return root if trivial else None

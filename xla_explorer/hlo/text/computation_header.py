@@ -1,0 +1,54 @@
+"""Reads the first line of a computation: `ENTRY %main (p: f32[2]) -> f32[2] {`.
+
+Source: hlo_parser.cc ParseComputation, ParseParamListToShape.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.lexical import NAME, balanced_end, skip_blank
+from xla_explorer.hlo.text.shape_text import read_shape
+
+_ENTRY = re.compile(r"ENTRY(?=[\s%/{(])")
+
+
+class ComputationHeader(NamedTuple):
+    """result: the declared shape, None without a signature. end: offset behind the opening brace."""
+
+    is_entry: bool
+    name: str
+    name_at: int
+    result: Shape | None
+    result_at: int
+    start: int
+    end: int
+
+
+def read_computation_header(text: str, start: int) -> ComputationHeader:
+    """The header at `start`. TextProblem where there is none. The parameter list is skipped: the body says the same."""
+    at = start
+    entry = _ENTRY.match(text, at)
+    if entry is not None:
+        at = skip_blank(text, entry.end())
+    name = NAME.match(text, at)
+    if name is None:
+        stray = text[at : at + 1] == "}"
+        raise TextProblem("unexpected '}'" if stray else "expects the name of a computation", at,
+                          "remove the brace, or open a computation before it" if stray else "a computation looks like: name { ... } or ENTRY name { ... }")
+    at = skip_blank(text, name.end())
+    result: Shape | None = None
+    result_at = at
+    if text.startswith("(", at):
+        at = skip_blank(text, balanced_end(text, at, one_bracket=True))
+        if not text.startswith("->", at):
+            raise TextProblem("expects '->' and the shape of the result", at, "a signature looks like: (p: f32[2]) -> f32[2]")
+        result_at = skip_blank(text, at + 2)
+        result, at = read_shape(text, result_at)
+        at = skip_blank(text, at)
+    if not text.startswith("{", at):
+        raise TextProblem("expects '{'", at, f"open the body of computation {name.group(1)} with '{{'")
+    return ComputationHeader(entry is not None, name.group(1), name.start(), result, result_at, start, at + 1)

@@ -1,0 +1,46 @@
+"""The one error of the parser: where, what, and what to do next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
+
+
+class HloParseError(XlaExplorerError, SyntaxError):
+    """HLO text that cannot be read.
+
+    `span` is the place, `hint` the next step; filename, lineno, offset, end_lineno, end_offset and text are set as on Python's own
+    SyntaxError, so tracebacks and notebooks point at the place. `str()` is one diagnostic with one caret line.
+    """
+
+    def __init__(self, message: str, span: SourceSpan, hint: str) -> None:
+        super().__init__(message, hint)
+        self.span = span
+        self.msg = message
+        self.filename = span.filename
+        self.lineno = span.line
+        self.offset = span.column
+        self.end_lineno = span.line
+        self.end_offset = span.end_column
+        self.text = span.line_text
+
+    def __str__(self) -> str:
+        return f"{self.span.caret()}\nHloParseError: {self.message}\n  hint: {self.hint}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return HloParseError, (self.message, self.span, self.hint)
+
+
+class TextProblem(ValueError):
+    """A problem in a piece of text, before anybody knows which file the piece stands in.
+
+    at: character offset in the text given to the reader that raised it; length: how many characters to underline.
+    """
+
+    def __init__(self, message: str, at: int, hint: str = "", length: int = 1) -> None:
+        super().__init__(message)
+        self.message = message
+        self.at = at
+        self.hint = hint
+        self.length = length

@@ -1,0 +1,84 @@
+"""The lexical facts that parser and readers share: names, reserved words, comments, balanced brackets.
+
+Source: xla/hlo/parser/hlo_lexer.cc.
+"""
+
+from __future__ import annotations
+
+import re
+
+from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
+from xla_explorer.hlo.text.errors import TextProblem
+
+NAME_PATTERN = r"[A-Za-z_][\w.\-]*+"
+NAME = re.compile(rf"%?({NAME_PATTERN})", re.ASCII)
+BLANK = re.compile(r"(?:\s++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+STRING = re.compile(r'"(?:[^"\\]|\\.)*+"|' r"'(?:[^'\\]|\\.)*+'", re.DOTALL)
+
+# Names of types are never names of instructions; keywords are only with a percent sign.
+RESERVED_TYPES = frozenset(PRIMITIVE_TYPES)
+KEYWORDS = frozenset("nan inf true false HloModule ENTRY ROOT FileNames FunctionNames FileLocations StackFrames maximal replicated manual "
+                     "last_tile_dim_replicate shard_as shard_like unknown unreduced".split())
+RESERVED = RESERVED_TYPES | KEYWORDS
+
+_INSIDE = re.compile(r"""["'(){}\[\]]|/[*/]""")
+_OUTSIDE = re.compile(r"""["'(){}\[\],]|/[*/]|\s""")
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+def skip_blank(text: str, at: int) -> int:
+    """The offset of the next character that is neither white space nor part of a comment."""
+    found = BLANK.match(text, at)
+    return found.end() if found else at
+
+
+def without_comments(text: str) -> str:
+    """The text with comments removed; strings must not contain comment marks."""
+    return COMMENT.sub("", text) if "/" in text else text
+
+
+def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
+    """End of the value that starts at `at`: stops before a comma, a closing bracket or white space at depth 0.
+
+    Brackets of all kinds nest, strings are opaque. one_bracket: stop behind the bracket that closes the one at `at`.
+    TextProblem for what never closes.
+    """
+    size = len(text)
+    opened: list[int] = []
+    while at < size:
+        found = (_INSIDE if opened else _OUTSIDE).search(text, at)
+        if found is None:
+            at = size
+            break
+        at = found.start()
+        character = text[at]
+        if character in "\"'":
+            string = STRING.match(text, at)
+            if string is None:
+                raise TextProblem("unterminated string", at, f"close the string with {character}")
+            at = string.end()
+        elif character == "/":
+            end = skip_blank(text, at)
+            if end == at:
+                raise TextProblem("unterminated comment", at, "close the comment with */", 2)
+            at = end
+        elif character in "({[":
+            opened.append(at)
+            at += 1
+        elif character in ")}]":
+            if not opened:
+                return at
+            if _CLOSING[text[opened[-1]]] != character:
+                raise TextProblem(f"'{text[opened[-1]]}' is closed by '{character}'", at, f"write '{_CLOSING[text[opened[-1]]]}' here")
+            opened.pop()
+            at += 1
+            if one_bracket and not opened:
+                return at
+        elif opened:
+            at += 1
+        else:
+            return at
+    if opened:
+        raise TextProblem(f"'{text[opened[0]]}' is never closed", opened[0], f"add the missing '{_CLOSING[text[opened[0]]]}'")
+    return at

@@ -1,0 +1,438 @@
+"""HLO text to module. One regular expression per line; any doubt hands the line to the careful reader (slow_path.py).
+
+Both paths look shapes, attribute tails and literals up by their text first, so that a repeated piece is read once. The fast path
+makes no error messages: it re-reads a line carefully, and the careful reader finds the exact place.
+Source: xla/hlo/parser/hlo_parser.cc.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.diagnostic import SourceSpan
+from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.metadata import StackFrameTables
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import CONSTANT, OPCODES, PARAMETER, TUPLE, OpcodeSpec
+from xla_explorer.hlo.shape import _BY_TEXT, Shape, parse_shape
+from xla_explorer.hlo.text.attribute_text import FindComputation, decode_attributes, split_tail
+from xla_explorer.hlo.text.computation_header import ComputationHeader, read_computation_header
+from xla_explorer.hlo.text.errors import HloParseError, TextProblem
+from xla_explorer.hlo.text.lexical import BLANK, COMMENT, KEYWORDS, NAME, NAME_PATTERN, RESERVED, skip_blank
+from xla_explorer.hlo.text.literal_text import read_literal
+from xla_explorer.hlo.text.module_header import ModuleHeader, parse_entry_computation_layout, read_header
+from xla_explorer.hlo.text.slow_path import CarefulReader, Pieces
+
+# root, name, shape, opcode, arguments, attributes. Possessive quantifiers rule out backtracking. What follows the line must not
+# continue it (a comma) and must not be a comment.
+_LINE = re.compile(rf"""[ \t]*+(ROOT\ )?+%?+({NAME_PATTERN})\ =\ 
+    (?:([a-z][a-z0-9]*+\[[^\]\n]*+\](?:\{{[^{{}}\n]*+\}})?+|\([^\n]*?\))\ )?+
+    ([a-z][a-z0-9\-]*+)\(([^()\n]*+)\)(,\ [^\n]*+)?+\n(?!\s*+[,/])""", re.VERBOSE | re.ASCII)
+_SIMPLE_METADATA = re.compile(r"""\{(?:[^{}"\n]++|"(?:[^"\\\n]|\\.)*+"|\{[^{}"\n]*+\})*+\}""")
+_THREAD = re.compile(r"""\s*,\s*execution_thread=("[^"\n]*"|'[^'\n]*')""")
+_COMPUTATION_START = re.compile(rf"(?:ENTRY\s+)?%?{NAME_PATTERN}\s*(?:\(|\{{)|ENTRY\b", re.ASCII)
+
+# Instructions whose sub-computations are no sequences of execution of their own.
+_NOT_SCHEDULED = frozenset({"fusion"})
+
+
+class _Unusual(Exception):
+    """The fast path has a doubt; the careful reader decides."""
+
+
+class _Parser:
+    """One parse. `fast_lines` and `slow_lines` count what each path read."""
+
+    def __init__(self, text: str, filename: str | None, *, careful: bool = False) -> None:
+        self.text = text
+        self.filename = filename
+        self.careful = careful
+        self.module = HloModule("")
+        self.module.filename = filename
+        self.module.source_text = text
+        self.fast_lines = 0
+        self.slow_lines = 0
+        self.attribute_reads = 0
+        self.find = FindComputation(self.module.computations, self._inline)
+        self.plain_find = FindComputation(self.module.computations)
+        self.reader = CarefulReader(text, self.find)
+        self.rows: dict[str, tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]]] = {}
+        self.literals: dict[tuple[Shape, str], Literal] = {}
+
+    # -- errors ------------------------------------------------------------------------------------------------------
+    def error(self, problem: TextProblem) -> HloParseError:
+        """The public error for a problem at an offset of this text."""
+        span = SourceSpan.from_offset(self.text, problem.at, problem.length, self.filename)
+        return HloParseError(problem.message, span, problem.hint or "compare with the HLO text that XLA prints")
+
+    # -- one computation: the loop that matters ----------------------------------------------------------------------
+    def body(self, at: int, computation: HloComputation, line: int) -> tuple[int, int]:
+        """Read instructions up to the closing brace; (offset behind it, its line). `at` is behind the opening brace."""
+        text, module, instructions = self.text, self.module, computation.instructions
+        names: dict[str, HloInstruction] = {}
+        parameters: list[HloInstruction] = []
+        named, match, new, cls = names.__getitem__, _LINE.match, HloInstruction.__new__, HloInstruction
+        known_shape, entry_of, literals, metadata_of = _BY_TEXT.get, self.rows.get, self.literals, _SIMPLE_METADATA.match
+        number, slow, root = module._next_instruction, 0, None
+        i: HloInstruction | None = None
+        if self.careful:
+            match = _never
+        while True:
+            m = match(text, at)
+            if m is None:
+                begin = at
+                at = BLANK.match(text, at).end()  # type: ignore[union-attr]
+                if at != begin:
+                    line += text.count("\n", begin, at)
+                if text.startswith("}", at):
+                    break
+                if at != begin:  # after comments or blank lines the line itself may be ordinary
+                    m = match(text, at)
+            pieces: Pieces | None = None
+            control: tuple[tuple[str, int], ...] = ()
+            if m is not None:
+                is_root, name, shape_text, opcode_name, arguments, tail = m.groups()
+                try:
+                    entry = entry_of(opcode_name)
+                    if entry is None:
+                        entry = self._row(opcode_name)
+                    spec, known = entry
+                    metadata = None
+                    if tail is not None and ", metadata=" in tail:
+                        tail, _, rest = tail.partition(", metadata=")
+                        if rest.endswith("}") and rest.count("}") == 1 and rest.count("{") == 1:
+                            metadata = rest
+                        else:
+                            found = metadata_of(rest)
+                            if found is None:
+                                raise _Unusual
+                            metadata = found.group()
+                            tail += rest[found.end() :]
+                        if not tail:
+                            tail = None
+                    decoded = known.get(tail)
+                    if decoded is None:
+                        decoded = self._tail(spec, known, tail)
+                    attributes, called = decoded
+                    payload: object = None
+                    operands: tuple[HloInstruction, ...] = ()
+                    if spec is PARAMETER:
+                        if not arguments.isdecimal():
+                            raise _Unusual
+                        payload = int(arguments)
+                    elif arguments and spec is not CONSTANT:
+                        if "[" in arguments:
+                            operands = _typed_operands(arguments, names)
+                        elif "/" in arguments:
+                            operands = tuple(map(named, COMMENT.sub("", arguments).replace("%", "").split(", ")))
+                        else:
+                            operands = tuple(map(named, arguments.replace("%", "").split(", ")))
+                    if shape_text is None:
+                        raise _Unusual
+                    shape = known_shape(shape_text) or parse_shape(shape_text)
+                    if spec is CONSTANT:
+                        payload = literals.get((shape, arguments))
+                        if payload is None:
+                            payload = literals[shape, arguments] = read_literal(shape, arguments)
+                    elif spec.arity is not None and spec.arity != len(operands):
+                        raise _Unusual
+                    elif spec is TUPLE and len(operands) != len(shape.tuple_shapes):
+                        raise _Unusual
+                    end = m.end()
+                    line_step = 1
+                except (_Unusual, KeyError, ValueError, IndexError):
+                    m = None
+                    begin = at
+                    at = BLANK.match(text, at).end()  # type: ignore[union-attr]
+                    line += text.count("\n", begin, at)
+            if m is None:
+                module._next_instruction = number
+                pieces = self.reader.read(at, names, computation)
+                number = module._next_instruction
+                is_root, name, _, spec, shape, operands, full, payload, end = pieces
+                attributes, called, metadata, control = full
+                line_step = text.count("\n", at, end)
+                slow += 1
+            i = new(cls)
+            i.id = number
+            i.name = name
+            i.opcode = spec
+            i.shape = shape
+            i.operands = operands
+            i.users = {}
+            i.attributes = attributes
+            i.called = called
+            i.payload = payload
+            i.metadata = metadata
+            i.control_predecessors = ()
+            i.parent = computation
+            i.line = line
+            i._record = None
+            for operand in operands:
+                operand.users[i] = None
+            if names.setdefault(name, i) is not i:
+                self._duplicate(at, name, names[name])
+            if control:
+                i.control_predecessors = tuple([self._control(names, i, *place) for place in control])
+            if spec is PARAMETER:
+                parameters.append(i)
+            instructions[number] = i
+            number += 1
+            if is_root:
+                if root is not None:
+                    raise TextProblem("one computation should have only one ROOT", BLANK.match(text, at).end(),  # type: ignore[union-attr]
+                                      f"remove ROOT here, or from {root.name} in line {root.line}", 4)
+                root = i
+            line += line_step
+            at = end
+        module._next_instruction = number
+        if i is None:
+            raise TextProblem("a computation without instructions", at, "a computation holds at least one instruction: ROOT p = f32[] parameter(0)")
+        computation.root = root or i
+        self.slow_lines += slow
+        self.fast_lines += len(instructions) - slow
+        self._check_parameters(parameters)
+        if not names.keys().isdisjoint(RESERVED):
+            self._check_reserved(names)
+        self._make_unique(names)
+        return at + 1, line
+
+    def _row(self, opcode_name: str) -> tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]]:
+        spec = OPCODES[opcode_name]
+        entry: tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]] = (spec, {})
+        if not spec.required and (not spec.called or spec.name == "custom-call"):
+            entry[1][None] = entry[1][""] = (NO_ATTRIBUTES, ())
+        self.rows[opcode_name] = entry
+        return entry
+
+    def _tail(self, spec: OpcodeSpec, known: dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]],
+              tail: str | None) -> tuple[Attributes, tuple[HloComputation, ...]]:
+        """Decode an attribute tail that was not seen before; tails that name instructions belong to the careful reader."""
+        items = split_tail(tail or "")
+        if items is None or (tail and "control-predecessors" in tail):
+            raise _Unusual
+        self.attribute_reads += 1
+        decoded = decode_attributes(spec, items, self.plain_find)
+        if decoded.metadata is not None:
+            raise _Unusual
+        known[tail] = (decoded.attributes, decoded.called)
+        return known[tail]
+
+    # -- checks ------------------------------------------------------------------------------------------------------
+    def _duplicate(self, at: int, name: str, first: HloInstruction) -> None:
+        found = re.compile(r"(?:ROOT\s+)?(%?[^\s=]+)").match(self.text, skip_blank(self.text, at))
+        place = found.start(1) if found else at
+        raise TextProblem(f"instruction already exists: {name}", place, f"rename one of the two; the first is defined in line {first.line}",
+                          len(name))
+
+    def _control(self, names: dict[str, HloInstruction], i: HloInstruction, name: str, at: int) -> HloInstruction:
+        found = names.get(name)
+        if found is None or found is i:
+            raise TextProblem(f"instruction '{name}' is not defined", at, "control predecessors are defined above, in the same computation", len(name))
+        return found
+
+    def _place(self, i: HloInstruction, pattern: str) -> int:
+        """Offset of a pattern in (or after) the line of an instruction."""
+        at = 0
+        for _ in range(i.line - 1):
+            at = self.text.find("\n", at) + 1
+        found = re.compile(pattern).search(self.text, at)
+        return found.start(1) if found else at
+
+    def _check_parameters(self, parameters: list[HloInstruction]) -> None:
+        if [p.payload for p in parameters] == list(range(len(parameters))):
+            return
+        seen: dict[int, HloInstruction] = {}
+        for p in parameters:
+            if p.payload in seen:
+                raise TextProblem(f"Duplicate parameter number {p.payload}", self._place(p, rf"{re.escape(p.name)}\s*=[^\n]*?parameter\(\s*(\d)"),
+                                  f"{seen[p.payload].name} in line {seen[p.payload].line} has this number; parameters count 0, 1, 2 ...")
+            seen[p.payload] = p
+        for number, p in sorted(seen.items()):
+            if number >= len(parameters):
+                missing = next(k for k in range(number) if k not in seen)
+                raise TextProblem(f"parameter {missing} is missing", self._place(p, rf"{re.escape(p.name)}\s*=[^\n]*?parameter\(\s*(\d)"),
+                                  f"parameters count 0, 1, 2 ...: there is parameter {number} but no parameter {missing}")
+
+    def _check_reserved(self, names: dict[str, HloInstruction]) -> None:
+        for name, i in names.items():
+            if name in RESERVED:
+                at = self._place(i, rf"(%?{re.escape(name)})\s*=")
+                if name not in KEYWORDS or not self.text.startswith("%", at):
+                    raise TextProblem(f"{name} is a reserved word, not a name", at, f"rename it, for example to {name}_", len(name))
+
+    def _make_unique(self, names: dict[str, HloInstruction]) -> None:
+        """Names are unique in a computation while reading and in the module afterwards; whoever comes first keeps the name."""
+        if self.module.names.reserve_all(names):
+            return
+        taken = self.module.names
+        for name, i in names.items():
+            i.name = taken.unique(name)
+
+    # -- computations ------------------------------------------------------------------------------------------------
+    def _inline(self, text: str, at: int) -> HloComputation:
+        """A computation written in an attribute, `to_apply={...}`."""
+        computation = HloComputation("_", self.module)
+        self.body(at + 1, computation, self.text.count("\n", 0, at) + 1)
+        name, number = "_", 0
+        while name in self.module.computations:
+            number += 1
+            name = f"_.{number}"
+        computation.name = name
+        self.module.computations[name] = computation
+        return computation
+
+    def computation(self, header: ComputationHeader, line: int) -> tuple[HloComputation, int, int]:
+        """One computation; (it, offset behind it, line there)."""
+        if header.name in self.module.computations:
+            raise TextProblem(f"computation already exists: {header.name}", header.name_at, "rename one of the two", len(header.name))
+        computation = HloComputation(header.name, self.module)
+        at, line = self.body(header.end, computation, line + self.text.count("\n", header.start, header.end))
+        if header.result is not None and not header.result.compatible(computation.root.shape):
+            raise TextProblem(f"Shape of computation {header.name}, {header.result}, is not compatible with that of its root instruction "
+                              f"{computation.root.name}, {computation.root.shape}", header.result_at,
+                              f"write -> {computation.root.shape.text_without_layout}, or correct the root in line {computation.root.line}",
+                              len(header.result.text_without_layout))
+        self.module.computations[header.name] = computation
+        thread = _THREAD.match(self.text, at)
+        if thread is not None:
+            computation.execution_thread = thread.group(1)
+            line += self.text.count("\n", at, thread.end())
+            at = thread.end()
+        return computation, at, line
+
+    def parse(self) -> HloModule:
+        """The whole text."""
+        try:
+            return self._parse()
+        except TextProblem as problem:
+            raise self.error(problem) from None
+        except RecursionError:
+            raise self.error(TextProblem("the text nests too deep", 0, "flatten nested brackets")) from None
+
+    def _parse(self) -> HloModule:
+        text, module = self.text, self.module
+        header = read_header(text, 0)
+        at = header.end
+        if header.name is None and at < len(text) and _COMPUTATION_START.match(text, at) is None:
+            return self._single_instruction(at)
+        line = text.count("\n", 0, at) + 1
+        last: HloComputation | None = None
+        while at < len(text):
+            start = read_computation_header(text, at)
+            last, behind, line = self.computation(start, line)
+            if start.is_entry:
+                if module.entry is not None:
+                    raise TextProblem("expects only one ENTRY", start.start, f"remove ENTRY here, or from {module.entry.name}", 5)
+                module.entry = last
+            at = skip_blank(text, behind)
+            line += text.count("\n", behind, at)
+        if last is None:
+            raise TextProblem("a module without computations", at, "add a computation: ENTRY main { ROOT p = f32[] parameter(0) }")
+        if module.entry is None:
+            module.entry = last
+        module.name = header.name or f"module_{module.entry.name}"
+        self._apply_header(header)
+        return module
+
+    def _apply_header(self, header: ModuleHeader) -> None:
+        module = self.module
+        module.attributes = {name: value for name, value in header.attributes.items() if name != "is_scheduled"}
+        if header.frames:
+            module.frames = StackFrameTables(header.frames)
+        layout_text = header.attributes.get("entry_computation_layout")
+        if layout_text is not None:
+            item = header.places["entry_computation_layout"]
+            parameters, result = parse_entry_computation_layout(layout_text)
+            given, own = [*parameters, result], [*module.parameter_shapes(), module.entry.root.shape]
+            if len(given) != len(own) or not all(a.compatible(b) for a, b in zip(given, own, strict=True)):
+                raise TextProblem("entry_computation_layout does not fit the entry computation", item.value_at,
+                                  "correct it, or leave it out: it follows from the entry's parameters and root", len(item.value))
+        if header.attributes.get("is_scheduled") == "true":
+            self._schedule()
+
+    def _schedule(self) -> None:
+        fused = {c for i in self.module.instructions() if i.opcode.name in _NOT_SCHEDULED for c in i.called}
+        for computation in self.module.computations.values():
+            if computation not in fused:
+                computation.schedule = tuple(computation.instructions.values())
+
+    def _single_instruction(self, at: int) -> HloModule:
+        """A text that is one instruction; operands that do not exist become parameters of their declared shapes."""
+        module, text = self.module, self.text
+        self.reader.single = True
+        computation = HloComputation("_", module)
+        names: dict[str, HloInstruction] = {}
+        pieces = self.reader.read(at, names, computation)
+        if skip_blank(text, pieces.end) < len(text):
+            found = NAME.match(text, skip_blank(text, pieces.end))
+            raise TextProblem("stray text after a single instruction", skip_blank(text, pieces.end),
+                              "put several instructions into a computation: ENTRY main { ... }", len(found.group()) if found else 1)
+        i = self.reader._create(pieces.name, pieces.spec, pieces.shape, pieces.operands, pieces.decoded.attributes, pieces.payload, names, computation)
+        i.called, i.metadata, i.line = pieces.decoded.called, pieces.decoded.metadata, text.count("\n", 0, pieces.name_at) + 1
+        self._check_parameters([p for p in computation.instructions.values() if p.opcode is PARAMETER])
+        self._make_unique(names)
+        computation.root = i
+        module.name = "_"
+        module.computations["_"] = module.entry = computation
+        computation.schedule = tuple(computation.instructions.values())
+        self.slow_lines += 1
+        return module
+
+
+def _never(text: str, at: int) -> re.Match[str] | None:
+    return None
+
+
+def _typed_operands(arguments: str, names: dict[str, HloInstruction]) -> tuple[HloInstruction, ...]:
+    """Operands of the old long form, `f32[2]{0} %p, s32[] %q`; tuple shapes make the lookup fail, and the careful reader decides."""
+    found = []
+    known: Callable[[str], Shape | None] = _BY_TEXT.get
+    text = COMMENT.sub("", arguments) if "/" in arguments else arguments
+    for piece in text.split(", "):
+        shape_text, _, name = piece.rpartition(" ")
+        operand = names[name.removeprefix("%")]
+        if shape_text:
+            declared = known(shape_text) or parse_shape(shape_text)
+            if declared is not operand.shape and declared.base is not operand.shape.base:
+                raise _Unusual
+        found.append(operand)
+    return tuple(found)
+
+
+def _decode_text(text: str | bytes, filename: str | None) -> str:
+    """Bytes as UTF-8 with the line ends of one convention; HloParseError at the first byte that is none."""
+    if isinstance(text, (bytes, bytearray, memoryview)):
+        raw = bytes(text)
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError as problem:
+            before = raw[: problem.start].decode("utf-8")
+            shown = before + raw[problem.start :].decode("utf-8", "replace")
+            span = SourceSpan.from_offset(shown, len(before), 1, filename)
+            raise HloParseError(f"byte 0x{raw[problem.start]:02x} at offset {problem.start} is no UTF-8", span,
+                                "save the file as UTF-8; is it a serialized proto rather than text?") from None
+    elif not isinstance(text, str):
+        raise TypeError(f"HLO text is str or bytes, not {type(text).__name__}")
+    if text.startswith("\ufeff"):
+        text = text[1:]
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
+
+
+def parse_hlo(text: str | bytes, filename: str | None = None) -> HloModule:
+    """Read HLO text. HloParseError (a SyntaxError) says where, what and what to do next.
+
+    text: a module as XLA prints or accepts it, also without a header, or a single instruction. filename: for messages.
+    Result shapes that are given are not checked against inference: that is the verifier's task. XLA renames instructions so that names
+    are unique in the module; so do we, and whoever comes first keeps the name.
+    """
+    decoded = _decode_text(text, filename)
+    with collector_paused():
+        return _Parser(decoded, filename).parse()

@@ -1,0 +1,270 @@
+"""Module to HLO text that XLA's own parser reads.
+
+Source: hlo_module.cc Print, hlo_computation.cc Print, hlo_instruction.cc PrintWithCanonicalNameMap.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from xla_explorer.hlo.attributes import CODECS, Attributes
+from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, OpcodeSpec
+from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.text.async_sugar import wrapped_instruction
+from xla_explorer.hlo.text.print_options import PrintOptions
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.computation import HloComputation
+    from xla_explorer.hlo.instruction import HloInstruction
+    from xla_explorer.hlo.module import HloModule
+
+# Printed even when the value is the default: XLA's parser requires them, or its printer writes them always.
+_ALWAYS = {"broadcast": ("dimensions",), "reduce": ("dimensions",), "gather": ("offset_dims", "collapsed_slice_dims", "start_index_map", "slice_sizes"),
+           "scatter": ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims")}
+
+
+class _Printer:
+    """One print: options and the texts that repeat."""
+
+    def __init__(self, options: PrintOptions) -> None:
+        self.options = options
+        self.percent = "%" if options.percent else ""
+        self.names: dict[object, str] = {}
+        self.shapes: dict[Shape, str] = {}
+        self.attributes: dict[tuple[OpcodeSpec, Attributes], tuple[str, str, str]] = {}
+
+    # -- names -------------------------------------------------------------------------------------------------------
+    def name(self, thing: HloInstruction | HloComputation) -> str:
+        """The printed name, with its percent sign."""
+        if self.options.canonical_names:
+            found = self.names.get(thing)
+            if found is None:
+                found = self.names[thing] = f"{self.percent}tmp_{len(self.names)}"
+            return found
+        return self.percent + thing.name
+
+    # -- pieces ------------------------------------------------------------------------------------------------------
+    def shape(self, shape: Shape) -> str:
+        """A shape by the options, with index comments in long tuples."""
+        found = self.shapes.get(shape)
+        if found is None:
+            found = self.shapes[shape] = shape_text(shape, self.options.layouts, self.options.index_comments)
+        return found
+
+    def attribute_texts(self, spec: OpcodeSpec, attributes: Attributes) -> tuple[str, str, str]:
+        """(own, sharding, backend): the three places where attributes stand."""
+        key = (spec, attributes)
+        found = self.attributes.get(key)
+        if found is None:
+            options = self.options
+            own = own_attributes(spec, attributes)
+            sharding, backend = attributes.sharding_text, attributes.backend_text
+            if not (options.sharding and options.frontend_attributes and options.backend_config):
+                hidden = {name for name, shown in (("sharding", options.sharding), ("frontend_attributes", options.frontend_attributes),
+                                                   ("backend_config", options.backend_config)) if not shown}
+                kept = attributes.with_values(**dict.fromkeys(hidden & attributes.keys()))
+                sharding, backend = kept.sharding_text, kept.backend_text
+            found = self.attributes[key] = (own, sharding, backend)
+        return found
+
+    def called(self, i: HloInstruction) -> str:
+        """`, to_apply=%f`, `, condition=%c, body=%b` ..."""
+        names = [self.name(c) for c in i.called]
+        kind = i.opcode.name
+        if kind == "conditional":
+            if len(names) == 2 and i.operands and i.operands[0].shape.element_type is not None and i.operands[0].shape.element_type.is_pred:
+                return f", true_computation={names[0]}, false_computation={names[1]}"
+            return f", branch_computations={{{', '.join(names)}}}"
+        if kind == "custom-call":
+            return f", to_apply={names[0]}" if len(names) == 1 else f", called_computations={{{', '.join(names)}}}"
+        return "".join([f", {role}={name}" for role, name in zip(i.opcode.called, names, strict=False)])
+
+    def operands(self, i: HloInstruction) -> str:
+        """What stands between the parentheses."""
+        spec = i.opcode
+        if spec is PARAMETER:
+            return str(i.payload)
+        if spec is CONSTANT:
+            literal = i.payload
+            if not self.options.large_constants and (literal.shape.is_tuple or literal.shape.element_count > self.options.constant_limit):
+                return "{...}"
+            return str(literal.text)
+        name = self.name
+        if self.options.operand_shapes:
+            texts = [f"{self.shape(o.shape)} {name(o)}" for o in i.operands]
+        else:
+            texts = [name(o) for o in i.operands]
+        if len(texts) > 5 and self.options.index_comments:
+            texts[5::5] = [f"/*index={k}*/{texts[k]}" for k in range(5, len(texts), 5)]
+        return ", ".join(texts)
+
+    def instruction(self, i: HloInstruction, is_root: bool) -> str:
+        """One line, without indentation."""
+        options = self.options
+        wrapped = wrapped_instruction(i) if i.opcode.asynchronous else None
+        own, sharding, backend = self.attribute_texts(i.opcode, i.attributes)
+        opcode_name, called = i.opcode.name, self.called(i) if i.called else ""
+        if wrapped is not None:
+            opcode_name = wrapped.opcode.name + opcode_name[5:]
+            called = ""
+            if i.opcode.name == "async-start":
+                own = self.attribute_texts(wrapped.opcode, wrapped.attributes)[0] + own
+                called = self.called(wrapped) if wrapped.called else ""
+        control = ""
+        if i.control_predecessors and options.control_dependencies:
+            control = f", control-predecessors={{{', '.join([self.name(c) for c in i.control_predecessors])}}}"
+        metadata = f", metadata={i.metadata}" if i.metadata and options.metadata else ""
+        shape = f"{self.shape(i.shape)} " if options.result_shapes else ""
+        return (f"{'ROOT ' if is_root else ''}{self.name(i)} = {shape}{opcode_name}({self.operands(i)})"
+                f"{own}{called}{control}{sharding}{metadata}{backend}")
+
+    # -- wholes ------------------------------------------------------------------------------------------------------
+    def computation(self, computation: HloComputation, is_entry: bool) -> list[tuple[str, int]]:
+        """(line, instruction id or -1) of a computation."""
+        options = self.options
+        signature = ""
+        if options.program_shape:
+            parameters = [f"{self.name(p).removeprefix('%')}: {shape_text(p.shape, False, options.index_comments)}" for p in computation.parameters()]
+            if options.index_comments and len(parameters) > 5:
+                parameters[5::5] = [f"/*index={k}*/{parameters[k]}" for k in range(5, len(parameters), 5)]
+            signature = f"({', '.join(parameters)}) -> {shape_text(computation.root.shape, False, options.index_comments)} "
+        lines = [(f"{'ENTRY ' if is_entry else ''}{self.name(computation)} {signature}{{", -1)]
+        indent, root = " " * options.indent, computation.root
+        plain = not (options.canonical_names or options.operand_shapes) and options.result_shapes and options.metadata
+        percent, shapes, shape_of, attributes_of, whole = self.percent, self.shapes.get, self.shape, self.attributes.get, self.attribute_texts
+        for i in computation.sequence():
+            operands, spec = i.operands, i.opcode
+            count = len(operands)
+            if plain and 0 < count < 3 and not (i.called or i.control_predecessors or spec.asynchronous):
+                # The ordinary line, spelled out: this loop prints most of every module.
+                own, sharding, backend = attributes_of((spec, i.attributes)) or whole(spec, i.attributes)
+                arguments = f"{percent}{operands[0].name}" if count == 1 else f"{percent}{operands[0].name}, {percent}{operands[1].name}"
+                lines.append((f"{indent}{'ROOT ' if i is root else ''}{percent}{i.name} = {shapes(i.shape) or shape_of(i.shape)} {spec.name}({arguments})"
+                              f"{own}{sharding}{f', metadata={i.metadata}' if i.metadata else ''}{backend}", i.id))
+            else:
+                lines.append((indent + self.instruction(i, i is root), i.id))
+        thread = computation.execution_thread
+        lines.append(("}" + (f", execution_thread={thread}" if thread else ""), -1))
+        return lines
+
+    def module(self, module: HloModule) -> list[tuple[str, int]]:
+        """(line, instruction id or -1) of a module."""
+        options = self.options
+        lines: list[tuple[str, int]] = []
+        if options.header:
+            lines += [(self._header(module), -1), ("", -1)]
+            if module.frames is not None and options.metadata:
+                lines += [*[(line, -1) for line in module.frames.text.split("\n")], ("", -1)]
+        order = computations_in_order(module) if options.subcomputations else [module.entry]
+        hidden = {i.called[0] for c in order for i in c.instructions.values()
+                  if i.opcode.name == "async-start" and wrapped_instruction(i) is not None}
+        for computation in order:
+            if computation not in hidden:
+                lines += self.computation(computation, computation is module.entry)
+                lines.append(("", -1))
+        return lines
+
+    def _header(self, module: HloModule) -> str:
+        name = "module" if self.options.canonical_names else module.name
+        parts = [f"HloModule {name}"]
+        if module.is_scheduled:
+            parts.append("is_scheduled=true")
+        shown = dict(module.attributes)
+        given = shown.pop("entry_computation_layout", None)
+        layout_text = f"entry_computation_layout={entry_layout_text(module, given)}"
+        before = ("alias_passthrough_params", "input_output_alias", "buffer_donor")
+        parts += [f"{key}={shown.pop(key)}" for key in before if key in shown]
+        parts.append(layout_text)
+        parts += [f"{key}={value}" for key, value in shown.items() if self.options.frontend_attributes or key != "frontend_attributes"]
+        return ", ".join(parts)
+
+
+def own_attributes(spec: OpcodeSpec, attributes: Attributes) -> str:
+    """The opcode's own attributes as text, with those defaults that must be written."""
+    needed = [name for name in _ALWAYS.get(spec.name, spec.required) if name not in attributes and name in CODECS]
+    if not needed:
+        return attributes.text
+    values = [(name, value) for name, value in attributes.items() if attributes.text and f", {name}=" in attributes.text]
+    values += [(name, CODECS[name].default) for name in needed]
+    values.sort(key=lambda item: CODECS[item[0]].rank if item[0] in CODECS else 10_000)
+    return "".join([f", {name}={CODECS[name].write(value) if name in CODECS else value}" for name, value in values])
+
+
+@lru_cache(maxsize=4096)
+def shape_text(shape: Shape, layouts: bool = True, index_comments: bool = True) -> str:
+    """A shape as text; `/*index=5*/` before every fifth element of a tuple when asked."""
+    if not (shape.is_tuple or shape.is_buffer) or (layouts and len(shape.tuple_shapes) < 6 and not any(p.is_tuple for p in shape.tuple_shapes)):
+        return shape.text if layouts else shape.text_without_layout
+    parts = [shape_text(part, layouts, index_comments) for part in shape.tuple_shapes]
+    if index_comments and len(parts) > 5:
+        parts[5::5] = [f"/*index={k}*/{parts[k]}" for k in range(5, len(parts), 5)]
+    return f"{'b' if shape.is_buffer else ''}({', '.join(parts)})"
+
+
+def entry_layout_text(module: HloModule, given: object = None) -> str:
+    """`{(f32[2]{0})->f32[2]{0}}`: what the header said as long as it fits the entry, else what the entry says."""
+    from xla_explorer.hlo.text.module_header import parse_entry_computation_layout
+
+    parameters, result = tuple(module.parameter_shapes()), module.entry.root.shape
+    if isinstance(given, str):
+        try:
+            said, said_result = parse_entry_computation_layout(given)
+        except ValueError:
+            said, said_result = (), None  # type: ignore[assignment]
+        if len(said) == len(parameters) and said_result is not None and said_result.compatible(result) \
+                and all(a.compatible(b) for a, b in zip(said, parameters, strict=True)):
+            parameters, result = said, said_result
+    texts = [shape_text(shape) for shape in parameters]
+    texts[5::5] = [f"/*index={k}*/{texts[k]}" for k in range(5, len(texts), 5)]
+    return f"{{({', '.join(texts)})->{shape_text(result)}}}"
+
+
+def computations_in_order(module: HloModule) -> list[HloComputation]:
+    """Callees before callers, otherwise in the order of the module, the entry last."""
+    order: list[HloComputation] = []
+    done: set[HloComputation] = set()
+    entry = module.entry
+    for start in [*[c for c in module.computations.values() if c is not entry], entry]:
+        stack = [start]
+        while stack:
+            computation = stack[-1]
+            if computation in done:
+                stack.pop()
+                continue
+            waiting = [c for i in computation.instructions.values() if i.called for c in i.called if c not in done]
+            if waiting and len(stack) <= len(module.computations) + 1:
+                stack.append(waiting[0])
+            else:
+                done.add(computation)
+                order.append(computation)
+                stack.pop()
+    return order
+
+
+def module_text(module: HloModule, options: PrintOptions | None = None) -> str:
+    """The module as HLO text."""
+    return "\n".join([line for line, _ in _Printer(options or PrintOptions.default).module(module)])
+
+
+def module_text_with_lines(module: HloModule, options: PrintOptions | None = None) -> tuple[str, dict[int, int]]:
+    """The text, and which instruction id stands in which line (counted from 1)."""
+    lines = _Printer(options or PrintOptions.default).module(module)
+    where: dict[int, int] = {}
+    number = 1
+    for text, instruction in lines:
+        if instruction >= 0:
+            where[number] = instruction
+        number += 1 + text.count("\n")
+    return "\n".join([line for line, _ in lines]), where
+
+
+def computation_text(computation: HloComputation, options: PrintOptions | None = None) -> str:
+    """One computation as HLO text."""
+    return "\n".join([line for line, _ in _Printer(options or PrintOptions.default).computation(computation, computation.is_entry)])
+
+
+def instruction_text(i: HloInstruction, options: PrintOptions | None = None) -> str:
+    """One instruction as a line of HLO text."""
+    parent = getattr(i, "parent", None)
+    return _Printer(options or PrintOptions.default).instruction(i, parent is not None and parent.root is i)
