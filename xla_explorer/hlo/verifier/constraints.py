@@ -1,0 +1,188 @@
+"""The constraints of instructions: C1 to C6, which every opcode has, then those of its row.
+
+Each is a function of one instruction that returns None or a Reason. They read shapes, attributes and signatures of called
+computations only, so `reasons_against` asks once for all instructions that agree in these.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.layout import Layout
+from xla_explorer.hlo.opcodes import CONSTANT, OpcodeSpec
+from xla_explorer.hlo.opcodes.spec import Constraint
+from xla_explorer.hlo.shape import Shape, ShapeError
+
+# XLA lets these state a wider (or narrower) element type than their operands have: the type to accumulate in.
+_ACCUMULATE_IN_STATED_TYPE = frozenset({"dot", "ragged-dot", "convolution"})
+
+
+def operand_count(i: HloInstruction) -> Reason | None:
+    """The number of operands is that of the opcode."""
+    arity, count = i.opcode.arity, len(i.operands)
+    if arity is not None and arity != count:
+        return refuse(
+            "operand-count", f"takes {arity} operand{'s' if arity != 1 else ''}, got {count}", wanted=arity, found=count
+        )
+    return None
+
+
+def required_attributes(i: HloInstruction) -> Reason | None:
+    """The attributes without a default are there."""
+    # An empty list equals its default and is not stored, so an attribute counts as absent only when it has no default.
+    for name in i.opcode.required:
+        if name not in i.attributes:
+            try:
+                i.attributes.value(name)
+            except KeyError:
+                return refuse("attribute-absent", f"attribute {name} is absent")
+    return None
+
+
+def called_computations(i: HloInstruction) -> Reason | None:
+    """One called computation for each role."""
+    roles, count = i.opcode.called, len(i.called)
+    name = i.opcode.name
+    if name in ("conditional", "custom-call"):
+        if name == "conditional" and count == 0:
+            return refuse("called-count", "needs at least one branch")
+        return None
+    if count != len(roles):
+        return refuse(
+            "called-count",
+            f"calls {count} computation{'s' if count != 1 else ''}, it must call "
+            f"{len(roles)}{' (' + ', '.join(roles) + ')' if roles else ''}",
+        )
+    return None
+
+
+def inferred_shape(i: HloInstruction) -> Shape | None:
+    """The shape that the opcode's rule gives, None without a rule. ShapeError when operands and attributes do not fit."""
+    rule = i.opcode.shape_rule
+    return rule(tuple([operand.shape for operand in i.operands]), i.attributes, i.called) if rule is not None else None
+
+
+def operands_fit(i: HloInstruction) -> Reason | None:
+    """Operands, attributes and called computations go together, by the opcode's shape rule."""
+    try:
+        inferred_shape(i)
+    except ShapeError as error:
+        return refuse("operands-do-not-fit", str(error))
+    except KeyError as error:
+        return refuse("attribute-absent", str(error.args[0]))
+    return None
+
+
+def stated_shape(i: HloInstruction) -> Reason | None:
+    """The stated result shape is the inferred one; layouts may differ, some opcodes may state another element type."""
+    wanted = inferred_shape(i)
+    found = i.shape
+    if wanted is None or wanted.base is found.base or _agree(wanted, found):
+        return None
+    if i.opcode.name in _ACCUMULATE_IN_STATED_TYPE and found.is_array and found.dimensions == wanted.dimensions:
+        return None
+    return refuse(
+        "result-shape",
+        f"the result is stated as {found.text_without_layout}, the operands give {wanted.text_without_layout}",
+        stated=found.text,
+        inferred=wanted.text,
+    )
+
+
+def _agree(wanted: Shape, found: Shape) -> bool:
+    """Compatible up to dynamic dimensions: bounded ones may become static, unbounded ones may get any size."""
+    if wanted.is_tuple or found.is_tuple:
+        return (
+            wanted.is_tuple
+            and found.is_tuple
+            and len(wanted.tuple_shapes) == len(found.tuple_shapes)
+            and all(
+                a.base is b.base or _agree(a, b) for a, b in zip(wanted.tuple_shapes, found.tuple_shapes, strict=True)
+            )
+        )
+    return (
+        wanted.element_type is found.element_type
+        and wanted.rank == found.rank
+        and (any(wanted.dynamic) or any(found.dynamic))
+        and all(a == b or a < 0 or b < 0 for a, b in zip(wanted.dimensions, found.dimensions, strict=True))
+    )
+
+
+def layouts_are_permutations(i: HloInstruction) -> Reason | None:
+    """Every layout in the result shape orders each dimension once."""
+    if layout_is_permutation(i.shape):
+        return None
+    for index, leaf in i.shape.leaves():
+        if leaf.is_array and not _is_permutation(leaf.layout, leaf.rank):
+            place = f" at {{{','.join(map(str, index))}}}" if index else ""
+            return refuse(
+                "layout-not-a-permutation",
+                f"layout {leaf.layout!r} of {leaf.text_without_layout}{place} is no permutation of "
+                f"its {leaf.rank} dimensions",
+            )
+    return None
+
+
+@cache
+def layout_is_permutation(shape: Shape) -> bool:
+    """Whether each leaf's minor-to-major order names each dimension once."""
+    return all(not leaf.is_array or _is_permutation(leaf.layout, leaf.rank) for _, leaf in shape.leaves())
+
+
+def _is_permutation(order: Layout, rank: int) -> bool:
+    return (order.is_default and len(order.minor_to_major) == rank) or sorted(order.minor_to_major) == list(range(rank))
+
+
+def literal_has_the_shape(i: HloInstruction) -> Reason | None:
+    """The literal of a constant has the stated shape. Asked for each constant: literals are not part of the key."""
+    literal = i.payload
+    if literal is None or literal.shape.base is not i.shape.base:
+        found = "absent" if literal is None else f"a {literal.shape.text_without_layout}"
+        return refuse(
+            "literal-shape", f"the literal is {found}, the constant is stated as {i.shape.text_without_layout}"
+        )
+    return None
+
+
+STANDARD: tuple[Constraint, ...] = (
+    operand_count,
+    required_attributes,
+    called_computations,
+    operands_fit,
+    stated_shape,
+    layouts_are_permutations,
+)
+
+
+def constraints_of(spec: OpcodeSpec) -> list[tuple[str, str]]:
+    """(code, sentence) of each constraint of an opcode, in the order in which they are numbered."""
+    own = (*spec.constraints, literal_has_the_shape) if spec is CONSTANT else spec.constraints
+    return [
+        (f"{spec.name}-C{number}", (check.__doc__ or check.__name__).strip().splitlines()[0])
+        for number, check in enumerate((*STANDARD, *own), 1)
+    ]
+
+
+def reasons_against(i: HloInstruction) -> tuple[tuple[str, str], ...]:
+    """(code, message) of every constraint that the instruction breaks.
+
+    C1 to C3 say whether the others can be asked at all; after one of them fails only the layouts are still checked.
+    """
+    found: list[tuple[str, str]] = []
+    sound = True
+    for number, check in enumerate(STANDARD, 1):
+        if not sound and check is not layouts_are_permutations:
+            continue
+        reason = check(i)
+        if reason is not None:
+            found.append((f"{i.opcode.name}-C{number}", reason.message))
+            sound = False
+    if sound:
+        for number, check in enumerate(i.opcode.constraints, len(STANDARD) + 1):
+            reason = check(i)
+            if reason is not None:
+                found.append((f"{i.opcode.name}-C{number}", reason.message))
+                break
+    return tuple(found)

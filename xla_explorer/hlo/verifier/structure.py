@@ -1,0 +1,178 @@
+"""Checks of the graph itself: roots, names, parameters, order, calls, schedules, pairs of start and done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import PARAMETER
+
+# (code, message, instruction or None)
+Finding = tuple[str, str, "HloInstruction | None"]
+
+# Which opcodes an operation that waits may wait for. Send and recv are absent: their contexts may travel through loops.
+_WAITS_FOR = {
+    "async-update": ("async-start", "async-update"),
+    "async-done": ("async-start", "async-update"),
+    "copy-done": ("copy-start",),
+    "all-gather-done": ("all-gather-start",),
+    "all-reduce-done": ("all-reduce-start",),
+    "collective-permute-done": ("collective-permute-start",),
+}
+
+
+def parameter_findings(computation: HloComputation, parameters: list[HloInstruction]) -> Iterator[Finding]:
+    """Parameter numbers are 0 ... n-1, each once."""
+    taken: dict[int, HloInstruction] = {}
+    for parameter in parameters:
+        number = parameter.payload
+        if not isinstance(number, int) or number < 0:
+            yield "parameter-number", f"parameter number {number!r} is no natural number", parameter
+        elif number in taken:
+            yield "parameter-repeated", f"parameter {number} is %{taken[number].name} already", parameter
+        else:
+            taken[number] = parameter
+    missing = [number for number in range(len(parameters)) if number not in taken]
+    if missing and len(taken) == len(parameters):
+        yield (
+            "parameter-gap",
+            f"parameter {missing[0]} is missing; there are {len(parameters)} parameters",
+            parameters[0],
+        )
+
+
+def root_findings(computation: HloComputation) -> Iterator[Finding]:
+    """There is a root, and it stands in the computation."""
+    root = computation.root
+    if root is None:
+        yield "root-absent", "has no root", None
+    elif computation.instructions.get(root.id) is not root:
+        yield "root-elsewhere", f"the root %{root.name} does not stand in it", None
+
+
+def cycle_findings(computation: HloComputation) -> Iterator[Finding]:
+    """No instruction depends on itself (Kahn's algorithm over operands and control predecessors)."""
+    waiting: dict[HloInstruction, int] = {}
+    dependents: dict[HloInstruction, list[HloInstruction]] = {}
+    for i in computation.instructions.values():
+        before = {*i.operands, *i.control_predecessors}
+        waiting[i] = len(before)
+        for other in before:
+            dependents.setdefault(other, []).append(i)
+    ready = [i for i, count in waiting.items() if count == 0]
+    # An operand of another computation is reported as such; here it must not look like a cycle.
+    ready += [other for other in dependents if other not in waiting]
+    done = 0
+    while ready:
+        i = ready.pop()
+        done += i in waiting
+        for user in dependents.get(i, ()):
+            waiting[user] -= 1
+            if waiting[user] == 0:
+                ready.append(user)
+    if done < len(waiting):
+        stuck = [i for i, count in waiting.items() if count > 0]
+        names = _cycle_among(set(stuck), stuck[0])
+        yield "cycle", f"depends on itself: {' -> '.join(names)}", stuck[0]
+
+
+def _cycle_among(stuck: set[HloInstruction], start: HloInstruction) -> list[str]:
+    path: dict[HloInstruction, int] = {}
+    i = start
+    while i not in path:
+        path[i] = len(path)
+        i = next(o for o in (*i.operands, *i.control_predecessors) if o in stuck)
+    members = list(path)[path[i] :]
+    return [f"%{m.name}" for m in (*members[:8], members[0])]
+
+
+def schedule_findings(computation: HloComputation) -> Iterator[Finding]:
+    """A schedule has each instruction once, operands and control predecessors first."""
+    schedule = computation.schedule
+    if schedule is None:
+        return
+    place: dict[HloInstruction, int] = {}
+    for number, i in enumerate(schedule):
+        if i in place:
+            yield "schedule-repeats", "stands twice in the schedule", i
+        place[i] = number
+        if computation.instructions.get(i.id) is not i:
+            yield "schedule-stranger", f"is scheduled in %{computation.name} but does not stand in it", i
+    for i in computation.instructions.values():
+        own = place.get(i)
+        if own is None:
+            yield "schedule-incomplete", "is not in the schedule", i
+            continue
+        for other in (*i.operands, *i.control_predecessors):
+            if place.get(other, -1) > own:
+                yield "schedule-order", f"is scheduled before %{other.name}, which it needs", i
+
+
+def pair_finding(i: HloInstruction) -> Finding | None:
+    """An operation that waits reads the operation that it waits for."""
+    wanted = _WAITS_FOR.get(i.opcode.name)
+    if wanted is not None and i.operands and i.operands[0].opcode.name not in wanted:
+        return (
+            "pair",
+            f"waits for {' or '.join(wanted)}, its operand %{i.operands[0].name} is {i.operands[0].opcode.name}",
+            i,
+        )
+    return None
+
+
+def call_findings(module: HloModule) -> Iterator[Finding]:
+    """Called computations belong to the module, and none calls itself."""
+    computations = module.computations
+    calls: dict[HloComputation, list[tuple[HloInstruction, HloComputation]]] = {}
+    for computation in computations.values():
+        for i in computation.instructions.values():
+            for callee in i.called:
+                if computations.get(callee.name) is not callee:
+                    yield "callee-elsewhere", f"calls %{callee.name}, which does not belong to the module", i
+                else:
+                    calls.setdefault(computation, []).append((i, callee))
+    finished: set[HloComputation] = set()
+    for start in calls:
+        stack: list[tuple[HloComputation, Iterator[tuple[HloInstruction, HloComputation]]]] = []
+        active: set[HloComputation] = set()
+        if start in finished:
+            continue
+        stack.append((start, iter(calls[start])))
+        active.add(start)
+        while stack:
+            current, rest = stack[-1]
+            step = next(rest, None)
+            if step is None:
+                stack.pop()
+                active.discard(current)
+                finished.add(current)
+            elif step[1] in active:
+                yield "recursion", f"calls %{step[1].name}, which leads back to it", step[0]
+            elif step[1] not in finished:
+                active.add(step[1])
+                stack.append((step[1], iter(calls.get(step[1], ()))))
+
+
+def module_findings(module: HloModule) -> Iterator[Finding]:
+    """There is an entry and it belongs to the module."""
+    if module.entry is None:
+        yield "entry-absent", "has no entry computation", None
+    elif module.computations.get(module.entry.name) is not module.entry:
+        yield "entry-elsewhere", f"the entry %{module.entry.name} does not belong to it", None
+    if module.entry is not None:
+        called = (
+            next((i for i in module.instructions() if module.entry in i.called), None) if _has_calls(module) else None
+        )
+        if called is not None:
+            yield "entry-called", f"calls the entry %{module.entry.name}", called
+
+
+def _has_calls(module: HloModule) -> bool:
+    return len(module.computations) > 1
+
+
+def parameters_of(computation: HloComputation) -> list[HloInstruction]:
+    """The parameter instructions, in order of creation."""
+    return [i for i in computation.instructions.values() if i.opcode is PARAMETER]

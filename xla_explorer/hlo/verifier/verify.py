@@ -1,0 +1,181 @@
+"""`verify` and `violations`: every check over a module, each distinct instruction once.
+
+Instructions that agree in opcode, shapes, attributes and signatures of called computations share one verdict, which is kept
+between calls: verifying after every pass costs a dictionary access an instruction.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xla_explorer.foundation.diagnostic import SourceSpan
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER
+from xla_explorer.hlo.verifier.constraints import STANDARD, literal_has_the_shape, reasons_against
+from xla_explorer.hlo.verifier.structure import (
+    Finding,
+    call_findings,
+    cycle_findings,
+    module_findings,
+    pair_finding,
+    parameter_findings,
+    root_findings,
+    schedule_findings,
+)
+from xla_explorer.hlo.verifier.violation import HloVerifyError, Violation
+
+# Attributes and shapes are interned for the life of the process, so their ids are as good as themselves.
+_Verdict = tuple[tuple[str, str], ...]
+_VERDICTS: dict[Any, _Verdict] = {}
+_MOST_VERDICTS = 200_000
+
+
+def verify(module: HloModule) -> None:
+    """Raise HloVerifyError with every violation; return when there is none.
+
+    Source: xla/service/hlo_verifier.cc for the module, the StableHLO constraints of each opcode for instructions.
+    """
+    found = violations(module)
+    if found:
+        raise HloVerifyError(module.name, found)
+
+
+def violations(module: HloModule) -> list[Violation]:
+    """Everything that is wrong with the module, in order of computations; [] for a well-formed one."""
+    found: list[Violation] = []
+
+    def add(finding: Finding, computation: HloComputation | None) -> None:
+        code, message, i = finding
+        if computation is None and i is not None:
+            computation = i.parent
+        found.append(
+            Violation(
+                code,
+                message,
+                computation.name if computation else None,
+                i.name if i is not None else None,
+                i.id if i is not None else None,
+                _span(module, i) if i is not None else None,
+            )
+        )
+
+    for finding in module_findings(module):
+        add(finding, None)
+    for computation in module.computations.values():
+        for finding in root_findings(computation):
+            add(finding, computation)
+    for finding in call_findings(module):
+        add(finding, None)
+    if found:
+        # Roots and calls are what signatures are made of; without them instructions cannot be judged.
+        return found
+    signatures = _Signatures()
+    for computation in module.computations.values():
+        for finding in _computation_findings(computation, signatures):
+            add(finding, computation)
+    for finding in _name_findings(module):
+        add(finding, None)
+    return found
+
+
+def _span(module: HloModule, i: HloInstruction) -> SourceSpan | None:
+    text, line = module.source_text, i.line
+    if not text or not line:
+        return None
+    lines = text.splitlines()
+    if line > len(lines):
+        return None
+    line_text = lines[line - 1]
+    column = max(line_text.find(i.name), 0) + 1
+    return SourceSpan(module.filename or "<hlo>", line, column, column + len(i.name), line_text)
+
+
+class _Signatures(dict[HloComputation, Any]):
+    """(result shape, parameter shapes by number) of a computation, made when first asked for."""
+
+    def __missing__(self, computation: HloComputation) -> Any:
+        parameters = [(i.payload, i.shape) for i in computation.instructions.values() if i.opcode is PARAMETER]
+        parameters.sort(key=lambda pair: pair[0] if isinstance(pair[0], int) else -1)
+        signature = self[computation] = (computation.root.shape, tuple([shape for _, shape in parameters]))
+        return signature
+
+
+def _computation_findings(computation: HloComputation, signatures: _Signatures) -> list[Finding]:
+    found: list[Finding] = []
+    instructions = computation.instructions
+    verdicts = _VERDICTS
+    in_order = True
+    parameters: list[HloInstruction] = []
+    if len(verdicts) > _MOST_VERDICTS:
+        verdicts.clear()
+    for number, i in instructions.items():
+        opcode = i.opcode
+        operands = i.operands
+        if operands:
+            shapes = []
+            for operand in operands:
+                shapes.append(operand.shape)
+                place = operand.id
+                if place >= number:
+                    in_order = False
+                if operand.parent is not computation or place not in instructions:
+                    found.append(
+                        ("operand-elsewhere", f"operand %{operand.name} does not stand in %{computation.name}", i)
+                    )
+                elif i not in operand.users:
+                    found.append(("users-stale", f"operand %{operand.name} does not list it as a user", i))
+            key: Any = (opcode, i.shape, id(i.attributes), *shapes)
+        else:
+            key = (opcode, i.shape, id(i.attributes))
+        if i.called:
+            key = (key, *[signatures[c] for c in i.called])
+        verdict = verdicts.get(key)
+        if verdict is None:
+            verdict = verdicts[key] = reasons_against(i)
+        if verdict:
+            found += [(code, message, i) for code, message in verdict]
+        if opcode is PARAMETER:
+            parameters.append(i)
+        elif opcode is CONSTANT:
+            reason = literal_has_the_shape(i) if i.payload is None or i.payload.shape is not i.shape else None
+            if reason is not None:
+                found.append((f"constant-C{len(STANDARD) + 1}", reason.message, i))
+        if i.control_predecessors:
+            for other in i.control_predecessors:
+                in_order = in_order and other.id < number
+                if other.parent is not computation or other.id not in instructions:
+                    found.append(
+                        (
+                            "control-predecessor-elsewhere",
+                            f"control predecessor %{other.name} does not stand in %{computation.name}",
+                            i,
+                        )
+                    )
+        if opcode.asynchronous and (finding := pair_finding(i)) is not None:
+            found.append(finding)
+        if i.parent is not computation or i.id != number:
+            found.append(("parent-stale", f"is listed in %{computation.name} under id {number} but says otherwise", i))
+    found += parameter_findings(computation, parameters)
+    cyclic = False
+    if not in_order:
+        cycle = list(cycle_findings(computation))
+        cyclic = bool(cycle)
+        found += cycle
+    if not cyclic:
+        found += schedule_findings(computation)
+    return found
+
+
+def _name_findings(module: HloModule) -> list[Finding]:
+    names = [i.name for computation in module.computations.values() for i in computation.instructions.values()]
+    if len(set(names)) == len(names):
+        return []
+    found: list[Finding] = []
+    first: dict[str, HloInstruction] = {}
+    for i in module.instructions():
+        other = first.setdefault(i.name, i)
+        if other is not i:
+            found.append(("name-repeated", f"%{other.parent.name} has an instruction of that name already", i))
+    return found

@@ -1,0 +1,73 @@
+"""What the verifier finds: `Violation`, and `HloVerifyError` that carries every one of them."""
+
+from __future__ import annotations
+
+from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
+
+
+class Violation:
+    """One thing that is wrong.
+
+    code: `add-C4` (constraint 4 of the opcode; see `constraints_of`) or a module-level word such as `operand-of-another-computation`.
+    message: one sentence. instruction, instruction_id: name and id of the instruction, None where the module or a
+    computation is at fault. computation: its name, None for the module. span: place in the source text, None when built.
+    """
+
+    __slots__ = ("code", "computation", "instruction", "instruction_id", "message", "span")
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        computation: str | None = None,
+        instruction: str | None = None,
+        instruction_id: int | None = None,
+        span: SourceSpan | None = None,
+    ) -> None:
+        self.code = code
+        self.message = message
+        self.computation = computation
+        self.instruction = instruction
+        self.instruction_id = instruction_id
+        self.span = span
+
+    @property
+    def subject(self) -> str:
+        """What is at fault, as people write it: `%name`, `computation %name` or `module`."""
+        if self.instruction is not None:
+            return f"%{self.instruction}"
+        return f"computation %{self.computation}" if self.computation is not None else "module"
+
+    def __str__(self) -> str:
+        text = f"{self.code}: {self.subject}: {self.message}"
+        return f"{text}\n{self.span.caret()}" if self.span is not None else text
+
+    def __repr__(self) -> str:
+        return f"Violation({self.code}: {self.subject}: {self.message})"
+
+    def to_json(self) -> dict[str, object]:
+        """The violation as plain data."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "computation": self.computation,
+            "instruction": self.instruction,
+            "instruction_id": self.instruction_id,
+            "line": self.span.line if self.span is not None else None,
+        }
+
+
+_SHOWN = 20  # an error text shows this many violations in full; `violations` holds them all
+
+
+class HloVerifyError(XlaExplorerError):
+    """A module that is not well formed. `violations` lists everything that is wrong, in order of computations."""
+
+    def __init__(self, module_name: str, violations: list[Violation]) -> None:
+        count = len(violations)
+        lines = [f"module {module_name} has {count} violation{'s' if count != 1 else ''}:"]
+        lines += [str(violation) for violation in violations[:_SHOWN]]
+        if count > _SHOWN:
+            lines.append(f"... and {count - _SHOWN} more in `.violations`")
+        super().__init__("\n".join(lines))
+        self.violations = violations
