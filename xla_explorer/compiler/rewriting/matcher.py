@@ -72,6 +72,8 @@ class _Writer:
             conditions.append(f"({variable}.opcode is CONSTANT or {variable}.opcode is BROADCAST) and uniform_value({variable}) {test}")
         for name, wanted in pattern.attributes:
             conditions.append(f"{variable}.attributes.value({name!r}) == {self.keep(wanted)}")
+        if pattern.predicate is not None:
+            conditions.append(f"{self.keep(pattern.predicate)}({variable})")
         if pattern.operands is not None and any(row.arity != len(pattern.operands) for row in pattern.opcodes):
             conditions.append(f"len({variable}.operands) == {len(pattern.operands)}")
         if conditions:

@@ -24,7 +24,8 @@ class Pattern:
     """opcodes: the rows that fit, () for any. operands: None when not looked at. name: what it is captured as.
 
     value: the scalar that every element must equal. uniform: any one value for all elements. attributes: (name, value) pairs
-    that must hold (defaults count). single_use: exactly one instruction reads it.
+    that must hold (defaults count). single_use: exactly one instruction reads it. predicate: a further pure test, for what no
+    shape of operands can say (an operand list of any length, an identity permutation).
     """
 
     opcodes: tuple[OpcodeSpec, ...] = ()
@@ -34,6 +35,11 @@ class Pattern:
     uniform: bool = False
     attributes: tuple[tuple[str, Any], ...] = ()
     single_use: bool = False
+    predicate: Callable[[HloInstruction], bool] | None = None
+
+    def that(self, predicate: Callable[[HloInstruction], bool]) -> Pattern:
+        """The same pattern, for instructions that pass a pure test. It is asked last."""
+        return dataclasses.replace(self, predicate=predicate)
 
     def one_use(self) -> Pattern:
         """The same pattern, for an instruction that exactly one instruction reads."""
@@ -73,6 +79,8 @@ class Pattern:
             if self.operands is not None:
                 text += f"({', '.join(map(str, self.operands))})"
         text += "".join([f" {name}={value}" for name, value in self.attributes]) + (" (one use)" if self.single_use else "")
+        if self.predicate is not None:
+            text += f" that {self.predicate.__name__.replace('_', ' ')}"
         if self.name is None:
             return text
         return self.name if text == "any" else f"{self.name}: {text}"
@@ -148,6 +156,8 @@ def matches(pattern: Pattern, i: HloInstruction, captures: dict[str, HloInstruct
     for name, wanted in pattern.attributes:
         if i.attributes.value(name) != wanted:
             return
+    if pattern.predicate is not None and not pattern.predicate(i):
+        return
     if pattern.name is not None:
         if captures.get(pattern.name, i) is not i:
             return

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from xla_explorer.compiler.transforms.simplifiers import common_subexpressions, dead_code, tuple_simplifier
+from xla_explorer.compiler.transforms.simplifiers.algebraic import algsimp
 
-__all__ = ["common_subexpressions", "dead_code", "tuple_simplifier"]
+__all__ = ["algsimp", "common_subexpressions", "dead_code", "tuple_simplifier"]

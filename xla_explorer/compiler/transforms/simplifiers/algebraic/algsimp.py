@@ -1,0 +1,41 @@
+"""The algebraic simplifier: one pass, all algebraic rules to a fixed point. Source: algebraic_simplifier.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.driver import rewrite_computation
+from xla_explorer.compiler.rewriting.rule import RuleSet
+from xla_explorer.compiler.transforms.simplifiers.algebraic import (
+    arithmetic,
+    division,
+)
+from xla_explorer.hlo.module import HloModule
+
+ALGEBRAIC_RULES = RuleSet.of_modules("algsimp", arithmetic, division)
+
+
+@cache
+def algebraic_rules(is_layout_sensitive: bool) -> RuleSet:
+    """The rules that hold before (False) or after (True) layout assignment."""
+    other = "insensitive" if is_layout_sensitive else "sensitive"
+    return ALGEBRAIC_RULES.where(lambda r: r.layout != other)
+
+
+@register_pass("algebraic-simplifier")
+@dataclasses.dataclass(frozen=True)
+class AlgebraicSimplifier:
+    """Rewrites expressions by algebraic rules until none fits. is_layout_sensitive: layouts are assigned and must stay."""
+
+    name: ClassVar[str] = "algsimp"
+    is_layout_sensitive: bool = False
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Rewrite every computation that is no fusion body."""
+        rules = algebraic_rules(self.is_layout_sensitive)
+        bodies = module.fusion_computations()
+        return sum([rewrite_computation(c, rules, context) for c in list(module.computations.values()) if c not in bodies]) > 0

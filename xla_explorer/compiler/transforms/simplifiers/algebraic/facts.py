@@ -1,0 +1,120 @@
+"""Facts that the algebraic rules ask about values: never negative, a power of two, a plain binary reducer.
+
+Source: algebraic_simplifier.cc, IsNonNegative and IsPositive.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.compiler.rewriting.patterns import uniform_value
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+
+_DEPTH = 8
+
+
+def is_non_negative(i: HloInstruction, depth: int = _DEPTH) -> bool:
+    """Whether every element is known to be >= +0 (a NaN passes, -0.0 does not)."""
+    name, kind = i.opcode.name, i.shape.element_type
+    if depth == 0 or kind is None or kind.is_complex:
+        return False
+    if kind.is_unsigned or kind.is_pred:
+        return True
+    operands = i.operands
+    if name == "exponential":
+        return True
+    if name == "multiply":
+        return kind.is_float and operands[0] is operands[1]
+    if name == "abs":
+        return kind.is_float or is_non_negative(operands[0], depth - 1)
+    if name in ("broadcast", "reshape", "transpose", "slice", "copy"):
+        return is_non_negative(operands[0], depth - 1)
+    if name == "constant":
+        value = uniform_value(i)
+        return value is not None and not isinstance(value, complex) and not math.isnan(value) and math.copysign(1, value) > 0
+    if name == "iota":
+        dimension = i.shape.dimensions[i.attributes["iota_dimension"]]
+        return kind.is_float or dimension <= 1 << (kind.bits - 1)
+    if name == "minimum":
+        return is_non_negative(operands[0], depth - 1) and is_non_negative(operands[1], depth - 1)
+    if name == "maximum":
+        return is_non_negative(operands[0], depth - 1) or is_non_negative(operands[1], depth - 1)
+    if name == "select":
+        return is_non_negative(operands[1], depth - 1) and is_non_negative(operands[2], depth - 1)
+    return False
+
+
+def non_negative(x: HloInstruction) -> Reason | None:
+    """x is known to be non-negative."""
+    return None if is_non_negative(x) else refuse("may-be-negative", f"%{x.name} may be negative")
+
+
+def power_of_two(i: HloInstruction) -> int | None:
+    """k when the uniform integer constant equals 2**k (k >= 0), else None."""
+    value = uniform_value(i)
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0 and value & (value - 1) == 0:
+        return value.bit_length() - 1
+    return None
+
+
+def plain_reducer(computation: HloComputation) -> str | None:
+    """The opcode of a reducer that is one binary operation on its two scalar parameters, else None."""
+    root = computation.root
+    if len(computation.instructions) != 3 or len(root.operands) != 2 or not root.shape.is_scalar:
+        return None
+    if {o.opcode.name for o in root.operands} != {"parameter"} or root.operands[0] is root.operands[1]:
+        return None
+    in_order = int(root.operands[0].payload) == 0
+    return root.opcode.name if root.opcode.commutative or in_order else None
+
+
+def lowest(i: HloInstruction) -> Any:
+    """The smallest value of the element type (-inf for floats)."""
+    kind = i.shape.element_type
+    if kind.is_float:
+        return -math.inf
+    return False if kind.is_pred else 0 if kind.is_unsigned else -(1 << (kind.bits - 1))
+
+
+def highest(i: HloInstruction) -> Any:
+    """The largest value of the element type (inf for floats)."""
+    kind = i.shape.element_type
+    if kind.is_float:
+        return math.inf
+    return True if kind.is_pred else (1 << kind.bits) - 1 if kind.is_unsigned else (1 << (kind.bits - 1)) - 1
+
+
+def identity_element(opcode_name: str, i: HloInstruction) -> Any:
+    """The value that leaves the other operand as it is, None when the operation has none here."""
+    kind = i.shape.element_type
+    if opcode_name in ("add", "or", "xor"):
+        return 0
+    if opcode_name == "multiply":
+        return 1
+    if opcode_name == "and":
+        return True if kind.is_pred else (1 << kind.bits) - 1 if kind.is_unsigned else -1
+    if opcode_name == "maximum" and not kind.is_complex:
+        return lowest(i)
+    if opcode_name == "minimum" and not kind.is_complex:
+        return highest(i)
+    return None
+
+
+def same_value(a: HloInstruction, b: HloInstruction) -> bool:
+    """Whether two instructions are one, or constants with the same bits."""
+    if a is b:
+        return True
+    if a.opcode.name == b.opcode.name == "constant":
+        return bool(a.literal == b.literal)
+    return False
+
+
+def as_integer(i: HloInstruction) -> int | None:
+    """The value of a scalar integer constant, else None."""
+    value = uniform_value(i) if i.shape.is_scalar else None
+    return int(value) if isinstance(value, (int, np.integer)) else None
