@@ -1,0 +1,8 @@
+"""Fusion: which producers are computed inside their consumers, and why (not)."""
+
+from xla_explorer.compiler.transforms.fusion.fusion_wrapper import FusionWrapper
+from xla_explorer.compiler.transforms.fusion.instruction_fusion import InstructionFusion
+from xla_explorer.compiler.transforms.fusion.planning import fusion_checklist, plan_fusions
+from xla_explorer.compiler.transforms.fusion.policy import FUSION_REASONS
+
+__all__ = ["FUSION_REASONS", "FusionWrapper", "InstructionFusion", "fusion_checklist", "plan_fusions"]

@@ -1,0 +1,77 @@
+"""From a planned group to a `fusion` instruction with its computation.
+
+What lives in one fusion only moves there, with its id and name, so its history stays in one piece; what several fusions
+compute is cloned for all but the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.hlo.attributes import Attributes, attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction, new_instruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import FUSION
+
+LOOP: Attributes = attributes_of({"kind": "kLoop"})
+INPUT: Attributes = attributes_of({"kind": "kInput"})
+_SILENT = frozenset({"constant", "parameter", "broadcast", "bitcast", "reshape", "convert", "copy"})
+
+
+def build_fusion(computation: HloComputation, root: HloInstruction, members: Iterable[HloInstruction], *, name: str | None = None,
+                 computation_name: str = "fused_computation") -> HloInstruction:
+    """Replace `root` by a fusion of `members` (root first, users before producers). Members without other users go away."""
+    members = list(members)
+    inside = set(members)
+    operands: dict[HloInstruction, None] = {}
+    for member in reversed(members):
+        for operand in member.operands:
+            if operand not in inside:
+                operands[operand] = None
+    fused = computation.module.add_computation(computation_name)
+    fusion = computation.add(FUSION, root.shape, operands, INPUT if root.opcode is fusible.REDUCE else LOOP, called=(fused,),
+                             name=name or fusion_name(members), metadata=root.metadata)
+    fusion.line = root.line
+    inner: dict[HloInstruction, HloInstruction] = {
+        operand: fused.add_parameter(number, operand.shape) for number, operand in enumerate(operands)}
+    computation.replace(root, fusion)
+    moved = set()
+    for member in members:
+        if not member.users and member is not computation.root:
+            computation.remove(member)
+            moved.add(member)
+    for member in reversed(members):
+        arguments = tuple([inner[o] for o in member.operands])
+        if member in moved:
+            member.operands = arguments
+            member._record = None
+            inner[member] = fused.insert(member)
+        else:
+            copy = new_instruction(computation.module.take_instruction_id(), computation.module.names.unique(f"{member.name}.clone"),
+                                   member.opcode, member.shape, arguments, member.attributes, member.called, member.payload, member.metadata)
+            copy.line = member.line
+            inner[member] = fused.insert(copy)
+    fused.root = inner[root]
+    return fusion
+
+
+def fusion_name(members: list[HloInstruction]) -> str:
+    """`multiply_add_fusion`: the last opcodes that compute something, in order of execution."""
+    words: list[str] = []
+    for member in members:
+        word = member.opcode.name
+        if word not in _SILENT and (not words or words[-1] != word):
+            words.append(word)
+            if len(words) == 3:
+                break
+    return "_".join(reversed(words or [members[0].opcode.name])) + "_fusion"
+
+
+def order_callees_first(module: HloModule) -> None:
+    """Restore the order of a module's computations after some were added."""
+    order = module.post_order_computations()
+    reached = set(order)
+    unreached = [c for c in module.computations.values() if c not in reached]
+    module.computations = {c.name: c for c in (*unreached, *order)}

@@ -1,0 +1,49 @@
+"""The pass `fusion-wrapper`: single elementally emitted instructions become fusions of one, so that code generation sees
+fusions, library calls, control flow and nothing else. Source: xla/service/cpu/fusion_wrapper.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+
+def is_not_elemental(i: HloInstruction) -> Reason | None:
+    """Does the code generator emit it as a loop nest over its result?"""
+    if i.opcode not in fusible.CONSUMERS:
+        return refuse("consumer-not-fusible", f"%{i.name} ({i.opcode.name}) is no loop over its result")
+    if not fusible.has_default_layout(i):
+        return refuse("layout-differs", f"%{i.name} has layout {i.shape.layout}, a fusion is row-major inside")
+    return None
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class FusionWrapper:
+    """Wraps what fusion left alone; its scalar constants go inside."""
+
+    name: ClassVar[str] = "fusion-wrapper"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Wrap in every computation that is a program."""
+        changed = False
+        for computation in sequential_computations(module):
+            for i in reversed(computation.post_order()):
+                if i.opcode not in fusible.CONSUMERS:
+                    continue
+                if context.decide("fusion-wrapper", (is_not_elemental,), (), i) is None:
+                    constants = dict.fromkeys([o for o in i.operands if fusible.is_small_constant(o)])
+                    word = i.opcode.name.replace("-", "_")
+                    build_fusion(computation, i, (i, *constants), name=f"wrapped_{word}", computation_name=f"wrapped_{word}_computation")
+                    changed = True
+        if changed:
+            order_callees_first(module)
+        return changed

@@ -1,0 +1,121 @@
+"""Which instructions go into which fusion: a plan made on the unchanged graph.
+
+Users are visited before producers (reverse post order), so when a producer's turn comes every fusion that could take it
+exists, with all its index expressions known. It goes into all of them or is stored once; cheap generators (broadcast,
+iota, scalar constants) go wherever they may. With one result per fusion no cycle can arise: a fusion reads ancestors of its
+root only.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel
+from xla_explorer.compiler.transforms.fusion.group import FusionGroup
+from xla_explorer.compiler.transforms.fusion.policy import FusionPolicy
+from xla_explorer.foundation.reason import Reason, checklist, first_refusal
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+
+_NEVER_ASKED = frozenset({"parameter", "get-tuple-element", "tuple", "while", "conditional", "call", "copy", "after-all", "fusion"})
+
+
+class FusionPlanner:
+    """Plans the fusions of one computation."""
+
+    def __init__(self, computation: HloComputation, context: PassContext, policy: FusionPolicy) -> None:
+        self.computation = computation
+        self.context = context
+        self.policy = policy
+        self._gone: set[HloInstruction] = set()  # computed inside fusions only
+
+    def plan(self) -> list[FusionGroup]:
+        """Groups of two or more members, users before producers."""
+        policy, root = self.policy, self.computation.root
+        groups_of = policy.groups_of
+        for producer in reversed(self.computation.post_order()):
+            targets: dict[FusionGroup, None] = {}
+            stored_anyway = producer is root
+            for user in producer.users:
+                if user in groups_of:
+                    for group in groups_of[user]:
+                        targets[group] = None
+                    if user.opcode in fusible.BYTE_PRESERVING and user not in self._gone:
+                        stored_anyway = True
+                else:
+                    stored_anyway = True
+            if targets and producer.opcode.name not in _NEVER_ASKED:
+                stored_anyway = self._place(producer, list(targets), stored_anyway)
+            else:
+                stored_anyway = True
+            if not stored_anyway:
+                self._gone.add(producer)
+            elif producer.opcode in fusible.CONSUMERS and producer.shape.base is producer.shape and not producer.control_predecessors \
+                    and producer not in policy.pinned and (producer.shape.is_array or producer.opcode is fusible.REDUCE):
+                group = FusionGroup(producer)
+                policy.groups[producer] = group
+                groups_of.setdefault(producer, []).append(group)
+        return [group for group in policy.groups.values() if self._trim(group)]
+
+    def _place(self, producer: HloInstruction, targets: list[FusionGroup], stored_anyway: bool) -> bool:
+        """Put the producer into the fusions that may take it. Whether somebody still needs it in memory."""
+        policy, context = self.policy, self.context
+        if producer.opcode is fusible.CONSTANT and producer.shape.element_count == 1 and not context.decisions_on:
+            stored_anyway_after = stored_anyway
+            for group in targets:
+                policy.groups_of.setdefault(producer, []).append(group)
+                group.absorb(producer, group.evaluations_of(producer))
+            return stored_anyway_after
+        policy.consider(producer, targets, stored_anyway)
+        if len(targets) > 1 and not stored_anyway:
+            if any(first_refusal(policy.legality, producer, group.root) is not None for group in targets):
+                stored_anyway = True
+                policy.consider(producer, targets, True)
+        for group in targets:
+            consumer = group.root
+            if context.decide("fusion", policy.legality, policy.profitability, producer, consumer,
+                              facts=lambda consumer=consumer: policy.facts(producer, consumer)) is None:  # type: ignore[misc]
+                seen = policy.evaluations(producer, group)
+                policy.groups_of.setdefault(producer, []).append(group)
+                group.absorb(producer, seen)
+            else:
+                stored_anyway = True
+        return stored_anyway
+
+    def _trim(self, group: FusionGroup) -> bool:
+        """Leave reshapes of stored values outside, where they cost nothing. Whether anything besides the root is left."""
+        members = group.members
+        while True:
+            fringe = [m for m in members if m.opcode in fusible.BYTE_PRESERVING and m.operands[0] not in members]
+            if not fringe:
+                break
+            for member in fringe:
+                del members[member]
+                group.operands[member] = None
+                self.policy.groups_of[member].remove(group)
+                if not any(member.operands[0] is o for m in members for o in m.operands):
+                    group.operands.pop(member.operands[0], None)
+        return len(members) > 1
+
+
+def plan_fusions(computation: HloComputation, context: PassContext, *, max_operands: int = 64, max_emitted: int = 800,
+                 max_evaluations: int = 15, tiny_reduce: int = 8, code_price: float = 400.0) -> list[FusionGroup]:
+    """The fusions of a computation, users before producers; nothing is changed."""
+    policy = FusionPolicy(FusionCostModel.from_context(context), max_operands=max_operands, max_emitted=max_emitted,
+                          max_evaluations=max_evaluations, tiny_reduce=tiny_reduce, code_price=code_price,
+                          pinned=fusible.control_successors(computation))
+    return FusionPlanner(computation, context, policy).plan()
+
+
+def fusion_checklist(producer: HloInstruction, consumer: HloInstruction, **options: int) -> list[tuple[str, Reason | None]]:
+    """Every check of the policy, asked as if the consumer stood alone: (name of the check, None or its Reason)."""
+    numbers = {"max_operands": 64, "max_emitted": 800, "max_evaluations": 15, "tiny_reduce": 8, "code_price": 400.0, **options}
+    policy = FusionPolicy(FusionCostModel(), pinned=fusible.control_successors(consumer.parent), **numbers)  # type: ignore[arg-type]
+    targets = []
+    if consumer.opcode in fusible.CONSUMERS:
+        for user in producer.users:
+            if user.opcode in fusible.CONSUMERS:
+                targets.append(policy.groups.setdefault(user, FusionGroup(user)))
+        policy.groups.setdefault(consumer, FusionGroup(consumer))
+    policy.consider(producer, targets, any(user.opcode not in fusible.CONSUMERS for user in producer.users) or producer.is_root)
+    return checklist((*policy.legality, *policy.profitability), producer, consumer)

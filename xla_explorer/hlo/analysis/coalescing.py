@@ -1,0 +1,105 @@
+"""Which values may live in one buffer: sets of values, joined when no two of them are alive at once.
+
+Two live ranges that only touch (one ends where the other begins) overlap too, unless the instruction there updates that
+operand in place. Source: xla/hlo/analysis/hlo_alias_analysis.h, xla/service/copy_insertion.cc.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.dataflow import Dataflow, Value
+from xla_explorer.hlo.analysis.in_place import in_place_pairs
+
+
+class BufferSet:
+    """Values that share one buffer. start, end: from the first definition to the last use of any of them."""
+
+    __slots__ = ("end", "read_only", "start", "values")
+
+    def __init__(self, value: Value) -> None:
+        self.values = [value]
+        self.start: float = value.start
+        self.end: float = value.end
+        self.read_only = value.read_only
+
+    def __repr__(self) -> str:
+        return f"<BufferSet {self.start}..{self.end} {', '.join([v.name for v in self.values[:4]])}>"
+
+
+class BufferSets:
+    """A union-find over the values of a program."""
+
+    def __init__(self, flow: Dataflow) -> None:
+        self.flow = flow
+        self._set_of: dict[int, BufferSet] = {}
+
+    def set_of(self, value: Value) -> BufferSet:
+        """The set that a value is in."""
+        value = self.flow.resolve(value)
+        found = self._set_of.get(value.id)
+        if found is None:
+            found = self._set_of[value.id] = BufferSet(value)
+        return found
+
+    def all(self) -> list[BufferSet]:
+        """Every set once, in order of its first value."""
+        seen: dict[BufferSet, None] = {}
+        for value in self.flow.values:
+            if value.forwarded_to is None:
+                seen[self.set_of(value)] = None
+        return list(seen)
+
+    def why_not_shared(self, a: Value, b: Value) -> Reason | None:
+        """None when the sets of both values may be one, else why not."""
+        first, second = self.set_of(a), self.set_of(b)
+        if first is second:
+            return None
+        for one in (first, second):
+            if one.read_only:
+                holder = next(v for v in one.values if v.read_only)
+                kind = holder.instruction.opcode.name
+                return refuse(f"read-only-{kind}", f"%{holder.name} is a {kind}, which nothing may overwrite")
+        if first.values[0].shape.byte_size != second.values[0].shape.byte_size:
+            return refuse("sizes-differ", f"%{a.name} has {a.shape.byte_size} bytes, %{b.name} {b.shape.byte_size}")
+        for x in first.values:
+            for y in second.values:
+                if interfere(x, y):
+                    early, late = (x, y) if x.start <= y.start else (y, x)
+                    return refuse("live-ranges-overlap", f"%{early.name} is still needed when %{late.name} is written",
+                                  first=early.name, second=late.name)
+        return None
+
+    def join(self, a: Value, b: Value) -> None:
+        """Make one set of both; the caller has asked `why_not_shared`."""
+        first, second = self.set_of(a), self.set_of(b)
+        if first is second:
+            return
+        if len(first.values) < len(second.values):
+            first, second = second, first
+        first.values.extend(second.values)
+        first.start, first.end = min(first.start, second.start), max(first.end, second.end)
+        first.read_only = first.read_only or second.read_only
+        for value in second.values:
+            self._set_of[value.id] = first
+
+    def refresh(self, value: Value) -> None:
+        """Recompute the range of a value's set after its uses moved."""
+        found = self.set_of(value)
+        found.start = min([v.start for v in found.values])
+        found.end = max([v.end for v in found.values])
+
+
+def interfere(x: Value, y: Value) -> bool:
+    """Whether two different values are ever needed at the same time."""
+    if x.start > y.start:
+        x, y = y, x
+    if x.start == y.start:
+        return True
+    last = x.end
+    if last != y.start:
+        return last > y.start
+    pairs = in_place_pairs(y.instruction)
+    numbers = [number for position, user, number in x.uses if position == last and user is y.instruction]
+    if len(numbers) != sum([1 for position, _, _ in x.uses if position == last]):
+        return True
+    return len(numbers) != 1 or (numbers[0], y.index) not in pairs

@@ -1,0 +1,219 @@
+"""Where every array lives through tuples, bitcasts and control flow, on one time line for the whole program.
+
+The program is walked once in the order of execution, nested computations in place of their callers: a position for every
+instruction, a `Value` for every array that is newly made, and for every (instruction, tuple index) the value found there.
+while and conditional give phis: values that must end in one buffer. Needs a flat call graph (each computation that control
+flow runs has one caller). Source: xla/hlo/analysis/hlo_dataflow_analysis.h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+
+Index = tuple[int, ...]
+Leaves = dict[Index, "Value"]
+
+STEP = 8  # distance between positions, so that something can be put between two instructions
+_FORWARDS = frozenset({"bitcast", "opt-barrier", "add-dependency", "domain", "reshape"})
+
+
+class Value:
+    """One array that is made once. instruction and index: where. start: position at which it is written; uses: (position,
+    user, operand number) of those that read it. read_only: an entry parameter or a constant. phi: what a loop carries."""
+
+    __slots__ = ("forwarded_to", "id", "index", "instruction", "phi", "read_only", "shape", "start", "uses")
+
+    def __init__(self, number: int, instruction: HloInstruction, index: Index, shape: Shape, start: int) -> None:
+        self.id = number
+        self.instruction = instruction
+        self.index = index
+        self.shape = shape
+        self.start = start
+        self.uses: list[tuple[int, HloInstruction, int]] = []
+        self.read_only = False
+        self.phi: LoopPhi | None = None
+        self.forwarded_to: Value | None = None
+
+    @property
+    def end(self) -> int:
+        """Position of the last use; the start when nobody reads it."""
+        return max([position for position, _, _ in self.uses], default=self.start)
+
+    @property
+    def name(self) -> str:
+        """`exp.4` or `while.2{1}`."""
+        return self.instruction.name + ("{" + ",".join(map(str, self.index)) + "}" if self.index else "")
+
+    def __repr__(self) -> str:
+        return f"<Value {self.id} %{self.name} {self.start}..{self.end}>"
+
+
+class LoopPhi:
+    """What a while carries in one leaf: initial value, the value that condition and body read (`state`), the value that the
+    body makes (`next`), the value after the loop (`result`); positions of the loop."""
+
+    __slots__ = ("begin", "body_end", "finish", "index", "initial", "loop", "next", "result", "state")
+
+    def __init__(self, loop: HloInstruction, index: Index, initial: Value, state: Value, following: Value, result: Value,
+                 begin: int, body_end: int, finish: int) -> None:
+        self.loop, self.index, self.initial, self.state, self.next, self.result = loop, index, initial, state, following, result
+        self.begin, self.body_end, self.finish = begin, body_end, finish
+
+
+class BranchPhi:
+    """What a conditional gives in one leaf: the result and, per branch, the value that the branch's root holds."""
+
+    __slots__ = ("begin", "branch_ends", "branches", "conditional", "index", "result")
+
+    def __init__(self, conditional: HloInstruction, index: Index, result: Value, branches: list[Value], begin: int,
+                 branch_ends: list[int]) -> None:
+        self.conditional, self.index, self.result, self.branches = conditional, index, result, branches
+        self.begin, self.branch_ends = begin, branch_ends
+
+
+class Dataflow:
+    """positions: instruction -> position. spans: computation -> (first, last position). values: in order of creation.
+    loops, branches: the phis, innermost first. end: position after the last instruction."""
+
+    def __init__(self, module: HloModule, sequence: Callable[[HloComputation], Iterable[HloInstruction]] = HloComputation.sequence) -> None:
+        self.module = module
+        self.positions: dict[HloInstruction, int] = {}
+        self.spans: dict[HloComputation, tuple[int, int]] = {}
+        self.values: list[Value] = []
+        self.loops: list[LoopPhi] = []
+        self.branches: list[BranchPhi] = []
+        self._leaves: dict[HloInstruction, Leaves] = {}
+        self._sequence = sequence
+        self._clock = 0
+        entry = module.entry
+        self._walk(entry, None)
+        self.end = self._clock + STEP
+        for number, value in enumerate(self._leaves[entry.root].values()):
+            self.resolve(value).uses.append((self.end, entry.root, number))
+
+    # -- questions ---------------------------------------------------------------------------------------------------
+    def resolve(self, value: Value) -> Value:
+        """The value that holds the data: a loop-invariant element is the value that went into the loop."""
+        while value.forwarded_to is not None:
+            value = value.forwarded_to
+        return value
+
+    def value_of(self, instruction: HloInstruction, index: Index = ()) -> Value:
+        """The value at a leaf of an instruction's result. KeyError when there is none (no array, or not on the time line)."""
+        return self.resolve(self._leaves[instruction][index])
+
+    def leaves(self, instruction: HloInstruction) -> Iterator[tuple[Index, Value]]:
+        """(index, value) of each array leaf of the result."""
+        for index, value in self._leaves[instruction].items():
+            yield index, self.resolve(value)
+
+    def instructions(self) -> Iterator[HloInstruction]:
+        """Everything on the time line, in order."""
+        yield from self.positions
+
+    # -- the walk ----------------------------------------------------------------------------------------------------
+    def _new(self, instruction: HloInstruction, index: Index, shape: Shape, start: int) -> Value:
+        value = Value(len(self.values), instruction, index, shape, start)
+        self.values.append(value)
+        return value
+
+    def _tick(self) -> int:
+        self._clock += STEP
+        return self._clock
+
+    def _walk(self, computation: HloComputation, arguments: list[Leaves] | None) -> None:
+        begin = self._clock
+        if computation in self.spans:
+            raise ValueError(f"computation %{computation.name} has several callers: run flatten-call-graph first")
+        self.spans[computation] = (begin, begin)
+        for i in self._sequence(computation):
+            name = i.opcode.name
+            position = self.positions[i] = self._tick()
+            if name == "parameter":
+                if arguments is not None:
+                    self._leaves[i] = arguments[int(i.payload)]
+                else:
+                    made = self._leaves[i] = self._define(i, 0)
+                    for value in made.values():
+                        value.read_only = True
+            elif name == "tuple":
+                self._leaves[i] = {(k, *index): value for k, o in enumerate(i.operands) for index, value in self._leaves[o].items()}
+            elif name == "get-tuple-element":
+                wanted = int(i.attribute("index"))
+                self._leaves[i] = {index[1:]: value for index, value in self._leaves[i.operands[0]].items() if index[0] == wanted}
+            elif name in _FORWARDS:
+                self._leaves[i] = self._leaves[i.operands[0]]
+            elif name == "call":
+                self._walk(i.called[0], [self._leaves[o] for o in i.operands])
+                self._leaves[i] = self._leaves[i.called[0].root]
+            elif name == "while":
+                self._while(i, position)
+            elif name == "conditional":
+                self._conditional(i, position)
+            else:
+                for number, o in enumerate(i.operands):
+                    for value in self._leaves[o].values():
+                        self.resolve(value).uses.append((position, i, number))
+                made = self._leaves[i] = self._define(i, position)
+                if name == "constant":
+                    for value in made.values():
+                        value.read_only, value.start = True, 0
+        self.spans[computation] = (begin, self._tick())
+
+    def _define(self, i: HloInstruction, position: int) -> Leaves:
+        if i.shape.is_array:
+            return {(): self._new(i, (), i.shape, position)}
+        return {index: self._new(i, index, shape, position) for index, shape in i.shape.leaves() if shape.is_array}
+
+    def _while(self, i: HloInstruction, begin: int) -> None:
+        condition, body = i.called
+        initial = self._leaves[i.operands[0]]
+        state = {index: self._new(i, index, value.shape, begin + 1) for index, value in initial.items()}
+        self._walk(condition, [state])
+        for value in self._leaves[condition.root].values():
+            self.resolve(value).uses.append((self._clock, i, 0))
+        self._walk(body, [state])
+        body_end = self._clock
+        following = self._leaves[body.root]
+        finish = self._tick()
+        result: Leaves = {}
+        for index, carried in state.items():
+            ahead = self.resolve(following[index])
+            before = self.resolve(initial[index])
+            if ahead is carried:  # the loop passes it through unchanged
+                carried.forwarded_to = before
+                before.uses.extend(carried.uses)
+                before.uses.append((finish, i, 0))
+                result[index] = before
+                continue
+            before.uses.append((begin, i, 0))
+            ahead.uses.append((body_end, i, 0))
+            after = result[index] = self._new(i, index, carried.shape, finish + 1)
+            phi = LoopPhi(i, index, before, carried, ahead, after, begin, body_end, finish)
+            carried.phi = after.phi = phi
+            self.loops.append(phi)
+        self._leaves[i] = result
+
+    def _conditional(self, i: HloInstruction, begin: int) -> None:
+        ends = []
+        for value in self._leaves[i.operands[0]].values():
+            self.resolve(value).uses.append((begin, i, 0))
+        for number, branch in enumerate(i.called):
+            self._walk(branch, [self._leaves[i.operands[number + 1]]])
+            ends.append(self._clock)
+        finish = self._tick()
+        result: Leaves = {}
+        for index, shape in i.shape.leaves():
+            if not shape.is_array:
+                continue
+            made = result[index] = self._new(i, index, shape, finish)
+            values = [self.resolve(self._leaves[branch.root][index]) for branch in i.called]
+            for value, end in zip(values, ends, strict=True):
+                value.uses.append((end, i, 0))
+            self.branches.append(BranchPhi(i, index, made, values, begin, ends))
+        self._leaves[i] = result

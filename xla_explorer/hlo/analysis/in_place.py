@@ -1,0 +1,91 @@
+"""Operations that may write their result into the buffer of an operand, and when that is safe.
+
+Source: xla/hlo/analysis/hlo_operand_index... `HloDataflowAnalysis::GetInPlaceInputOutputPairs`, `CanShareOperandBufferWithUser`.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.hlo.instruction import HloInstruction
+
+_BYTE_PRESERVING = frozenset({"bitcast", "reshape"})
+
+
+def in_place_pairs(i: HloInstruction) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    """(operand number, result index) pairs in which the operation updates a part of the operand: dynamic-update-slice,
+    scatter, and a fusion whose root is a dynamic-update-slice of a parameter that is read nowhere else but in step."""
+    name = i.opcode.name
+    if name == "fusion":
+        number = in_place_fusion_operand(i)
+        return ((number, ()),) if number is not None else ()
+    if name == "dynamic-update-slice":
+        return ((0, ()),)
+    if name == "scatter":
+        count = (len(i.operands) - 1) // 2
+        return ((0, ()),) if count == 1 else tuple([(k, (k,)) for k in range(count)])
+    return ()
+
+
+def in_place_fusion_operand(fusion: HloInstruction) -> int | None:
+    """The operand that a fusion updates in place, or None when its root is no update or it reads the buffer out of step."""
+    root = fusion.called[0].root
+    if root.opcode.name != "dynamic-update-slice":
+        return None
+    target = root.operands[0]
+    if target.opcode.name != "parameter":
+        return None
+    for user in target.users:
+        if user is root:
+            if any(o is target for o in root.operands[1:]):
+                return None
+            continue
+        if user.opcode.name != "dynamic-slice" or user.operands[0] is not target or user.operands[1:] != root.operands[2:] \
+                or user.shape.dimensions != root.operands[1].shape.dimensions or not _elementwise_to(user, root):
+            return None
+    return int(target.payload)
+
+
+def _elementwise_to(i: HloInstruction, root: HloInstruction) -> bool:
+    """Whether every path from `i` to the update of `root` is elementwise over one shape."""
+    update = root.operands[1]
+    seen: set[HloInstruction] = set()
+    stack = [i]
+    while stack:
+        here = stack.pop()
+        for user in here.users:
+            if user is root:
+                if here is not update or any(o is here for k, o in enumerate(root.operands) if k != 1):
+                    return False
+            elif not user.opcode.elementwise or user.shape.dimensions != update.shape.dimensions:
+                return False
+            elif user not in seen:
+                seen.add(user)
+                stack.append(user)
+    return True
+
+
+def may_overwrite(i: HloInstruction, operand_number: int) -> bool:
+    """Whether an array-shaped operation may write its result over an operand that dies there: element k of the result is
+    computed from element k of that operand, in any order. The sizes must be equal as well; that is for the caller to see."""
+    operand = i.operands[operand_number]
+    if sum([1 for o in i.operands if o is operand]) != 1 and i.opcode.name == "fusion":
+        return False
+    if i.opcode.elementwise and i.opcode.name not in ("copy", "map"):
+        return operand.shape.dimensions == i.shape.dimensions or all(o.shape.dimensions == i.shape.dimensions for o in i.operands if o is operand)
+    if i.opcode.name != "fusion" or not i.shape.is_array:
+        return False
+    fused = i.called[0]
+    root = fused.root
+    parameter = next((p for p in fused.instructions.values() if p.opcode.name == "parameter" and p.payload == operand_number), None)
+    if parameter is None or root.shape.dimensions != parameter.shape.dimensions:
+        return False
+    seen: set[HloInstruction] = set()
+    stack = [parameter]
+    while stack:
+        here = stack.pop()
+        for user in here.users:
+            if not user.opcode.elementwise or user.opcode.name == "map" or user.shape.dimensions != root.shape.dimensions:
+                return False
+            if user not in seen:
+                seen.add(user)
+                stack.append(user)
+    return True
