@@ -1,8 +1,8 @@
 """Fits the minimax polynomials of `xla_explorer.compiler.codegen.vector_math.polynomials` (needs mpmath).
 
-Run as a script, it prints that module's text; nothing imports it. Each polynomial is found by the Remez exchange algorithm
-in 60-digit arithmetic for the error function `weight(t) * (polynomial(t) - target(t))`, with the lowest degree that meets
-the error asked for, and its coefficients are then rounded one by one to the element type.
+Run as a script, it prints that module's text; nothing imports it. Each polynomial is found by the Remez exchange
+algorithm in 60-digit arithmetic for the error function `weight(t) * (polynomial(t) - target(t))`, with the lowest
+degree that meets the error asked for, and its coefficients are then rounded one by one to the element type.
 """
 
 from __future__ import annotations
@@ -28,13 +28,11 @@ class Target:
     low: mpf
     high: mpf
     first_degree: int
+    element_types: tuple[str, ...] = ("f32", "f64")
 
 
 def chebyshev_nodes(low: mpf, high: mpf, count: int) -> list[mpf]:
-    return [
-        (low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * index / (count - 1))
-        for index in range(count)
-    ]
+    return [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * index / (count - 1)) for index in range(count)]
 
 
 def evaluate(coefficients: list[mpf], t: mpf) -> mpf:
@@ -107,47 +105,149 @@ def targets() -> list[Target]:
 
     zero, one = mpf(0), mpf(1)
     return [
-        Target("EXPONENTIAL", "(exp(r) - 1 - r) / r^2 for |r| <= ln(2)/2",
-               series_safe(lambda r: (mp.exp(r) - 1 - r) / r**2, mpf(1) / 2), lambda r: abs(r), -half_ln2, half_ln2, 3),
-        Target("LOGARITHM", "(log(1 + f) - f + f^2/2) / f^3 for sqrt(1/2) - 1 <= f <= sqrt(2) - 1",
-               series_safe(lambda f: (mp.log1p(f) - f + f * f / 2) / f**3, mpf(1) / 3), lambda f: f * f,
-               low_log, high_log, 6),
-        Target("LOGARITHM_ATANH", "(2 atanh(s) - 2 s) / s^3 in z = s^2, for |s| <= (sqrt(2)-1)/(sqrt(2)+1)",
-               series_safe(of_root(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3), mpf(2) / 3), lambda z: z / 2,
-               zero, s_limit**2, 2),
-        Target("POWER_ATANH", "(2 atanh(s) - 2 s - 2/3 s^3) / s^5 in z = s^2, for |s| <= (sqrt(2)-1)/(sqrt(2)+1)",
-               series_safe(of_root(lambda s: (2 * mp.atanh(s) - 2 * s - 2 * s**3 / 3) / s**5), mpf(2) / 5),
-               lambda z: z * z * 2048, zero, s_limit**2, 2),
-        Target("SINE", "(sin(r) - r) / r^3 in z = r^2, for |r| <= pi/4",
-               series_safe(of_root(lambda r: (mp.sin(r) - r) / r**3), -mpf(1) / 6), lambda z: z, zero, quarter_pi**2, 2),
-        Target("COSINE", "(cos(r) - 1 + r^2/2) / r^4 in z = r^2, for |r| <= pi/4",
-               series_safe(of_root(lambda r: (mp.cos(r) - 1 + r * r / 2) / r**4), mpf(1) / 24), lambda z: z * z,
-               zero, quarter_pi**2, 1),
-        Target("TANGENT", "(tan(r) - r) / r^3 in z = r^2, for |r| <= pi/4",
-               series_safe(of_root(lambda r: (mp.tan(r) - r) / r**3), mpf(1) / 3), lambda z: z, zero, quarter_pi**2, 4),
-        Target("HYPERBOLIC_TANGENT", "(tanh(x) - x) / x^3 in z = x^2, for |x| <= 0.6",
-               series_safe(of_root(lambda x: (mp.tanh(x) - x) / x**3), -mpf(1) / 3), lambda z: z, zero, mpf("0.3602"), 3),
-        Target("HYPERBOLIC_SINE", "(sinh(x) - x) / x^3 in z = x^2, for |x| <= 1",
-               series_safe(of_root(lambda x: (mp.sinh(x) - x) / x**3), mpf(1) / 6), lambda z: z, zero, mpf("1.0001"), 2),
-        Target("ARC_HYPERBOLIC_SINE", "(asinh(x) - x) / x^3 in z = x^2, for |x| <= 1/2",
-               series_safe(of_root(lambda x: (mp.asinh(x) - x) / x**3), -mpf(1) / 6), lambda z: z, zero, mpf("0.2501"), 3),
-        Target("ARC_HYPERBOLIC_TANGENT", "(atanh(x) - x) / x^3 in z = x^2, for |x| <= 1/2",
-               series_safe(of_root(lambda x: (mp.atanh(x) - x) / x**3), mpf(1) / 3), lambda z: z, zero, mpf("0.2501"), 4),
-        Target("ARC_TANGENT", "(atan(t) - t) / t^3 in z = t^2, for |t| <= tan(pi/8)",
-               series_safe(of_root(lambda t: (mp.atan(t) - t) / t**3), -mpf(1) / 3), lambda z: z, zero, eighth**2, 3),
-        Target("ARC_SINE", "(asin(t) - t) / t^3 in z = t^2, for |t| <= 1/2",
-               series_safe(of_root(lambda t: (mp.asin(t) - t) / t**3), mpf(1) / 6), lambda z: z, zero, mpf("0.2501"), 3),
-        Target("ERROR_FUNCTION", "erf(x) / x - 1 in z = x^2, for |x| <= 1",
-               series_safe(of_root(lambda x: mp.erf(x) / x - 1), 2 / mp.sqrt(mp.pi) - 1), lambda z: one,
-               zero, mpf("1.0001"), 5),
+        Target(
+            "EXPONENTIAL",
+            "(exp(r) - 1 - r) / r^2 for |r| <= ln(2)/2",
+            series_safe(lambda r: (mp.exp(r) - 1 - r) / r**2, mpf(1) / 2),
+            lambda r: abs(r),
+            -half_ln2,
+            half_ln2,
+            3,
+        ),
+        Target(
+            "LOGARITHM",
+            "(log(1 + f) - f + f^2/2) / f^3 for sqrt(1/2) - 1 <= f <= sqrt(2) - 1",
+            series_safe(lambda f: (mp.log1p(f) - f + f * f / 2) / f**3, mpf(1) / 3),
+            lambda f: f * f,
+            low_log,
+            high_log,
+            6,
+            ("f32",),
+        ),
+        Target(
+            "LOGARITHM_ATANH",
+            "(2 atanh(s) - 2 s) / s^3 in z = s^2, for |s| <= (sqrt(2)-1)/(sqrt(2)+1)",
+            series_safe(of_root(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3), mpf(2) / 3),
+            lambda z: z / 2,
+            zero,
+            s_limit**2,
+            2,
+            ("f64",),
+        ),
+        Target(
+            "POWER_ATANH",
+            "(2 atanh(s) - 2 s - 2/3 s^3) / s^5 in z = s^2, for |s| <= (sqrt(2)-1)/(sqrt(2)+1)",
+            series_safe(of_root(lambda s: (2 * mp.atanh(s) - 2 * s - 2 * s**3 / 3) / s**5), mpf(2) / 5),
+            lambda z: z * z * 2048,
+            zero,
+            s_limit**2,
+            2,
+        ),
+        Target(
+            "SINE",
+            "(sin(r) - r) / r^3 in z = r^2, for |r| <= pi/4",
+            series_safe(of_root(lambda r: (mp.sin(r) - r) / r**3), -mpf(1) / 6),
+            lambda z: z,
+            zero,
+            quarter_pi**2,
+            2,
+        ),
+        Target(
+            "COSINE",
+            "(cos(r) - 1 + r^2/2) / r^4 in z = r^2, for |r| <= pi/4",
+            series_safe(of_root(lambda r: (mp.cos(r) - 1 + r * r / 2) / r**4), mpf(1) / 24),
+            lambda z: z * z,
+            zero,
+            quarter_pi**2,
+            1,
+        ),
+        Target(
+            "TANGENT",
+            "(tan(r) - r) / r^3 in z = r^2, for |r| <= pi/4",
+            series_safe(of_root(lambda r: (mp.tan(r) - r) / r**3), mpf(1) / 3),
+            lambda z: z,
+            zero,
+            quarter_pi**2,
+            4,
+        ),
+        Target(
+            "HYPERBOLIC_TANGENT",
+            "(tanh(x) - x) / x^3 in z = x^2, for |x| <= 0.6",
+            series_safe(of_root(lambda x: (mp.tanh(x) - x) / x**3), -mpf(1) / 3),
+            lambda z: z,
+            zero,
+            mpf("0.3602"),
+            3,
+        ),
+        Target(
+            "HYPERBOLIC_SINE",
+            "(sinh(x) - x) / x^3 in z = x^2, for |x| <= 1",
+            series_safe(of_root(lambda x: (mp.sinh(x) - x) / x**3), mpf(1) / 6),
+            lambda z: z,
+            zero,
+            mpf("1.0001"),
+            2,
+        ),
+        Target(
+            "ARC_HYPERBOLIC_SINE",
+            "(asinh(x) - x) / x^3 in z = x^2, for |x| <= 1/2",
+            series_safe(of_root(lambda x: (mp.asinh(x) - x) / x**3), -mpf(1) / 6),
+            lambda z: z,
+            zero,
+            mpf("0.2501"),
+            3,
+        ),
+        Target(
+            "ARC_HYPERBOLIC_TANGENT",
+            "(atanh(x) - x) / x^3 in z = x^2, for |x| <= 1/2",
+            series_safe(of_root(lambda x: (mp.atanh(x) - x) / x**3), mpf(1) / 3),
+            lambda z: z,
+            zero,
+            mpf("0.2501"),
+            4,
+        ),
+        Target(
+            "ARC_TANGENT",
+            "(atan(t) - t) / t^3 in z = t^2, for |t| <= tan(pi/8)",
+            series_safe(of_root(lambda t: (mp.atan(t) - t) / t**3), -mpf(1) / 3),
+            lambda z: z,
+            zero,
+            eighth**2,
+            3,
+        ),
+        Target(
+            "ARC_SINE",
+            "(asin(t) - t) / t^3 in z = t^2, for |t| <= 1/2",
+            series_safe(of_root(lambda t: (mp.asin(t) - t) / t**3), mpf(1) / 6),
+            lambda z: z,
+            zero,
+            mpf("0.2501"),
+            3,
+        ),
+        Target(
+            "ERROR_FUNCTION",
+            "erf(x) / x - 1 in z = x^2, for |x| <= 1",
+            series_safe(of_root(lambda x: mp.erf(x) / x - 1), 2 / mp.sqrt(mp.pi) - 1),
+            lambda z: one,
+            zero,
+            mpf("1.0001"),
+            5,
+        ),
     ]
 
 
 def complementary_target(limit: str) -> Target:
     # 1 - exp(log(erfc(a))) needs log(erfc(a)) only as exactly as erfc(a) counts in the result. The polynomial is in
     # t = a - 2, which halves the growth of its terms.
-    return Target("COMPLEMENTARY_ERROR_FUNCTION", f"log(erfc(t + 2)) for 1 <= t + 2 <= {limit}",
-                  lambda t: mp.log(mp.erfc(t + 2)), lambda t: mp.erfc(t + 2), mpf("0.9999") - 2, mpf(limit) - 2, 5)
+    return Target(
+        "COMPLEMENTARY_ERROR_FUNCTION",
+        f"log(erfc(t + 2)) for 1 <= t + 2 <= {limit}",
+        lambda t: mp.log(mp.erfc(t + 2)),
+        lambda t: mp.erfc(t + 2),
+        mpf("0.9999") - 2,
+        mpf(limit) - 2,
+        5,
+    )
 
 
 def round_to(value: mpf, element_type: str) -> float:
@@ -162,15 +262,30 @@ def emit(fit: Target, element_type: str) -> str:
         if error <= bound or degree > 30:
             break
         degree += 1
-    lines = [f"# {fit.meaning}; weighted error 2^{float(mp.log(error, 2)):.1f}", f"{fit.name}_{element_type.upper()} = ("]
+    lines = [
+        f"# {fit.meaning}; weighted error 2^{float(mp.log(error, 2)):.1f}",
+        f"{fit.name}_{element_type.upper()}: Final = (",
+    ]
     lines += [f"    {round_to(coefficient, element_type)!r}," for coefficient in coefficients]
     return "\n".join([*lines, ")"])
 
 
+HEADER = '''"""Minimax polynomial coefficients, lowest power first, per element type.
+
+Generated by `tests/compiler/codegen/vector_math/fit_polynomials.py` (Remez exchange in 60-digit arithmetic); the
+comment above each tuple names the approximated function and the largest weighted error before rounding.
+"""
+
+from typing import Final
+'''
+
+
 def main() -> None:
+    print(HEADER)
     for element_type, limit in (("f32", "4.0"), ("f64", "6.0")):
         for fit in [*targets(), complementary_target(limit)]:
-            print(emit(fit, element_type), flush=True)
+            if element_type in fit.element_types:
+                print(emit(fit, element_type), flush=True)
 
 
 if __name__ == "__main__":

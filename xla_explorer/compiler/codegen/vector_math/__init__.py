@@ -1,14 +1,17 @@
 """Transcendental functions as LLVM IR text that the loop vectoriser widens on every target.
 
-`vector_math_function(opcode, element_type)` gives one function, `vector_math_module(names)` the text of several with all
-that they call. The functions are scalar, branch-free and `alwaysinline`: no calls into libm, no tables. f16 and bf16
-callers convert to f32 and back. Nothing here imports LLVM.
+`vector_math_function(opcode, element_type)` gives one function, `vector_math_module(names)` the text of several with
+all that they call. The functions are scalar, branch-free and `alwaysinline`: no calls into libm, no tables. f16 and
+bf16 callers convert to f32 and back. Nothing here imports LLVM.
+
+The text assumes fma; `fused_multiply_add=False` gives a variant that also serves targets without it. Every operation is
+IEEE arithmetic without fast-math flags: exactness arguments depend on the written order, so callers add none either.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 
 from xla_explorer.compiler.codegen.vector_math import (
     error_function,
@@ -37,15 +40,20 @@ __all__ = [
     "vector_math_opcodes",
 ]
 
-_RECIPES: dict[str, Recipe] = {
-    recipe.opcode: recipe
-    for family in (exponential, logarithm, hyperbolic, root, trigonometric, inverse_trigonometric, error_function, power, remainder)
-    for recipe in family.RECIPES
-}
+_FAMILIES = (
+    exponential,
+    logarithm,
+    hyperbolic,
+    trigonometric,
+    inverse_trigonometric,
+    root,
+    power,
+    remainder,
+    error_function,
+)
+_RECIPES: dict[str, Recipe] = {recipe.opcode: recipe for family in _FAMILIES for recipe in family.RECIPES}
 _KEY_BY_NAME = {
-    function_name(opcode, element_type): (opcode, element_type)
-    for opcode in _RECIPES
-    for element_type in ELEMENT_TYPES
+    function_name(opcode, element_type): (opcode, element_type) for opcode in _RECIPES for element_type in ELEMENT_TYPES
 }
 
 
@@ -54,11 +62,13 @@ def vector_math_opcodes() -> tuple[str, ...]:
     return tuple(_RECIPES)
 
 
-@lru_cache(maxsize=None)
-def vector_math_function(opcode: str, element_type: str) -> VectorMathFunction:
+@cache
+def vector_math_function(opcode: str, element_type: str, fused_multiply_add: bool = True) -> VectorMathFunction:
     """The function of an HLO opcode ("exponential", "tanh", ...) for "f32" or "f64".
 
-    Raises LookupError, which lists what exists, when there is none.
+    `fused_multiply_add=False` gives the text for targets without fma (wasm32, x86-64 before AVX2): same name, same
+    special values, up to one unit in the last place more. Raises LookupError, which lists what exists, when there is
+    none.
     """
     recipe = _RECIPES.get(opcode)
     if recipe is None or element_type not in recipe.max_ulps:
@@ -66,10 +76,10 @@ def vector_math_function(opcode: str, element_type: str) -> VectorMathFunction:
             f"no vector-math function for opcode '{opcode}' and element type '{element_type}'; "
             f"opcodes: {', '.join(_RECIPES)}; element types: {', '.join(ELEMENT_TYPES)}"
         )
-    return recipe.build(element_type)
+    return recipe.build(element_type, fused_multiply_add)
 
 
-def vector_math_functions(names: Iterable[str]) -> tuple[VectorMathFunction, ...]:
+def vector_math_functions(names: Iterable[str], fused_multiply_add: bool = True) -> tuple[VectorMathFunction, ...]:
     """The named functions and all that they call, each once, callees first. LookupError for an unknown name."""
     found: dict[str, VectorMathFunction] = {}
 
@@ -78,7 +88,7 @@ def vector_math_functions(names: Iterable[str]) -> tuple[VectorMathFunction, ...
             return
         if name not in _KEY_BY_NAME:
             raise LookupError(f"no vector-math function is named '{name}'; names: {', '.join(_KEY_BY_NAME)}")
-        function = vector_math_function(*_KEY_BY_NAME[name])
+        function = vector_math_function(*_KEY_BY_NAME[name], fused_multiply_add)
         for dependency in function.dependencies:
             visit(dependency)
         found[name] = function
@@ -88,8 +98,8 @@ def vector_math_functions(names: Iterable[str]) -> tuple[VectorMathFunction, ...
     return tuple(found.values())
 
 
-def vector_math_module(names: Iterable[str]) -> str:
+def vector_math_module(names: Iterable[str], fused_multiply_add: bool = True) -> str:
     """IR text to append to a module: the named functions, all that they call, then the declarations, each once."""
-    functions = vector_math_functions(names)
+    functions = vector_math_functions(names, fused_multiply_add)
     declarations = dict.fromkeys(line for function in functions for line in function.declarations)
     return "\n".join([*(function.text for function in functions), *declarations, ""])

@@ -1,9 +1,9 @@
 """Reduction of an angle modulo pi/2, for every finite argument and without a branch.
 
-The angle is multiplied by 1/(2 pi), cut into chunks so short that each product is exact; whole turns are dropped from each
-product. Which chunks matter depends on the exponent of the argument only: those before the window give whole turns, those
-after it nothing that counts (M. Payne, R. Hanek, "Radian reduction for trigonometric functions", 1983). A few selects pick
-the window, so the same instructions serve 1e-30 and 1e30.
+The angle is multiplied by 1/(2 pi), cut into chunks so short that each product is exact; whole turns are dropped from
+each product. Which chunks matter depends on the exponent of the argument only: those before the window give whole
+turns, those after it nothing that counts (M. Payne, R. Hanek, "Radian reduction for trigonometric functions", 1983).
+A few selects pick the window, so the same instructions serve 1e-30 and 1e30.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def reduce_f64(b: ScalarBuilder, magnitude: Value) -> ReducedAngle:
         scaled = x if index == 0 else x * 2.0 ** (-width * index)
         high = scaled * chunk
         products.append(high)
-        errors.append(b.fma(scaled, chunk, -high))
+        errors.append(b.product_error(scaled, chunk, high))
     first = products[0] - b.round_to_even(products[0])
     first_error = errors[0] - b.round_to_even(errors[0])
     second = products[1] - b.round_to_even(products[1])
@@ -154,7 +154,7 @@ def reduce_f64(b: ScalarBuilder, magnitude: Value) -> ReducedAngle:
     # Times 2 pi, to twice the working precision.
     two_pi, two_pi_low = 4 * HALF_PI.high("f64"), 4 * HALF_PI.low("f64")
     angle = total * two_pi
-    angle_low = b.fma(total, two_pi, -angle) + b.fma(total, two_pi_low, remainder * two_pi)
+    angle_low = b.product_error(total, b.constant(two_pi), angle) + b.fma(total, two_pi_low, remainder * two_pi)
     small = magnitude < 0.5
     return ReducedAngle(
         b.to_bits(biased), b.select(small, magnitude, angle), b.select(small, b.constant(0.0), angle_low)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Final
 
@@ -24,9 +25,24 @@ class Constant:
         """The nearest number to what `high` leaves out."""
         return FORMATS[element_type].round(float(self.value - Fraction(self.high(element_type))))
 
+    def leading(self, element_type: str, bits: int) -> float:
+        """The number cut to `bits` bits, so that products with small integers are exact."""
+        exponent = math.frexp(float(self.value))[1]
+        scale = Fraction(2) ** (bits - exponent)
+        return FORMATS[element_type].round(float(Fraction(math.floor(self.value * scale)) / scale))
+
+    def after_leading(self, element_type: str, bits: int) -> float:
+        """The nearest number to what `leading` leaves out."""
+        return FORMATS[element_type].round(float(self.value - Fraction(self.leading(element_type, bits))))
+
 
 LN2: Final = Constant("0.69314718055994530941723212145817656807550013436025525412068")
 LOG2_E: Final = Constant("1.44269504088896340735992468100189213742664595415298593413545")
 HALF_PI: Final = Constant("1.57079632679489661923132169163975144209858469968755291048747")
 QUARTER_PI: Final = Constant("0.78539816339744830961566084581987572104929234984377645524374")
 PI: Final = Constant("3.14159265358979323846264338327950288419716939937510582097494")
+
+# n ln 2 is exact with the first part for every exponent n of the format, with and without fma.
+_LEADING_LN2_BITS: Final = {"f32": 15, "f64": 41}
+LN2_LEADING: Final = {name: LN2.leading(name, bits) for name, bits in _LEADING_LN2_BITS.items()}
+LN2_REST: Final = {name: LN2.after_leading(name, bits) for name, bits in _LEADING_LN2_BITS.items()}

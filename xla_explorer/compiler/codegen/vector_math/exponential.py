@@ -1,7 +1,7 @@
 """exponential, exponential-minus-one and logistic.
 
 All three write x = n ln 2 + r with |r| <= ln(2)/2 and need e^r = 1 + q. The nearest integer n comes from adding
-1.5 * 2^mantissa_bits, which leaves n in the low bits of the sum: no float-to-integer conversion, hence no poison for NaN.
+1.5 * 2^mantissa_bits, which leaves n in the low bits of the sum: no float-to-integer conversion, so no poison for NaN.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from xla_explorer.compiler.codegen.vector_math import polynomials
-from xla_explorer.compiler.codegen.vector_math.constants import LN2, LOG2_E
+from xla_explorer.compiler.codegen.vector_math.constants import LN2_LEADING, LN2_REST, LOG2_E
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
 from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
 
@@ -34,8 +34,8 @@ def reduce_and_expand(b: ScalarBuilder, x: Value, low: Value | None = None) -> R
     magic = b.format.integer_magic
     biased = b.fma(x, LOG2_E.high(element_type), magic)
     n = biased - magic
-    partial = b.fma(n, -LN2.high(element_type), x)
-    r = b.fma(n, -LN2.low(element_type), partial)
+    partial = b.fma(n, -LN2_LEADING[element_type], x)
+    r = b.fma(n, -LN2_REST[element_type], partial)
     if low is not None:
         r = r + low
     p = b.polynomial(r, POLYNOMIAL[element_type])

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
 
-ELEMENT_TYPES = ("f32", "f64")
+ELEMENT_TYPES: Final = ("f32", "f64")
+# What the separate roundings of products cost at most on targets without fma.
+UNFUSED_ULPS: Final = 1.0
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,12 @@ class Recipe:
     source: str
     parameters: tuple[str, ...] = ("x",)
 
-    def build(self, element_type: str) -> VectorMathFunction:
-        builder = ScalarBuilder(function_name(self.opcode, element_type), element_type, self.parameters)
+    def build(self, element_type: str, fused_multiply_add: bool = True) -> VectorMathFunction:
+        name = function_name(self.opcode, element_type)
+        builder = ScalarBuilder(name, element_type, self.parameters, fused_multiply_add)
         text = builder.text(self.emit(builder))
-        return VectorMathFunction(
-            builder.name, text, builder.dependencies, builder.declarations, self.max_ulps[element_type], self.source
-        )
+        max_ulps = self.max_ulps[element_type] + (0.0 if fused_multiply_add else UNFUSED_ULPS)
+        return VectorMathFunction(name, text, builder.dependencies, builder.declarations, max_ulps, self.source)
 
 
 def function_name(opcode: str, element_type: str) -> str:

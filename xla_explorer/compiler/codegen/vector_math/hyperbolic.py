@@ -111,6 +111,11 @@ RECIPES: Final = (
     Recipe("sinh", hyperbolic_sine, {"f32": 2.0, "f64": 2.0}, "minimax polynomial below 1, else e^x/2 - 1/(2 e^x)"),
     Recipe("cosh", hyperbolic_cosine, {"f32": 2.0, "f64": 2.0}, "e^x/2 + 1/(2 e^x)"),
     Recipe("asinh", arc_hyperbolic_sine, {"f32": 2.0, "f64": 2.0}, "minimax polynomial below 1/2, else log1p"),
-    Recipe("acosh", arc_hyperbolic_cosine, {"f32": 3.0, "f64": 3.0}, "log1p(t + sqrt(2t + t^2)), t = x - 1"),
-    Recipe("atanh", arc_hyperbolic_tangent, {"f32": 2.5, "f64": 2.5}, "minimax polynomial below 1/2, else log1p(2x/(1-x))/2"),
+    Recipe("acosh", arc_hyperbolic_cosine, {"f32": 2.5, "f64": 2.5}, "log1p(t + sqrt(2t + t^2)), t = x - 1"),
+    Recipe(
+        "atanh",
+        arc_hyperbolic_tangent,
+        {"f32": 1.5, "f64": 1.5},
+        "minimax polynomial below 1/2, else log1p(2x/(1-x))/2",
+    ),
 )

@@ -43,7 +43,7 @@ def arc_cosine(b: ScalarBuilder) -> Value:
 
 
 def arc_tangent_of_quotient(b: ScalarBuilder, smaller: Value, larger: Value) -> Value:
-    """atan(smaller / larger) in [0, pi/4], for 0 <= smaller <= larger, the larger neither 0 nor within 2x of overflow."""
+    """atan(smaller / larger) in [0, pi/4], for 0 <= smaller <= larger, the larger not 0 and twice it finite."""
     element_type = b.format.element_type
     # atan(s/l) = pi/4 + atan((s-l)/(s+l)) above tan(pi/8): one division for both.
     above = smaller > larger * math.tan(math.pi / 8)
@@ -97,8 +97,23 @@ def arc_tangent_2(b: ScalarBuilder) -> Value:
 
 
 RECIPES: Final = (
-    Recipe("asin", arc_sine, {"f32": 2.0, "f64": 2.0}, "minimax polynomial on |t| <= 1/2, half-angle beyond (fdlibm e_asin.c)"),
-    Recipe("acos", arc_cosine, {"f32": 2.0, "f64": 2.0}, "minimax polynomial on |t| <= 1/2, half-angle beyond (fdlibm e_acos.c)"),
-    Recipe("atan", arc_tangent, {"f32": 2.0, "f64": 2.0}, "minimax polynomial on |t| <= tan(pi/8), reduced by pi/4 and pi/2"),
-    Recipe("atan2", arc_tangent_2, {"f32": 2.5, "f64": 2.5}, "atan's kernel on min/max, then the octants", ("y", "x")),
+    Recipe(
+        "asin",
+        arc_sine,
+        {"f32": 2.0, "f64": 2.0},
+        "minimax polynomial on |t| <= 1/2, half-angle beyond (fdlibm e_asin.c)",
+    ),
+    Recipe(
+        "acos",
+        arc_cosine,
+        {"f32": 1.5, "f64": 1.5},
+        "minimax polynomial on |t| <= 1/2, half-angle beyond (fdlibm e_acos.c)",
+    ),
+    Recipe(
+        "atan",
+        arc_tangent,
+        {"f32": 2.0, "f64": 2.0},
+        "minimax polynomial on |t| <= tan(pi/8), reduced by pi/4 and pi/2",
+    ),
+    Recipe("atan2", arc_tangent_2, {"f32": 2.0, "f64": 2.0}, "atan's kernel on min/max, then the octants", ("y", "x")),
 )

@@ -6,7 +6,7 @@ import math
 from typing import Final, NamedTuple
 
 from xla_explorer.compiler.codegen.vector_math import polynomials
-from xla_explorer.compiler.codegen.vector_math.constants import LN2
+from xla_explorer.compiler.codegen.vector_math.constants import LN2_LEADING, LN2_REST
 from xla_explorer.compiler.codegen.vector_math.function import Recipe
 from xla_explorer.compiler.codegen.vector_math.scalar_builder import ScalarBuilder, Value
 
@@ -21,8 +21,11 @@ class Decomposition(NamedTuple):
 
 
 def decompose(b: ScalarBuilder, x: Value) -> Decomposition:
-    """For positive normal x. The exponent reaches the float type by bit operations, because 64-bit integers have no vector
-    conversion to double before AVX-512."""
+    """For positive normal x.
+
+    The exponent reaches the float type by bit operations, because 64-bit integers have no vector conversion to double
+    before AVX-512.
+    """
     form = b.format
     origin = form.bits(ROOT_HALF)
     offset = b.to_bits(x) - b.integer(origin)
@@ -47,7 +50,7 @@ def decompose_any(b: ScalarBuilder, x: Value) -> Decomposition:
 def logarithm_of(b: ScalarBuilder, f: Value, exponent: Value) -> Value:
     """log(1 + f) + exponent * ln 2 for sqrt(1/2) <= 1 + f < sqrt(2)."""
     element_type = b.format.element_type
-    high, low = LN2.high(element_type), LN2.low(element_type)
+    high, low = LN2_LEADING[element_type], LN2_REST[element_type]
     half_square = f * f * 0.5
     if element_type == "f32":
         tail = b.polynomial(f, polynomials.LOGARITHM_F32)

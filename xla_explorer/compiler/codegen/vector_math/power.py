@@ -1,7 +1,7 @@
 """power: e^(y log|x|) with the logarithm and the product to twice the working precision, then C's special values.
 
-An error in y log|x| grows by up to the largest exponent of the format on its way through e^x, hence the pairs of numbers
-(T. J. Dekker, "A floating-point technique for extending the available precision", 1971), which fma makes short.
+An error in y log|x| grows by up to the largest exponent of the format on its way through e^x, hence the pairs of
+numbers (T. J. Dekker, "A floating-point technique for extending the available precision", 1971), which fma makes short.
 """
 
 from __future__ import annotations
@@ -33,22 +33,24 @@ def logarithm_pair(b: ScalarBuilder, x: Value) -> tuple[Value, Value]:
     g_low = mantissa - (g - 1.0)
     inverse = 1.0 / g
     s = f * inverse
-    s_low = b.fma(-s, g_low, b.fma(-s, g, f)) * inverse
+    s_low = b.fma(-s, g_low, b.subtract_product(f, s, g)) * inverse
     z = s * s
-    z_low = b.fma(s + s, s_low, b.fma(s, s, -z))
+    z_low = b.fma(s + s, s_low, b.product_error(s, s, z))
     tail = z * b.polynomial(z, ATANH_TAIL[element_type])
     two_thirds = TWO_THIRDS.high(element_type)
     c = tail + two_thirds
     c_low = ((two_thirds - c) + tail) + TWO_THIRDS.low(element_type)
     t = z * c
-    t_low = b.fma(z, c, -t) + b.fma(z, c_low, z_low * c)
+    t_low = b.product_error(z, c, t) + b.fma(z, c_low, z_low * c)
     u = s * t
-    u_low = b.fma(s, t, -u) + b.fma(s, t_low, s_low * t)
+    u_low = b.product_error(s, t, u) + b.fma(s, t_low, s_low * t)
     leading = s + s
     log_mantissa = leading + u
     log_mantissa_low = ((leading - log_mantissa) + u) + b.fma(2.0, s_low, u_low)
     scaled = exponent * LN2.high(element_type)
-    scaled_low = b.fma(exponent, LN2.low(element_type), b.fma(exponent, LN2.high(element_type), -scaled))
+    scaled_low = b.fma(
+        exponent, LN2.low(element_type), b.product_error(exponent, b.constant(LN2.high(element_type)), scaled)
+    )
     high = scaled + log_mantissa
     return high, ((scaled - high) + log_mantissa) + (scaled_low + log_mantissa_low)
 
@@ -62,7 +64,7 @@ def power(b: ScalarBuilder) -> Value:
     limit = LARGEST_EXPONENT[element_type]
     limited = b.at_least(b.at_most(y, limit), -limit)
     product = limited * high
-    product_low = b.fma(limited, low, b.fma(limited, high, -product))
+    product_low = b.fma(limited, low, b.product_error(limited, high, product))
     inside = b.both(product < OVERFLOW[element_type], product > UNDERFLOW[element_type])
     value = exponential_of_sum(b, product, b.select(inside, product_low, b.constant(0.0)))
 

@@ -19,15 +19,15 @@ F64_HALF_STEPS: Final = 21  # 2^1024 / 2^-1074 < 2^(2 * 21 * 50)
 def divide_step_by_step(b: ScalarBuilder, rest: Value, divisor: Value, steps: int, may_overflow: bool) -> Value:
     """`rest` modulo `divisor`, of either sign and smaller in magnitude than the divisor, both doubles.
 
-    Each fma is exact: the rest has no bit below the last bits of dividend and divisor. A quotient is off by less than 1/2
-    before it is rounded, which leaves |rest| < divisor.
+    Each difference is exact: the rest has no bit below the last bits of dividend and divisor. A quotient is off by less
+    than 1/2 before it is rounded, which leaves |rest| < divisor.
     """
     inverse = 1.0 / divisor
     for step in reversed(range(steps)):
         weight = 2.0 ** (QUOTIENT_BITS * step)
         weighted = divisor * weight if step else divisor
         quotient = b.round_to_even(rest * (inverse * (1.0 / weight) if step else inverse))
-        reduced = b.fma(-quotient, weighted, rest)
+        reduced = b.subtract_product(rest, quotient, weighted)
         # A multiple that is not finite is larger than any rest.
         rest = b.select(weighted < math.inf, reduced, rest) if may_overflow and step else reduced
     return rest
@@ -53,6 +53,9 @@ def remainder(b: ScalarBuilder) -> Value:
     x, y = b.arguments()
     dividend, divisor = b.absolute(x), b.absolute(y)
     unbounded = b.both(divisor.equals(math.inf), dividend < math.inf)
+    if b.format.element_type == "f64" and not b.fused:
+        # The exact product without fma overflows where the multiples of the divisor come near the largest number.
+        return b.emit("double", f"frem double {x.text}, {y.text}")
     if b.format.element_type == "f64":
         value = remainder_of_doubles(b, dividend, divisor)
     else:

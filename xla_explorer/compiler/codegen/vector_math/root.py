@@ -27,8 +27,16 @@ def cube_root(b: ScalarBuilder) -> Value:
     magnitude = b.absolute(x)
     denormal = magnitude < form.smallest_normal
     lift = 8 if form.element_type == "f32" else 18
-    scaled = magnitude * b.select(denormal, b.constant(2.0 ** (3 * lift)), b.constant(1.0))
-    # A third of the encoding, in floating point: the bits that matter become the mantissa of a number in [2^m, 2^(m+1)).
+    scale, inverse_scale = b.constant(1.0), b.constant(1.0)
+    if not b.fused:
+        # The rounded cube of the root must stay finite.
+        large = magnitude > 2.0 ** (form.exponent_bias - 2)
+        scale = b.select(large, b.constant(0.125), scale)
+        inverse_scale = b.select(large, b.constant(2.0), inverse_scale)
+    scale = b.select(denormal, b.constant(2.0 ** (3 * lift)), scale)
+    inverse_scale = b.select(denormal, b.constant(2.0**-lift), inverse_scale)
+    scaled = magnitude * scale
+    # A third of the encoding, in floating point: its leading bits become the mantissa of a number in [2^m, 2^(m+1)).
     mantissa_bits = form.mantissa_bits
     shift = form.width - 1 - mantissa_bits
     unit = 2.0**mantissa_bits
@@ -45,10 +53,10 @@ def cube_root(b: ScalarBuilder) -> Value:
     inverse_square = inverse * inverse
     root = scaled * inverse_square
     square = root * root
-    square_low = b.fma(root, root, -square)
-    residual = b.fma(-square_low, root, b.fma(-square, root, scaled))
+    square_low = b.product_error(root, root, square)
+    residual = b.fma(-square_low, root, b.subtract_product(scaled, square, root))
     root = b.fma(residual, inverse_square * (1.0 / 3.0), root)
-    root = root * b.select(denormal, b.constant(2.0**-lift), b.constant(1.0))
+    root = root * inverse_scale
     ordinary = b.both(magnitude > 0.0, magnitude < math.inf)
     return b.select(ordinary, b.copy_sign(root, x), x)
 

@@ -1,7 +1,7 @@
 """A thin text builder for straight-line scalar LLVM IR: SSA values with Python operators, no control flow.
 
-Every function of this folder is one basic block. Choices are `select`s, so LLVM's loop vectoriser can widen the callers'
-loops after inlining. The builder adds no fast-math flags: what it writes is IEEE arithmetic in the written order.
+Every function of this folder is one basic block. Choices are `select`s, so LLVM's loop vectoriser can widen the
+callers' loops after inlining. The builder adds no fast-math flags: it writes IEEE arithmetic in the written order.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def literal(llvm_type: str, value: float) -> str:
 
 
 class Value:
-    """An SSA value or a constant. A Python number on the other side of an operator becomes a constant of the same type."""
+    """An SSA value or a constant. A Python number beside it becomes a constant of the same type."""
 
     __slots__ = ("builder", "llvm_type", "text")
 
@@ -172,10 +172,14 @@ Operand = Value | float | int
 
 
 class ScalarBuilder:
-    """Writes the body of one function. `text()` gives the whole `define`, `declarations` the intrinsics it names."""
+    """Writes the body of one function. `text()` gives the whole `define`, `declarations` the intrinsics it names.
 
-    def __init__(self, name: str, element_type: str, parameters: tuple[str, ...]) -> None:
+    `fused` says whether the target has a fused multiply-add; without one, LLVM turns `llvm.fma` into a call of libm.
+    """
+
+    def __init__(self, name: str, element_type: str, parameters: tuple[str, ...], fused: bool = True) -> None:
         self.name = name
+        self.fused = fused
         self.format = FORMATS[element_type]
         self.lines: list[str] = []
         self._declarations: dict[str, None] = {}
@@ -199,7 +203,9 @@ class ScalarBuilder:
     def integer(self, value: int) -> Value:
         """A constant of the integer type that is as wide as the format."""
         width = self.format.width
-        return Value(self, self.format.integer_type, str((value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))))
+        return Value(
+            self, self.format.integer_type, str((value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1)))
+        )
 
     def operand(self, value: Operand, llvm_type: str) -> Value:
         if isinstance(value, Value):
@@ -231,9 +237,35 @@ class ScalarBuilder:
         return self.emit(llvm_type, f"call {llvm_type} @{function}({arguments})")
 
     def fma(self, left: Operand, right: Operand, addend: Operand) -> Value:
-        """left * right + addend, rounded once. The only place that writes a fused operation."""
-        first = next(value for value in (left, right, addend) if isinstance(value, Value))
-        return self._intrinsic("fma", *(self.operand(value, first.llvm_type) for value in (left, right, addend)))
+        """left * right + addend, rounded once on targets with fma. The only place that writes a fused operation."""
+        llvm_type = next(value.llvm_type for value in (left, right, addend) if isinstance(value, Value))
+        first, second, third = (self.operand(value, llvm_type) for value in (left, right, addend))
+        return self._intrinsic("fma", first, second, third) if self.fused else first * second + third
+
+    def product_error(self, left: Value, right: Value, product: Value) -> Value:
+        """left * right - product, exactly, for product = left * right rounded.
+
+        Without fma by Veltkamp's splitting and Dekker's product (Dekker 1971), for operands far from overflow.
+        """
+        if self.fused:
+            return self.fma(left, right, -product)
+        left_high, left_low = self._halves(left)
+        right_high, right_low = self._halves(right)
+        error = left_high * right_high - product
+        return ((error + left_high * right_low) + left_low * right_high) + left_low * right_low
+
+    def subtract_product(self, minuend: Value, left: Value, right: Value) -> Value:
+        """minuend - left * right for a product near the minuend: exact if the difference is representable."""
+        if self.fused:
+            return self.fma(-left, right, minuend)
+        product = left * right
+        return (minuend - product) - self.product_error(left, right, product)
+
+    def _halves(self, value: Value) -> tuple[Value, Value]:
+        mantissa_bits = {"float": 23, "double": 52}[value.llvm_type]
+        scaled = value * (2.0 ** (mantissa_bits // 2 + 1) + 1.0)
+        high = scaled - (scaled - value)
+        return high, value - high
 
     def round_to_even(self, value: Value) -> Value:
         return self._intrinsic("roundeven", value)
@@ -310,5 +342,7 @@ class ScalarBuilder:
     def text(self, result: Value) -> str:
         llvm_type = self.format.llvm_type
         parameters = ", ".join(f"{llvm_type} %{name}" for name in self._parameters)
-        head = f"define internal {llvm_type} @{self.name}({parameters}) alwaysinline nounwind willreturn memory(none) {{"
+        head = (
+            f"define internal {llvm_type} @{self.name}({parameters}) alwaysinline nounwind willreturn memory(none) {{"
+        )
         return "\n".join([head, *self.lines, f"  ret {llvm_type} {result.text}", "}", ""])

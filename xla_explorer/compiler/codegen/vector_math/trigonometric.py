@@ -84,7 +84,14 @@ def tangent(b: ScalarBuilder) -> Value:
 
 
 RECIPES: Final = (
-    Recipe("sine", sine, {"f32": 2.0, "f64": 2.0}, "Payne-Hanek style reduction, minimax polynomials on |r| <= pi/4"),
-    Recipe("cosine", cosine, {"f32": 2.0, "f64": 2.0}, "Payne-Hanek style reduction, minimax polynomials on |r| <= pi/4"),
-    Recipe("tan", tangent, {"f32": 3.0, "f64": 3.0}, "Payne-Hanek style reduction, minimax polynomial on |r| <= pi/4, -1/tan(r) in odd quadrants"),
+    Recipe("sine", sine, {"f32": 2.0, "f64": 1.0}, "Payne-Hanek style reduction, minimax polynomials on |r| <= pi/4"),
+    Recipe(
+        "cosine", cosine, {"f32": 2.0, "f64": 1.0}, "Payne-Hanek style reduction, minimax polynomials on |r| <= pi/4"
+    ),
+    Recipe(
+        "tan",
+        tangent,
+        {"f32": 2.75, "f64": 2.0},
+        "Payne-Hanek style reduction, minimax polynomial on |r| <= pi/4, -1/tan(r) in odd quadrants",
+    ),
 )
