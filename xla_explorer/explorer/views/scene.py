@@ -296,11 +296,11 @@ def _element(tree: _Tree, key: Key) -> SceneNode:
 def _measure(node: SceneNode, tree: _Tree, options: SceneOptions, memory: Memory, path: str) -> None:
     if node.group is not None and node.group in tree.opened:
         node.box = _level(tree, node.group, replace(options, focus=options.focus), memory, f"{path}/{node.group}")
-        head = 6.2 * (len(node.label) + len(node.detail) + len(node.name) + 8) + 16
+        head = 7.0 * (len(node.label) + len(node.detail) + len(node.name) + 8) + 16
         node.width = max(head, node.box.width + 2 * BOX_PAD)
         node.height = node.box.height + BOX_HEAD + BOX_PAD
         return
-    node.width = max(48.0, 20 + max(6.8 * len(node.label), 5.8 * len(node.name), 5.6 * len(node.detail)))
+    node.width = max(48.0, 20 + max(7.2 * len(node.label), 6.0 * len(node.name), 5.8 * len(node.detail)))
     node.height = 48.0 if node.name else 36.0
 
 

@@ -4,7 +4,7 @@ import { highlighted } from "./texts.js";
 
 const MOST_LINES = 4000, MOST_PANES = 4;
 const TITLES = { source: "your source", hlo: "HLO", "hlo-before": "HLO before", "hlo-after": "HLO after", "llvm-ir": "LLVM IR", "llvm-ir-optimized": "LLVM optimised", assembly: "assembly", ptx: "PTX", sass: "SASS" };
-const FIRST_CHOICE = ["hlo-after", "hlo", "llvm-ir-optimized", "llvm-ir", "assembly", "ptx"];
+const FIRST_CHOICE = [["hlo-after", "hlo"], ["llvm-ir-optimized", "llvm-ir"], ["assembly", "ptx", "sass"], ["source"]];
 export const paneTitle = name => TITLES[name] || name;
 
 export function codeStrip(app) {
@@ -66,7 +66,7 @@ export function codeStrip(app) {
   // Two panes follow the timeline; the others are what the session gave.
   function follow() {
     const own = [];
-    if (app.before && app.store.steps[app.step].changed) own.push({ name: "hlo-before", lines: app.before.text, producer: `before ${app.store.steps[app.step].name}`, note: "" });
+    if (app.now) own.push({ name: "hlo-before", lines: (app.before || app.now).text, producer: app.before ? `before ${app.store.steps[app.step].name}` : "as written", note: "" });
     if (app.now) own.push({ name: "hlo-after", lines: app.now.text, producer: `after ${app.store.steps[app.step].name}`, note: "" });
     const fixed = panes.filter(p => !p.name.startsWith("hlo-"));
     panes = [...fixed.filter(p => p.name === "source"), ...own, ...fixed.filter(p => p.name !== "source")];
@@ -78,7 +78,7 @@ export function codeStrip(app) {
     try { panes = (await app.store.panes()).filter(p => p.name !== "hlo" || app.store.steps.length < 2); } catch (error) { body.replaceChildren(make("p", { className: "xe-error", textContent: error.message })); return; }
     const wanted = app.wantedPane && panes.some(p => p.name === app.wantedPane) ? [app.wantedPane] : [];
     follow();
-    const ranked = FIRST_CHOICE.filter(name => panes.some(p => p.name === name) && !wanted.includes(name));
+    const ranked = FIRST_CHOICE.map(family => family.find(name => panes.some(p => p.name === name))).filter(name => name && !wanted.includes(name));
     shown = [...wanted, ...ranked.slice(0, Math.max(0, 3 - wanted.length))].sort((a, b) => panes.findIndex(p => p.name === a) - panes.findIndex(p => p.name === b));
     layout();
   }

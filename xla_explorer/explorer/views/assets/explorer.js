@@ -125,12 +125,13 @@ async function build(root, model, disposals) {
   app.showDecision = async (index, jump) => {
     const d = store.decisions[index];
     app.decision = index;
-    if (jump && d.step !== null && d.step !== app.step) await app.go(beforeOf(d));
+    if (jump && d.step !== null) {
+      if (d.step !== app.step) await app.go(d.step);
+      if (d.step > 0 && !graph.isDrawn(d.consumer)) await app.go(d.step - 1);  // its ends are gone after the pass: look before it
+    }
     app.decision = index;
     app.select(d.consumer, "decision");
   };
-  // A decision is best seen where both ends still exist: before the pass if it was accepted, after it if it was refused.
-  const beforeOf = d => d.verdict === "accepted" && d.step > 0 ? d.step - 1 : d.step;
   app.showRewrite = r => { if (r.subject !== null) app.select(r.produced && r.produced.length && app.now?.names.has(r.produced[0]) ? r.produced[0] : r.subject, "timeline"); };
   function nextChange(direction) {
     for (let k = app.step + direction; k >= 0 && k < store.steps.length; k += direction) if (k === 0 || store.steps[k].changed || store.steps[k].error) return k;
@@ -162,7 +163,7 @@ async function build(root, model, disposals) {
     "0": () => graph.fit(0.05), "+": () => graph.zoom(1.25), "=": () => graph.zoom(1.25), "-": () => graph.zoom(0.8), "?": () => { help.hidden = !help.hidden; }, Escape: back,
   };
   for (const key of ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]) keys[key] = () => { if (app.tab !== "graph") setTab("graph"); graph.walk(key); };
-  for (let k = 1; k <= 6; k++) keys[String(k)] = () => code.toggle(k - 1);
+  for (let k = 1; k <= 9; k++) keys[String(k)] = () => code.toggle(k - 1);
   root.addEventListener("keydown", event => {
     event.stopPropagation();                                                  // Lab's command mode must not see them
     if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
@@ -174,12 +175,11 @@ async function build(root, model, disposals) {
   model.on("change:selected", () => { const id = model.get("selected"); if ((id < 0 ? null : id) !== app.selected) app.select(id < 0 ? null : id, "kernel"); });
 
   setTab("graph");
-  const last = store.steps.length - 1, start = address.step ?? (model.get("step") >= 0 ? model.get("step") : last);
+  const last = store.steps.length - 1, start = address.step ?? (model.get("step") >= 0 ? model.get("step") : store.data.same[last] ?? last);
   const failed = store.steps.findIndex(s => s.error);
   await store.step(last).catch(() => {});                                     // learn the boxes of the final module: panes link through them
-  const loading = code.load();
   await app.go(Math.max(0, Math.min(last, failed > 0 && address.step === undefined ? failed : start)));
-  await loading;
+  await code.load();
   const wanted = address.op ?? (model.get("selected") >= 0 ? model.get("selected") : null);
   if (wanted !== null) app.select(wanted, "address");
   root.explorer = app;

@@ -56,7 +56,7 @@ export function graphTab(app) {
     scene.top = true;
     const ghosts = gone.slice(0, 60).map(e => drawGhost(e.node));
     canvas.replaceChildren(...ghosts, drawScene(scene, status, { select: node => app.select(own(node), "graph"), toggle: node => toggle(node), more: node => grow(node) }));
-    if (!fitted && stage.clientWidth) { fitted = true; fit(0.62); }
+    if (!fitted && stage.clientWidth) { fitted = true; fit(0.9); }
     else if (anchor) { const now = find(app.selected); if (now) { at.x += (anchor.x - now.x) * at.k; at.y += (anchor.y - now.y) * at.k; } }
     move();
     const drawn = all.filter(e => !e.node.box).length, folded = app.now.picture.aliases.size, hidden = scene.hidden + app.now.picture.hidden;
@@ -105,7 +105,7 @@ export function graphTab(app) {
     const k = Math.min(3, Math.max(0.05, at.k * by));
     at.x = x - (x - at.x) * k / at.k; at.y = y - (y - at.y) * k / at.k; at.k = k; move();
   }
-  function relayout() { memory = new Map(); draw(); fit(0.62); if (app.selected !== null) reveal(app.selected); }
+  function relayout() { memory = new Map(); draw(); fit(0.9); if (app.selected !== null) reveal(app.selected); }
   function change(next) { back.push(options); options = { ...options, ...next }; app.redrawOnly = true; draw(); app.redrawOnly = false; if (app.selected !== null) reveal(app.selected); }
   function grow(node) { app.selected = own(node); change({ focus: own(node), budget: options.budget + node.above + node.below }); app.select(own(node), "graph"); }
   const without = (set, key) => { const copy = new Set(set); copy.delete(key); return copy; };
@@ -149,7 +149,7 @@ export function graphTab(app) {
   window.addEventListener("pointerup", dropped);
   stage.addEventListener("click", event => { if (drag && drag.moved) { event.stopPropagation(); return; } }, true);
   stage.addEventListener("click", () => app.select(null, "graph"));
-  const sized = new ResizeObserver(() => { if (!fitted && scene && stage.clientWidth) { fitted = true; fit(0.62); } });
+  const sized = new ResizeObserver(() => { if (!fitted && scene && stage.clientWidth) { fitted = true; fit(0.9); } });
   sized.observe(stage);
 
   return {

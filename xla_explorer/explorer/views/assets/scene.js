@@ -121,11 +121,11 @@ function elementOf(tree, key) {
 function measure(node, tree, options, memory, path) {
   if (node.group !== null && tree.opened.has(node.group)) {
     node.box = levelOf(tree, node.group, options, memory, `${path}/${node.group}`);
-    node.width = Math.max(6.2 * (codePoints(node.label) + codePoints(node.detail) + codePoints(node.name) + 8) + 16, node.box.width + 2 * BOX_PAD);
+    node.width = Math.max(7 * (codePoints(node.label) + codePoints(node.detail) + codePoints(node.name) + 8) + 16, node.box.width + 2 * BOX_PAD);
     node.height = node.box.height + BOX_HEAD + BOX_PAD;
     return;
   }
-  node.width = Math.max(48, 20 + Math.max(6.8 * codePoints(node.label), 5.8 * codePoints(node.name), 5.6 * codePoints(node.detail)));
+  node.width = Math.max(48, 20 + Math.max(7.2 * codePoints(node.label), 6 * codePoints(node.name), 5.8 * codePoints(node.detail)));
   node.height = node.name ? 48 : 36;
 }
 

@@ -50,7 +50,11 @@ export function timelineView(app) {
   function show() {
     for (const [index, row] of rows) row.classList.toggle("now", index === app.step);
     list.querySelectorAll(".xe-rewrites").forEach(e => e.remove());
-    if (!rows.has(app.step)) { all = toggle.checked = true; build(); rows.get(app.step)?.classList.add("now"); }
+    if (!rows.has(app.step)) {                                            // a folded pass: unfold its run
+      let first = app.step;
+      while (first > 1 && !steps[first - 1].changed && !steps[first - 1].error && steps[first - 1].pipeline === steps[app.step].pipeline) first--;
+      unfolded.add(first); build(); rows.get(app.step)?.classList.add("now");
+    }
     const row = rows.get(app.step);
     if (!row) return;
     if (app.now && app.nowStep === app.step && app.now.rewrites.length && steps[app.step].changed) row.after(rewritesOf(app.now.rewrites));

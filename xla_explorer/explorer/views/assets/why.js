@@ -22,7 +22,7 @@ export function whyView(app) {
     if (d.checklist && d.checklist.length) out.push(make("ul", { className: "xe-checks" }, ...d.checklist.map(([name, ok, message]) => make("li", { className: ok === true ? "ok" : ok === false ? "no" : "skip" },
       make("span", { className: "mark", textContent: ok === true ? "✓ ok" : ok === false ? "✗ no" : "· not asked" }), make("span", {}, make("span", { textContent: name }), message ? make("small", { textContent: message }) : null)))));
     const facts = Object.entries(d.facts || {});
-    if (facts.length) out.push(make("table", { className: "xe-facts" }, ...facts.map(([k, v]) => make("tr", {}, make("th", { textContent: k.replaceAll("_", " ") }), make("td", { textContent: factText(k, v) })))));
+    if (facts.length) out.push(make("table", { className: "xe-facts" }, ...facts.map(([k, v]) => make("tr", {}, make("th", { textContent: k.replace(/_us(?=_|$)|_seconds(?=_|$)/, "").replaceAll("_", " ") }), make("td", { textContent: factText(k, v) })))));
     if (d.producerName && d.consumerName) {
       const flag = d.verdict === "accepted" ? "forbid" : "fuse", code = `session.override(${flag}=[("%${d.producerName}", "%${d.consumerName}")])`;
       out.push(make("p", { className: "xe-try" }, make("span", { textContent: d.verdict === "accepted" ? "forbid it: " : "force it: " }), make("code", { textContent: code }),

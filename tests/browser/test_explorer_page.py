@@ -1,0 +1,199 @@
+"""The exported page in a real browser: stepping by key, linked selection, both themes, hostile names, no script at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
+from xla_explorer.explorer.views.html_page import save_page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the page is NOT tested in a browser"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+class Page:
+    """An opened page that remembers what went wrong in it."""
+
+    def __init__(self, browser: Any, path: Path, address: str = "", **options: Any) -> None:
+        self.page = browser.new_page(viewport={"width": 1440, "height": 900}, **options)
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(path.as_uri() + address)
+
+    def ready(self) -> Page:
+        self.page.wait_for_selector(".xe[data-ready]", timeout=20_000)
+        return self
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.page.wait_for_timeout(60)
+
+    def step(self) -> int:
+        return int(self.page.locator(".xe").get_attribute("data-step"))
+
+    def count(self, selector: str) -> int:
+        return int(self.page.locator(selector).count())
+
+    def text(self, selector: str) -> str:
+        return str(self.page.locator(selector).first.inner_text())
+
+    def keep(self, name: str) -> None:
+        """Screenshots for a person, where XLA_EXPLORER_SCREENSHOTS names a folder."""
+        folder = os.environ.get("XLA_EXPLORER_SCREENSHOTS")
+        if folder:
+            self.page.screenshot(path=str(Path(folder) / f"{name}.png"))
+
+
+@pytest.fixture(scope="module")
+def softmax(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_page(SoftmaxSource(), tmp_path_factory.mktemp("pages") / "softmax.html")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_stepping_by_keyboard(browser: Any, softmax: Path, scheme: str) -> None:
+    page = Page(browser, softmax, color_scheme=scheme).ready()
+    assert page.page.locator(".xe").get_attribute("data-theme") == scheme
+    assert page.step() == 7  # the last step that changed something
+    page.keep(f"{scheme}_final")
+    page.press("[")
+    assert page.step() == 4
+    page.press("[", "[", "]")
+    assert page.step() == 3
+    assert page.count(".xe-node.changed") >= 1 and page.count(".xe-ghost") >= 1
+    page.keep(f"{scheme}_algsimp")
+    page.press("t")
+    assert page.count(".xe-line.del") == 5 and page.count(".xe-line.add") == 2
+    page.keep(f"{scheme}_text")
+    page.press("}", "}")
+    assert page.step() == 5 and "changed nothing" in page.text(".xe-where")
+    assert page.errors == [] and len(page.requests) == 1
+    page.page.close()
+
+
+def test_one_selection_lights_every_pane(browser: Any, softmax: Path) -> None:
+    page = Page(browser, softmax, "#step=7&op=9").ready()
+    assert "%exp.9" in page.text(".xe-why-body")
+    assert page.count(".xe-pane") == 3
+    for k in range(3):
+        assert page.page.locator(".xe-pane").nth(k).locator(".xe-line.on").count() >= 1
+    assert page.count(".xe-node.on") == 1
+    assert page.count(".xe-times tr.on") == 1  # through the fusion that holds it
+    page.page.locator(".xe-pane").nth(2).locator(".xe-line", has_text="vdivps").click()
+    assert "%quotient.14" in page.text(".xe-why-body") and "op=14" in page.page.url
+    page.press("ArrowUp")
+    assert "%sum_b.13" in page.text(".xe-why-body")
+    page.keep("selection")
+    page.page.close()
+
+
+def test_fusion_decisions_as_checklists(browser: Any, softmax: Path) -> None:
+    page = Page(browser, softmax).ready()
+    page.press("f")
+    assert "fusion refused" in page.text(".xe-why-body") and page.count(".xe-checks .no") == 1
+    assert 'session.override(fuse=[("%exp.9", "%quotient.14")])' in page.text(".xe-try")
+    page.keep("decision")
+    page.press("d")
+    assert page.count(".xe-decisions tbody tr") == 4 and page.count(".xe-decisions tr.on") == 1
+    page.keep("fusion_tab")
+    page.press("f")
+    assert "fusion accepted" in page.text(".xe-why-body") and page.step() == 7
+    page.page.close()
+
+
+def test_search_help_and_panes(browser: Any, softmax: Path) -> None:
+    page = Page(browser, softmax).ready()
+    page.press("/")
+    page.page.keyboard.type("exp")
+    assert page.count(".xe-found > div") >= 1
+    page.keep("search")
+    page.press("Enter")
+    assert "exp" in page.text(".xe-why-body")
+    page.press("?")
+    assert page.page.locator(".xe-help").is_visible()
+    page.keep("help")
+    page.press("Escape")
+    assert not page.page.locator(".xe-help").is_visible()
+    page.press("1")
+    assert page.count(".xe-pane") == 4
+    page.press("1", "6", "5")
+    assert page.errors == []
+    page.page.close()
+
+
+def test_boxes_open_and_close(browser: Any, softmax: Path) -> None:
+    page = Page(browser, softmax, "#step=7&op=19").ready()
+    assert page.count(".xe-node.box") == 3
+    page.press("c")
+    assert page.count(".xe-node.box") == 2
+    page.keep("closed_box")
+    page.press("e")
+    assert page.count(".xe-node.box") == 3
+    page.page.close()
+
+
+def test_a_big_module_stays_within_its_budget(browser: Any, tmp_path: Path) -> None:
+    page = Page(browser, save_page(GeneratedSource(), tmp_path / "big.html"))
+    page.ready()
+    assert page.count(".xe-node") <= 300 and "hidden" in page.text(".xe-count")
+    page.keep("generated")
+    page.press("[")
+    assert float(page.page.locator(".xe").get_attribute("data-draw-ms")) < 2000
+    page.press("/")
+    page.page.keyboard.type("v.700")
+    page.press("Enter")
+    assert page.count(".xe-node.on") == 1
+    page.press("n")
+    assert page.count(".xe-node") <= 45
+    page.keep("neighbourhood")
+    assert page.errors == []
+    page.page.close()
+
+
+def test_a_failed_pass_is_explained(browser: Any, tmp_path: Path) -> None:
+    page = Page(browser, save_page(SoftmaxSource(failed=True), tmp_path / "failed.html")).ready()
+    assert "HloVerifyError" in page.text(".xe-why-body .xe-error")
+    page.keep("failed")
+    page.press("[")
+    assert page.step() == 4
+    page.page.close()
+
+
+def test_hostile_names_stay_text(browser: Any, tmp_path: Path) -> None:
+    page = Page(browser, save_page(HostileSource(), tmp_path / "hostile.html")).ready()
+    page.press("ArrowDown", "ArrowDown", "f", "w", "d", "t", "g", "1", "2", "3", "[", "]", "?")
+    page.page.locator(".xe-node").first.hover(force=True)
+    page.page.wait_for_timeout(100)
+    assert page.page.evaluate("window.pwned") is None
+    assert page.count(".xe img, .xe script, .xe [onload], .xe [onerror], .xe [onmouseover]") == 0
+    assert page.errors == []
+    page.page.close()
+
+
+def test_the_page_is_complete_without_script(browser: Any, softmax: Path) -> None:
+    page = Page(browser, softmax, java_script_enabled=False)
+    text = page.text("#static")
+    for part in ("softmax_dot", "would-duplicate-expensive", "algsimp", "vfmadd213ps" if "vfmadd213ps" in text else "fmul", "exp_sum_fusion"):
+        assert part in text
+    assert page.count("#static svg") == 1
+    page.keep("no_script")
+    page.page.close()

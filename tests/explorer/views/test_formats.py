@@ -1,0 +1,140 @@
+"""SVG, DOT, diff rows, numbers, static form and page: well-formed, complete, bounded, and deaf to hostile names."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+import subprocess
+import sys
+import xml.dom.minidom
+from pathlib import Path
+
+import pytest
+from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
+from xla_explorer.explorer.views.dot import picture_dot, render_dot
+from xla_explorer.explorer.views.front_end import ASSETS, MODULES, script, widget_module
+from xla_explorer.explorer.views.html_page import export_page, save_page
+from xla_explorer.explorer.views.picture import change_status
+from xla_explorer.explorer.views.quantities import byte_count, headline, microseconds, percent
+from xla_explorer.explorer.views.source import TextLine
+from xla_explorer.explorer.views.static_form import SIZE_LIMIT, static_html, static_text
+from xla_explorer.explorer.views.svg import picture_svg
+from xla_explorer.explorer.views.text_diff import diff_rows, side_by_side_diff_html, unified_diff_html
+
+
+def test_svg_is_well_formed_titled_and_uses_presentation_attributes_only() -> None:
+    source = SoftmaxSource()
+    svg = picture_svg(source.picture(7), status=change_status(source.picture(6), source.picture(7)))
+    document = xml.dom.minidom.parseString(svg)
+    assert not document.getElementsByTagName("style") and not document.getElementsByTagName("script")
+    assert " class=" not in svg and " id=" not in svg
+    titles = [t.firstChild.data for t in document.getElementsByTagName("title") if t.firstChild]
+    assert any(t.startswith("%exp.9") for t in titles)
+    assert "stroke-dasharray" in svg and "would-duplicate-expensive" in svg
+
+
+def test_svg_says_what_it_left_out() -> None:
+    svg = picture_svg(GeneratedSource().picture(0), budget=100)
+    assert "1900 of 2000 elements not drawn" in svg
+
+
+def test_svg_and_static_html_survive_hostile_names() -> None:
+    source = HostileSource()
+    svg = picture_svg(source.picture(1))
+    document = xml.dom.minidom.parseString(svg.encode("utf-8"))
+    assert {e.tagName for e in document.getElementsByTagName("*")} <= {"svg", "title", "g", "path", "text", "rect", "circle"}
+    html = static_html(source)
+    assert "<script" not in html and not re.search(r"<img src=x|<svg onload", html)
+
+
+def test_dot_quotes_names_and_draws_clusters() -> None:
+    text = picture_dot(SoftmaxSource().picture(9))
+    assert text.count("subgraph") == 3 and "style=dashed" in text and 'label="would-duplicate-expensive"' in text
+    hostile = picture_dot(HostileSource().picture(1))
+    assert hostile.count("{") - hostile.count("}") == 0 and "\x00" not in hostile
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed: DOT text is not drawn")
+def test_dot_is_drawn_where_graphviz_is_installed() -> None:
+    assert b"<svg" in (render_dot(picture_dot(SoftmaxSource().picture(9))) or b"")
+    assert b"<svg" in (render_dot(picture_dot(HostileSource().picture(1))) or b"")
+
+
+def test_no_graphviz_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert render_dot("digraph {}") is None
+
+
+def test_diff_pairs_lines_of_one_instruction() -> None:
+    before = [TextLine("a", 1), TextLine("b = old", 2), TextLine("c", 3), TextLine("d", 4)]
+    after = [TextLine("a", 1), TextLine("b = new", 2), TextLine("x", 9), TextLine("d", 4)]
+    kinds = [row.kind for row in diff_rows(before, after)]
+    assert kinds == ["same", "changed", "removed", "added", "same"]
+
+
+def test_diff_folds_what_is_far_from_a_change() -> None:
+    before = [TextLine(f"line {k}", k) for k in range(50)]
+    after = [*before[:25], TextLine("new"), *before[25:]]
+    rows = diff_rows(before, after, context=2)
+    assert [row.kind for row in rows] == ["gap", "same", "same", "added", "same", "same", "gap"]
+    assert rows[0].skipped == 23 and rows[-1].skipped == 23
+    assert "+ new" in unified_diff_html(before, after) and "+ new" in side_by_side_diff_html(before, after)
+    assert unified_diff_html(before, before) == "<p>no textual change</p>"
+
+
+def test_numbers_carry_units() -> None:
+    assert (microseconds(61.2), microseconds(1250.0), microseconds(None)) == ("61.2 µs", "1.25 ms", "–")
+    assert (byte_count(131072), byte_count(12), percent(0.123)) == ("128 KiB", "12 B", "12 %")
+    parts = headline(SoftmaxSource().summary())
+    assert parts == ["cpu", "9 passes, 3 changed it", "13 → 4 kernels", "61.2 µs (n 20, iqr 1.40 µs, was 148 µs)"]
+
+
+def test_static_form_is_complete() -> None:
+    html = static_html(SoftmaxSource())
+    for text in ("softmax_dot", "13 → 4 kernels", "data:image/svg+xml;base64,", "would-duplicate-expensive", "algsimp", "exp_sum_fusion", "⚠ evaluator"):
+        assert text in html
+    picture = re.search(r"base64,([^\"]+)", html)
+    assert picture is not None and b"fusion of" in base64.b64decode(picture[1])
+    assert "2 decisions accepted, 2 refused" in static_text(SoftmaxSource())
+
+
+def test_static_form_of_a_failed_compile_shows_what_was_before() -> None:
+    html = static_html(SoftmaxSource(failed=True))
+    assert "fusion failed" in html and "HloVerifyError" in html and "layout-assignment" in html
+
+
+@pytest.mark.parametrize("count", [500, 2000, 6000])
+def test_static_form_stays_below_its_limit_and_says_what_it_cut(count: int) -> None:
+    html = static_html(GeneratedSource(count))
+    assert len(html) <= SIZE_LIMIT and "lines cut" in html
+
+
+def test_page_holds_everything_and_fetches_nothing(tmp_path: Path) -> None:
+    page = save_page(SoftmaxSource(), tmp_path / "page.html").read_text(encoding="utf-8")
+    assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", page) and "import(" not in page
+    assert page.count("</script>") == 2
+    assert export_page(HostileSource()).count("</script>") == 2
+
+
+def test_joined_script_has_no_imports_and_no_double_names() -> None:
+    text = script()
+    assert not re.search(r"^(import|export) ", text, re.MULTILINE)
+    names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE)
+    assert sorted(names) == sorted(set(names))
+    assert {f"{name}.js" for name in MODULES} == {file.name for file in ASSETS.glob("*.js")}
+    assert "innerHTML" not in text and "insertAdjacentHTML" not in text
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed: the script's syntax is not checked")
+def test_joined_script_parses(tmp_path: Path) -> None:
+    (tmp_path / "widget.mjs").write_text(widget_module())
+    subprocess.run(["node", "--check", str(tmp_path / "widget.mjs")], check=True)
+
+
+def test_importing_the_views_loads_no_notebook_and_no_pandas() -> None:
+    code = (
+        "import sys, xla_explorer.explorer.views.html_page, xla_explorer.explorer.views.dot; "
+        "bad = {'IPython', 'anywidget', 'pandas', 'llvmlite', 'numpy'} & set(sys.modules); sys.exit(str(bad) if bad else 0)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,79 @@
+"""The payload: complete or light, rows stored once, answers to the widget's requests."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
+from xla_explorer.explorer.views.payload import MOST_DECISIONS, answer, build_payload, is_small, packed, plain, step_detail, unpacked
+from xla_explorer.explorer.views.source import DecisionRow
+
+
+def _rows(pool: list[Any], runs: list[list[int]]) -> list[Any]:
+    return [row for first, count in runs for row in pool[first : first + count]]
+
+
+def test_pooled_steps_decode_to_what_the_source_says() -> None:
+    source = SoftmaxSource()
+    payload = unpacked(packed(build_payload(source)))
+    assert payload["complete"] and set(payload["details"]) == {"0", "3", "4", "7"}
+    assert payload["same"] == [0, 0, 0, 3, 4, 4, 4, 7, 7, 7]
+    for step in (0, 3, 4, 7):
+        detail, expected = payload["details"][str(step)], json.loads(json.dumps(step_detail(source, step)))
+        for key in ("nodes", "edges", "groups"):
+            assert _rows(payload["pools"][key], detail[key]) == expected["picture"][key]
+        assert _rows(payload["pools"]["text"], detail["text"]) == expected["text"]
+    assert [payload["pools"]["history"][k] for k in payload["histories"]["9"]] == list(source.history(9))
+
+
+def test_lineage_links_subjects_to_what_was_produced() -> None:
+    assert build_payload(SoftmaxSource())["lineage"] == [[4, 1], [10, 9]]
+
+
+def test_steps_share_their_rows() -> None:
+    source = GeneratedSource()
+    together = len(packed(build_payload(source, complete=True)))
+    apart = sum(len(packed(step_detail(source, k))) for k in range(7))
+    assert together < apart * 0.75
+
+
+def test_big_modules_send_a_light_payload() -> None:
+    source = GeneratedSource()
+    assert not is_small(source.steps())
+    payload = build_payload(source)
+    assert not payload["complete"] and not payload["details"] and not payload["panes"]
+    assert len(packed(payload)) < 3000
+
+
+def test_answers() -> None:
+    source = GeneratedSource()
+    assert len(answer(source, {"ask": "step", "id": 2})["picture"]["nodes"]) == len(source.picture(2).nodes)
+    assert [pane["name"] for pane in answer(source, {"ask": "panes"})] == ["hlo", "llvm-ir"]
+    assert answer(SoftmaxSource(), {"ask": "history", "id": 9})[0] == "step 0: %exp.9 written"
+    for bad in ({"ask": "step", "id": 99}, {"ask": "step", "id": True}, {"ask": "step"}, {"ask": "files"}, {}):
+        with pytest.raises(ValueError):
+            answer(source, bad)
+
+
+def test_too_many_decisions_are_cut_and_counted() -> None:
+    class Many(SoftmaxSource):
+        def decisions(self, step: int | None = None) -> list[DecisionRow]:
+            rows = [DecisionRow("fusion", "refused", "no", producer=k, consumer=k + 1) for k in range(3000)]
+            return [*rows, DecisionRow("fusion", "accepted", "yes", producer=1, consumer=2)]
+
+    payload = build_payload(Many())
+    assert len(payload["decisions"]) == MOST_DECISIONS and payload["decisions_hidden"] == 1001
+    assert payload["decisions"][-1][1] == "accepted"
+
+
+def test_plain_takes_numpy_and_what_json_cannot_hold() -> None:
+    numpy = pytest.importorskip("numpy")
+    value = plain({"a": numpy.float32(1.5), "b": numpy.int64(3), "c": math.inf, "d": numpy.array([1, 2]), 5: (None, True)})
+    assert value == {"a": 1.5, "b": 3, "c": "inf", "d": "[1 2]", "5": [None, True]}
+
+
+def test_hostile_text_travels() -> None:
+    assert unpacked(packed(build_payload(HostileSource())))["decisions"][0][3].startswith("<img")

@@ -1,0 +1,77 @@
+"""The picture model: JSON round trip, change status, saving; and what folding leaves drawn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from explorer_fakes import SoftmaxSource
+from xla_explorer.explorer.views.folding import fold_picture
+from xla_explorer.explorer.views.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode, change_status
+
+
+def test_json_round_trip_keeps_everything() -> None:
+    graph = SoftmaxSource().picture(9)
+    again = PictureGraph.from_json(json.loads(json.dumps(graph.to_json())))
+    assert (again.nodes, again.edges, again.groups) == (graph.nodes, graph.edges, graph.groups)
+    assert (again.aliases, again.title, again.hidden, again.note) == (graph.aliases, graph.title, graph.hidden, graph.note)
+
+
+def test_change_status_names_new_and_changed_nodes() -> None:
+    source = SoftmaxSource()
+    status = change_status(source.picture(0), source.picture(3))
+    assert status[8] == "changed"  # reads x now, not x * 1
+    assert status[9] == "same"
+    assert set(change_status(None, source.picture(0)).values()) == {"same"}
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".dot", ".gv", ".json"])
+def test_save_by_suffix(tmp_path: Path, suffix: str) -> None:
+    path = SoftmaxSource().picture(9).save(tmp_path / f"graph{suffix}")
+    assert path.stat().st_size > 500
+
+
+def test_save_refuses_an_unknown_suffix(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"\.png.*choose"):
+        SoftmaxSource().picture(9).save(tmp_path / "graph.png")
+
+
+def _chain() -> PictureGraph:
+    nodes = [
+        PictureNode(1, "parameter 0", "f32[4]", "parameter"),
+        PictureNode(2, "constant 2", "f32[]", "constant"),
+        PictureNode(3, "broadcast {}", "f32[4]", "data-movement"),
+        PictureNode(4, "multiply", "f32[4]", "elementwise"),
+        PictureNode(5, "tuple", "(f32[4])", "data-movement"),
+    ]
+    return PictureGraph(nodes, [PictureEdge(1, 4), PictureEdge(2, 3), PictureEdge(3, 4), PictureEdge(4, 5)])
+
+
+def test_constants_and_the_final_tuple_become_text() -> None:
+    folded = fold_picture(_chain())
+    assert [node.label for node in folded.nodes] == ["parameter 0", "multiply · 2"]
+    assert folded.nodes[1].detail.endswith("→ out 0")
+    assert folded.aliases == {2: 4, 3: 4, 5: 4}
+    assert [(e.source, e.target) for e in folded.edges] == [(1, 4)]
+
+
+def test_get_tuple_element_becomes_an_edge() -> None:
+    nodes = [PictureNode(1, "while", "", "control-flow"), PictureNode(2, "get-tuple-element 1"), PictureNode(3, "add")]
+    folded = fold_picture(PictureGraph(nodes, [PictureEdge(1, 2), PictureEdge(2, 3)]))
+    assert [(e.source, e.target) for e in folded.edges] == [(1, 3)]
+    assert folded.aliases == {2: 1}
+
+
+def test_a_returned_constant_and_a_constant_read_by_a_box_stay_drawn() -> None:
+    returned = [PictureNode(1, "constant 1", "", "constant"), PictureNode(2, "tuple")]
+    assert {n.id for n in fold_picture(PictureGraph(returned, [PictureEdge(1, 2)])).nodes} == {1}
+    boxed = [PictureNode(1, "constant 1", "", "constant"), PictureNode(2, "add", group="f")]
+    graph = PictureGraph(boxed, [PictureEdge(1, 7)], [PictureGroup("f", "add", instruction=7)])
+    assert {n.id for n in fold_picture(graph).nodes} == {1, 2}
+
+
+def test_the_only_node_of_a_box_is_never_folded() -> None:
+    nodes = [PictureNode(1, "constant 1", "", "constant", "f"), PictureNode(2, "add", "", "elementwise")]
+    graph = PictureGraph(nodes, [PictureEdge(1, 2)], [PictureGroup("f", "constant")])
+    assert len(fold_picture(graph).nodes) == 2

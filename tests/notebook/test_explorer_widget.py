@@ -1,0 +1,49 @@
+"""The widget's Python half: its state, its answers, and the static form beside the live view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+anywidget = pytest.importorskip("anywidget")
+
+from explorer_fakes import GeneratedSource, SoftmaxSource  # noqa: E402
+from xla_explorer.explorer.views.payload import unpacked  # noqa: E402
+from xla_explorer.notebook.explorer_widget import ExplorerWidget  # noqa: E402
+
+
+class _Heard(list[Any]):
+    def __call__(self, content: Any, buffers: Any = None) -> None:
+        self.append((content, buffers))
+
+
+def test_bundle_carries_the_static_form_beside_the_view() -> None:
+    shown = ExplorerWidget(SoftmaxSource())._repr_mimebundle_()
+    assert shown is not None
+    bundle = shown[0]
+    assert {"text/plain", "text/html", "application/vnd.jupyter.widget-view+json"} <= set(bundle)
+    assert bundle["text/plain"].startswith("softmax_dot · cpu")
+    assert "would-duplicate-expensive" in bundle["text/html"] and len(bundle["text/html"]) < 300_000
+
+
+def test_small_compiles_travel_whole_and_big_ones_answer() -> None:
+    assert unpacked(ExplorerWidget(SoftmaxSource()).data)["complete"]
+    widget = ExplorerWidget(GeneratedSource())
+    assert not unpacked(widget.data)["complete"] and len(widget.data) < 5000
+    heard = _Heard()
+    widget.send = heard
+    widget._reply(widget, {"ask": "step", "id": 3, "reply": 7}, [])
+    content, buffers = heard[0]
+    assert content == {"reply": 7} and len(unpacked(buffers[0])["text"]) == len(GeneratedSource().text(3))
+
+
+def test_a_failing_answer_is_an_answer() -> None:
+    widget, heard = ExplorerWidget(SoftmaxSource()), _Heard()
+    widget.send = heard
+    widget._reply(widget, {"ask": "step", "id": 99, "reply": 1}, [])
+    assert heard[0][0]["reply"] == 1 and "no step 99" in heard[0][0]["error"]
+
+
+def test_page_of_the_widget() -> None:
+    assert ExplorerWidget(SoftmaxSource()).to_html().startswith("<!doctype html>")
