@@ -111,7 +111,7 @@ def binary_arguments(opcode: str, dtype: numpy.dtype) -> tuple[Array, Array]:
 
 
 def errors_in_ulps(values: Array, reference: Array) -> Array:
-    """Errors in units in the last place of the rounded reference; infinite where NaN, infinity or the sign of 0 differ."""
+    """Errors in units in the last place of the reference; infinite where NaN, infinity or the sign of 0 differ."""
     dtype = values.dtype
     rounded = reference.astype(dtype)
     unit = numpy.spacing(numpy.maximum(numpy.abs(rounded), numpy.finfo(dtype).tiny))
