@@ -13,7 +13,7 @@ import numpy as np
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator.plan import Plan, check_size, evaluation_function, literal_value
 from xla_explorer.hlo.evaluator.registry import Array, EvaluationError, Value
-from xla_explorer.hlo.evaluator.vectorise import VectorPlan, run_vectorised
+from xla_explorer.hlo.evaluator.vectorise import VectorPlan, evaluate_scalar_step, run_vectorised
 from xla_explorer.hlo.instruction import HloInstruction
 
 DEFAULT_MAX_ELEMENTS = 1 << 30
@@ -129,6 +129,21 @@ class Evaluator:
         if vector_plan is not None:
             return run_vectorised(vector_plan, arguments, shape, self)
         return self._element_by_element(computation, arguments, shape)
+
+    def evaluate_subgraph(self, instruction: HloInstruction, computation: HloComputation, arguments: Sequence[Array]) -> Array:
+        """The value of one instruction of a scalar computation, element by element over arrays of one shape."""
+        values: dict[HloInstruction, Value] = {}
+        needed = {instruction}
+        order = computation.post_order()
+        for i in reversed(order):
+            if i in needed:
+                needed.update(i.operands)
+        with np.errstate(all="ignore"):
+            for i in order:
+                if i in needed:
+                    values[i] = (arguments[int(i.payload)] if i.opcode.name == "parameter"
+                                 else evaluate_scalar_step(i, [values[o] for o in i.operands], self))
+        return np.asarray(values[instruction])
 
     def _element_by_element(self, computation: HloComputation, arguments: Sequence[Array], shape: tuple[int, ...]) -> Value:
         from xla_explorer.hlo.evaluator.vectorise import empty_value, store_element

@@ -1,1 +1,140 @@
-"""In preparation."""
+"""Random numbers: the counter-based generators Philox4x32-10 and ThreeFry2x32-20 bit for bit, and the stateful opcodes.
+
+Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (the two generators); StableHLO rng_bit_generator;
+how counters and words are laid out follows XLA:CPU (RngBitGeneratorExpander, prng.cc).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xla_explorer.hlo.evaluator.conversion import convert, type_of, widen
+from xla_explorer.hlo.evaluator.registry import Array, UnsupportedOpcodeError, Value, evaluates
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.evaluator.evaluator import Evaluator
+    from xla_explorer.hlo.instruction import HloInstruction
+
+_LOW = np.uint64(0xFFFFFFFF)
+_32 = np.uint64(32)
+
+
+def philox4x32(counter: Sequence[Array], key: tuple[int, int]) -> list[Array]:
+    """Ten rounds on four u32 counter words (arrays of u64 that hold 32 bits each)."""
+    c0, c1, c2, c3 = counter
+    k0, k1 = key
+    for _ in range(10):
+        first, second = c0 * np.uint64(0xD2511F53), c2 * np.uint64(0xCD9E8D57)
+        c0, c1, c2, c3 = ((second >> _32) ^ c1 ^ np.uint64(k0), second & _LOW, (first >> _32) ^ c3 ^ np.uint64(k1), first & _LOW)
+        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+    return [c0, c1, c2, c3]
+
+
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+
+
+def threefry2x32(counter: tuple[Array, Array], key: tuple[int, int]) -> tuple[Array, Array]:
+    """Twenty rounds on two u32 counter words (u32 arrays)."""
+    keys = [np.uint32(key[0]), np.uint32(key[1]), np.uint32(key[0] ^ key[1] ^ 0x1BD11BDA)]
+    x, y = counter[0] + keys[0], counter[1] + keys[1]
+    for group in range(5):
+        for rotation in _ROTATIONS[group % 2]:
+            x = x + y
+            y = ((y << np.uint32(rotation)) | (y >> np.uint32(32 - rotation))) ^ x
+        x = x + keys[(group + 1) % 3]
+        y = y + keys[(group + 2) % 3] + np.uint32(group + 1)
+    return x, y
+
+
+def philox_bits(state: Array, count: int, bits: int) -> tuple[Array, Array]:
+    """(new state, `count` words of 32 or 64 bits). state: u64 key, counter low [, counter high; else the key]."""
+    key = int(state[0])
+    words = count * bits // 32
+    blocks = -(-words // 4)
+    low = int(state[1])
+    high = int(state[2]) if state.size > 2 else key
+    steps = np.arange(blocks, dtype=np.uint64)
+    lows = np.uint64(low) + steps
+    highs = np.uint64(high) + (lows < np.uint64(low))
+    counter = [lows & _LOW, lows >> _32, highs & _LOW, highs >> _32]
+    out = np.stack(philox4x32(counter, (key & 0xFFFFFFFF, key >> 32)), axis=-1).astype(np.uint32).reshape(-1)
+    after = ((high << 64) | low) + blocks
+    new = np.array([key, after & (2**64 - 1), (after >> 64) & (2**64 - 1)][: state.size], np.uint64)
+    return new, out[:words] if bits == 32 else out[: 2 * count].view(np.uint64)
+
+
+def threefry_bits(state: Array, dimensions: tuple[int, ...], bits: int) -> tuple[Array, Array]:
+    """(new state, words of 32 or 64 bits in the given dimensions). state: u64 key, counter."""
+    key = (int(state[0]) & 0xFFFFFFFF, int(state[0]) >> 32)
+    start = np.uint64(state[1])
+    count = math.prod(dimensions)
+    if bits == 64:
+        pairs = count
+    else:
+        # The two output words of a counter alternate along the first even dimension (else the last, rounded up).
+        split = next((d for d, n in enumerate(dimensions) if n % 2 == 0), len(dimensions) - 1)
+        half = tuple([-(-n // 2) if d == split else n for d, n in enumerate(dimensions)])
+        pairs = math.prod(half)
+    counters = start + np.arange(pairs, dtype=np.uint64)
+    x, y = threefry2x32(((counters & _LOW).astype(np.uint32), (counters >> _32).astype(np.uint32)), key)
+    new = np.array([state[0], start + np.uint64(pairs)], np.uint64)
+    if bits == 64:
+        return new, (x.astype(np.uint64) | (y.astype(np.uint64) << _32)).reshape(dimensions)
+    if not dimensions:
+        return new, x.reshape(())
+    doubled = [2 * n if d == split else n for d, n in enumerate(half)]
+    whole = np.stack([x.reshape(half), y.reshape(half)], axis=split + 1).reshape(doubled)
+    return new, whole[tuple([slice(0, n) for n in dimensions])]
+
+
+@evaluates("rng-bit-generator")
+def rng_bit_generator(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """(new state, bits). The state is u64[2] or u64[3] (Philox): key first, then the counter; or the same as u32 words."""
+    given = operands[0]
+    state = np.ascontiguousarray(given).view(np.uint64)
+    algorithm = i.attributes.get("algorithm", "rng_default")
+    shape = i.shape.tuple_shapes[1]
+    width = 64 if shape.element_type.bits == 64 else 32
+    if algorithm == "rng_three_fry":
+        new, words = threefry_bits(state, shape.dimensions, width)
+    elif algorithm in ("rng_philox", "rng_default"):
+        new, words = philox_bits(state, shape.element_count, width)
+    else:
+        raise UnsupportedOpcodeError("rng-bit-generator", f"%{i.name}: unknown algorithm {algorithm}")
+    element = shape.element_type
+    if element.bits < 32:
+        words = words.astype(np.uint16 if element.bits == 16 else np.uint8)
+    bits = words.view(element.dtype) if element.bits >= 8 else convert(words, element)
+    return (new.view(given.dtype), bits.reshape(shape.dimensions))
+
+
+@evaluates("rng")
+def rng(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """rng_uniform in [a, b), rng_normal with mean a and deviation b, from the evaluator's seeded generator."""
+    a, b = operands
+    element = i.shape.element_type
+    generator = evaluator.generator
+    if i.attributes.value("distribution") == "rng_normal":
+        drawn = float(widen(a)) + float(widen(b)) * generator.standard_normal(i.shape.dimensions)
+        return convert(np.asarray(drawn), element)
+    if element.is_float:
+        low, high = float(widen(a)), float(widen(b))
+        drawn = convert(np.asarray(low + (high - low) * generator.random(i.shape.dimensions)), element)
+        # Rounding may reach b, which is excluded.
+        return np.where(widen(drawn) >= high, a, drawn).astype(element.dtype) if high > low else drawn
+    if element.is_pred:
+        return np.asarray(generator.integers(0, 2, i.shape.dimensions)).astype(np.bool_)
+    numbers = generator.integers(int(a), int(b), i.shape.dimensions, dtype=widen(a).dtype)
+    return np.asarray(numbers).astype(type_of(a.dtype).dtype)
+
+
+@evaluates("rng-get-and-update-state")
+def rng_get_and_update_state(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """u64[2]: the evaluator's 128-bit state (low word first), to which `delta` is then added."""
+    state = evaluator.rng_state
+    evaluator.rng_state = (state + i.attributes.value("delta")) & (2**128 - 1)
+    return np.array([state & (2**64 - 1), state >> 64], np.uint64)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_explorer.hlo.evaluator.plan import Plan
-from xla_explorer.hlo.evaluator.registry import Array, Value
+from xla_explorer.hlo.evaluator.plan import Plan, evaluation_function
+from xla_explorer.hlo.evaluator.registry import Array, EvaluationFunction, Value
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.computation import HloComputation
@@ -76,17 +76,21 @@ def _run(plan: Plan, arguments: Sequence[Array], evaluator: Evaluator) -> Value:
     for slot, number in plan.parameters:
         frame[slot] = arguments[number]
     for function, instruction, operands, result, dead, _, _ in plan.steps:
-        name = instruction.opcode.name
-        values = [frame[o] for o in operands]
-        if name in _SCALAR_IDENTITY:
-            frame[result] = values[0]
-        elif name in _CALLS:
-            frame[result] = _run(evaluator.plan(instruction.called[0]), values, evaluator)
-        else:
-            frame[result] = function(instruction, values, evaluator)
+        frame[result] = evaluate_scalar_step(instruction, [frame[o] for o in operands], evaluator, function)
         for slot in dead:
             frame[slot] = None
     return frame[plan.root]
+
+
+def evaluate_scalar_step(instruction: HloInstruction, values: Sequence[Value], evaluator: Evaluator,
+                         function: EvaluationFunction | None = None) -> Value:
+    """One instruction over scalars, on arrays."""
+    name = instruction.opcode.name
+    if name in _SCALAR_IDENTITY:
+        return values[0]
+    if name in _CALLS:
+        return _run(evaluator.plan(instruction.called[0]), values, evaluator)
+    return (function or evaluation_function(instruction))(instruction, values, evaluator)
 
 
 def _broadcast(value: Value, shape: tuple[int, ...]) -> Value:

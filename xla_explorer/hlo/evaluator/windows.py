@@ -1,1 +1,116 @@
-"""In preparation."""
+"""Windowed reductions: `reduce-window` and `select-and-scatter`.
+
+Both walk over the positions inside a window (few) and treat every window at once (many): position p of all windows is one
+strided slice of the operand. Where p falls on padding or between dilated elements, it takes no part.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from xla_explorer.hlo.attributes import Window, WindowDimension
+from xla_explorer.hlo.evaluator.combiner import Combiner, accumulation_dtype, combine_pair, combiner_of, identity_of
+from xla_explorer.hlo.evaluator.conversion import WIDER, narrow, widen
+from xla_explorer.hlo.evaluator.indexing import scatter_elements
+from xla_explorer.hlo.evaluator.reduction import as_list
+from xla_explorer.hlo.evaluator.registry import Array, Value, evaluates
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.evaluator.evaluator import Evaluator
+    from xla_explorer.hlo.instruction import HloInstruction
+
+
+class WindowPosition(NamedTuple):
+    """One position inside the window: which windows have an operand element there, and where these elements are."""
+
+    index: tuple[int, ...]
+    windows: tuple[slice, ...]
+    elements: tuple[slice, ...]
+
+
+def window_positions(window: Window, base: Sequence[int], output: Sequence[int]) -> Iterator[WindowPosition]:
+    """The positions in row-major order; those that lie on no element of any window are left out."""
+    per_dimension = [[found for k in range(d.size) if (found := _along(d, k, n, m)) is not None]
+                     for d, n, m in zip(window.dimensions, base, output, strict=True)]
+    for choice in itertools.product(*per_dimension):
+        yield WindowPosition(tuple([c[0] for c in choice]), tuple([c[1] for c in choice]), tuple([c[2] for c in choice]))
+
+
+def _along(d: WindowDimension, k: int, base: int, output: int) -> tuple[int, slice, slice] | None:
+    """Windows o with an element under position k: o * stride + k * window_dilation - low = element * base_dilation."""
+    stride, base_dilation = d.stride, d.base_dilation
+    shift = (d.size - 1 - k if d.window_reversal else k) * d.window_dilation - d.padding_low
+    earliest = max(0, -(shift // stride))
+    candidates = range(earliest, min(output, earliest + base_dilation))
+    first = next((o for o in candidates if (o * stride + shift) % base_dilation == 0), None)
+    if first is None:
+        return None
+    period = base_dilation // math.gcd(stride, base_dilation)
+    element = (first * stride + shift) // base_dilation
+    element_step = period * stride // base_dilation
+    if element >= base:
+        return None
+    count = min((output - 1 - first) // period, (base - 1 - element) // element_step) + 1
+    return (k, slice(first, first + (count - 1) * period + 1, period),
+            slice(element, element + (count - 1) * element_step + 1, element_step))
+
+
+@evaluates("reduce-window")
+def reduce_window(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """The reducer over each window: the initial value once, then the elements under the window; padding takes no part."""
+    count = len(operands) // 2
+    arrays, initial = operands[:count], operands[count:]
+    window = i.attributes.value("window")
+    output = tuple([d.output_size(n) for d, n in zip(window.dimensions, arrays[0].shape, strict=True)])
+    combiner = combiner_of(i.called[0]) if count == 1 else None
+    if combiner is not None:
+        result = _reduce_window_known(combiner, arrays[0], initial[0], window, output)
+        return (result,) if i.shape.is_tuple else result
+    accumulators = [np.broadcast_to(v, output).copy() for v in initial]
+    for position in window_positions(window, arrays[0].shape, output):
+        values = as_list(evaluator.evaluate_elementwise(
+            i.called[0], [*[a[position.windows] for a in accumulators], *[x[position.elements] for x in arrays]]))
+        for accumulator, value in zip(accumulators, values, strict=True):
+            accumulator[position.windows] = value
+    return tuple(accumulators) if i.shape.is_tuple else accumulators[0]
+
+
+def _reduce_window_known(combiner: Combiner, x: Array, initial: Array, window: Window, output: tuple[int, ...]) -> Array:
+    dtype = x.dtype
+    native = widen(x) if dtype in WIDER else x
+    wide = accumulation_dtype(dtype, combiner.name)
+    values = native.astype(wide, copy=False)
+    accumulator = np.full(output, identity_of(combiner.name, wide), wide)
+    for position in window_positions(window, x.shape, output):
+        target = accumulator[position.windows]
+        combiner.ufunc(target, values[position.elements], out=target)
+    if combiner.name in ("maximum", "minimum"):
+        return combine_pair(combiner, narrow(accumulator, dtype), np.asarray(initial))
+    return np.asarray(narrow(np.asarray(combiner.ufunc(accumulator, widen(initial).astype(wide))), dtype))
+
+
+@evaluates("select-and-scatter")
+def select_and_scatter(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """Each window selects one element (the first that `select` keeps); the source values are scattered onto those."""
+    x, source, initial = operands
+    window = i.attributes.value("window")
+    output = source.shape
+    numbers = np.arange(x.size).reshape(x.shape)
+    best = np.zeros(output, x.dtype)
+    chosen = np.full(output, -1)
+    for position in window_positions(window, x.shape, output):
+        held, candidates, at = best[position.windows], x[position.elements], chosen[position.windows]
+        keep = np.asarray(evaluator.evaluate_elementwise(i.called[0], [held, candidates]))
+        take = ~keep | (at < 0)
+        best[position.windows] = np.where(take, candidates, held)
+        chosen[position.windows] = np.where(take, numbers[position.elements], at)
+    result = np.full(x.shape, initial, x.dtype)
+    selected = chosen.reshape(-1)
+    valid = selected >= 0
+    flat = scatter_elements([result.reshape(-1)], selected[valid], [source.reshape(-1)[valid]], i.called[1], evaluator)[0]
+    return flat.reshape(x.shape)
