@@ -1,5 +1,6 @@
 """Measured limits: plausible, quick, kept on disk."""
 
+import dataclasses
 import json
 import time
 
@@ -43,6 +44,11 @@ def test_kept_on_disk(tmp_path, monkeypatch):
     assert len(calls) == 1
     (path,) = tmp_path.rglob("machine_limits-*.json")
     assert json.loads(path.read_text())["f32_flops"] == 100e9
+    faster = dataclasses.replace(EXAMPLE, f32_flops=120e9, stream_bandwidth=1e9)
+    monkeypatch.setattr(limits_module, "measure", lambda: faster)
+    merged = limits_module.refresh_machine_limits()
+    assert merged == machine_limits() == dataclasses.replace(EXAMPLE, f32_flops=120e9)
+    monkeypatch.setattr(limits_module, "measure", lambda: calls.append(1) or EXAMPLE)
     path.write_text("{ damaged")
     machine_limits.cache_clear()
     assert machine_limits() == EXAMPLE and len(calls) == 2

@@ -1,0 +1,328 @@
+"""A pool of threads for native code: `parallel_for` without Python and without system calls on the fast path.
+
+The workers are Python threads that stay inside native code, so the interpreter lock is free. A job is a function called
+once for each chunk number; whoever is free takes the next chunk, the caller included. A worker without work spins for a
+moment, then sleeps in a semaphore: waking costs a system call, spinning only what a core would idle away. Compiled
+kernels reach the pool through the symbol `xla_explorer_parallel_for`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import sys
+import threading
+import weakref
+from typing import Any, Final
+
+from xla_explorer.backends.cpu.aligned_arena import allocate_aligned
+from xla_explorer.backends.cpu.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.cpu.native_library import NativeLibrary
+from xla_explorer.backends.cpu.object_cache import default_object_cache
+from xla_explorer.backends.cpu.parallel_llvm import usable_cores
+from xla_explorer.backends.cpu.target_machine import host_target
+from xla_explorer.foundation.reason import Reason
+
+PARALLEL_FOR_SYMBOL: Final = "xla_explorer_parallel_for"
+PARALLEL_FOR_DECLARATION: Final = f"declare void @{PARALLEL_FOR_SYMBOL}(ptr, ptr, i64)"
+
+# Offsets in the state, one cache line each.
+_TICKET, _JOB, _PENDING, _BUSY, _SLEEPERS, _STOP, _WORKERS, _SEMAPHORE, _STATE_BYTES = (64 * k for k in range(9))
+
+_IR: Final = """
+; ticket: generation of the job in the upper 32 bits, chunks that nobody has taken in the lower 32.
+@state = external global [512 x i8], align 64
+
+declare i32 @sem_post(ptr) nounwind
+declare i32 @sem_wait(ptr) nounwind
+declare i32 @sched_yield() nounwind
+PAUSE_DECLARATION
+
+define internal void @take_chunks() nounwind {
+entry:
+  br label %look
+look:
+  %ticket = load atomic i64, ptr TICKET acquire, align 8
+  %left = and i64 %ticket, 4294967295
+  %none = icmp eq i64 %left, 0
+  br i1 %none, label %exit, label %try
+try:
+  %less = sub i64 %ticket, 1
+  %pair = cmpxchg ptr TICKET, i64 %ticket, i64 %less acq_rel monotonic, align 8
+  %won = extractvalue { i64, i1 } %pair, 1
+  br i1 %won, label %run, label %look
+run:
+  ; The job cannot end before this chunk is done, so its fields are stable now.
+  %function = load ptr, ptr JOB, align 8
+  %context = load ptr, ptr JOB_CONTEXT, align 8
+  %chunks = load i64, ptr JOB_CHUNKS, align 8
+  %chunk = sub i64 %chunks, %left
+  call void %function(ptr %context, i64 %chunk)
+  %before = atomicrmw sub ptr PENDING, i64 1 release, align 8
+  br label %look
+exit:
+  ret void
+}
+
+define void @xla_explorer_parallel_for(ptr %function, ptr %context, i64 %chunks) nounwind {
+entry:
+  %workers = load atomic i64, ptr WORKERS monotonic, align 8
+  %alone = icmp eq i64 %workers, 0
+  %small = icmp ult i64 %chunks, 2
+  %large = icmp ugt i64 %chunks, 4294967295
+  %a = or i1 %alone, %small
+  %serial_wanted = or i1 %a, %large
+  br i1 %serial_wanted, label %serial_entry, label %claim
+claim:
+  %claimed = cmpxchg ptr BUSY, i64 0, i64 1 acquire monotonic, align 8
+  %mine = extractvalue { i64, i1 } %claimed, 1
+  br i1 %mine, label %publish, label %serial_entry
+serial_entry:
+  %any = icmp ne i64 %chunks, 0
+  br i1 %any, label %serial, label %exit
+serial:
+  %k = phi i64 [0, %serial_entry], [%k_next, %serial]
+  call void %function(ptr %context, i64 %k)
+  %k_next = add i64 %k, 1
+  %k_more = icmp ult i64 %k_next, %chunks
+  br i1 %k_more, label %serial, label %exit
+publish:
+  store ptr %function, ptr JOB, align 8
+  store ptr %context, ptr JOB_CONTEXT, align 8
+  store i64 %chunks, ptr JOB_CHUNKS, align 8
+  store atomic i64 %chunks, ptr PENDING monotonic, align 8
+  %old = load atomic i64, ptr TICKET monotonic, align 8
+  %generation = and i64 %old, -4294967296
+  %next_generation = add i64 %generation, 4294967296
+  %ticket = or i64 %next_generation, %chunks
+  store atomic i64 %ticket, ptr TICKET seq_cst, align 8
+  %others = sub i64 %chunks, 1
+  %wanted = call i64 @llvm.umin.i64(i64 %others, i64 %workers)
+  br label %wake
+wake:
+  %w = phi i64 [%wanted, %publish], [%w, %take_sleeper], [%w_next, %post]
+  %enough = icmp eq i64 %w, 0
+  br i1 %enough, label %work, label %look_for_sleeper
+look_for_sleeper:
+  %sleepers = load atomic i64, ptr SLEEPERS seq_cst, align 8
+  %all_awake = icmp eq i64 %sleepers, 0
+  br i1 %all_awake, label %work, label %take_sleeper
+take_sleeper:
+  %fewer = sub i64 %sleepers, 1
+  %taken = cmpxchg ptr SLEEPERS, i64 %sleepers, i64 %fewer seq_cst monotonic, align 8
+  %took = extractvalue { i64, i1 } %taken, 1
+  br i1 %took, label %post, label %wake
+post:
+  %posted = call i32 @sem_post(ptr SEMAPHORE)
+  %w_next = sub i64 %w, 1
+  br label %wake
+work:
+  call void @take_chunks()
+  br label %wait
+wait:
+  %spins = phi i64 [0, %work], [%spins_next, %spin_again]
+  %pending = load atomic i64, ptr PENDING acquire, align 8
+  %done = icmp eq i64 %pending, 0
+  br i1 %done, label %finish, label %spin
+spin:
+  PAUSE
+  %spins_next = add i64 %spins, 1
+  %low = and i64 %spins_next, 2047
+  %long = icmp eq i64 %low, 0
+  br i1 %long, label %yield, label %spin_again
+yield:
+  ; The worker that holds the last chunk may be waiting for this very core.
+  %yielded = call i32 @sched_yield()
+  br label %spin_again
+spin_again:
+  br label %wait
+finish:
+  store atomic i64 0, ptr BUSY release, align 8
+  br label %exit
+exit:
+  ret void
+}
+
+define void @worker(i64 %spins) nounwind {
+entry:
+  br label %awake
+awake:
+  br label %spin
+spin:
+  %n = phi i64 [0, %awake], [%n_next, %idle]
+  %ticket = load atomic i64, ptr TICKET monotonic, align 8
+  %left = and i64 %ticket, 4294967295
+  %work_there = icmp ne i64 %left, 0
+  br i1 %work_there, label %work, label %check_stop
+check_stop:
+  %stop = load atomic i64, ptr STOP monotonic, align 8
+  %stopping = icmp ne i64 %stop, 0
+  br i1 %stopping, label %exit, label %idle
+idle:
+  PAUSE
+  %n_next = add i64 %n, 1
+  %go_on = icmp ult i64 %n_next, %spins
+  br i1 %go_on, label %spin, label %sleep
+sleep:
+  %sleeping = atomicrmw add ptr SLEEPERS, i64 1 seq_cst, align 8
+  %again = load atomic i64, ptr TICKET seq_cst, align 8
+  %again_left = and i64 %again, 4294967295
+  %again_work = icmp ne i64 %again_left, 0
+  %again_stop = load atomic i64, ptr STOP seq_cst, align 8
+  %again_stopping = icmp ne i64 %again_stop, 0
+  %leave = or i1 %again_work, %again_stopping
+  br i1 %leave, label %withdraw, label %wait
+withdraw:
+  %sleepers = load atomic i64, ptr SLEEPERS seq_cst, align 8
+  %gone = icmp eq i64 %sleepers, 0
+  ; Nobody counted as asleep: a post for us is on its way.
+  br i1 %gone, label %wait, label %try_withdraw
+try_withdraw:
+  %fewer = sub i64 %sleepers, 1
+  %pair = cmpxchg ptr SLEEPERS, i64 %sleepers, i64 %fewer seq_cst monotonic, align 8
+  %withdrawn = extractvalue { i64, i1 } %pair, 1
+  br i1 %withdrawn, label %work, label %withdraw
+wait:
+  %result = call i32 @sem_wait(ptr SEMAPHORE)
+  %interrupted = icmp ne i32 %result, 0
+  br i1 %interrupted, label %wait, label %work
+work:
+  call void @take_chunks()
+  br label %awake
+exit:
+  ret void
+}
+
+declare i64 @llvm.umin.i64(i64, i64)
+"""
+
+_PAUSES: Final = {"x86_64": ("call void @llvm.x86.sse2.pause()", "declare void @llvm.x86.sse2.pause()"),
+                  "aarch64": ("call void @llvm.aarch64.hint(i32 1)", "declare void @llvm.aarch64.hint(i32)")}
+
+
+def pool_ir(architecture: str) -> str:
+    """LLVM IR of the pool. It needs a symbol `state` of 512 zeroed bytes with a semaphore at 448."""
+    pause, declaration = _PAUSES.get(architecture, ("fence syncscope(\"singlethread\") seq_cst", ""))
+    places = {"JOB_CONTEXT": _JOB + 8, "JOB_CHUNKS": _JOB + 16, "TICKET": _TICKET, "JOB": _JOB, "PENDING": _PENDING,
+              "BUSY": _BUSY, "SLEEPERS": _SLEEPERS, "STOP": _STOP, "WORKERS": _WORKERS, "SEMAPHORE": _SEMAPHORE}
+    text = _IR.replace("PAUSE_DECLARATION", declaration).replace("PAUSE", pause)
+    for name, offset in places.items():
+        text = text.replace(f"ptr {name}", f"ptr getelementptr (i8, ptr @state, i64 {offset})")
+    return text
+
+
+def why_no_threads(threads: int) -> Reason | None:
+    """None if a pool of so many threads runs in parallel here, else why it runs serially."""
+    if threads < 2:
+        return Reason("one-thread", f"the pool has {threads} thread(s), the caller only", {"threads": threads})
+    if not sys.platform.startswith("linux"):
+        return Reason("no-unnamed-semaphores", f"the thread pool needs POSIX unnamed semaphores; "
+                      f"{sys.platform} has none",
+                      {"platform": sys.platform})
+    return None
+
+
+class ThreadPool:
+    """Threads for `parallel_for`; the caller counts as one of them.
+
+    threads: how many work at a time, by default the usable cores. spins: how long an idle worker stays awake, in pause
+    instructions (20,000 are about 0.2 to 1 ms). Where threads are not possible (`reason` says why), `parallel_for` runs all chunks on the caller.
+
+    One job runs at a time; a `parallel_for` inside a job, or from a second thread meanwhile, runs serially where it is.
+    """
+
+    def __init__(self, threads: int | None = None, *, spins: int = 20_000) -> None:
+        wanted = threads if threads is not None else usable_cores()
+        self.reason = why_no_threads(wanted)
+        self.threads = 1 if self.reason else wanted
+        self._owner, offset, self._state = allocate_aligned(_STATE_BYTES)
+        self._words = (ctypes.c_int64 * (_STATE_BYTES // 8)).from_buffer(self._owner, offset)
+        ir = pool_ir(host_target().architecture)
+        compiled = optimize_and_emit(ir, cache=default_object_cache())
+        self._library = NativeLibrary(compiled.objects, {"state": self._state}, [PARALLEL_FOR_SYMBOL, "worker"])
+        self.parallel_for_address = self._library.function_address(PARALLEL_FOR_SYMBOL)
+        self._call = self._library.bind(PARALLEL_FOR_SYMBOL, None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64])
+        self._workers: list[threading.Thread] = []
+        if self.threads > 1:
+            self._start(spins)
+        _pools.add(self)
+
+    def _start(self, spins: int) -> None:
+        process = ctypes.CDLL(None)
+        self._semaphore_post: Any = process.sem_post
+        self._semaphore_post.argtypes = [ctypes.c_void_p]
+        process.sem_init.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint]
+        process.sem_init(self._state + _SEMAPHORE, 0, 0)
+        worker = self._library.bind("worker", None, [ctypes.c_int64])
+
+        def run(_state_owner: Any) -> None:
+            worker(spins)
+
+        for number in range(self.threads - 1):
+            # Not joined at interpreter exit: they hold no Python state and end with the process.
+            thread = threading.Thread(target=run, args=(self._owner,), daemon=True,
+                                      name=f"xla_explorer_worker_{number}")
+            thread.start()
+            self._workers.append(thread)
+        self._words[_WORKERS // 8] = len(self._workers)
+
+    @property
+    def symbols(self) -> dict[str, int]:
+        """For `NativeLibrary(symbols=...)`: `void xla_explorer_parallel_for(ptr function, ptr context, i64 chunks)`.
+
+        It calls `void function(ptr context, i64 chunk)` once for each chunk from 0 to chunks - 1, on any thread, in any
+        order, and returns when all are done.
+        """
+        return {PARALLEL_FOR_SYMBOL: self.parallel_for_address}
+
+    def parallel_for(self, function_address: int, context: int, chunks: int) -> None:
+        """The same from Python; the function must be native code (or survive being called from several threads)."""
+        self._call(function_address, context, chunks)
+
+    def close(self) -> None:
+        """End the workers. Later calls of `parallel_for` run serially; no job may be running."""
+        for worker in self._dismiss():
+            worker.join()
+
+    def _dismiss(self) -> list[threading.Thread]:
+        workers, self._workers = self._workers, []
+        self.threads = 1
+        self._words[_WORKERS // 8] = 0
+        self._words[_STOP // 8] = 1
+        for _ in workers:
+            self._semaphore_post(self._state + _SEMAPHORE)
+        return workers
+
+    def __del__(self) -> None:
+        # The workers own the state and the code until they have ended.
+        if getattr(self, "_workers", None) and not sys.is_finalizing():
+            self._dismiss()
+
+    def _forget_workers(self) -> None:
+        """In a forked child, which has no workers."""
+        self._workers = []
+        self.threads = 1
+        ctypes.memset(self._state, 0, _SEMAPHORE)
+
+    def __repr__(self) -> str:
+        return f"<ThreadPool of {self.threads}>"
+
+
+_pools: weakref.WeakSet[ThreadPool] = weakref.WeakSet()
+
+
+@functools.lru_cache(maxsize=8)
+def thread_pool(threads: int | None = None) -> ThreadPool:
+    """The shared pool of so many threads (by default one per usable core); started when first needed."""
+    return ThreadPool(threads)
+
+
+def _after_fork() -> None:
+    for pool in list(_pools):
+        pool._forget_workers()
+    thread_pool.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
