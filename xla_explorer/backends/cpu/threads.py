@@ -227,7 +227,8 @@ class ThreadPool:
     """Threads for `parallel_for`; the caller counts as one of them.
 
     threads: how many work at a time, by default the usable cores. spins: how long an idle worker stays awake, in pause
-    instructions (20,000 are about 0.2 to 1 ms). Where threads are not possible (`reason` says why), `parallel_for` runs all chunks on the caller.
+    instructions (20,000 are about 0.2 to 1 ms). Where threads are not possible (`reason` says
+    why), `parallel_for` runs all chunks on the caller.
 
     One job runs at a time; a `parallel_for` inside a job, or from a second thread meanwhile, runs serially where it is.
     """
