@@ -1,0 +1,8 @@
+"""Buffers: logical buffers of a scheduled program, packed into allocations."""
+
+from xla_explorer.compiler.buffers.assignment import BUFFER_REASONS, BufferAssignment, BufferAssignmentError, assign_buffers
+from xla_explorer.compiler.buffers.checking import check_assignment
+from xla_explorer.compiler.buffers.slices import Allocation, BufferSlice
+
+__all__ = ["BUFFER_REASONS", "Allocation", "BufferAssignment", "BufferAssignmentError", "BufferSlice", "assign_buffers",
+           "check_assignment"]

@@ -61,6 +61,8 @@ class BufferSets:
                 return refuse(f"read-only-{kind}", f"%{holder.name} is a {kind}, which nothing may overwrite")
         if first.values[0].shape.byte_size != second.values[0].shape.byte_size:
             return refuse("sizes-differ", f"%{a.name} has {a.shape.byte_size} bytes, %{b.name} {b.shape.byte_size}")
+        if first.end < second.start or second.end < first.start:
+            return None
         for x in first.values:
             for y in second.values:
                 if interfere(x, y):

@@ -1,0 +1,207 @@
+"""Buffer assignment: which bytes of which allocation hold each array of a scheduled program.
+
+What must share a buffer is joined first (the state of loops, updates in place, results of branches), then what may (an
+elementwise result over an operand that dies there); entry results go straight to the caller's arrays; the rest is packed
+into one arena. Source: xla/service/buffer_assignment.cc.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xla_explorer.compiler.buffers.packing import pack
+from xla_explorer.compiler.buffers.slices import Allocation, BufferSlice
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.coalescing import BufferSet, BufferSets
+from xla_explorer.hlo.analysis.dataflow import Dataflow, Index, Value
+from xla_explorer.hlo.analysis.in_place import in_place_pairs, may_overwrite
+from xla_explorer.hlo.analysis.liveness import LiveRange, peak_live_bytes
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+BUFFER_REASONS: dict[str, str] = {
+    "read-only-parameter": "the caller's buffer may not be overwritten",
+    "read-only-constant": "a constant may not be overwritten",
+    "live-ranges-overlap": "both are needed at once",
+    "sizes-differ": "one does not fit exactly over the other",
+    "not-computed-in-step": "an element of the result is computed from other elements of the operand than the one it would overwrite",
+    "result-already-live": "the result's buffer holds something before",
+    "different-places": "nothing forbids it; packing chose other places",
+}
+
+
+class BufferAssignmentError(XlaExplorerError):
+    """A sharing that the program's meaning demands is impossible: copy-insertion has not run."""
+
+
+class BufferAssignment:
+    """Where everything lives.
+
+    allocations: every piece of memory. arena_size: bytes of the arena. arena_lower_bound: bytes alive at once in it at the
+    worst position, which no packing can beat. flow: the program's values and positions.
+    """
+
+    def __init__(self, module: HloModule, flow: Dataflow, sets: BufferSets) -> None:
+        self.module, self.flow, self.sets = module, flow, sets
+        self.allocations: list[Allocation] = []
+        self.arena: Allocation | None = None
+        self.arena_size = 0
+        self.arena_lower_bound = 0
+        self.arena_peak_position = 0.0
+        self._slices: dict[BufferSet, BufferSlice] = {}
+
+    # -- questions ---------------------------------------------------------------------------------------------------
+    def slice_of(self, instruction: HloInstruction, index: Index = ()) -> BufferSlice:
+        """Where a leaf of an instruction's result lives. KeyError for what has no buffer (tokens, bodies of fusions)."""
+        return self._slices[self.sets.set_of(self.flow.value_of(instruction, index))]
+
+    def slice_of_value(self, value: Value) -> BufferSlice:
+        """Where a value lives."""
+        return self._slices[self.sets.set_of(value)]
+
+    @property
+    def output_slices(self) -> list[tuple[Index, BufferSlice]]:
+        """(leaf index of the entry's result, where it is when the program ends). It is the caller's array (kind `output`)
+        unless the result is a parameter, a constant or a repeated leaf, which must then be copied out."""
+        root = self.module.entry.root
+        return [(index, self.slice_of_value(value)) for index, value in self.flow.leaves(root)]
+
+    @property
+    def live_ranges(self) -> dict[str, LiveRange]:
+        """Live range of each value by name."""
+        return {v.name: LiveRange(v.start, v.end, v.shape.byte_size) for v in self.flow.values if v.forwarded_to is None}
+
+    def why_not_shared(self, a: HloInstruction, b: HloInstruction, index_a: Index = (), index_b: Index = ()) -> Reason | None:
+        """None when both are in the same place, else why they are not."""
+        first, second = self.flow.value_of(a, index_a), self.flow.value_of(b, index_b)
+        if self.slice_of_value(first) == self.slice_of_value(second):
+            return None
+        reason = self.sets.why_not_shared(first, second)
+        if reason is not None:
+            early, late = (first, second) if first.start <= second.start else (second, first)
+            touching = reason.code == "live-ranges-overlap" and early.end == late.start
+            if touching and any(o is early.instruction for o in late.instruction.operands):
+                number = next(k for k, o in enumerate(late.instruction.operands) if o is early.instruction)
+                return why_not_overwritten(late.instruction, number) or reason
+            return reason
+        return refuse("different-places", f"%{first.name} and %{second.name} could share; packing put them apart")
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """A row per value: name, opcode, shape, allocation, offset, size, start, end, shared_with; for DataFrames and charts."""
+        rows = []
+        for value in self.flow.values:
+            if value.forwarded_to is not None:
+                continue
+            home = self.sets.set_of(value)
+            where = self._slices[home]
+            rows.append({"value": value.name, "id": value.instruction.id, "opcode": value.instruction.opcode.name, "shape": value.shape.text,
+                         "allocation": where.allocation.name, "kind": where.allocation.kind, "offset": where.offset, "size": where.size,
+                         "start": value.start, "end": value.end, "buffer_start": home.start, "buffer_end": home.end,
+                         "shared_with": [v.name for v in home.values if v is not value]})
+        return rows
+
+    def __repr__(self) -> str:
+        return (f"<BufferAssignment: {len(self.allocations)} allocations, arena {self.arena_size} bytes "
+                f"(at least {self.arena_lower_bound})>")
+
+
+def why_not_overwritten(i: HloInstruction, number: int) -> Reason | None:
+    """None when an operation may write its result over operand `number`, else why not."""
+    operand = i.operands[number]
+    if not i.shape.is_array or operand.shape.byte_size != i.shape.byte_size:
+        return refuse("sizes-differ", f"%{operand.name} has {operand.shape.byte_size} bytes, %{i.name} {i.shape.byte_size}")
+    if any(k == number for k, _ in in_place_pairs(i)) or may_overwrite(i, number):
+        return None
+    return refuse("not-computed-in-step", f"%{i.name} reads %{operand.name} at other elements than the one it writes, or in several places")
+
+
+def assign_buffers(module: HloModule, *, reuse_operands: bool = True, alias_outputs: bool = True) -> BufferAssignment:
+    """Assign buffers to a scheduled module with a flat call graph after copy-insertion.
+
+    reuse_operands: elementwise results may overwrite operands that die. alias_outputs: results are written to the caller's arrays
+    directly. BufferAssignmentError when a loop's state cannot stay in one buffer.
+    """
+    flow = Dataflow(module)
+    sets = BufferSets(flow)
+    _join_what_must(flow, sets)
+    if reuse_operands:
+        _join_what_may(flow, sets)
+    assignment = BufferAssignment(module, flow, sets)
+    _place(assignment, alias_outputs)
+    return assignment
+
+
+def _join_what_must(flow: Dataflow, sets: BufferSets) -> None:
+    for phi in flow.loops:
+        sets.join(phi.result, phi.state)
+    for i in flow.instructions():
+        if i.opcode.name in ("dynamic-update-slice", "scatter", "fusion"):
+            for number, index in in_place_pairs(i):
+                old, new = flow.value_of(i.operands[number]), flow.value_of(i, index)
+                if sets.why_not_shared(old, new) is None:
+                    sets.join(old, new)
+    for branch_phi in flow.branches:
+        for value in branch_phi.branches:
+            if sets.why_not_shared(value, branch_phi.result) is None:
+                sets.join(flow.resolve(value), branch_phi.result)
+    for phi in flow.loops:
+        for value in (phi.next, phi.initial):
+            reason = sets.why_not_shared(value, phi.state)
+            if reason is not None:
+                raise BufferAssignmentError(f"element {phi.index} of %{phi.loop.name} cannot stay in one buffer: {reason.message}",
+                                            "run the pass copy-insertion after scheduling")
+            sets.join(flow.resolve(value), phi.state)
+
+
+def _join_what_may(flow: Dataflow, sets: BufferSets) -> None:
+    for value in flow.values:
+        i = value.instruction
+        if value.forwarded_to is not None or value.phi is not None or value.index or not (i.opcode.elementwise or i.opcode.name == "fusion"):
+            continue
+        target = sets.set_of(value)
+        position = value.start
+        if target.start != position or i.opcode.name == "copy" or target.read_only:
+            continue
+        size = value.shape.byte_size
+        for number, operand in enumerate(i.operands):
+            if not operand.shape.is_array or operand.shape.byte_size != size:
+                continue
+            old = flow.value_of(operand)
+            source = sets.set_of(old)
+            if source is target or source.read_only or source.end != position:
+                continue
+            readers = [(user, n) for v in source.values for p, user, n in v.uses if p == position]
+            if readers == [(i, number)] and may_overwrite(i, number):
+                sets.join(old, value)
+                break
+
+
+def _place(assignment: BufferAssignment, alias_outputs: bool) -> None:
+    flow, sets, slices = assignment.flow, assignment.sets, assignment._slices
+    entry = assignment.module.entry
+
+    def allocate(home: BufferSet, allocation: Allocation) -> None:
+        assignment.allocations.append(allocation)
+        slices[home] = BufferSlice(allocation, 0, allocation.size)
+
+    for parameter in entry.parameters():
+        for index, value in flow.leaves(parameter):
+            allocate(sets.set_of(value), Allocation(len(assignment.allocations), "parameter", value.shape.byte_size, int(parameter.payload), index))
+    for value in flow.values:
+        if value.instruction.opcode.name == "constant":
+            allocate(sets.set_of(value), Allocation(len(assignment.allocations), "constant", value.shape.byte_size, -1, value.index, value.instruction))
+    if alias_outputs:
+        for index, value in flow.leaves(entry.root):
+            home = sets.set_of(value)
+            if home not in slices:
+                allocate(home, Allocation(len(assignment.allocations), "output", value.shape.byte_size, -1, index))
+    rest = [home for home in sets.all() if home not in slices]
+    ranges = [LiveRange(home.start, home.end, home.values[0].shape.byte_size) for home in rest]
+    offsets, total = pack(ranges)
+    arena = assignment.arena = Allocation(len(assignment.allocations), "arena", total)
+    assignment.allocations.append(arena)
+    assignment.arena_size = total
+    assignment.arena_lower_bound, assignment.arena_peak_position = peak_live_bytes(ranges)
+    for home, offset, r in zip(rest, offsets, ranges, strict=True):
+        slices[home] = BufferSlice(arena, offset, r.size)

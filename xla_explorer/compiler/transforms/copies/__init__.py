@@ -1,0 +1,5 @@
+"""Copies: what the sharing of buffers demands."""
+
+from xla_explorer.compiler.transforms.copies.copy_insertion import COPY_REASONS, CopyInsertion
+
+__all__ = ["COPY_REASONS", "CopyInsertion"]

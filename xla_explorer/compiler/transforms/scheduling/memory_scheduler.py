@@ -1,0 +1,147 @@
+"""The pass `memory-scheduler`: one order of execution per computation, chosen to keep few bytes alive.
+
+List scheduling: of the instructions whose operands are ready, run the one that frees most (operands that die, minus the
+result); ties go to the original order. Updates in place wait for the other readers of the buffer, and the value that a loop
+carries on waits for the readers of the old one: both save a copy. Source: xla/service/hlo_memory_scheduler.cc.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import heapq
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.analysis.in_place import in_place_pairs
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+_FREE = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "reshape", "opt-barrier", "after-all"})
+
+
+@register_pass("hlo-memory-scheduler")
+@dataclasses.dataclass(frozen=True)
+class MemoryScheduler:
+    """Schedules the entry and every computation that control flow runs."""
+
+    name: ClassVar[str] = "memory-scheduler"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Set schedules that are absent or out of date."""
+        changed = False
+        for computation in sequential_computations(module):
+            order = tuple(schedule_computation(computation))
+            if computation.schedule is None or computation.schedule != order:
+                computation.set_schedule(order)
+                changed = True
+        return changed
+
+
+def schedule_computation(computation: HloComputation) -> list[HloInstruction]:
+    """A sequential order that respects operands and control predecessors and tends to keep few bytes alive."""
+    order = computation.post_order()
+    place = {i: number for number, i in enumerate(order)}
+    waits = {i: len(set(i.operands)) + len(i.control_predecessors) for i in order}
+    followers: dict[HloInstruction, list[HloInstruction]] = {}
+    for i in order:
+        for before in i.control_predecessors:
+            followers.setdefault(before, []).append(i)
+    for before, after in _soft_edges(computation, place):
+        followers.setdefault(before, []).append(after)
+        waits[after] += 1
+    readers = {i: len(i.users) for i in order}  # of what has been computed, who still reads it
+    root = computation.root
+    ready: list[tuple[int, int, HloInstruction]] = []
+    result: list[HloInstruction] = []
+
+    def growth(i: HloInstruction) -> int:
+        """Bytes that running it adds to what is alive."""
+        if i.opcode.name in _FREE:
+            return -(1 << 60)
+        change = i.shape.byte_size
+        for operand in set(i.operands):
+            if readers[operand] == 1 and operand is not root and operand.opcode.name not in ("parameter", "constant"):
+                change -= operand.shape.byte_size
+        return change
+
+    for i in order:
+        if waits[i] == 0:
+            heapq.heappush(ready, (growth(i), place[i], i))
+    done: set[HloInstruction] = set()
+    while ready:
+        _, _, i = heapq.heappop(ready)
+        if i in done:
+            continue  # an entry from before its estimate fell
+        done.add(i)
+        result.append(i)
+        for operand in set(i.operands):
+            readers[operand] -= 1
+            if readers[operand] == 1 and operand.opcode.name not in _FREE:
+                for user in operand.users:  # its last reader frees it now
+                    if user not in done and waits[user] == 0:
+                        heapq.heappush(ready, (growth(user), place[user], user))
+        for user in (*i.users, *followers.get(i, ())):
+            waits[user] -= 1
+            if waits[user] == 0:
+                heapq.heappush(ready, (growth(user), place[user], user))
+    return result
+
+
+def _soft_edges(computation: HloComputation, place: dict[HloInstruction, int]) -> list[tuple[HloInstruction, HloInstruction]]:
+    """(before, after) pairs that no operand asks for but that save copies; together with the operands they have no cycle."""
+    wanted: list[tuple[HloInstruction, HloInstruction]] = []
+    for i in computation.instructions.values():
+        for number, _ in in_place_pairs(i):
+            buffer = i.operands[number]
+            wanted.extend([(user, i) for user in _readers(buffer) if user is not i])
+    if any(c.opcode.name == "parameter" and c.shape.is_tuple for c in computation.instructions.values()) and computation.root.opcode.name == "tuple":
+        parameters = computation.parameters()
+        if len(parameters) == 1 and parameters[0].shape.base is computation.root.shape.base:
+            elements = {int(u.attribute("index")): u for u in parameters[0].users if u.opcode.name == "get-tuple-element"}
+            for number, made in enumerate(computation.root.operands):
+                old = elements.get(number)
+                while made.opcode.name in ("bitcast", "reshape"):
+                    made = made.operands[0]
+                if old is not None and made is not old and made.opcode.name not in _FREE:
+                    wanted.extend([(user, made) for user in _readers(old) if user is not made])
+    edges: list[tuple[HloInstruction, HloInstruction]] = []
+    extra: dict[HloInstruction, list[HloInstruction]] = {}
+    for before, after in wanted:
+        if before.opcode.name == "tuple" or _reaches(after, before, extra):
+            continue
+        edges.append((before, after))
+        extra.setdefault(before, []).append(after)
+    return edges
+
+
+def _readers(i: HloInstruction) -> list[HloInstruction]:
+    """Instructions that read the array, through bitcasts."""
+    found: list[HloInstruction] = []
+    for user in i.users:
+        if user.opcode.name in ("bitcast", "reshape"):
+            found.extend(_readers(user))
+        elif user.opcode.name != "tuple":
+            found.append(user)
+    return found
+
+
+def _reaches(start: HloInstruction, goal: HloInstruction, extra: dict[HloInstruction, list[HloInstruction]], limit: int = 20_000) -> bool:
+    """Whether `goal` depends on `start` (or the search got too long to tell)."""
+    if start is goal:
+        return True
+    seen = {start}
+    stack = [start]
+    while stack:
+        i = stack.pop()
+        for user in (*i.users, *extra.get(i, ())):
+            if user is goal:
+                return True
+            if user not in seen:
+                seen.add(user)
+                stack.append(user)
+                if len(seen) > limit:
+                    return True
+    return False
