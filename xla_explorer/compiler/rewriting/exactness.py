@@ -61,7 +61,7 @@ class Exactness:
             if self.kind == "approximate":
                 near = (a == b) | (np.abs(a - b) <= self.ulps * unit)
                 return np.asarray(np.where(nan, ~np.isnan(b), ~near))
-            near = (a == b) | ~np.isfinite(a) | ~np.isfinite(b) | (np.abs(a - b) <= 64 * unit + 1e-6 * np.abs(a))
+            near = (a == b) | ~np.isfinite(a) | ~np.isfinite(b) | (np.abs(a - b) <= 64 * unit + 1e-6 * np.maximum(np.abs(a), 1))
             return np.asarray(~near)
 
 

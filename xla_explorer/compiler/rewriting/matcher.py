@@ -72,15 +72,18 @@ class _Writer:
             conditions.append(f"({variable}.opcode is CONSTANT or {variable}.opcode is BROADCAST) and uniform_value({variable}) {test}")
         for name, wanted in pattern.attributes:
             conditions.append(f"{variable}.attributes.value({name!r}) == {self.keep(wanted)}")
-        if pattern.predicate is not None:
-            conditions.append(f"{self.keep(pattern.predicate)}({variable})")
         if pattern.operands is not None and any(row.arity != len(pattern.operands) for row in pattern.opcodes):
             conditions.append(f"len({variable}.operands) == {len(pattern.operands)}")
         if conditions:
             self.line(f"if {' and '.join(conditions)}:", deeper=True)
-        if not pattern.operands:
-            return
+        if pattern.operands:
+            self.operands(pattern, variable)
+        if pattern.predicate is not None:  # last, so that it may rely on what the pattern says
+            self.line(f"if {self.keep(pattern.predicate)}({variable}):", deeper=True)
+
+    def operands(self, pattern: Pattern, variable: str) -> None:
         parts = []
+        assert pattern.operands is not None
         for _ in pattern.operands:
             self.count += 1
             parts.append(f"v{self.count}")

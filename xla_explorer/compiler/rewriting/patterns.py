@@ -101,6 +101,17 @@ def splat(name: str | None = None) -> Pattern:
     return Pattern(uniform=True, name=name)
 
 
+def is_varying(i: HloInstruction) -> bool:
+    """Neither a constant nor a broadcast of one."""
+    row = i.opcode
+    return not (row is CONSTANT or (row is BROADCAST and i.operands[0].opcode is CONSTANT))
+
+
+def varying(name: str | None = None) -> Pattern:
+    """Any instruction that is neither a constant nor a broadcast of one."""
+    return Pattern(name=name, predicate=is_varying)
+
+
 def constant(name: str | None = None) -> Pattern:
     """A constant instruction."""
     return Pattern((CONSTANT,), None, name)
@@ -156,19 +167,22 @@ def matches(pattern: Pattern, i: HloInstruction, captures: dict[str, HloInstruct
     for name, wanted in pattern.attributes:
         if i.attributes.value(name) != wanted:
             return
-    if pattern.predicate is not None and not pattern.predicate(i):
-        return
     if pattern.name is not None:
         if captures.get(pattern.name, i) is not i:
             return
         captures = {**captures, pattern.name: i}
+    if pattern.operands is not None and len(pattern.operands) != len(i.operands):
+        return
+    for found in _operand_matches(pattern, i, captures):
+        if pattern.predicate is None or pattern.predicate(i):
+            yield found
+
+
+def _operand_matches(pattern: Pattern, i: HloInstruction, captures: dict[str, HloInstruction]) -> Iterator[dict[str, HloInstruction]]:
     if pattern.operands is None:
         yield captures
         return
-    if len(pattern.operands) != len(i.operands):
-        return
-    pairs = list(zip(pattern.operands, i.operands, strict=True))
-    yield from _all(pairs, captures)
+    yield from _all(list(zip(pattern.operands, i.operands, strict=True)), captures)
     if pattern.commutes:
         yield from _all(list(zip(pattern.operands, reversed(i.operands), strict=True)), captures)
 

@@ -19,6 +19,21 @@ from xla_explorer.hlo.opcodes.spec import Trait
 _NON_DETERMINISTIC = frozenset(["rng", "rng-get-and-update-state"])
 
 
+def order_from_root(computation: HloComputation) -> list[HloInstruction]:
+    """Operands before users, first what the root reaches, in the order of operands; independent of the order of creation."""
+    found: dict[HloInstruction, None] = {}
+    for start in (computation.root, *computation.post_order()):
+        stack = [start]
+        while stack:
+            i = stack[-1]
+            missing = [o for o in (*i.operands, *i.control_predecessors) if o not in found] if i not in found else []
+            if missing:
+                stack.append(missing[0])
+            else:
+                found[stack.pop()] = None
+    return list(found)
+
+
 class StructuralKeys:
     """Keys by which computations are equal: the same operations in the same order on the same parameters, names aside."""
 
@@ -31,7 +46,7 @@ class StructuralKeys:
         """A small number that equal computations share."""
         found = self._keys.get(computation)
         if found is None:
-            order = computation.post_order()
+            order = order_from_root(computation)
             place = {i: number for number, i in enumerate(order)}
             rows = tuple([(*self.parts(i), tuple([place[o] for o in i.operands])) for i in order])
             found = self._keys[computation] = self._numbers.setdefault((rows, place[computation.root]), len(self._numbers))

@@ -12,11 +12,16 @@ from xla_explorer.compiler.rewriting.driver import rewrite_computation
 from xla_explorer.compiler.rewriting.rule import RuleSet
 from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     arithmetic,
+    broadcasting,
+    comparison,
     division,
+    logic,
+    reshaping,
+    transcendental,
 )
 from xla_explorer.hlo.module import HloModule
 
-ALGEBRAIC_RULES = RuleSet.of_modules("algsimp", arithmetic, division)
+ALGEBRAIC_RULES = RuleSet.of_modules("algsimp", arithmetic, division, transcendental, logic, comparison, reshaping, broadcasting)
 
 
 @cache

@@ -10,7 +10,7 @@ from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.guards import floating, inexact_type, integral, real_type
 from xla_explorer.compiler.rewriting.operators import abs_, add, convert, exponential, multiply, negate, rsqrt, sqrt, subtract
-from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat
+from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, varying
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import is_non_negative, non_negative
 from xla_explorer.foundation.reason import Reason, refuse
@@ -58,7 +58,7 @@ def add_constant_last(computation: HloComputation, instruction: HloInstruction) 
     return computation.add("add", instruction.shape, (right, left))
 
 
-@rule(add(add(any_("x"), splat("a")), splat("b")), exactness=Exactness.REAL,
+@rule(add(add(varying("x"), splat("a")), splat("b")), exactness=Exactness.REAL,
       before=_X + filled("a", "f32[4]", 2) + filled("b", "f32[4]", 3) + "s = f32[4] add(x, a)\nROOT r = f32[4] add(s, b)",
       after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] add(two, three)\n"
             "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] add(x, c)")
@@ -68,7 +68,7 @@ def add_of_constants(computation: HloComputation, instruction: HloInstruction, x
     return computation.add("add", instruction.shape, (x, combine(computation, "add", a, b)))
 
 
-@rule(add(subtract(splat("a"), any_("x")), splat("b")), exactness=Exactness.REAL,
+@rule(add(subtract(splat("a"), varying("x")), splat("b")), exactness=Exactness.REAL,
       before=_X + filled("a", "f32[4]", 2) + filled("b", "f32[4]", 3) + "d = f32[4] subtract(a, x)\nROOT r = f32[4] add(d, b)",
       after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] add(two, three)\n"
             "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] subtract(c, x)")
@@ -211,7 +211,7 @@ def multiply_by_predicate(computation: HloComputation, instruction: HloInstructi
     return computation.add("select", instruction.shape, (p, x, splat_constant(computation, instruction.shape, 0)))
 
 
-@rule(multiply(multiply(any_("x"), splat("a")), multiply(any_("y"), splat("b"))), exactness=Exactness.REAL,
+@rule(multiply(multiply(varying("x"), splat("a")), multiply(varying("y"), splat("b"))), exactness=Exactness.REAL,
       before=_XY + filled("a", "f32[4]", 2) + filled("b", "f32[4]", 3)
              + "s = f32[4] multiply(x, a)\nt = f32[4] multiply(y, b)\nROOT r = f32[4] multiply(s, t)",
       after=_XY + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] multiply(two, three)\n"
@@ -223,7 +223,7 @@ def multiply_scaled(computation: HloComputation, instruction: HloInstruction, x:
     return computation.add("multiply", instruction.shape, (product, combine(computation, "multiply", a, b)))
 
 
-@rule(multiply(multiply(any_("x"), splat("a")), splat("b")), exactness=Exactness.REAL,
+@rule(multiply(multiply(varying("x"), splat("a")), splat("b")), exactness=Exactness.REAL,
       before=_X + filled("a", "f32[4]", 2) + filled("b", "f32[4]", 3) + "s = f32[4] multiply(x, a)\nROOT r = f32[4] multiply(s, b)",
       after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] multiply(two, three)\n"
             "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] multiply(x, c)")

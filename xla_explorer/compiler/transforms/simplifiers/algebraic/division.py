@@ -8,7 +8,7 @@ from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.guards import inexact_type, real_type, signed, unsigned
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.operators import divide, exponential, power, remainder, rsqrt, sqrt
-from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat
+from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, varying
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import power_of_two
 from xla_explorer.foundation.reason import Reason, refuse
@@ -107,14 +107,12 @@ def divide_by_rsqrt(computation: HloComputation, instruction: HloInstruction, x:
     return computation.add("multiply", instruction.shape, (x, computation.add("sqrt", y.shape, (y,))))
 
 
-@rule(divide(any_("x"), splat("c")), exactness=Exactness.REAL, when=(inexact_type,),
+@rule(divide(varying("x"), splat("c")), exactness=Exactness.REAL, when=(inexact_type,),
       before=_X + filled("c", "f32[4]", 4) + "ROOT r = f32[4] divide(x, c)",
       after=_X + "one = f32[] constant(1)\nfour = f32[] constant(4)\nq = f32[] divide(one, four)\n"
             "c = f32[4] broadcast(q), dimensions={}\nROOT r = f32[4] multiply(x, c)")
-def divide_by_constant(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction) -> HloInstruction | None:
+def divide_by_constant(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction) -> HloInstruction:
     """x / C becomes x * (1/C), the reciprocal computed at compile time. Exact for powers of two, else within two roundings."""
-    if x.opcode.name == "constant" and x.shape.is_scalar:
-        return None  # left to constant folding; also keeps 1/C itself from being rewritten
     value = scalar_of(c)
     if value is None or not c.shape.rank:
         reciprocal = computation.add("divide", c.shape, (splat_constant(computation, c.shape, 1), c))
