@@ -115,5 +115,5 @@ RECIPES: Final = (
         {"f32": 2.0, "f64": 2.0},
         "minimax polynomial on |t| <= tan(pi/8), reduced by pi/4 and pi/2",
     ),
-    Recipe("atan2", arc_tangent_2, {"f32": 2.0, "f64": 2.0}, "atan's kernel on min/max, then the octants", ("y", "x")),
+    Recipe("atan2", arc_tangent_2, {"f32": 2.5, "f64": 2.5}, "atan's kernel on min/max, then the octants", ("y", "x")),
 )
