@@ -6,41 +6,6 @@ from xla_explorer.backends.cpu.assembly import assembly_with_lines, lines_by_sou
 from xla_explorer.backends.cpu.llvm_compiler import emit_assembly
 from xla_explorer.backends.cpu.target_machine import describe_target
 
-WITH_LINES = """
-source_filename = "module.hlo"
-define void @fusion.1(ptr noalias %a, ptr noalias %b, ptr noalias %o) !dbg !4 {
-entry:
-  br label %loop
-loop:
-  %i = phi i64 [0, %entry], [%i1, %loop]
-  %pa = getelementptr inbounds float, ptr %a, i64 %i, !dbg !10
-  %pb = getelementptr inbounds float, ptr %b, i64 %i, !dbg !11
-  %po = getelementptr inbounds float, ptr %o, i64 %i, !dbg !13
-  %x = load float, ptr %pa, align 4, !dbg !10
-  %y = load float, ptr %pb, align 4, !dbg !11
-  %m = fdiv float %x, %y, !dbg !12
-  store float %m, ptr %po, align 4, !dbg !13
-  %i1 = add nuw nsw i64 %i, 1, !dbg !13
-  %c = icmp slt i64 %i1, 1003
-  br i1 %c, label %loop, label %exit, !dbg !13
-exit:
-  ret void, !dbg !13
-}
-!llvm.dbg.cu = !{!0}
-!llvm.module.flags = !{!2, !3}
-!0 = distinct !DICompileUnit(language: DW_LANG_C, file: !1, producer: "x", isOptimized: true, runtimeVersion: 0, emissionKind: LineTablesOnly)
-!1 = !DIFile(filename: "module.hlo", directory: "/folder")
-!2 = !{i32 2, !"Dwarf Version", i32 4}
-!3 = !{i32 2, !"Debug Info Version", i32 3}
-!4 = distinct !DISubprogram(name: "fusion.1", scope: !1, file: !1, line: 1, type: !5, unit: !0, spFlags: DISPFlagDefinition | DISPFlagOptimized)
-!5 = !DISubroutineType(types: !6)
-!6 = !{}
-!10 = !DILocation(line: 2, column: 1, scope: !4)
-!11 = !DILocation(line: 3, column: 1, scope: !4)
-!12 = !DILocation(line: 4, column: 1, scope: !4)
-!13 = !DILocation(line: 5, column: 1, scope: !4)
-"""  # noqa: E501
-
 TARGETS = {
     "x86_64": describe_target("x86_64-linux-gnu", "x86-64-v4"),
     "aarch64": describe_target("aarch64-linux-gnu", "neoverse-n1"),
@@ -51,8 +16,8 @@ DIVISIONS = {"x86_64": "vdivps", "aarch64": "fdiv", "riscv64": "vfdiv", "nvptx64
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_the_division_comes_from_line_four(name):
-    ir = WITH_LINES.replace("fusion.1", "fusion_1")
+def test_the_division_comes_from_line_four(name, ir_with_lines):
+    ir = ir_with_lines.replace("fusion.1", "fusion_1")
     lines = parse_assembly(emit_assembly(ir, TARGETS[name]), "module.hlo")
     divisions = [line for line in lines if line.kind == "instruction" and DIVISIONS[name] in line.text]
     assert divisions and {line.hlo_line for line in divisions} == {4}
@@ -60,8 +25,8 @@ def test_the_division_comes_from_line_four(name):
     assert parse_assembly(emit_assembly(ir, TARGETS[name]), "other.hlo") != lines
 
 
-def test_readable_has_no_directives_and_no_debug_tables():
-    text = emit_assembly(WITH_LINES, TARGETS["x86_64"])
+def test_readable_has_no_directives_and_no_debug_tables(ir_with_lines):
+    text = emit_assembly(ir_with_lines, TARGETS["x86_64"])
     pairs = assembly_with_lines(text, "module.hlo")
     assert 10 < len(pairs) < len(text.splitlines()) / 2
     assert pairs[0][0].startswith("fusion.1:")
@@ -72,22 +37,22 @@ def test_readable_has_no_directives_and_no_debug_tables():
     assert [line for line, _ in everything] == text.splitlines()
 
 
-def test_lines_by_source_is_the_inverse():
-    text = emit_assembly(WITH_LINES, TARGETS["x86_64"])
+def test_lines_by_source_is_the_inverse(ir_with_lines):
+    text = emit_assembly(ir_with_lines, TARGETS["x86_64"])
     rows = text.splitlines()
     found = lines_by_source(text, "module.hlo")
     assert any("vdivps" in rows[number - 1] for number in found[4])
 
 
-def test_constants_can_stay():
-    ir = WITH_LINES.replace("fdiv float %x, %y", "fdiv float 3.5, %y")
+def test_constants_can_stay(ir_with_lines):
+    ir = ir_with_lines.replace("fdiv float %x, %y", "fdiv float 3.5, %y")
     lines = parse_assembly(emit_assembly(ir, TARGETS["x86_64"]))
     assert any(".LCPI" in line.text and line.kind == "label" for line in readable(lines, constants=True))
     assert not any(line.kind in ("data", "directive") for line in readable(lines))
 
 
-def test_summary():
-    (row,) = summarize(emit_assembly(WITH_LINES, TARGETS["x86_64"]))
+def test_summary(ir_with_lines):
+    (row,) = summarize(emit_assembly(ir_with_lines, TARGETS["x86_64"]))
     assert row.name == "fusion.1" and row.vector_bits >= 256 and row.calls == 0
     assert 0 < row.vector_instructions < row.instructions
 

@@ -1,7 +1,6 @@
 """The pass viewer and the remarks; each runs LLVM in a child process."""
 
 import pytest
-from test_assembly import WITH_LINES
 
 from xla_explorer.backends.cpu.llvm_compiler import LlvmIrError, OptimizationOptions, optimized_ir
 from xla_explorer.backends.cpu.llvm_passes import LlvmPassError, llvm_pass_trace, parse_pass_dump, vectorization_remarks
@@ -11,9 +10,9 @@ TARGET = describe_target("x86_64-linux-gnu", "x86-64-v3")
 
 
 @pytest.fixture(scope="module")
-def steps():
+def steps(ir_with_lines):
     second = "define i32 @second(i32 %x) {\n  %a = add i32 %x, 1\n  %b = sub i32 %a, 1\n  ret i32 %b\n}\n"
-    return llvm_pass_trace(WITH_LINES + second, TARGET)
+    return llvm_pass_trace(ir_with_lines + second, TARGET)
 
 
 def test_every_step_starts_where_the_last_one_ended(steps):
@@ -47,25 +46,25 @@ def test_the_subtraction_is_simplified_away(steps):
     assert "left alone" in repr(steps[0]) or "changed" in repr(steps[0])
 
 
-def test_selection_of_functions_and_changes():
-    found = llvm_pass_trace(WITH_LINES, TARGET, functions=["fusion.1"], changed_only=True, machine_passes=False)
+def test_selection_of_functions_and_changes(ir_with_lines):
+    found = llvm_pass_trace(ir_with_lines, TARGET, functions=["fusion.1"], changed_only=True, machine_passes=False)
     assert found and all(step.changed and step.level == "ir" for step in found)
 
 
-def test_the_parent_prints_nothing(steps, capfd):
-    optimized_ir(WITH_LINES, TARGET)
+def test_the_parent_prints_nothing(steps, capfd, ir_with_lines):
+    optimized_ir(ir_with_lines, TARGET)
     assert capfd.readouterr().err == ""
 
 
-def test_remarks_have_source_lines():
-    remarks = vectorization_remarks(WITH_LINES, TARGET)
+def test_remarks_have_source_lines(ir_with_lines):
+    remarks = vectorization_remarks(ir_with_lines, TARGET)
     (passed,) = [remark for remark in remarks if remark.kind == "passed"]
     assert "vectorization width: 8" in passed.message and passed.pass_name == "loop-vectorize"
     assert passed.file.endswith("module.hlo") and passed.line in (2, 5)
 
 
-def test_missed_remark():
-    dependent = WITH_LINES.replace("%pb = getelementptr inbounds float, ptr %b, i64 %i",
+def test_missed_remark(ir_with_lines):
+    dependent = ir_with_lines.replace("%pb = getelementptr inbounds float, ptr %b, i64 %i",
                                    "%k = sub i64 %i, 1\n  %pb = getelementptr inbounds float, ptr %o, i64 %k")
     remarks = vectorization_remarks(dependent, TARGET, passes=["loop-vectorize"])
     assert any(remark.kind in ("missed", "analysis") for remark in remarks)
@@ -78,12 +77,12 @@ def test_broken_ir_is_the_same_error_as_in_this_process():
     assert caught.value.line == 2 and "undefined" in str(caught.value)
 
 
-def test_timeout():
+def test_timeout(ir_with_lines):
     with pytest.raises(LlvmPassError, match="did not finish"):
-        llvm_pass_trace(WITH_LINES, TARGET, timeout_seconds=0.01)
+        llvm_pass_trace(ir_with_lines, TARGET, timeout_seconds=0.01)
 
 
-def test_dump_without_passes():
+def test_dump_without_passes(ir_with_lines):
     assert parse_pass_dump("") == []
     options = OptimizationOptions(level=0)
-    assert llvm_pass_trace(WITH_LINES, TARGET, options, machine_passes=False, changed_only=True) == []
+    assert llvm_pass_trace(ir_with_lines, TARGET, options, machine_passes=False, changed_only=True) == []

@@ -62,7 +62,8 @@ exit:
 def program(count):
     calls = "\n".join(f'  %p{n} = getelementptr float, ptr %out, i64 {100 * n}\n'
                       f'  call void @"kernel.{n}"(ptr %x, ptr %p{n})' for n in range(count))
-    entry = f"\ndefine double @entry(ptr %x, ptr %out) {{\n{calls}\n  %r = call double @cos(double 0.0)\n  ret double %r\n}}\n"
+    entry = (f"\ndefine double @entry(ptr %x, ptr %out) {{\n{calls}\n"
+             "  %r = call double @cos(double 0.0)\n  ret double %r\n}\n")
     return HELPERS + "".join(map(kernel, range(count))) + entry
 
 
