@@ -1,6 +1,8 @@
-"""Rows of the elementwise family: element i of the result depends on element i of the operands (or on a scalar operand).
+"""Rows of the elementwise family: element i of the result depends on element i of the operands (or on a scalar
+operand).
 
-Source: StableHLO sections of the same names; xla/hlo/ir/hlo_instruction.cc `IsOpElementwise`; hlo_parser.cc attribute tables.
+Source: StableHLO sections of the same names; xla/hlo/ir/hlo_instruction.cc `IsOpElementwise`; hlo_parser.cc
+attribute tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What an opcode is, as data: one `OpcodeSpec` row each. Parser, printer, builder, verifier, help and docs derive from it."""
+"""What an opcode is, as data: one `OpcodeSpec` row each. Parser, printer, builder, verifier, help and docs derive
+from it.
+"""
 
 from __future__ import annotations
 
@@ -51,11 +53,12 @@ Constraint = Callable[["HloInstruction"], "Reason | None"]
 class OpcodeSpec:
     """One row. Instructions hold the row itself, so testing a trait is one attribute load.
 
-    name: text name. arity: number of operands, None when variadic. attributes: names of its own attributes in printing order
-    (codecs in `hlo/attributes/codecs.py`). required: those that must be written. called: roles of the computations it calls
-    (`to_apply`, or `condition`, `body` ...). shape_rule: infers the result shape, None where operands and attributes do not
-    determine it. infers_in_text: whether HLO text may leave the result shape out (XLA's parser infers fewer than we can).
-    constraints: checks of the verifier, numbered C1, C2 ... in order. summary: one sentence. source: where the fact comes from.
+    name: text name. arity: number of operands, None when variadic. attributes: names of its own attributes in
+    printing order (codecs in `hlo/attributes/codecs.py`). required: those that must be written. called: roles of
+    the computations it calls (`to_apply`, or `condition`, `body` ...). shape_rule: infers the result shape, None
+    where operands and attributes do not determine it. infers_in_text: whether HLO text may leave the result shape
+    out (XLA's parser infers fewer than we can). constraints: checks of the verifier, numbered C1, C2 ... in order.
+    summary: one sentence. source: where the fact comes from.
     """
 
     __slots__ = (

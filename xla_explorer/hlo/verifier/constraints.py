@@ -1,7 +1,7 @@
 """The constraints of instructions: C1 to C6, which every opcode has, then those of its row.
 
-Each is a function of one instruction that returns None or a Reason. They read shapes, attributes and signatures of called
-computations only, so `reasons_against` asks once for all instructions that agree in these.
+Each is a function of one instruction that returns None or a Reason. They read shapes, attributes and signatures of
+called computations only, so `reasons_against` asks once for all instructions that agree in these.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def called_computations(i: HloInstruction) -> Reason | None:
 
 
 def inferred_shape(i: HloInstruction) -> Shape | None:
-    """The shape that the opcode's rule gives, None without a rule. ShapeError when operands and attributes do not fit."""
+    """The shape that the opcode's rule gives, None without a rule. ShapeError when operands and attributes do not
+    fit.
+    """
     rule = i.opcode.shape_rule
     return rule(tuple([operand.shape for operand in i.operands]), i.attributes, i.called) if rule is not None else None
 

@@ -1,7 +1,7 @@
 """`verify` and `violations`: every check over a module, each distinct instruction once.
 
-Instructions that agree in opcode, shapes, attributes and signatures of called computations share one verdict, which is kept
-between calls: verifying after every pass costs a dictionary access an instruction.
+Instructions that agree in opcode, shapes, attributes and signatures of called computations share one verdict,
+which is kept between calls: verifying after every pass costs a dictionary access an instruction.
 """
 
 from __future__ import annotations

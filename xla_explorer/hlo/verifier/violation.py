@@ -8,9 +8,10 @@ from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
 class Violation:
     """One thing that is wrong.
 
-    code: `add-C4` (constraint 4 of the opcode; see `constraints_of`) or a module-level word such as `operand-of-another-computation`.
-    message: one sentence. instruction, instruction_id: name and id of the instruction, None where the module or a
-    computation is at fault. computation: its name, None for the module. span: place in the source text, None when built.
+    code: `add-C4` (constraint 4 of the opcode; see `constraints_of`) or a module-level word such as
+    `operand-of-another-computation`. message: one sentence. instruction, instruction_id: name and id of the
+    instruction, None where the module or a computation is at fault. computation: its name, None for the module.
+    span: place in the source text, None when built.
     """
 
     __slots__ = ("code", "computation", "instruction", "instruction_id", "message", "span")

@@ -1,4 +1,6 @@
-"""Constraints on the computations that an instruction calls: how many parameters of which shapes, and what they return."""
+"""Constraints on the computations that an instruction calls: how many parameters of which shapes, and what they
+return.
+"""
 
 from __future__ import annotations
 

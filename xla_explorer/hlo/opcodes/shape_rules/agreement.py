@@ -1,4 +1,5 @@
-"""What the shape rules share: refusals that name both sides, dimension numbers that are in range, types that go together.
+"""What the shape rules share: refusals that name both sides, dimension numbers that are in range, types that go
+together.
 
 A rule raises `ShapeError` with a sentence without the opcode's name; `infer_shape` puts the name in front.
 """
@@ -65,7 +66,9 @@ def same_sizes(a: Shape, b: Shape) -> bool:
 
 
 def same_arrays(a: Shape, b: Shape) -> Shape:
-    """The common shape of two arrays, default layout; dynamic where either is. ShapeError names both when they differ."""
+    """The common shape of two arrays, default layout; dynamic where either is. ShapeError names both when they
+    differ.
+    """
     if a.base is b.base:
         if not a.is_array:
             raise ShapeError(f"operands must be arrays, they are {bare(a)}")
@@ -77,7 +80,9 @@ def same_arrays(a: Shape, b: Shape) -> Shape:
 
 
 def wider_type(a: PrimitiveType, b: PrimitiveType) -> PrimitiveType:
-    """The more precise of two types (XLA's `HigherPrecisionElementType`): complex over float over integer, then more bits."""
+    """The more precise of two types (XLA's `HigherPrecisionElementType`): complex over float over integer, then more
+    bits.
+    """
     if a is b:
         return a
 

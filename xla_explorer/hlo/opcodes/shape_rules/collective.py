@@ -1,4 +1,6 @@
-"""Shape rules of the collective family. Source: xla/service/shape_inference.cc, InferAllReduceShape and its neighbours."""
+"""Shape rules of the collective family. Source: xla/service/shape_inference.cc, InferAllReduceShape and its
+neighbours.
+"""
 
 from __future__ import annotations
 

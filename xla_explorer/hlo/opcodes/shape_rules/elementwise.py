@@ -1,4 +1,6 @@
-"""Shape rules of the elementwise family. Source: xla/service/shape_inference.cc, InferUnaryOpShape ... InferTernaryOpShape."""
+"""Shape rules of the elementwise family. Source: xla/service/shape_inference.cc, InferUnaryOpShape ...
+InferTernaryOpShape.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ Rule = Callable[[tuple[Shape, ...], Attributes, Any], Shape]
 
 
 def _accepts(test: Callable[[PrimitiveType], bool], wanted: str) -> tuple[Rule, Rule]:
-    """A unary and a binary rule for element types that pass the test. The set is precomputed: rules run once an instruction."""
+    """A unary and a binary rule for element types that pass the test. The set is precomputed: rules run once an
+    instruction.
+    """
     accepted = frozenset(t for t in PRIMITIVE_TYPES.values() if t.is_array_type and test(t))
 
     def unary(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:

@@ -1,4 +1,6 @@
-"""Shape rules of gather and scatter. Source: StableHLO gather and scatter (constraints C1 to C23); shape_inference.cc."""
+"""Shape rules of gather and scatter. Source: StableHLO gather and scatter (constraints C1 to C23);
+shape_inference.cc.
+"""
 
 from __future__ import annotations
 

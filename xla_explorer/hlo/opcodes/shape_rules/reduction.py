@@ -165,7 +165,9 @@ def topk(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
 
 
 def _batch_norm(operands: tuple[Shape, ...], attributes: Attributes, vectors: tuple[int, ...]) -> tuple[Shape, Shape]:
-    """(operand, feature vector), after checking that the operands numbered by `vectors` are vectors over the features."""
+    """(operand, feature vector), after checking that the operands numbered by `vectors` are vectors over the
+    features.
+    """
     operand, feature = operands[0], attributes.value("feature_index")
     require_array(operand)
     require_dimensions((feature,), operand.rank, "feature_index")

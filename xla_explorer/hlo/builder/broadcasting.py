@@ -1,0 +1,141 @@
+"""Implicit operands: Python and numpy numbers become constants, smaller operands become explicit broadcasts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xla_explorer.hlo.builder.errors import HloBuilderError
+from xla_explorer.hlo.primitive_type import F32, PRED, S32, PrimitiveType, primitive_type_of
+from xla_explorer.hlo.shape import Shape, array_shape
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.builder.builder import HloBuilder
+    from xla_explorer.hlo.builder.value import HloValue
+
+
+def _rank_of_kind(t: PrimitiveType) -> int:
+    return 0 if t.is_pred else 1 if t.is_integer else 2 if t.is_float else 3
+
+
+def element_type_for(value: Any, beside: PrimitiveType | None) -> PrimitiveType:
+    """The element type that a Python or numpy number gets beside an operand of type `beside`.
+
+    A number takes its partner's type when nothing is lost in kind (an int beside f32, never a float beside s32);
+    alone, a Python bool is pred, an int s32, a float f32, and a numpy value keeps its dtype.
+    """
+    array = np.asarray(value)
+    if beside is None:
+        if isinstance(value, (bool, int, float)):
+            return PRED if isinstance(value, bool) else S32 if isinstance(value, int) else F32
+        return primitive_type_of(array.dtype)
+    own = primitive_type_of(array.dtype)
+    if _rank_of_kind(own) > _rank_of_kind(beside):
+        raise HloBuilderError(
+            f"{_words(value)} does not fit beside {beside}: {own.kind.value} into {beside.kind.value}",
+            "convert the other operand first, for instance with .astype(xe.f32)",
+        )
+    if own.is_integer and beside.is_integer and array.size:
+        limits = np.iinfo(beside.dtype) if beside.bits >= 8 else None
+        if limits is not None and (int(array.min()) < limits.min or int(array.max()) > limits.max):
+            raise HloBuilderError(f"{_words(value)} is out of range for {beside}: [{limits.min}, {limits.max}]")
+    return beside
+
+
+def _words(value: Any) -> str:
+    array = np.asarray(value)
+    return f"the number {value!r}" if array.ndim == 0 else f"an array {array.dtype}{list(array.shape)}"
+
+
+def is_number(value: Any) -> bool:
+    """Whether the builder takes it as a constant: Python numbers, numpy scalars, arrays, lists of numbers."""
+    return isinstance(value, (bool, int, float, complex, np.generic, np.ndarray, list)) or hasattr(value, "__array__")
+
+
+def common_dimensions(name: str, shapes: list[Shape]) -> tuple[int, ...]:
+    """The dimensions that all shapes broadcast to, by numpy's rule. HloBuilderError names the two that do not."""
+    result: list[int] = []
+    largest = shapes[0]
+    for shape in shapes:
+        for back in range(1, max(len(result), shape.rank) + 1):
+            size = shape.dimensions[-back] if back <= shape.rank else 1
+            if back > len(result):
+                result.insert(0, size)
+            elif result[-back] == 1:
+                result[-back] = size
+            elif size not in (1, result[-back]):
+                raise HloBuilderError(
+                    f"{name}: operands differ: {largest.text_without_layout} vs {shape.text_without_layout}: dimension "
+                    f"{-back} is {result[-back]} vs {size}",
+                    "sizes must be equal or 1, counted from the last dimension; reshape or broadcast one side",
+                )
+        largest = shape if shape.rank >= largest.rank and shape is not shapes[0] else largest
+    return tuple(result)
+
+
+def broadcast_value(value: HloValue, dimensions: tuple[int, ...]) -> HloValue:
+    """The value with exactly these dimensions: size-1 dimensions are dropped by a reshape, then mapped by a
+    broadcast.
+    """
+    shape = value.shape
+    if shape.dimensions == dimensions:
+        return value
+    offset = len(dimensions) - shape.rank
+    kept = [d for d in range(shape.rank) if shape.dimensions[d] == dimensions[d + offset]]
+    builder = value.builder
+    if len(kept) != shape.rank:
+        sizes = tuple([shape.dimensions[d] for d in kept])
+        i = value.instruction
+        if i.opcode.name == "reshape" and i.operands[0].shape.dimensions == sizes:
+            # `keepdims=True` put these dimensions in a moment ago: read what it reshaped.
+            value = type(value)(builder, i.operands[0])
+        else:
+            value = builder.reshape(value, sizes)
+    if len(kept) == len(dimensions):
+        return value
+    return builder.broadcast(value, dimensions, [d + offset for d in kept])
+
+
+def matched_operands(
+    builder: HloBuilder, name: str, operands: tuple[Any, ...], skip_type: int | None = None
+) -> list[HloValue]:
+    """Operands as values of one element type and one shape. skip_type: the operand whose type may differ (a
+    predicate).
+    """
+    from xla_explorer.hlo.builder.value import HloValue
+
+    beside: PrimitiveType | None = None
+    for number, operand in enumerate(operands):
+        if isinstance(operand, HloValue) and number != skip_type:
+            if not operand.shape.is_array:
+                raise HloBuilderError(
+                    f"{name}: operand {number} must be an array, it is {operand.shape.text_without_layout}"
+                )
+            if beside is not None and operand.shape.element_type is not beside:
+                first = next(o for o in operands if isinstance(o, HloValue) and o.shape.element_type is beside)
+                raise HloBuilderError(
+                    f"{name}: operands differ in element type: {first.shape.text_without_layout} vs {operand.shape.text_without_layout}",
+                    f"convert one side, for instance with .astype(xe.{beside})",
+                )
+            beside = operand.shape.element_type
+    values = []
+    for number, operand in enumerate(operands):
+        if isinstance(operand, HloValue):
+            values.append(operand)
+            continue
+        if not is_number(operand):
+            raise HloBuilderError(
+                f"{name}: operand {number} is a {type(operand).__name__}, no value of the builder and no number"
+            )
+        try:
+            values.append(builder.constant(operand, None if number == skip_type else element_type_for(operand, beside)))
+        except HloBuilderError as error:
+            raise HloBuilderError(f"{name}: {error.message}", error.hint) from None
+    dimensions = common_dimensions(name, [value.shape for value in values])
+    return [broadcast_value(value, dimensions) for value in values]
+
+
+def scalar_shape(element_type: PrimitiveType) -> Shape:
+    """The rank-0 shape of an element type."""
+    return array_shape(element_type, ())

@@ -1,0 +1,352 @@
+"""`HloBuilder`: writes a module operation by operation, from Python values with operators.
+
+    b = HloBuilder("softmax")
+    x = b.parameter(f32[128, 256], "x")
+    e = (x - x.max(axis=-1, keepdims=True)).exp()
+    module = b.build(e / e.sum(axis=-1, keepdims=True))
+
+Every opcode has a method under its own name (`b.dynamic_slice`, `b.while_`), made from its row; what Python can say
+better has a method of its own here and in `structured_control.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes, attributes_of
+from xla_explorer.hlo.builder.attribute_arguments import split_arguments
+from xla_explorer.hlo.builder.broadcasting import broadcast_value, element_type_for, is_number, matched_operands
+from xla_explorer.hlo.builder.errors import HloBuilderError
+from xla_explorer.hlo.builder.region import region, region_parameters, region_result
+from xla_explorer.hlo.builder.source_location import caller_metadata
+from xla_explorer.hlo.builder.structured_control import StructuredControl
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.computation import HloComputation, infer_shape
+from xla_explorer.hlo.literal import Literal, literal_from_array
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, OpcodeSpec, opcode
+from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, S32, PrimitiveType, primitive_type_of
+from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, parse_shape
+
+# `HloBuilder.tuple` hides the type of that name inside the class.
+_tuple = tuple
+Values = tuple[HloValue, ...]
+Computations = tuple[HloComputation, ...]
+
+
+def shape_of(given: Any) -> Shape:
+    """A Shape from a Shape, an element type (a scalar), text, or anything with `.shape` and `.dtype`."""
+    if isinstance(given, Shape):
+        return given
+    if isinstance(given, PrimitiveType):
+        return array_shape(given, ())
+    if isinstance(given, str):
+        return parse_shape(given)
+    if hasattr(given, "shape") and hasattr(given, "dtype"):
+        return array_shape(primitive_type_of(given.dtype), given.shape)
+    raise HloBuilderError(f"{given!r} is no shape", "write for instance xe.f32[128, 256]")
+
+
+def type_of(given: Any) -> PrimitiveType:
+    """An element type from itself, its HLO name or a numpy dtype."""
+    if isinstance(given, PrimitiveType):
+        return given
+    if isinstance(given, str) and given in PRIMITIVE_TYPES:
+        return PRIMITIVE_TYPES[given]
+    try:
+        return primitive_type_of(given)
+    except TypeError as error:
+        raise HloBuilderError(f"{given!r} is no element type: {error}", "write for instance xe.f32") from None
+
+
+class HloBuilder(StructuredControl):
+    """Builds one module; `nested` builders share it and write the computations that it calls.
+
+    name: of the module. locations: whether instructions record the caller's file and line as metadata.
+    """
+
+    module: HloModule
+    computation: HloComputation
+
+    def __init__(self, name: str, *, locations: bool = True) -> None:
+        self.module = HloModule(name)
+        self.computation = self.module.add_computation("main", entry=True)
+        self.locations = locations
+        self._parameters = 0
+        self._built = False
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Callable[..., HloValue]: ...
+
+    def nested(self, name: str) -> HloBuilder:
+        """A builder of another computation of the same module."""
+        inner = HloBuilder.__new__(HloBuilder)
+        inner.module, inner.computation = self.module, self.module.add_computation(name)
+        inner.locations, inner._parameters, inner._built = self.locations, 0, False
+        return inner
+
+    # -- leaves ------------------------------------------------------------------------------------------------------
+    def parameter(self, shape: Any, name: str | None = None) -> HloValue:
+        """The next parameter of the computation. shape: `f32[2, 3]`, its text, an element type for a scalar, or an
+        array.
+        """
+        i = self.computation.add_parameter(self._parameters, shape_of(shape), name)
+        i.metadata = caller_metadata() if self.locations else None
+        self._parameters += 1
+        return HloValue(self, i)
+
+    def constant(self, value: Any, element_type: Any = None) -> HloValue:
+        """A constant from numbers, arrays, (nested) lists or a Literal. A Python float is f32, an int s32, a bool
+        pred.
+        """
+        if isinstance(value, Literal):
+            literal = value
+        else:
+            kind = type_of(element_type) if element_type is not None else element_type_for(value, None)
+            array = np.asarray(value)
+            literal = literal_from_array(array.astype(kind.dtype), array_shape(kind, array.shape))
+        return self._new(CONSTANT, (), shape=literal.shape, payload=literal)
+
+    def value(self, given: Any, element_type: PrimitiveType | None = None) -> HloValue:
+        """The value itself, a constant from a number, or a tuple of such."""
+        if isinstance(given, HloValue):
+            return given
+        if isinstance(given, _tuple) or (
+            isinstance(given, list) and any(isinstance(part, (HloValue, _tuple)) for part in given)
+        ):
+            return self.tuple(*given)
+        if is_number(given):
+            return self.constant(given, element_type_for(given, element_type))
+        raise HloBuilderError(f"{given!r} is a {type(given).__name__}, no value of the builder and no number")
+
+    def iota(self, shape: Any, dimension: int = 0) -> HloValue:
+        """Numbers 0, 1, 2 ... along one dimension of the given shape."""
+        return self.emit("iota", (), {"iota_dimension": dimension}, shape=shape_of(shape))
+
+    def arange(self, count: int, element_type: Any = S32) -> HloValue:
+        """The vector 0 ... count - 1."""
+        return self.iota(array_shape(type_of(element_type), (count,)))
+
+    # -- shapes ------------------------------------------------------------------------------------------------------
+    def broadcast(
+        self, value: Any, dimensions: Sequence[int] | Shape, mapping: Sequence[int] | None = None
+    ) -> HloValue:
+        """Operand dimension i becomes result dimension mapping[i] of the given sizes; by default the last dimensions."""
+        value = self.value(value)
+        sizes = dimensions.dimensions if isinstance(dimensions, Shape) else tuple(dimensions)
+        if mapping is None:
+            mapping = range(len(sizes) - value.shape.rank, len(sizes))
+        return self.emit(
+            "broadcast", (value,), {"dimensions": tuple(mapping)}, shape=array_shape(value.shape.element_type, sizes)
+        )
+
+    def broadcast_to(self, value: Any, dimensions: Sequence[int]) -> HloValue:
+        """numpy's broadcast_to: size-1 and missing leading dimensions are repeated."""
+        value, wanted = self.value(value), tuple(dimensions)
+        shape = value.shape
+        fits = shape.rank <= len(wanted) and all(
+            a in (1, b) for a, b in zip(shape.dimensions[::-1], wanted[::-1], strict=False)
+        )
+        if not fits:
+            raise HloBuilderError(
+                f"broadcast_to: {shape.text_without_layout} does not broadcast to {list(wanted)}",
+                "sizes must be equal or 1, counted from the last dimension",
+            )
+        return broadcast_value(value, wanted)
+
+    def reshape(self, value: Any, *dimensions: Any) -> HloValue:
+        """The same elements in the same order; one size may be -1."""
+        value = self.value(value)
+        sizes = list(dimensions[0] if len(dimensions) == 1 and isinstance(dimensions[0], Iterable) else dimensions)
+        if sizes.count(-1) == 1:
+            rest = int(np.prod([size for size in sizes if size != -1], dtype=np.int64))
+            if rest and value.shape.element_count % rest == 0:
+                sizes[sizes.index(-1)] = value.shape.element_count // rest
+        if tuple(sizes) == value.shape.dimensions:
+            return value
+        return self.emit("reshape", (value,), {}, shape=array_shape(value.shape.element_type, sizes))
+
+    def convert(self, value: Any, element_type: Any) -> HloValue:
+        """The same values in another element type."""
+        value, kind = self.value(value), type_of(element_type)
+        if kind is value.shape.element_type:
+            return value
+        return self.emit("convert", (value,), {}, shape=value.shape.base.with_element_type(kind))
+
+    def bitcast_convert(self, value: Any, element_type: Any) -> HloValue:
+        """The same bits as another element type; the last dimension appears or vanishes when widths differ."""
+        value, kind = self.value(value), type_of(element_type)
+        old, sizes = value.shape.element_type, value.shape.dimensions
+        if kind.bits < old.bits:
+            sizes = (*sizes, old.bits // kind.bits)
+        elif kind.bits > old.bits:
+            sizes = sizes[:-1]
+        return self.emit("bitcast-convert", (value,), {}, shape=array_shape(kind, sizes))
+
+    def reduce_precision(self, value: Any, exponent_bits: int, mantissa_bits: int) -> HloValue:
+        """Rounded to a float of the given bits, in the same element type."""
+        return self.emit("reduce-precision", (value,), {"exponent_bits": exponent_bits, "mantissa_bits": mantissa_bits})
+
+    # -- tuples ------------------------------------------------------------------------------------------------------
+    def tuple(self, *values: Any) -> HloValue:
+        """One value that packs the given ones."""
+        flat = values[0] if len(values) == 1 and isinstance(values[0], (_tuple, list)) else values
+        return self.emit("tuple", _tuple(flat), {})
+
+    def get_tuple_element(self, value: HloValue, index: int) -> HloValue:
+        """Element `index` of a tuple."""
+        return self.emit(GET_TUPLE_ELEMENT.name, (value,), {"index": index})
+
+    # -- elementwise with implicit broadcasting -----------------------------------------------------------------------
+    def compare(self, a: Any, b: Any, direction: str, type: str | None = None) -> HloValue:
+        """pred of the comparison. direction: EQ NE LT LE GT GE; type: FLOAT TOTALORDER SIGNED UNSIGNED, by default
+        fitting.
+        """
+        return self.emit(
+            "compare",
+            _tuple(matched_operands(self, "compare", (a, b))),
+            {"direction": direction} | ({"type": type} if type else {}),
+        )
+
+    def select(self, predicate: Any, on_true: Any, on_false: Any) -> HloValue:
+        """`on_true` where the predicate holds, else `on_false`."""
+        predicate = self.value(predicate)
+        if predicate.shape.is_scalar:
+            return self.emit("select", (predicate, *matched_operands(self, "select", (on_true, on_false))), {})
+        return self.emit(
+            "select", _tuple(matched_operands(self, "select", (predicate, on_true, on_false), skip_type=0)), {}
+        )
+
+    def where(self, predicate: Any, on_true: Any, on_false: Any) -> HloValue:
+        """numpy's name of select."""
+        return self.select(predicate, on_true, on_false)
+
+    # -- finish ------------------------------------------------------------------------------------------------------
+    def build(self, *roots: Any) -> HloModule:
+        """The module whose entry returns the given value (several, or a tuple or list of them: a tuple).
+
+        Computations stand callees first, the module is verified. HloVerifyError when something is wrong. The builder is
+        used up.
+        """
+        from xla_explorer.hlo.verifier import verify
+
+        if self._built:
+            raise HloBuilderError("the builder has built its module already", "make a new HloBuilder")
+        if not roots:
+            raise HloBuilderError("build needs the value that the module returns", "write b.build(value)")
+        several = len(roots) > 1 or isinstance(roots[0], (_tuple, list))
+        root = self.tuple(*roots) if several else self.value(roots[0])
+        self._own("build", root)
+        self.computation.set_root(root.instruction)
+        module = self.module
+        for computation in module.computations.values():
+            # Reshapes of `keepdims=True` that broadcasting read through.
+            for i in [
+                i
+                for i in computation.instructions.values()
+                if i.opcode.name == "reshape" and not i.users and not i.is_root
+            ]:
+                computation.remove(i)
+        module.computations = {c.name: c for c in module.post_order_computations()}
+        verify(module)
+        self._built = True
+        return module
+
+    # -- the one way to an instruction ---------------------------------------------------------------------------------
+    def emit(
+        self, name: str, operands: Iterable[Any], given: dict[str, Any], *, shape: Shape | None = None
+    ) -> HloValue:
+        """An instruction from values, numbers, attributes and functions, checked at once by the opcode's constraints."""
+        spec = opcode(name)
+        values = _tuple([self.value(operand) for operand in operands])
+        raw_attributes, functions = split_arguments(spec, given)
+        return self._new(spec, values, attributes_of(raw_attributes), self._called(spec, values, functions), shape)
+
+    def _called(self, spec: OpcodeSpec, values: Values, functions: dict[str, Any]) -> Computations:
+        shapes = [value.shape for value in values]
+        called: list[HloComputation] = []
+        for role in spec.called:
+            if role not in functions:
+                if spec.name != "custom-call":
+                    raise HloBuilderError(f"{spec.name} needs {role}=", "give a Python function or a computation")
+                continue
+            given = functions[role]
+            if role == "branch_computations":
+                for number, branch in enumerate(given):
+                    own = shapes[number + 1 : number + 2]
+                    called.append(region(self, branch, own, f"branch_{number}", unpack=True))
+            elif role == "called_computations" and isinstance(given, (_tuple, list)):
+                called += [region(self, function, shapes, role) for function in given]
+            else:
+                called.append(
+                    region(
+                        self,
+                        given,
+                        region_parameters(role, spec.name, shapes),
+                        role,
+                        unpack=spec.name == "while",
+                        result=region_result(role, spec.name, shapes),
+                    )
+                )
+        return _tuple(called)
+
+    def _own(self, name: str, value: HloValue) -> None:
+        if value.builder.computation is not self.computation:
+            if value.builder.module is not self.module:
+                raise HloBuilderError(
+                    f"{name}: %{value.instruction.name} belongs to another builder, of module {value.builder.module.name}"
+                )
+            raise HloBuilderError(
+                f"{name}: %{value.instruction.name} stands in computation %{value.builder.computation.name}, this one is "
+                f"%{self.computation.name}",
+                "a function sees only its parameters: pass the value as an operand",
+            )
+
+    def _new(
+        self,
+        spec: OpcodeSpec,
+        values: Values,
+        attributes: Attributes = NO_ATTRIBUTES,
+        called: Computations = (),
+        shape: Shape | None = None,
+        payload: Any = None,
+    ) -> HloValue:
+        for value in values:
+            self._own(spec.name, value)
+        shapes = _tuple([value.shape for value in values])
+        if shape is None:
+            if spec.shape_rule is None:
+                raise HloBuilderError(
+                    f"{spec.name}: operands do not determine the result", "give shape=, for instance shape=xe.f32[4]"
+                )
+            try:
+                shape = infer_shape(spec, shapes, attributes, called)
+            except ShapeError as error:
+                raise HloBuilderError(str(error), _hint(spec)) from None
+        i = self.computation.add(
+            spec,
+            shape,
+            [value.instruction for value in values],
+            attributes,
+            called=called,
+            payload=payload,
+            metadata=caller_metadata() if self.locations else None,
+        )
+        self._check(i)
+        return HloValue(self, i)
+
+    def _check(self, i: Any) -> None:
+        from xla_explorer.hlo.verifier.constraints import reasons_against
+
+        broken = reasons_against(i)
+        if broken:
+            self.computation.remove(i)
+            raise HloBuilderError(f"{i.opcode.name}: {broken[0][1]}", _hint(i.opcode))
+
+
+def _hint(spec: OpcodeSpec) -> str:
+    return f"{spec.name}: {spec.summary[0].lower()}{spec.summary[1:]} ({spec.source})"

@@ -1,0 +1,196 @@
+"""Reductions of a value along axes, by numpy's names and by any Python function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xla_explorer.hlo.builder.errors import HloBuilderError
+from xla_explorer.hlo.primitive_type import PRED, S32, PrimitiveType
+from xla_explorer.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.builder.builder import HloBuilder
+    from xla_explorer.hlo.builder.value import HloValue
+
+Axis = int | Sequence[int] | None
+
+
+def lowest(t: PrimitiveType) -> Any:
+    """The neutral element of maximum: -inf, the least integer, False."""
+    return False if t.is_pred else -np.inf if t.is_float else _limit(t, "min")
+
+
+def highest(t: PrimitiveType) -> Any:
+    """The neutral element of minimum."""
+    return True if t.is_pred else np.inf if t.is_float else _limit(t, "max")
+
+
+def _limit(t: PrimitiveType, which: str) -> int:
+    if t.is_signed:
+        return -(1 << (t.bits - 1)) if which == "min" else (1 << (t.bits - 1)) - 1
+    return 0 if which == "min" else (1 << t.bits) - 1
+
+
+class Reductions:
+    """The methods of `HloValue` that reduce; axis None means all dimensions."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        builder: HloBuilder
+        shape: Shape
+        dtype: PrimitiveType
+        ndim: int
+
+    def axes(self, axis: Axis) -> list[int]:
+        """Axis numbers in [0, ndim), from one number (negative counts from the end), several, or None for all."""
+        given = range(self.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+        found = []
+        for number in given:
+            if not -self.ndim <= number < self.ndim:
+                raise HloBuilderError(
+                    f"axis {number} is out of range for {self.shape.text_without_layout} with {self.ndim} dimensions"
+                )
+            found.append(number % self.ndim)
+        return found
+
+    def reduce(
+        self: HloValue,
+        function: Callable[[Any, Any], Any],
+        init: Any,
+        axes: Axis = None,
+        *,  # type: ignore[misc]
+        keepdims: bool = False,
+    ) -> HloValue:
+        """Combine all elements along the axes by a function of two scalars; `init` must be its neutral element."""
+        dimensions = self.axes(axes)
+        if not dimensions:
+            return self
+        initial = self.builder.constant(init, self.dtype) if not hasattr(init, "instruction") else init
+        reduced = self.builder.emit(
+            "reduce", (self, initial), {"dimensions": tuple(sorted(dimensions)), "to_apply": function}
+        )
+        if keepdims:
+            return reduced.reshape([1 if d in dimensions else size for d, size in enumerate(self.shape.dimensions)])
+        return reduced
+
+    def sum(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
+        """Sum along the axes."""
+        return self.reduce(_add, 0, axis, keepdims=keepdims)
+
+    def prod(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
+        """Product along the axes."""
+        return self.reduce(_multiply, 1, axis, keepdims=keepdims)
+
+    def max(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
+        """Largest element along the axes; NaN wins."""
+        return self.reduce(_maximum, lowest(self.dtype), axis, keepdims=keepdims)
+
+    def min(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
+        """Smallest element along the axes; NaN wins."""
+        return self.reduce(_minimum, highest(self.dtype), axis, keepdims=keepdims)
+
+    def mean(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
+        """Sum divided by the number of elements; floats only."""
+        if not (self.dtype.is_float or self.dtype.is_complex):
+            raise HloBuilderError(
+                f"mean: {self.shape.text_without_layout} is not float",
+                "convert it first, for instance with .astype(xe.f32)",
+            )
+        count = 1
+        for d in self.axes(axis):
+            count *= self.shape.dimensions[d]
+        return self.sum(axis, keepdims) / float(count)
+
+    def var(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
+        """Mean squared distance from the mean."""
+        centred = self - self.mean(axis, keepdims=True)
+        return (centred * centred).mean(axis, keepdims)
+
+    def std(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
+        """Square root of the variance."""
+        return self.var(axis, keepdims).sqrt()
+
+    def all(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
+        """Whether all elements hold."""
+        return (self if self.dtype is PRED else self != 0).reduce(_and, True, axis, keepdims=keepdims)
+
+    def any(self: HloValue, axis: Axis = None, keepdims: bool = False) -> HloValue:  # type: ignore[misc]
+        """Whether some element holds."""
+        return (self if self.dtype is PRED else self != 0).reduce(_or, False, axis, keepdims=keepdims)
+
+    def argmax(self: HloValue, axis: int = -1) -> HloValue:  # type: ignore[misc]
+        """s32 index of the first largest element along one axis."""
+        return _arg(self, axis, "GT", lowest(self.dtype))
+
+    def argmin(self: HloValue, axis: int = -1) -> HloValue:  # type: ignore[misc]
+        """s32 index of the first smallest element along one axis."""
+        return _arg(self, axis, "LT", highest(self.dtype))
+
+    def sort(self: HloValue, axis: int = -1) -> HloValue:  # type: ignore[misc]
+        """Ascending along one axis; NaN last."""
+        order = "TOTALORDER" if self.dtype.is_float else None
+        return self.builder.emit(
+            "sort",
+            (self,),
+            {"dimensions": (self.axes(axis)[0],), "to_apply": lambda a, b: a.builder.compare(a, b, "LT", order)},
+        )
+
+
+def _add(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def _multiply(a: Any, b: Any) -> Any:
+    return a * b
+
+
+def _maximum(a: Any, b: Any) -> Any:
+    return a.maximum(b)
+
+
+def _minimum(a: Any, b: Any) -> Any:
+    return a.minimum(b)
+
+
+def _and(a: Any, b: Any) -> Any:
+    return a & b
+
+
+def _or(a: Any, b: Any) -> Any:
+    return a | b
+
+
+for _function, _name in (
+    (_add, "add"),
+    (_multiply, "multiply"),
+    (_maximum, "maximum"),
+    (_minimum, "minimum"),
+    (_and, "and"),
+    (_or, "or"),
+):
+    _function.__name__ = f"{_name}_computation"
+
+
+def _arg(value: HloValue, axis: int, direction: str, initial: Any) -> HloValue:
+    builder, dimension = value.builder, value.axes(axis)[0]
+    indices = builder.iota(value.shape.base.with_element_type(S32), dimension)
+
+    def better(best: HloValue, place: HloValue, candidate: HloValue, where: HloValue) -> Any:
+        b = best.builder
+        # Equal values (and NaN beside NaN) keep the lower index, so the order of evaluation does not matter.
+        wins, ties = b.compare(candidate, best, direction), candidate == best
+        if value.dtype.is_float:
+            wins, ties = (
+                wins | ((candidate != candidate) & (best == best)),
+                ties | ((candidate != candidate) & (best != best)),
+            )
+        take = wins | (ties & (where < place))
+        return b.select(take, candidate, best), b.select(take, where, place)
+
+    last = value.shape.dimensions[dimension] - 1
+    start = (builder.constant(initial, value.dtype), builder.constant(max(last, 0), S32))
+    return builder.emit("reduce", (value, indices, *start), {"dimensions": (dimension,), "to_apply": better})[1]

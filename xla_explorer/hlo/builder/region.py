@@ -1,0 +1,94 @@
+"""Computations from Python functions: bodies of loops, branches, reducers, callees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.hlo.builder.errors import HloBuilderError
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.primitive_type import PRED
+from xla_explorer.hlo.shape import Shape, array_shape
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.builder.builder import HloBuilder
+    from xla_explorer.hlo.builder.value import HloValue
+
+
+def region(
+    builder: HloBuilder,
+    function: Callable[..., Any] | HloComputation,
+    shapes: Sequence[Shape],
+    role: str,
+    *,
+    unpack: bool = False,
+    result: Shape | None = None,
+) -> HloComputation:
+    """Trace a Python function into a computation with parameters of the given shapes.
+
+    unpack: a single tuple parameter is given to the function as its elements. result: the shape that it should return;
+    Python numbers that it returns take their element types from there. A computation is taken as it is.
+    """
+    if isinstance(function, HloComputation):
+        return function
+    name = getattr(function, "__name__", role)
+    inner = builder.nested(role if name == "<lambda>" else name)
+    try:
+        values: list[HloValue] = [inner.parameter(shape) for shape in shapes]
+        if unpack and len(values) == 1 and values[0].shape.is_tuple:
+            values = [values[0][k] for k in range(len(shapes[0].tuple_shapes))]
+        returned = function(*values)
+        inner.computation.set_root(_root(inner, returned, role, result).instruction)
+    except BaseException:
+        builder.module.remove_computation(inner.computation)
+        raise
+    return inner.computation
+
+
+def _root(inner: HloBuilder, returned: Any, role: str, result: Shape | None) -> HloValue:
+    if returned is None:
+        raise HloBuilderError(
+            f"the function for {role} returns nothing", "return a value of the builder, or a tuple of them"
+        )
+    if isinstance(returned, (tuple, list)):
+        parts = result.tuple_shapes if result is not None and result.is_tuple else ()
+        return inner.tuple(
+            *[_root(inner, value, role, parts[k] if k < len(parts) else None) for k, value in enumerate(returned)]
+        )
+    return inner.value(returned, result.element_type if result is not None and result.is_array else None)
+
+
+def scalars_of(shapes: Sequence[Shape]) -> list[Shape]:
+    """A rank-0 shape of the element type of each shape."""
+    return [array_shape(shape.element_type, ()) for shape in shapes]
+
+
+def region_parameters(role: str, opcode: str, operands: Sequence[Shape]) -> list[Shape]:
+    """Shapes of the parameters that the computation in this role takes for these operands."""
+    half = len(operands) // 2
+    if opcode in ("reduce", "reduce-window"):
+        return scalars_of([*operands[half:], *operands[:half]])
+    if opcode == "scatter":
+        return scalars_of([*operands[:half], *operands[half + 1 :]])
+    if opcode == "sort":
+        return scalars_of([operand for operand in operands for _ in range(2)])
+    if opcode == "select-and-scatter":
+        return scalars_of([operands[0], operands[0]])
+    if opcode == "map":
+        return scalars_of(operands)
+    if opcode in ("all-reduce", "all-reduce-start", "reduce-scatter", "collective-reduce"):
+        return scalars_of([operands[0], operands[0]])
+    if opcode == "custom-call":
+        return list(operands)
+    return [operand.base for operand in operands]
+
+
+def region_result(role: str, opcode: str, operands: Sequence[Shape]) -> Shape | None:
+    """The shape that the computation should return, None when it is free."""
+    if role == "condition" or role == "select" or opcode == "sort":
+        return array_shape(PRED, ())
+    if role == "body":
+        return operands[0]
+    if role == "scatter" or (opcode in ("reduce", "reduce-window", "scatter") and len(operands) <= 3):
+        return array_shape(operands[0].element_type, ())
+    return None

@@ -1,0 +1,59 @@
+"""Loops, branches and calls as Python says them: functions of values, tuples packed and unpacked on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.hlo.builder.errors import HloBuilderError
+from xla_explorer.hlo.primitive_type import PRED, S32
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.builder.builder import HloBuilder
+    from xla_explorer.hlo.builder.value import HloValue
+
+Function = Callable[..., Any]
+
+
+class StructuredControl:
+    """The methods of `HloBuilder` that take Python functions as regions."""
+
+    def while_loop(self: HloBuilder, condition: Function, body: Function, init: Any) -> HloValue:  # type: ignore[misc]
+        """Apply `body` while `condition` holds; the result has the shape of `init`.
+
+        init: one value, or a tuple or list of them; then both functions take the elements as arguments, `body`
+        returns a tuple, and so does the loop: `i, x = b.while_loop(lambda i, x: i < 10, lambda i, x: (i + 1, x *
+        2), (0, x))`.
+        """
+        state = self.tuple(*init) if isinstance(init, (tuple, list)) else self.value(init)
+        return self.emit("while", (state,), {"condition": condition, "body": body})
+
+    def cond(self: HloBuilder, predicate: Any, on_true: Function, on_false: Function, *operands: Any) -> HloValue:  # type: ignore[misc]
+        """One of two functions of the operands, by a pred scalar; both return the same shapes."""
+        predicate = self.value(predicate)
+        if not predicate.shape.is_scalar or predicate.shape.element_type is not PRED:
+            raise HloBuilderError(
+                f"cond: the predicate must be pred[], it is {predicate.shape.text_without_layout}",
+                "use b.where for a choice element by element",
+            )
+        return self.switch(predicate, (on_true, on_false), *operands)
+
+    def switch(self: HloBuilder, selector: Any, branches: Sequence[Function], *operands: Any) -> HloValue:  # type: ignore[misc]
+        """One of several functions of the operands, by an s32 scalar; an index out of range takes the last."""
+        selector = self.value(selector, S32)
+        packed = self.value(operands[0]) if len(operands) == 1 else self.tuple(*operands)
+        return self.emit("conditional", (selector, *[packed] * len(branches)), {"branch_computations": branches})
+
+    def fori_loop(self: HloBuilder, lower: Any, upper: Any, body: Function, init: Any) -> HloValue:  # type: ignore[misc]
+        """`body(i, state)` for i in range(lower, upper); returns the last state."""
+        several = isinstance(init, (tuple, list))
+        first = list(init) if several else [init]
+
+        def step(i: Any, stop: Any, *state: Any) -> Any:
+            returned = body(i, *state)
+            return (i + 1, stop, *(returned if several else (returned,)))
+
+        loop = self.while_loop(
+            lambda i, stop, *state: i < stop, step, [self.value(lower, S32), self.value(upper, S32), *first]
+        )
+        return self.tuple(*[loop[k + 2] for k in range(len(first))]) if several else loop[2]

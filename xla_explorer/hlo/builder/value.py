@@ -1,0 +1,449 @@
+"""`HloValue`: an instruction under construction, with Python's operators and numpy's method names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xla_explorer.hlo.builder.broadcasting import matched_operands
+from xla_explorer.hlo.builder.errors import HloBuilderError
+from xla_explorer.hlo.builder.indexing import index_value
+from xla_explorer.hlo.builder.products import matrix_product
+from xla_explorer.hlo.builder.reductions import Reductions
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.builder.builder import HloBuilder
+
+
+class HloValue(Reductions):
+    """A value of the module being built. Operators broadcast as numpy does and insert the broadcasts that HLO needs.
+
+    Element types are never converted behind your back: `f32 + s32` is refused with both sides named; Python and numpy
+    numbers take the type of their partner. `/` is HLO divide (integers truncate) and `%` HLO remainder (sign of the
+    dividend); `//` is Python's floor division.
+    """
+
+    __slots__ = ("builder", "instruction")
+    __hash__ = object.__hash__
+
+    def __init__(self, builder: HloBuilder, instruction: HloInstruction) -> None:
+        self.builder = builder
+        self.instruction = instruction
+
+    # -- questions ---------------------------------------------------------------------------------------------------
+    @property
+    def shape(self) -> Shape:
+        """Its HLO shape; `.dimensions` are the sizes."""
+        return self.instruction.shape
+
+    @property
+    def dtype(self) -> PrimitiveType:
+        """Its element type."""
+        return self.shape.element_type
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return self.shape.rank
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.shape.element_count
+
+    @property
+    def name(self) -> str:
+        """Name of the instruction."""
+        return self.instruction.name
+
+    def named(self, name: str) -> HloValue:
+        """The same value after renaming its instruction."""
+        self.builder.computation.set_name(self.instruction, name)
+        return self
+
+    def __repr__(self) -> str:
+        return f"%{self.instruction.name}: {self.shape.text_without_layout}"
+
+    def __len__(self) -> int:
+        if self.shape.is_tuple:
+            return len(self.shape.tuple_shapes)
+        if not self.shape.rank:
+            raise TypeError("a scalar has no length")
+        return self.shape.dimensions[0]
+
+    def __iter__(self) -> Iterator[HloValue]:
+        return iter([self[k] for k in range(len(self))])
+
+    def __getitem__(self, index: Any) -> HloValue:
+        return index_value(self, index)
+
+    def __bool__(self) -> bool:
+        raise HloBuilderError(
+            f"{self!r} has no truth value while the module is built",
+            "use b.where for a choice by element, b.cond or b.while_loop for control flow",
+        )
+
+    # -- operators ---------------------------------------------------------------------------------------------------
+    def _binary(self, name: str, other: Any, swapped: bool = False) -> HloValue:
+        operands = (other, self) if swapped else (self, other)
+        return self.builder.emit(name, matched_operands(self.builder, name, operands), {})
+
+    def _compare(self, direction: str, other: Any) -> HloValue:
+        return self.builder.compare(self, other, direction)
+
+    def _unary(self, name: str) -> HloValue:
+        return self.builder.emit(name, (self,), {})
+
+    def __add__(self, other: Any) -> HloValue:
+        return self._binary("add", other)
+
+    def __radd__(self, other: Any) -> HloValue:
+        return self._binary("add", other, True)
+
+    def __sub__(self, other: Any) -> HloValue:
+        return self._binary("subtract", other)
+
+    def __rsub__(self, other: Any) -> HloValue:
+        return self._binary("subtract", other, True)
+
+    def __mul__(self, other: Any) -> HloValue:
+        return self._binary("multiply", other)
+
+    def __rmul__(self, other: Any) -> HloValue:
+        return self._binary("multiply", other, True)
+
+    def __truediv__(self, other: Any) -> HloValue:
+        return self._binary("divide", other)
+
+    def __rtruediv__(self, other: Any) -> HloValue:
+        return self._binary("divide", other, True)
+
+    def __mod__(self, other: Any) -> HloValue:
+        return self._binary("remainder", other)
+
+    def __rmod__(self, other: Any) -> HloValue:
+        return self._binary("remainder", other, True)
+
+    def __pow__(self, other: Any) -> HloValue:
+        return self._binary("power", other)
+
+    def __rpow__(self, other: Any) -> HloValue:
+        return self._binary("power", other, True)
+
+    def __floordiv__(self, other: Any) -> HloValue:
+        quotient = self / other
+        if quotient.dtype.is_float:
+            return quotient.floor()
+        remainder = self % other
+        opposite = remainder.sign() * self.builder.value(other, self.dtype).sign() < 0 if self.dtype.is_signed else None
+        return quotient if opposite is None else quotient - opposite.astype(self.dtype)
+
+    def __rfloordiv__(self, other: Any) -> HloValue:
+        return self.builder.value(other, self.dtype).broadcast_to(*self.shape.dimensions) // self
+
+    def __and__(self, other: Any) -> HloValue:
+        return self._binary("and", other)
+
+    def __rand__(self, other: Any) -> HloValue:
+        return self._binary("and", other, True)
+
+    def __or__(self, other: Any) -> HloValue:
+        return self._binary("or", other)
+
+    def __ror__(self, other: Any) -> HloValue:
+        return self._binary("or", other, True)
+
+    def __xor__(self, other: Any) -> HloValue:
+        return self._binary("xor", other)
+
+    def __rxor__(self, other: Any) -> HloValue:
+        return self._binary("xor", other, True)
+
+    def __lshift__(self, other: Any) -> HloValue:
+        return self._binary("shift-left", other)
+
+    def __rshift__(self, other: Any) -> HloValue:
+        return self._binary("shift-right-arithmetic" if self.dtype.is_signed else "shift-right-logical", other)
+
+    def __matmul__(self, other: Any) -> HloValue:
+        return matrix_product(self, self.builder.value(other, self.dtype))
+
+    def __rmatmul__(self, other: Any) -> HloValue:
+        return matrix_product(self.builder.value(other, self.dtype), self)
+
+    def __neg__(self) -> HloValue:
+        return self._unary("negate")
+
+    def __pos__(self) -> HloValue:
+        return self
+
+    def __abs__(self) -> HloValue:
+        return self._unary("abs")
+
+    def __invert__(self) -> HloValue:
+        return self._unary("not")
+
+    def __eq__(self, other: object) -> HloValue:  # type: ignore[override]
+        return self._compare("EQ", other)
+
+    def __ne__(self, other: object) -> HloValue:  # type: ignore[override]
+        return self._compare("NE", other)
+
+    def __lt__(self, other: Any) -> HloValue:
+        return self._compare("LT", other)
+
+    def __le__(self, other: Any) -> HloValue:
+        return self._compare("LE", other)
+
+    def __gt__(self, other: Any) -> HloValue:
+        return self._compare("GT", other)
+
+    def __ge__(self, other: Any) -> HloValue:
+        return self._compare("GE", other)
+
+    # -- numpy's functions of one value -------------------------------------------------------------------------------
+    def exp(self) -> HloValue:
+        """e to the value."""
+        return self._unary("exponential")
+
+    def expm1(self) -> HloValue:
+        """e to the value, minus one."""
+        return self._unary("exponential-minus-one")
+
+    def log(self) -> HloValue:
+        """Natural logarithm."""
+        return self._unary("log")
+
+    def log1p(self) -> HloValue:
+        """Natural logarithm of one plus the value."""
+        return self._unary("log-plus-one")
+
+    def tanh(self) -> HloValue:
+        """Hyperbolic tangent."""
+        return self._unary("tanh")
+
+    def sqrt(self) -> HloValue:
+        """Square root."""
+        return self._unary("sqrt")
+
+    def rsqrt(self) -> HloValue:
+        """One over the square root."""
+        return self._unary("rsqrt")
+
+    def cbrt(self) -> HloValue:
+        """Cube root."""
+        return self._unary("cbrt")
+
+    def sin(self) -> HloValue:
+        """Sine."""
+        return self._unary("sine")
+
+    def cos(self) -> HloValue:
+        """Cosine."""
+        return self._unary("cosine")
+
+    def tan(self) -> HloValue:
+        """Tangent."""
+        return self._unary("tan")
+
+    def erf(self) -> HloValue:
+        """Error function."""
+        return self._unary("erf")
+
+    def logistic(self) -> HloValue:
+        """1 / (1 + exp(-x)), the sigmoid."""
+        return self._unary("logistic")
+
+    sigmoid = logistic
+
+    def abs(self) -> HloValue:
+        """Absolute value."""
+        return self._unary("abs")
+
+    def sign(self) -> HloValue:
+        """-1, 0 or 1."""
+        return self._unary("sign")
+
+    def floor(self) -> HloValue:
+        """Rounded down."""
+        return self._unary("floor")
+
+    def ceil(self) -> HloValue:
+        """Rounded up."""
+        return self._unary("ceil")
+
+    def round(self) -> HloValue:
+        """Rounded to nearest, halves to even."""
+        return self._unary("round-nearest-even")
+
+    def isfinite(self) -> HloValue:
+        """Neither infinite nor NaN."""
+        return self._unary("is-finite")
+
+    def square(self) -> HloValue:
+        """The value times itself."""
+        return self * self
+
+    @property
+    def real(self) -> HloValue:
+        """The real part."""
+        return self._unary("real")
+
+    @property
+    def imag(self) -> HloValue:
+        """The imaginary part."""
+        return self._unary("imag")
+
+    def maximum(self, other: Any) -> HloValue:
+        """The larger of two values, element by element; NaN wins."""
+        return self._binary("maximum", other)
+
+    def minimum(self, other: Any) -> HloValue:
+        """The smaller of two values, element by element; NaN wins."""
+        return self._binary("minimum", other)
+
+    def clip(self, low: Any = None, high: Any = None) -> HloValue:
+        """Kept between two bounds; one of them may be absent."""
+        if low is not None and high is not None:
+            bounds = [self.builder.value(bound, self.dtype) for bound in (low, high)]
+            if all(bound.shape.is_scalar or bound.shape.dimensions == self.shape.dimensions for bound in bounds):
+                return self.builder.emit("clamp", (bounds[0], self, bounds[1]), {})
+        value = self if low is None else self.maximum(low)
+        return value if high is None else value.minimum(high)
+
+    def astype(self, element_type: Any) -> HloValue:
+        """The same values in another element type (HLO convert)."""
+        return self.builder.convert(self, element_type)
+
+    # -- placement -----------------------------------------------------------------------------------------------------
+    def reshape(self, *dimensions: Any) -> HloValue:
+        """The same elements in other dimensions; one size may be -1."""
+        return self.builder.reshape(self, *dimensions)
+
+    def ravel(self) -> HloValue:
+        """One dimension."""
+        return self.reshape(self.size)
+
+    flatten = ravel
+
+    def squeeze(self, axis: int | Sequence[int] | None = None) -> HloValue:
+        """Without dimensions of size one."""
+        sizes = self.shape.dimensions
+        gone = [d for d, size in enumerate(sizes) if size == 1] if axis is None else self.axes(axis)
+        for d in gone:
+            if sizes[d] != 1:
+                raise HloBuilderError(
+                    f"squeeze: dimension {d} of {self.shape.text_without_layout} has {sizes[d]} elements"
+                )
+        return self.reshape([size for d, size in enumerate(sizes) if d not in gone])
+
+    def transpose(self, *axes: Any) -> HloValue:
+        """Dimensions in another order; reversed when none is given."""
+        order = (
+            list(axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes)
+            or list(range(self.ndim))[::-1]
+        )
+        order = [d + self.ndim if d < 0 else d for d in order]
+        return (
+            self
+            if order == sorted(order) and len(order) == self.ndim
+            else self.builder.emit("transpose", (self,), {"dimensions": order})
+        )
+
+    @property
+    def T(self) -> HloValue:
+        """Dimensions reversed."""
+        return self.transpose()
+
+    def swapaxes(self, a: int, b: int) -> HloValue:
+        """Two dimensions exchanged."""
+        order = list(range(self.ndim))
+        order[a], order[b] = order[b], order[a]
+        return self.transpose(order)
+
+    def broadcast_to(self, *dimensions: Any) -> HloValue:
+        """numpy's broadcast_to."""
+        sizes = dimensions[0] if len(dimensions) == 1 and isinstance(dimensions[0], (tuple, list)) else dimensions
+        return self.builder.broadcast_to(self, sizes)
+
+    def dot(self, other: Any) -> HloValue:
+        """numpy's dot for up to two dimensions; see `@`."""
+        return self @ other
+
+    def copy(self) -> HloValue:
+        """The value in a buffer of its own."""
+        return self._unary("copy")
+
+    # -- numpy's own functions -------------------------------------------------------------------------------------------
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """`np.exp(x)` and `np.float32(2) * x` build operations too; other methods than a plain call are refused."""
+        function = _UFUNCS.get(ufunc.__name__)
+        if method != "__call__" or options or function is None:
+            return NotImplemented
+        first = next(value for value in inputs if isinstance(value, HloValue))
+        return function(
+            *[value if isinstance(value, HloValue) else first.builder.value(value, first.dtype) for value in inputs]
+        )
+
+
+def _method(name: str) -> Callable[..., HloValue]:
+    def call(value: HloValue, *others: Any) -> HloValue:
+        return getattr(value, name)(*others)  # type: ignore[no-any-return]
+
+    return call
+
+
+_UFUNCS: dict[str, Callable[..., HloValue]] = {
+    **{
+        name: _method(name)
+        for name in (
+            "exp",
+            "expm1",
+            "log",
+            "log1p",
+            "tanh",
+            "sqrt",
+            "cbrt",
+            "sin",
+            "cos",
+            "tan",
+            "sign",
+            "floor",
+            "ceil",
+            "isfinite",
+            "square",
+            "maximum",
+            "minimum",
+        )
+    },
+    "rint": _method("round"),
+    "absolute": _method("abs"),
+    "negative": _method("__neg__"),
+    "add": _method("__add__"),
+    "subtract": _method("__sub__"),
+    "multiply": _method("__mul__"),
+    "divide": _method("__truediv__"),
+    "true_divide": _method("__truediv__"),
+    "floor_divide": _method("__floordiv__"),
+    "fmod": _method("__mod__"),
+    "power": _method("__pow__"),
+    "matmul": _method("__matmul__"),
+    "equal": _method("__eq__"),
+    "not_equal": _method("__ne__"),
+    "less": _method("__lt__"),
+    "less_equal": _method("__le__"),
+    "greater": _method("__gt__"),
+    "greater_equal": _method("__ge__"),
+    "bitwise_and": _method("__and__"),
+    "bitwise_or": _method("__or__"),
+    "bitwise_xor": _method("__xor__"),
+    "logical_and": _method("__and__"),
+    "logical_or": _method("__or__"),
+    "logical_not": _method("__invert__"),
+    "invert": _method("__invert__"),
+}
