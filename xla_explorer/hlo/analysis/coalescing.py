@@ -1,14 +1,14 @@
 """Which values may live in one buffer: sets of values, joined when no two of them are alive at once.
 
-Two live ranges that only touch (one ends where the other begins) overlap too, unless the instruction there updates that
-operand in place. Source: xla/hlo/analysis/hlo_alias_analysis.h, xla/service/copy_insertion.cc.
+Two live ranges that only touch (one ends where the other begins) overlap too, unless the instruction there may write
+its result over that operand. Source: xla/hlo/analysis/hlo_alias_analysis.h, xla/service/copy_insertion.cc.
 """
 
 from __future__ import annotations
 
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.dataflow import Dataflow, Value
-from xla_explorer.hlo.analysis.in_place import in_place_pairs
+from xla_explorer.hlo.analysis.in_place import in_place_pairs, may_overwrite
 
 
 class BufferSet:
@@ -100,8 +100,10 @@ def interfere(x: Value, y: Value) -> bool:
     last = x.end
     if last != y.start:
         return last > y.start
-    pairs = in_place_pairs(y.instruction)
-    numbers = [number for position, user, number in x.uses if position == last and user is y.instruction]
+    writer = y.instruction
+    numbers = [number for position, user, number in x.uses if position == last and user is writer]
     if len(numbers) != sum([1 for position, _, _ in x.uses if position == last]):
         return True
-    return len(numbers) != 1 or (numbers[0], y.index) not in pairs
+    if len(numbers) != 1:
+        return True
+    return (numbers[0], y.index) not in in_place_pairs(writer) and not (y.index == () and may_overwrite(writer, numbers[0]))

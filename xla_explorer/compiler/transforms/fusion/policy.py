@@ -88,6 +88,8 @@ class FusionPolicy:
                 return refuse("tuple-or-token", f"%{producer.name} has shape {producer.shape}, no array")
             if True in producer.shape.dynamic:
                 return refuse("dynamic-dimension", f"%{producer.name} has a dynamic dimension: {producer.shape}")
+            if opcode is fusible.BITCAST and producer.operands[0].shape.element_type is not producer.shape.element_type:
+                return refuse("producer-not-fusible", f"%{producer.name} reads {producer.operands[0].shape} as {producer.shape}")
             return None
         if opcode is fusible.DYNAMIC_UPDATE_SLICE:
             return refuse("update-is-root-only", f"%{producer.name} updates a buffer in place, so it must be the result of its kernel")

@@ -1,0 +1,201 @@
+"""The pass `layout-assignment`: every array inside the program is row-major; what the caller wants otherwise is met at the entry.
+
+An array whose layout is not row-major is, byte for byte, a row-major array with its dimensions permuted. So a parameter in
+another layout becomes a bitcast to that permuted array and a transpose back, and a result the reverse; a transpose that
+meets one of these vanishes. Source: xla/service/layout_assignment.h (which instead propagates layouts through the program).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, PARAMETER, TUPLE, opcode
+from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
+from xla_explorer.hlo.text.module_header import parse_entry_computation_layout
+
+BITCAST = opcode("bitcast")
+TRANSPOSE = opcode("transpose")
+COPY = opcode("copy")
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class LayoutAssignment:
+    """Gives internal instructions default layouts; honours the layouts of the entry's parameters and results."""
+
+    name: ClassVar[str] = "layout-assignment"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Normalise, then adapt the entry's border."""
+        parameters, result = _wanted(module)
+        changed = False
+        for computation in module.computations.values():
+            for i in list(computation.instructions.values()):
+                changed |= _normalise(computation, i)
+        entry = module.entry
+        for i in entry.parameters():
+            wanted = parameters[int(i.payload)]
+            if wanted is not i.shape:
+                changed = True
+                _adapt_parameter(entry, i, wanted, context)
+        if result is not entry.root.shape:
+            changed = True
+            _adapt_root(entry, result, context)
+        return changed
+
+
+def why_transposed(i: HloInstruction, wanted: Shape) -> Reason | None:
+    """None when the wanted layout has the same bytes as the row-major one, else that data must move."""
+    if _moves_nothing(wanted):
+        return None
+    return refuse("layout-differs", f"%{i.name} has layout {wanted.layout} outside and {i.shape.base.layout} inside",
+                  outside=str(wanted.layout), inside=str(i.shape.base.layout))
+
+
+def _wanted(module: HloModule) -> tuple[list[Shape], Shape]:
+    parameters, result = [p.shape for p in module.entry.parameters()], module.entry.root.shape
+    text = module.attributes.get("entry_computation_layout")
+    if isinstance(text, str):
+        said, said_result = parse_entry_computation_layout(text)
+        if len(said) == len(parameters) and all(a.base is b.base for a, b in zip(said, parameters, strict=True)):
+            parameters = list(said)
+        if said_result.base is result.base:
+            result = said_result
+    return parameters, result
+
+
+def _normalise(computation: HloComputation, i: HloInstruction) -> bool:
+    changed = False
+    if i.shape.base is not i.shape:
+        computation.set_shape(i, i.shape.base)
+        changed = True
+    if i.opcode is CONSTANT and i.literal.shape is not i.shape:
+        computation.set_payload(i, _with_shape(i.literal, i.shape))
+        changed = True
+    if i.opcode is COPY and not i.control_predecessors and i.operands[0].shape.base is i.shape:
+        computation.replace(i, i.operands[0])
+        computation.remove(i)
+        changed = True
+    return changed
+
+
+def _with_shape(literal: Literal, shape: Shape) -> Literal:
+    if shape.is_tuple:
+        return Literal(shape, parts=tuple([_with_shape(p, s) for p, s in zip(literal.parts, shape.tuple_shapes, strict=True)]))
+    return Literal(shape, literal.array)
+
+
+def _physical(shape: Shape) -> tuple[Shape, tuple[int, ...]]:
+    """(the row-major array with the same bytes, its dimensions as numbers of the logical ones, major to minor)."""
+    order = tuple(reversed(shape.layout.minor_to_major))
+    return array_shape(shape.element_type, [shape.dimensions[d] for d in order]), order
+
+
+def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
+    result = [0] * len(order)
+    for place, dimension in enumerate(order):
+        result[dimension] = place
+    return tuple(result)
+
+
+def _moves_nothing(shape: Shape) -> bool:
+    """Whether the layout orders the dimensions of more than one element as the default does."""
+    real = [d for d in reversed(shape.layout.minor_to_major) if shape.dimensions[d] != 1]
+    return real == sorted(real) or shape.element_count == 0
+
+
+def _transpose(computation: HloComputation, i: HloInstruction, order: tuple[int, ...], like: HloInstruction) -> HloInstruction:
+    """`i` with dimensions in the given order; transposes that cancel each other vanish."""
+    if i.opcode is TRANSPOSE:
+        inner: tuple[int, ...] = i.attribute("dimensions")
+        order, i = tuple([inner[d] for d in order]), i.operands[0]
+    if order == tuple(range(len(order))):
+        return i
+    made = computation.add(TRANSPOSE, array_shape(i.shape.element_type, [i.shape.dimensions[d] for d in order]), (i,),
+                           attributes_of({"dimensions": order}), metadata=like.metadata)
+    made.line = like.line
+    return made
+
+
+def _adapt_parameter(entry: HloComputation, parameter: HloInstruction, wanted: Shape, context: PassContext) -> None:
+    users = list(parameter.users)
+    was_root = entry.root is parameter
+    entry.set_shape(parameter, wanted)
+    inside = _inside(entry, parameter, wanted, context)
+    for user in users:
+        for number, operand in enumerate(user.operands):
+            if operand is parameter:
+                entry.replace_operand(user, number, inside)
+        if user.opcode is TRANSPOSE:
+            folded = _transpose(entry, inside, user.attribute("dimensions"), user)
+            if folded.opcode is not TRANSPOSE or folded.operands[0] is not inside:
+                entry.replace(user, folded)
+                entry.remove(user)
+    if was_root:
+        entry.set_root(inside)
+    if inside is not parameter and inside.opcode is TRANSPOSE and not inside.users and entry.root is not inside:
+        entry.remove(inside)
+
+
+def _inside(entry: HloComputation, i: HloInstruction, wanted: Shape, context: PassContext) -> HloInstruction:
+    """The row-major form of an instruction that has the caller's layout."""
+    if wanted.is_tuple:
+        parts = []
+        for number, part in enumerate(wanted.tuple_shapes):
+            element = entry.add(GET_TUPLE_ELEMENT, part, (i,), attributes_of({"index": number}))
+            parts.append(_inside(entry, element, part, context))
+        return entry.add(TUPLE, tuple_shape([p.shape for p in parts]), parts)
+    if not wanted.is_array or wanted.base is wanted:
+        return i
+    if context.decide("layout", (why_transposed_check(wanted),), (), i) is None:
+        return entry.add(BITCAST, wanted.base, (i,))
+    physical, order = _physical(wanted)
+    return _transpose(entry, entry.add(BITCAST, physical, (i,)), _inverse(order), i)
+
+
+def why_transposed_check(wanted: Shape) -> Any:
+    """`why_transposed` for one shape, as a check of the instruction alone."""
+
+    def layout_differs(i: HloInstruction) -> Reason | None:
+        return why_transposed(i, wanted)
+
+    return layout_differs
+
+
+def _adapt_root(entry: HloComputation, wanted: Shape, context: PassContext) -> None:
+    entry.set_root(_outside(entry, entry.root, wanted, context))
+
+
+def _outside(entry: HloComputation, i: HloInstruction, wanted: Shape, context: PassContext) -> HloInstruction:
+    """An instruction in the layout that the caller wants."""
+    if i.shape is wanted:
+        return i
+    if wanted.is_tuple:
+        parts = []
+        for number, part in enumerate(wanted.tuple_shapes):
+            if i.opcode is TUPLE:
+                element = i.operands[number]
+            else:
+                element = entry.add(GET_TUPLE_ELEMENT, i.shape.tuple_shapes[number], (i,), attributes_of({"index": number}))
+            parts.append(_outside(entry, element, part, context))
+        made = entry.add(TUPLE, wanted, parts, metadata=i.metadata)
+        if i.opcode is TUPLE and not i.users and entry.root is not i:
+            entry.remove(i)
+        return made
+    if not wanted.is_array:
+        return i
+    if i.opcode is PARAMETER and i.shape.base is not i.shape:
+        raise AssertionError("parameters are adapted before the root")
+    if context.decide("layout", (why_transposed_check(wanted),), (), i) is None:
+        return entry.add(BITCAST, wanted, (i,), metadata=i.metadata)
+    _, order = _physical(wanted)
+    return entry.add(BITCAST, wanted, (_transpose(entry, i, order, i),), metadata=i.metadata)
