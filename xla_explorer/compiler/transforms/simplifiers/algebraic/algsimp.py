@@ -14,14 +14,19 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     arithmetic,
     broadcasting,
     comparison,
+    contractions,
     division,
     logic,
+    reductions,
     reshaping,
+    slicing,
     transcendental,
+    tuples,
 )
 from xla_explorer.hlo.module import HloModule
 
-ALGEBRAIC_RULES = RuleSet.of_modules("algsimp", arithmetic, division, transcendental, logic, comparison, reshaping, broadcasting)
+ALGEBRAIC_RULES = RuleSet.of_modules("algsimp", arithmetic, division, transcendental, logic, comparison, reshaping, broadcasting,
+                                     slicing, reductions, contractions, tuples)
 
 
 @cache

@@ -1,0 +1,161 @@
+"""Rules on dot. Source: algebraic_simplifier.cc, HandleDot, RemoveDegenerateDimensionFromDot, OptimizeDotOfConcat."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.rewriting.construction import broadcast, reshape, scalar_constant, splat_constant, transpose, with_dimensions
+from xla_explorer.compiler.rewriting.example import filled
+from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.guards import static
+from xla_explorer.compiler.rewriting.operators import dot
+from xla_explorer.compiler.rewriting.patterns import any_
+from xla_explorer.compiler.rewriting.rule import rule
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import BF16, F16, F32
+from xla_explorer.hlo.shape import Shape, array_shape
+
+_AB = "a = f32[2,3] parameter(0)\nb = f32[2,4] parameter(1)\n"
+
+
+class DotDimensions:
+    """The dimension numbers of a dot, with the free ones worked out."""
+
+    __slots__ = ("lhs_batch", "lhs_contracting", "lhs_free", "rhs_batch", "rhs_contracting", "rhs_free")
+
+    def __init__(self, i: HloInstruction) -> None:
+        a = i.attributes
+        self.lhs_batch: tuple[int, ...] = a.value("lhs_batch_dims")
+        self.rhs_batch: tuple[int, ...] = a.value("rhs_batch_dims")
+        self.lhs_contracting: tuple[int, ...] = a.value("lhs_contracting_dims")
+        self.rhs_contracting: tuple[int, ...] = a.value("rhs_contracting_dims")
+        self.lhs_free = tuple([d for d in range(i.operands[0].shape.rank) if d not in self.lhs_batch + self.lhs_contracting])
+        self.rhs_free = tuple([d for d in range(i.operands[1].shape.rank) if d not in self.rhs_batch + self.rhs_contracting])
+
+
+def has_an_empty_side(i: HloInstruction) -> bool:
+    """An operand or the result has no elements."""
+    return any([shape.element_count == 0 for shape in (i.shape, i.operands[0].shape, i.operands[1].shape)])
+
+
+@rule(dot(any_(), any_()).that(has_an_empty_side), exactness=Exactness.BITWISE,
+      before="a = f32[2,0] parameter(0)\nb = f32[0,4] parameter(1)\nROOT r = f32[2,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+      after="a = f32[2,0] parameter(0)\nb = f32[0,4] parameter(1)\n" + filled("z", "f32[2,4]", 0).replace("z = f32[2,4] b", "ROOT z = f32[2,4] b"))
+def dot_of_empty(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+    """A dot of arrays without elements becomes 0."""
+    return splat_constant(computation, instruction.shape, 0)
+
+
+def same_types(instruction: HloInstruction, a: HloInstruction, b: HloInstruction) -> Reason | None:
+    """Operands and result have one element type."""
+    if a.shape.element_type is b.shape.element_type is instruction.shape.element_type:
+        return None
+    return refuse("types-differ", f"{a.shape.element_type} times {b.shape.element_type} gives {instruction.shape.element_type}")
+
+
+def has_degenerate_dimensions(i: HloInstruction) -> bool:
+    """Some dimension of an operand has size one, and it is no plain outer product."""
+    return 1 in i.operands[0].shape.dimensions or 1 in i.operands[1].shape.dimensions
+
+
+def _without_ones(x: HloInstruction, kept: list[int]) -> Shape:
+    return x.shape.with_dimensions([x.shape.dimensions[d] for d in kept])
+
+
+def has_contracting_dimensions(i: HloInstruction) -> bool:
+    """Something is summed over."""
+    return bool(i.attributes.value("lhs_contracting_dims"))
+
+
+def sums_nothing(i: HloInstruction) -> bool:
+    """No dimension is contracted."""
+    return not has_contracting_dimensions(i)
+
+
+@rule(dot(any_("a"), any_("b")).that(has_degenerate_dimensions), exactness=Exactness.approximate(4), layout="insensitive", when=(static,),
+      before="a = f32[1,2,3] parameter(0)\nb = f32[3,4] parameter(1)\n"
+             "ROOT r = f32[1,2,4] dot(a, b), lhs_contracting_dims={2}, rhs_contracting_dims={0}",
+      after="a = f32[1,2,3] parameter(0)\nb = f32[3,4] parameter(1)\nc = f32[2,3] reshape(a)\n"
+            "d = f32[2,4] dot(c, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\nROOT r = f32[1,2,4] reshape(d)")
+def dot_without_ones(computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+    """Dimensions of size one are taken out of the operands of a dot and put back into the result."""
+    numbers = DotDimensions(instruction)
+    left, right = a.shape.dimensions, b.shape.dimensions
+    keep_a, keep_b = [d for d in range(len(left)) if left[d] != 1], [d for d in range(len(right)) if right[d] != 1]
+    attributes = instruction.attributes.with_values(
+        lhs_batch_dims=tuple([keep_a.index(d) for d in numbers.lhs_batch if left[d] != 1]),
+        rhs_batch_dims=tuple([keep_b.index(d) for d in numbers.rhs_batch if right[d] != 1]),
+        lhs_contracting_dims=tuple([keep_a.index(d) for d in numbers.lhs_contracting if left[d] != 1]),
+        rhs_contracting_dims=tuple([keep_b.index(d) for d in numbers.rhs_contracting if right[d] != 1]))
+    shape = instruction.shape.with_dimensions([size for size in instruction.shape.dimensions if size != 1])
+    small = computation.add("dot", shape, (reshape(computation, a, _without_ones(a, keep_a)), reshape(computation, b, _without_ones(b, keep_b))),
+                            attributes, metadata=instruction.metadata)
+    return reshape(computation, small, instruction.shape)
+
+
+@rule(dot(any_("a"), any_("b")).that(sums_nothing), exactness=Exactness.NUMERIC, when=(static, same_types),
+      before=_AB + "ROOT r = f32[2,3,4] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}",
+      after=_AB + "x = f32[2,3,4] broadcast(a), dimensions={0,1}\ny = f32[2,3,4] broadcast(b), dimensions={0,2}\nROOT r = f32[2,3,4] multiply(x, y)")
+def dot_to_multiply(computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+    """A dot that contracts nothing becomes a multiply of broadcasts."""
+    numbers, shape = DotDimensions(instruction), instruction.shape
+    batch, free = len(numbers.lhs_batch), len(numbers.lhs_free)
+    order_a, order_b = (*numbers.lhs_batch, *numbers.lhs_free), (*numbers.rhs_batch, *numbers.rhs_free)
+    if order_a != tuple(range(len(order_a))):
+        a = transpose(computation, a, order_a)
+    if order_b != tuple(range(len(order_b))):
+        b = transpose(computation, b, order_b)
+    places_a = list(range(batch + free))
+    places_b = [*range(batch), *range(batch + free, shape.rank)]
+    wide_a = a if a.shape.dimensions == shape.dimensions else broadcast(computation, a, shape, places_a)
+    wide_b = b if b.shape.dimensions == shape.dimensions else broadcast(computation, b, shape, places_b)
+    return computation.add("multiply", shape, (wide_a, wide_b))
+
+
+def is_a_vector_product(i: HloInstruction) -> bool:
+    """Both sides have only batch and contracting dimensions, the batch dimensions in the order of the result."""
+    numbers = DotDimensions(i)
+    return not numbers.lhs_free and not numbers.rhs_free and bool(numbers.lhs_contracting)
+
+
+def _add_reducer(computation: HloComputation, shape: Shape) -> HloComputation:
+    """A computation of the module that adds two scalars of the element type; made when there is none."""
+    from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer
+
+    scalar = array_shape(shape.element_type, ())
+    module = computation.module
+    for candidate in module.computations.values():
+        root = candidate.root
+        if root is not None and root.opcode.name == "add" and root.shape is scalar and plain_reducer(candidate) == "add":
+            return candidate
+    made = module.add_computation(f"add_{shape.element_type.name}")
+    made.root = made.add("add", scalar, (made.add_parameter(0, scalar, "a"), made.add_parameter(1, scalar, "b")))
+    # Callees stand before their callers.
+    del module.computations[made.name]
+    module.computations = {made.name: made, **module.computations}
+    return made
+
+
+@rule(dot(any_("a"), any_("b")).that(is_a_vector_product), exactness=Exactness.REAL, when=(static, same_types),
+      before="s {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT t = f32[] add(p, q)\n}\n---\n"
+             "a = f32[8] parameter(0)\nb = f32[8] parameter(1)\nROOT r = f32[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+      after="s {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT t = f32[] add(p, q)\n}\n---\n"
+            "a = f32[8] parameter(0)\nb = f32[8] parameter(1)\nm = f32[8] multiply(a, b)\nz = f32[] constant(0)\n"
+            "ROOT r = f32[] reduce(m, z), dimensions={0}, to_apply=s")
+def dot_to_reduce(computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+    """A dot of vectors becomes the sum of their product; 16-bit floats are summed in f32."""
+    numbers, shape = DotDimensions(instruction), instruction.shape
+    order_a, order_b = (*numbers.lhs_batch, *numbers.lhs_contracting), (*numbers.rhs_batch, *numbers.rhs_contracting)
+    if order_a != tuple(range(len(order_a))):
+        a = transpose(computation, a, order_a)
+    if order_b != tuple(range(len(order_b))):
+        b = transpose(computation, b, order_b)
+    wide = shape
+    if shape.element_type in (F16, BF16):
+        wide = shape.with_element_type(F32)
+        a, b = [computation.add("convert", x.shape.with_element_type(F32), (x,)) for x in (a, b)]
+    product = computation.add("multiply", a.shape.with_dimensions(a.shape.dimensions), (a, b))
+    batch = len(numbers.lhs_batch)
+    total = computation.add("reduce", wide, (product, scalar_constant(computation, wide, 0)),
+                            with_dimensions(range(batch, product.shape.rank)), called=(_add_reducer(computation, wide),))
+    return total if wide is shape else computation.add("convert", shape, (total,))

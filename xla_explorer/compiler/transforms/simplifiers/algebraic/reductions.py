@@ -1,0 +1,202 @@
+"""Rules on reduce and reduce-window. Source: algebraic_simplifier.cc, HandleReduce, HandleReduceWindow."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.rewriting.construction import broadcast, broadcast_scalar, reshape, splat_constant, with_dimensions
+from xla_explorer.compiler.rewriting.example import parameters, scalar_constant_text
+from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.guards import static
+from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
+from xla_explorer.compiler.rewriting.operators import negate, reduce, reduce_window
+from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
+from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
+from xla_explorer.compiler.rewriting.patterns import any_, scalar, uniform_value
+from xla_explorer.compiler.rewriting.rule import rule
+from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import identity_element, plain_reducer, same_value
+from xla_explorer.compiler.transforms.simplifiers.algebraic.reshaping import unmodified_dimensions
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+
+_SUM = "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n---\n"
+_ZERO = scalar_constant_text("zero", "f32", 0)
+_X = _SUM + parameters("f32[3,4]", "x")
+
+
+def is_plain(i: HloInstruction) -> bool:
+    """One operand, one initial value."""
+    return len(i.operands) == 2 and not i.shape.is_tuple
+
+
+def reduces_no_elements(i: HloInstruction) -> bool:
+    """The operand, or the result, is empty."""
+    return is_plain(i) and (i.operands[0].shape.element_count == 0 or i.shape.element_count == 0)
+
+
+@rule(reduce(any_("x"), any_("start")).that(reduces_no_elements), exactness=Exactness.BITWISE,
+      before=_SUM + "x = f32[3,0] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=sum",
+      after=_SUM + "x = f32[3,0] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] broadcast(z), dimensions={}")
+def reduce_of_empty(computation: HloComputation, instruction: HloInstruction, start: HloInstruction) -> HloInstruction:
+    """A reduce of nothing becomes the initial value."""
+    return start if not instruction.shape.rank else broadcast_scalar(computation, start, instruction.shape)
+
+
+def combines_single_elements(i: HloInstruction) -> bool:
+    """Each result element comes from one operand element."""
+    return is_plain(i) and i.shape.element_count == i.operands[0].shape.element_count != 0
+
+
+def starts_from_identity(instruction: HloInstruction, start: HloInstruction) -> Reason | None:
+    """The reducer is one operation and the initial value leaves everything as it is."""
+    name = plain_reducer(instruction.called[0])
+    if name is None:
+        return refuse("reducer-not-plain", f"%{instruction.called[0].name} is more than one operation")
+    wanted, value = identity_element(name, instruction), uniform_value(start)
+    if wanted is None or value is None or value != wanted:
+        return refuse("start-not-identity", f"%{start.name} is not the identity of {name}")
+    return None
+
+
+@rule(reduce(any_("x"), any_("start")).that(combines_single_elements), exactness=Exactness.NUMERIC, when=(starts_from_identity, static),
+      before=_SUM + "x = f32[3,1] parameter(0)\n" + _ZERO + "ROOT r = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum",
+      after=_SUM + "x = f32[3,1] parameter(0)\nROOT r = f32[3] reshape(x)")
+def reduce_single_elements(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+    """A reduce of dimensions of size one becomes a reshape when the initial value is the identity."""
+    return reshape(computation, x, instruction.shape)
+
+
+@rule(reduce(any_("x"), any_("start")).that(combines_single_elements), exactness=Exactness.BITWISE, when=(static,),
+      before=_SUM + "x = f32[3,1] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=sum",
+      after=_SUM + "x = f32[3,1] parameter(0)\nz = f32[] parameter(1)\nb = f32[3] broadcast(z), dimensions={}\na = f32[3] reshape(x)\n"
+            "ROOT r = f32[3] add(b, a)")
+def reduce_single_elements_onto_start(computation: HloComputation, instruction: HloInstruction, x: HloInstruction,
+                                      start: HloInstruction) -> HloInstruction | None:
+    """A reduce of dimensions of size one becomes the reducer's operation on the initial value and x."""
+    name = plain_reducer(instruction.called[0])
+    if name is None:
+        return None
+    first = start if not instruction.shape.rank else broadcast_scalar(computation, start, instruction.shape)
+    return computation.add(name, instruction.shape, (first, reshape(computation, x, instruction.shape)))
+
+
+def adds(i: HloInstruction) -> bool:
+    """The reducer adds."""
+    return is_plain(i) and plain_reducer(i.called[0]) == "add"
+
+
+def is_associative(i: HloInstruction) -> bool:
+    """The reducer is one operation whose order does not matter over the real numbers."""
+    return is_plain(i) and plain_reducer(i.called[0]) in ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
+
+
+@rule(reduce(negate(any_("x")), scalar(0, "start")).that(adds), exactness=Exactness.NUMERIC, layout="insensitive",
+      before=_X + _ZERO + "n = f32[3,4] negate(x)\nROOT r = f32[3] reduce(n, zero), dimensions={1}, to_apply=sum",
+      after=_X + _ZERO + "s = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum\nROOT r = f32[3] negate(s)")
+def reduce_of_negate(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, start: HloInstruction) -> HloInstruction:
+    """The sum of -x becomes minus the sum of x."""
+    total = computation.add("reduce", instruction.shape, (x, start), instruction.attributes, called=instruction.called)
+    return computation.add("negate", instruction.shape, (total,))
+
+
+@rule(reduce(transpose_of(any_("x"), name="turned"), any_("start")).that(is_associative), exactness=Exactness.REAL,
+      before=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "t = f32[4,2,3] transpose(x), dimensions={2,0,1}\n"
+             "ROOT r = f32[2] reduce(t, zero), dimensions={0,2}, to_apply=sum",
+      after=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "ROOT r = f32[2] reduce(x, zero), dimensions={1,2}, to_apply=sum")
+def reduce_of_transpose(computation: HloComputation, instruction: HloInstruction, turned: HloInstruction, x: HloInstruction,
+                        start: HloInstruction) -> HloInstruction:
+    """reduce(transpose(x)) becomes a reduce of x over the permuted dimensions, transposed if need be."""
+    permutation, reduced = dimensions_of(turned), set(dimensions_of(instruction))
+    dimensions = sorted([permutation[d] for d in reduced])
+    kept = [permutation[d] for d in range(len(permutation)) if d not in reduced]
+    ordered = sorted(kept)
+    shape = instruction.shape.with_dimensions([x.shape.dimensions[d] for d in ordered])
+    total = computation.add("reduce", shape, (x, start), with_dimensions(dimensions), called=instruction.called)
+    if kept == ordered:
+        return total
+    return computation.add("transpose", instruction.shape, (total,), with_dimensions([ordered.index(d) for d in kept]))
+
+
+def reduces_alike(instruction: HloInstruction, inner: HloInstruction, start: HloInstruction) -> Reason | None:
+    """Both reduces combine by the same operation from the same initial value, its identity."""
+    name = plain_reducer(instruction.called[0])
+    if not is_plain(inner) or name is None or name != plain_reducer(inner.called[0]):
+        return refuse("reducers-differ", f"%{instruction.name} and %{inner.name} combine differently")
+    if not same_value(start, inner.operands[1]):
+        return refuse("starts-differ", f"%{instruction.name} and %{inner.name} start from different values")
+    return starts_from_identity(instruction, start)
+
+
+@rule(reduce(reduce(name="inner").one_use(), any_("start")).that(is_associative), exactness=Exactness.REAL, when=(reduces_alike,),
+      before=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "a = f32[2,4] reduce(x, zero), dimensions={1}, to_apply=sum\n"
+             "ROOT r = f32[2] reduce(a, zero), dimensions={1}, to_apply=sum",
+      after=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "ROOT r = f32[2] reduce(x, zero), dimensions={1,2}, to_apply=sum")
+def reduce_of_reduce(computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, start: HloInstruction) -> HloInstruction:
+    """reduce(reduce(x)) becomes one reduce over the dimensions of both."""
+    x, first = inner.operands[0], dimensions_of(inner)
+    left = [d for d in range(x.shape.rank) if d not in first]
+    dimensions = sorted([*first, *[left[d] for d in dimensions_of(instruction)]])
+    return computation.add("reduce", instruction.shape, (x, start), with_dimensions(dimensions), called=instruction.called)
+
+
+@rule(reduce(reshape_of(any_("x"), name="other"), any_("start")).that(is_associative), exactness=Exactness.REAL, when=(static,),
+      before=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "a = f32[2,12] reshape(x)\n"
+             "ROOT r = f32[2] reduce(a, zero), dimensions={1}, to_apply=sum",
+      after=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "ROOT r = f32[2] reduce(x, zero), dimensions={1,2}, to_apply=sum")
+def reduce_of_reshape(computation: HloComputation, instruction: HloInstruction, other: HloInstruction, x: HloInstruction,
+                      start: HloInstruction) -> HloInstruction | None:
+    """reduce(reshape(x)) becomes a reduce of x when the reshape leaves alone the dimensions that stay."""
+    reduced = set(dimensions_of(instruction))
+    sizes = other.shape.dimensions
+    if 0 in x.shape.dimensions:
+        return None
+    back = {to: of for of, to in unmodified_dimensions(x.shape.dimensions, sizes).items()}
+    kept = [d for d in range(len(sizes)) if d not in reduced and sizes[d] != 1]
+    if not all([d in back for d in kept]):
+        return None
+    dimensions = [d for d in range(x.shape.rank) if d not in [back[k] for k in kept]]
+    shape = instruction.shape.with_dimensions([sizes[d] for d in kept])
+    if not dimensions:
+        return None
+    total = computation.add("reduce", shape, (x, start), with_dimensions(dimensions), called=instruction.called)
+    return reshape(computation, total, instruction.shape)
+
+
+def sums_only_repeats(i: HloInstruction) -> bool:
+    """A sum over dimensions that the broadcast added, all of them or some."""
+    return adds(i) and not set(dimensions_of(i)) & set(dimensions_of(i.operands[0]))
+
+
+@rule(reduce(broadcast_of(any_("x"), name="wide"), any_("start")).that(sums_only_repeats), exactness=Exactness.REAL, when=(static,),
+      before=_SUM + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nb = f32[3,5] broadcast(x), dimensions={0}\n"
+             "ROOT r = f32[3] reduce(b, z), dimensions={1}, to_apply=sum",
+      after=_SUM + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nn = f32[] constant(5)\nnb = f32[3] broadcast(n), dimensions={}\n"
+            "m = f32[3] multiply(x, nb)\nzb = f32[3] broadcast(z), dimensions={}\nROOT r = f32[3] add(m, zb)")
+def sum_of_broadcast(computation: HloComputation, instruction: HloInstruction, wide: HloInstruction, x: HloInstruction,
+                     start: HloInstruction) -> HloInstruction:
+    """The sum over repeated elements becomes the element times their number, plus the initial value."""
+    reduced, shape = dimensions_of(instruction), instruction.shape
+    count = 1
+    for d in reduced:
+        count *= wide.shape.dimensions[d]
+    left = [d for d in range(wide.shape.rank) if d not in reduced]
+    part = broadcast(computation, x, shape, [left.index(d) for d in dimensions_of(wide)])
+    if part.shape.base is x.shape.base and dimensions_of(wide) == tuple(left):
+        computation.remove(part)
+        part = x
+    product = computation.add("multiply", shape, (part, splat_constant(computation, shape, count)))
+    return computation.add("add", shape, (product, start if not shape.rank else broadcast_scalar(computation, start, shape)))
+
+
+def has_windows_of_one(i: HloInstruction) -> bool:
+    """Every window holds one element, in place."""
+    return (is_plain(i) and i.shape.base is i.operands[0].shape.base
+            and all([w.size == 1 and w.stride == 1 and w.base_dilation == 1 and not w.padding_low and not w.padding_high
+                     for w in i.attributes.value("window").dimensions]))
+
+
+@rule(reduce_window(any_("x"), any_("start")).that(has_windows_of_one), exactness=Exactness.NUMERIC, when=(starts_from_identity,),
+      before=_X + _ZERO + "ROOT r = f32[3,4] reduce-window(x, zero), window={size=1x1}, to_apply=sum", after=_SUM + "ROOT x = f32[3,4] parameter(0)\n")
+def reduce_window_of_ones(x: HloInstruction) -> HloInstruction:
+    """A reduce-window whose windows hold one element becomes x when the initial value is the identity."""
+    return x
