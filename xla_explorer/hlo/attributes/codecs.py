@@ -219,8 +219,8 @@ def _write_slice_sizes(value: Any) -> str:
 def _read_precisions(text: str) -> tuple[str, ...]:
     names = tuple([n.strip() for n in text.strip("{} ").split(",") if n.strip()])
     for name in names:
-        if name not in ("default", "high", "highest"):
-            raise ValueError(f"expects a precision (default, high, highest) but sees: {name}")
+        if name not in ("default", "high", "highest", "packed_nibble"):
+            raise ValueError(f"expects a precision (default, high, highest, packed_nibble) but sees: {name}")
     return () if all(n == "default" for n in names) else names
 
 

@@ -115,7 +115,8 @@ def matched_operands(
             if beside is not None and operand.shape.element_type is not beside:
                 first = next(o for o in operands if isinstance(o, HloValue) and o.shape.element_type is beside)
                 raise HloBuilderError(
-                    f"{name}: operands differ in element type: {first.shape.text_without_layout} vs {operand.shape.text_without_layout}",
+                    f"{name}: operands differ in element type: {first.shape.text_without_layout} vs "
+                    f"{operand.shape.text_without_layout}",
                     f"convert one side, for instance with .astype(xe.{beside})",
                 )
             beside = operand.shape.element_type

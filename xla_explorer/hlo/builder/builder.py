@@ -11,6 +11,7 @@ better has a method of its own here and in `structured_control.py`.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, S32, PrimitiveType,
 from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, parse_shape
 
 # `HloBuilder.tuple` hides the type of that name inside the class.
-_tuple = tuple
+_tuple: type[tuple[Any, ...]] = builtins.tuple
 Values = tuple[HloValue, ...]
 Computations = tuple[HloComputation, ...]
 
@@ -89,7 +90,7 @@ class HloBuilder(StructuredControl):
         inner.locations, inner._parameters, inner._built = self.locations, 0, False
         return inner
 
-    # -- leaves ------------------------------------------------------------------------------------------------------
+    # -- leaves ---------------------------------------------------------------------------------------------------
     def parameter(self, shape: Any, name: str | None = None) -> HloValue:
         """The next parameter of the computation. shape: `f32[2, 3]`, its text, an element type for a scalar, or an
         array.
@@ -131,11 +132,11 @@ class HloBuilder(StructuredControl):
         """The vector 0 ... count - 1."""
         return self.iota(array_shape(type_of(element_type), (count,)))
 
-    # -- shapes ------------------------------------------------------------------------------------------------------
+    # -- shapes ---------------------------------------------------------------------------------------------------
     def broadcast(
         self, value: Any, dimensions: Sequence[int] | Shape, mapping: Sequence[int] | None = None
     ) -> HloValue:
-        """Operand dimension i becomes result dimension mapping[i] of the given sizes; by default the last dimensions."""
+        """Operand dimension i becomes result dimension mapping[i] of the given sizes; by default the last ones."""
         value = self.value(value)
         sizes = dimensions.dimensions if isinstance(dimensions, Shape) else tuple(dimensions)
         if mapping is None:
@@ -160,22 +161,22 @@ class HloBuilder(StructuredControl):
 
     def reshape(self, value: Any, *dimensions: Any) -> HloValue:
         """The same elements in the same order; one size may be -1."""
-        value = self.value(value)
+        source = self.value(value)
         sizes = list(dimensions[0] if len(dimensions) == 1 and isinstance(dimensions[0], Iterable) else dimensions)
         if sizes.count(-1) == 1:
             rest = int(np.prod([size for size in sizes if size != -1], dtype=np.int64))
-            if rest and value.shape.element_count % rest == 0:
-                sizes[sizes.index(-1)] = value.shape.element_count // rest
-        if tuple(sizes) == value.shape.dimensions:
-            return value
-        return self.emit("reshape", (value,), {}, shape=array_shape(value.shape.element_type, sizes))
+            if rest and source.shape.element_count % rest == 0:
+                sizes[sizes.index(-1)] = source.shape.element_count // rest
+        if tuple(sizes) == source.shape.dimensions:
+            return source
+        return self.emit("reshape", (source,), {}, shape=array_shape(source.shape.element_type, sizes))
 
     def convert(self, value: Any, element_type: Any) -> HloValue:
         """The same values in another element type."""
-        value, kind = self.value(value), type_of(element_type)
-        if kind is value.shape.element_type:
-            return value
-        return self.emit("convert", (value,), {}, shape=value.shape.base.with_element_type(kind))
+        source, kind = self.value(value), type_of(element_type)
+        if kind is source.shape.element_type:
+            return source
+        return self.emit("convert", (source,), {}, shape=source.shape.base.with_element_type(kind))
 
     def bitcast_convert(self, value: Any, element_type: Any) -> HloValue:
         """The same bits as another element type; the last dimension appears or vanishes when widths differ."""
@@ -191,7 +192,7 @@ class HloBuilder(StructuredControl):
         """Rounded to a float of the given bits, in the same element type."""
         return self.emit("reduce-precision", (value,), {"exponent_bits": exponent_bits, "mantissa_bits": mantissa_bits})
 
-    # -- tuples ------------------------------------------------------------------------------------------------------
+    # -- tuples ---------------------------------------------------------------------------------------------------
     def tuple(self, *values: Any) -> HloValue:
         """One value that packs the given ones."""
         flat = values[0] if len(values) == 1 and isinstance(values[0], (_tuple, list)) else values
@@ -201,7 +202,7 @@ class HloBuilder(StructuredControl):
         """Element `index` of a tuple."""
         return self.emit(GET_TUPLE_ELEMENT.name, (value,), {"index": index})
 
-    # -- elementwise with implicit broadcasting -----------------------------------------------------------------------
+    # -- elementwise with implicit broadcasting -------------------------------------------------------------------
     def compare(self, a: Any, b: Any, direction: str, type: str | None = None) -> HloValue:
         """pred of the comparison. direction: EQ NE LT LE GT GE; type: FLOAT TOTALORDER SIGNED UNSIGNED, by default
         fitting.
@@ -225,7 +226,7 @@ class HloBuilder(StructuredControl):
         """numpy's name of select."""
         return self.select(predicate, on_true, on_false)
 
-    # -- finish ------------------------------------------------------------------------------------------------------
+    # -- finish ---------------------------------------------------------------------------------------------------
     def build(self, *roots: Any) -> HloModule:
         """The module whose entry returns the given value (several, or a tuple or list of them: a tuple).
 
@@ -256,11 +257,11 @@ class HloBuilder(StructuredControl):
         self._built = True
         return module
 
-    # -- the one way to an instruction ---------------------------------------------------------------------------------
+    # -- the one way to an instruction ----------------------------------------------------------------------------
     def emit(
         self, name: str, operands: Iterable[Any], given: dict[str, Any], *, shape: Shape | None = None
     ) -> HloValue:
-        """An instruction from values, numbers, attributes and functions, checked at once by the opcode's constraints."""
+        """An instruction from values, numbers, attributes and functions, checked by the opcode's constraints."""
         spec = opcode(name)
         values = _tuple([self.value(operand) for operand in operands])
         raw_attributes, functions = split_arguments(spec, given)
@@ -298,10 +299,10 @@ class HloBuilder(StructuredControl):
         if value.builder.computation is not self.computation:
             if value.builder.module is not self.module:
                 raise HloBuilderError(
-                    f"{name}: %{value.instruction.name} belongs to another builder, of module {value.builder.module.name}"
+                    f"{name}: %{value.instruction.name} belongs to the builder of module {value.builder.module.name}"
                 )
             raise HloBuilderError(
-                f"{name}: %{value.instruction.name} stands in computation %{value.builder.computation.name}, this one is "
+                f"{name}: %{value.instruction.name} stands in %{value.builder.computation.name}, this computation is "
                 f"%{self.computation.name}",
                 "a function sees only its parameters: pass the value as an operand",
             )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def matrix_product(a: HloValue, b: HloValue) -> HloValue:
-    """Contract the last dimension of `a` with the last but one of `b` (its only one for a vector); batches broadcast."""
+    """Contract the last dimension of `a` with the last but one of `b` (or its only one); batches broadcast."""
     left, right = a.shape, b.shape
     words = f"{left.text_without_layout} @ {right.text_without_layout}"
     if not left.rank or not right.rank:

@@ -41,9 +41,13 @@ class Reductions:
 
     if TYPE_CHECKING:
         builder: HloBuilder
-        shape: Shape
-        dtype: PrimitiveType
-        ndim: int
+
+        @property
+        def shape(self) -> Shape: ...
+        @property
+        def dtype(self) -> PrimitiveType: ...
+        @property
+        def ndim(self) -> int: ...
 
     def axes(self, axis: Axis) -> list[int]:
         """Axis numbers in [0, ndim), from one number (negative counts from the end), several, or None for all."""
@@ -57,12 +61,12 @@ class Reductions:
             found.append(number % self.ndim)
         return found
 
-    def reduce(
+    def reduce(  # type: ignore[misc]
         self: HloValue,
         function: Callable[[Any, Any], Any],
         init: Any,
         axes: Axis = None,
-        *,  # type: ignore[misc]
+        *,
         keepdims: bool = False,
     ) -> HloValue:
         """Combine all elements along the axes by a function of two scalars; `init` must be its neutral element."""

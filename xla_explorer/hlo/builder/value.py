@@ -35,7 +35,7 @@ class HloValue(Reductions):
         self.builder = builder
         self.instruction = instruction
 
-    # -- questions ---------------------------------------------------------------------------------------------------
+    # -- questions ------------------------------------------------------------------------------------------------
     @property
     def shape(self) -> Shape:
         """Its HLO shape; `.dimensions` are the sizes."""
@@ -88,7 +88,7 @@ class HloValue(Reductions):
             "use b.where for a choice by element, b.cond or b.while_loop for control flow",
         )
 
-    # -- operators ---------------------------------------------------------------------------------------------------
+    # -- operators ------------------------------------------------------------------------------------------------
     def _binary(self, name: str, other: Any, swapped: bool = False) -> HloValue:
         operands = (other, self) if swapped else (self, other)
         return self.builder.emit(name, matched_operands(self.builder, name, operands), {})
@@ -136,10 +136,10 @@ class HloValue(Reductions):
         return self._binary("power", other, True)
 
     def __floordiv__(self, other: Any) -> HloValue:
-        quotient = self / other
+        quotient = self._binary("divide", other)
         if quotient.dtype.is_float:
             return quotient.floor()
-        remainder = self % other
+        remainder = self._binary("remainder", other)
         opposite = remainder.sign() * self.builder.value(other, self.dtype).sign() < 0 if self.dtype.is_signed else None
         return quotient if opposite is None else quotient - opposite.astype(self.dtype)
 
@@ -206,7 +206,7 @@ class HloValue(Reductions):
     def __ge__(self, other: Any) -> HloValue:
         return self._compare("GE", other)
 
-    # -- numpy's functions of one value -------------------------------------------------------------------------------
+    # -- numpy's functions of one value ---------------------------------------------------------------------------
     def exp(self) -> HloValue:
         """e to the value."""
         return self._unary("exponential")
@@ -320,7 +320,7 @@ class HloValue(Reductions):
         """The same values in another element type (HLO convert)."""
         return self.builder.convert(self, element_type)
 
-    # -- placement -----------------------------------------------------------------------------------------------------
+    # -- placement ------------------------------------------------------------------------------------------------
     def reshape(self, *dimensions: Any) -> HloValue:
         """The same elements in other dimensions; one size may be -1."""
         return self.builder.reshape(self, *dimensions)
@@ -373,13 +373,13 @@ class HloValue(Reductions):
 
     def dot(self, other: Any) -> HloValue:
         """numpy's dot for up to two dimensions; see `@`."""
-        return self @ other
+        return matrix_product(self, self.builder.value(other, self.dtype))
 
     def copy(self) -> HloValue:
         """The value in a buffer of its own."""
         return self._unary("copy")
 
-    # -- numpy's own functions -------------------------------------------------------------------------------------------
+    # -- numpy's own functions ------------------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """`np.exp(x)` and `np.float32(2) * x` build operations too; other methods than a plain call are refused."""
         function = _UFUNCS.get(ufunc.__name__)

@@ -46,7 +46,7 @@ def _binary(
 _CHLO = "CHLO; shape_inference.cc InferUnaryOpShape"
 
 ROWS: tuple[OpcodeSpec, ...] = (
-    # -- unary ----------------------------------------------------------------------------------------------------------
+    # -- unary ----------------------------------------------------------------------------------------------------
     _unary("abs", rules.absolute, "Absolute value; of a complex number its modulus.", "StableHLO abs"),
     _unary("negate", rules.unary_number, "Minus the operand; integers wrap.", "StableHLO negate"),
     _unary("sign", rules.unary_number, "-1, 0 or 1 with the sign of the operand; NaN stays NaN.", "StableHLO sign"),
@@ -137,7 +137,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
             stated_shapes.result_keeps_dimensions,
         ),
     ),
-    # -- binary ---------------------------------------------------------------------------------------------------------
+    # -- binary ---------------------------------------------------------------------------------------------------
     _binary("add", rules.binary, "Sum; integers wrap, pred is or.", "StableHLO add", _COMMUTATIVE),
     _binary("subtract", rules.binary_number, "Difference; integers wrap.", "StableHLO subtract"),
     _binary("multiply", rules.binary, "Product; integers wrap, pred is and.", "StableHLO multiply", _COMMUTATIVE),
@@ -217,7 +217,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         shape_rule=rules.compare,
         traits=_ELEMENTWISE,
     ),
-    # -- ternary --------------------------------------------------------------------------------------------------------
+    # -- ternary --------------------------------------------------------------------------------------------------
     OpcodeSpec(
         "select",
         family=Family.ELEMENTWISE,

@@ -11,7 +11,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
     OpcodeSpec(
         "rng",
         family=_F,
-        arity=2,
+        arity=None,
         attributes=("distribution",),
         required=("distribution",),
         summary="Random numbers from the device's own state, uniform in [a, b) or normal with mean a and deviation b.",

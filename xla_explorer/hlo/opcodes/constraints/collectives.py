@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 
 def _group_size(i: HloInstruction) -> int | None:
+    # With a channel and without global ids a group spans all partitions as well, whose number only the module knows.
+    if i.attribute("channel_id") is not None and not i.attribute("use_global_device_ids"):
+        return None
     groups = i.attribute("replica_groups")
     return len(groups.groups[0]) if groups is not None and groups.groups else None
 
@@ -108,6 +111,8 @@ def permute_started(i: HloInstruction) -> Reason | None:
 
 def source_target_pairs(i: HloInstruction) -> Reason | None:
     """No device sends twice, none receives twice (collective-permute)."""
+    if len(i.operands) == 4:  # in place: a pair for each of the slices
+        return None
     pairs = i.attribute("source_target_pairs")
     for name, members in (("source", [p[0] for p in pairs]), ("target", [p[-1] for p in pairs])):
         if len(set(members)) != len(members):

@@ -49,7 +49,7 @@ def _takes_scalars(role: str, computation: HloComputation, wanted: Sequence[Shap
     found = _parameters(computation)
     types = [shape.element_type for shape in wanted]
     if len(found) != len(types) or not all(
-        [p.is_scalar and _same_up_to_precision(p.element_type, t) for p, t in zip(found, types, strict=True)]
+        p.is_scalar and _same_up_to_precision(p.element_type, t) for p, t in zip(found, types, strict=True)
     ):
         scalars = "(" + ", ".join([f"{t}[]" for t in types]) + ")"
         return refuse("parameters-differ", f"{role} takes {_list(found)}, it must take {scalars}")
@@ -60,10 +60,8 @@ def _returns_scalars(role: str, computation: HloComputation, wanted: Sequence[Sh
     result = computation.root.shape
     parts = result.tuple_shapes if result.is_tuple else (result,)
     if len(parts) != len(wanted) or not all(
-        [
-            p.is_scalar and _same_up_to_precision(p.element_type, w.element_type)
-            for p, w in zip(parts, wanted, strict=True)
-        ]
+        p.is_scalar and _same_up_to_precision(p.element_type, w.element_type)
+        for p, w in zip(parts, wanted, strict=True)
     ):
         scalars = ", ".join([f"{w.element_type}[]" for w in wanted])
         return refuse(
@@ -122,7 +120,7 @@ def mapped(i: HloInstruction) -> Reason | None:
 def combiner(i: HloInstruction) -> Reason | None:
     """Two scalars to one, all of one type (all-reduce, reduce-scatter); 2N to N is accepted too."""
     found = _parameters(i.called[0])
-    if len(found) < 2 or len(found) % 2 or not all([p.is_scalar for p in found]):
+    if len(found) < 2 or len(found) % 2 or not all(p.is_scalar for p in found):
         return refuse("parameters-differ", f"to_apply takes {_list(found)}, it must take two scalars")
     return None
 

@@ -173,6 +173,8 @@ def result_is_array(i: HloInstruction) -> Reason | None:
 
 def rng_bounds(i: HloInstruction) -> Reason | None:
     """Both parameters of the distribution are scalars of the result's element type (rng)."""
+    if len(i.operands) != 2:
+        return refuse("operand-count", f"takes the two parameters of the distribution, got {len(i.operands)} operands")
     for number, operand in enumerate(i.operands):
         if not operand.shape.is_scalar or operand.shape.element_type is not i.shape.element_type:
             return refuse(
@@ -187,16 +189,18 @@ def rng_bounds(i: HloInstruction) -> Reason | None:
 
 
 def rng_state_and_bits(i: HloInstruction) -> Reason | None:
-    """The result is (state, bits); the state has the operand's shape (rng-bit-generator)."""
+    """The result is (state, bits), the state of the operand's shape; or the bits alone (rng-bit-generator)."""
     state, parts = i.operands[0].shape, i.shape.tuple_shapes
-    if len(parts) != 2:
-        return refuse("rng-result", f"the result must be (state, bits), it is {bare(i.shape)}")
-    if parts[0].base is not state.base or not state.is_array or not state.element_type.is_unsigned:
-        return refuse(
-            "rng-state", f"operand and new state must be the same unsigned integers: {bare(state)} vs {bare(parts[0])}"
+    if not i.shape.is_tuple:
+        return (
+            None
+            if i.shape.is_array
+            else refuse("rng-result", f"the result must be (state, bits), it is {bare(i.shape)}")
         )
-    if not parts[1].is_array or parts[1].element_type.is_pred or parts[1].element_type.is_complex:
-        return refuse("rng-bits", f"the bits must be integers or floats, they are {bare(parts[1])}")
+    if len(parts) != 2 or not parts[1].is_array:
+        return refuse("rng-result", f"the result must be (state, bits), it is {bare(i.shape)}")
+    if parts[0].base is not state.base:
+        return refuse("rng-state", f"operand and new state differ: {bare(state)} vs {bare(parts[0])}")
     return None
 
 

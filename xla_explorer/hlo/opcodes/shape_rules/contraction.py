@@ -136,7 +136,8 @@ def fft(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Sha
     actual = list(operand.dimensions[-len(lengths) :])
     if wanted != actual:
         raise ShapeError(
-            f"{kind} with fft_length {list(lengths)} takes {wanted} in the last dimensions, the operand is {bare(operand)}"
+            f"{kind} with fft_length {list(lengths)} takes {wanted} as the last dimensions, "
+            f"the operand is {bare(operand)}"
         )
     element = operand.element_type
     if kind == "RFFT":
