@@ -1,4 +1,5 @@
-"""The exported page in a real browser: stepping by key, linked selection, both themes, hostile names, no script at all."""
+"""The exported page in a real browser: stepping by key, linked selection, both themes, hostile names, no script at
+all."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
+
 from xla_explorer.explorer.views.html_page import save_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -192,7 +194,13 @@ def test_hostile_names_stay_text(browser: Any, tmp_path: Path) -> None:
 def test_the_page_is_complete_without_script(browser: Any, softmax: Path) -> None:
     page = Page(browser, softmax, java_script_enabled=False)
     text = page.text("#static")
-    for part in ("softmax_dot", "would-duplicate-expensive", "algsimp", "vfmadd213ps" if "vfmadd213ps" in text else "fmul", "exp_sum_fusion"):
+    for part in (
+        "softmax_dot",
+        "would-duplicate-expensive",
+        "algsimp",
+        "vfmadd213ps" if "vfmadd213ps" in text else "fmul",
+        "exp_sum_fusion",
+    ):
         assert part in text
     assert page.count("#static svg") == 1
     page.keep("no_script")

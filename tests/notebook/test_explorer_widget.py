@@ -9,6 +9,7 @@ import pytest
 anywidget = pytest.importorskip("anywidget")
 
 from explorer_fakes import GeneratedSource, SoftmaxSource  # noqa: E402
+
 from xla_explorer.explorer.views.payload import unpacked  # noqa: E402
 from xla_explorer.notebook.explorer_widget import ExplorerWidget  # noqa: E402
 

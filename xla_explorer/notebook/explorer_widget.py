@@ -1,7 +1,9 @@
-"""The notebook widget: one AnyWidget around an `ExplorerSource`, with a static form for every place where no script runs.
+"""The notebook widget: one AnyWidget around an `ExplorerSource`, with a static form for every place where no script
+runs.
 
-A small compile travels whole in the widget's state and never asks the kernel again, so it keeps working while the kernel is busy
-or gone. A big one sends the step list, decisions and times, and answers for each step when it is looked at.
+A small compile travels whole in the widget's state and never asks the kernel again, so it keeps working while the
+kernel is busy or gone. A big one sends the step list, decisions and times, and answers for each step when it is
+looked at.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from xla_explorer.explorer.views.source import ExplorerSource
 from xla_explorer.explorer.views.static_form import static_html, static_text
 
 
-class ExplorerWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget is untyped
+class ExplorerWidget(anywidget.AnyWidget):
     """The explorer of one compile.
 
     `step` and `selected` (an instruction id, -1 for none) follow the reader and can be set from Python.

@@ -1,4 +1,5 @@
-"""Two sources for the views, with nothing behind them: a small softmax whose every row is written out, and a generated module."""
+"""Two sources for the views, with nothing behind them: a small softmax whose every row is written out, and a
+generated module."""
 
 from __future__ import annotations
 
@@ -24,11 +25,21 @@ INSTRUCTIONS = {
     13: ("sum_b.13", "broadcast {0}", "data-movement", ROWS, (12,), ", dimensions={0}"),
     14: ("quotient.14", "divide", "elementwise", ROWS, (10, 13), ""),
     15: ("w", "parameter 1", "parameter", "f32[256,64]", (), ""),
-    16: ("dot.16", "dot", "contraction", "f32[128,64]", (14, 15), ", lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+    16: (
+        "dot.16",
+        "dot",
+        "contraction",
+        "f32[128,64]",
+        (14, 15),
+        ", lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    ),
     17: ("result", "tuple", "data-movement", "(f32[128,256], f32[128,64])", (14, 16), ""),
 }
 OPCODES = {"max over 1": "reduce", "sum over 1": "reduce", "broadcast {}": "broadcast", "broadcast {0}": "broadcast"}
-FUSIONS = {18: ("max_fusion", "max over 1", [5, 6]), 19: ("exp_sum_fusion", "subtract, exponential, sum", [7, 8, 9, 11, 12])}
+FUSIONS = {
+    18: ("max_fusion", "max over 1", [5, 6]),
+    19: ("exp_sum_fusion", "subtract, exponential, sum", [7, 8, 9, 11, 12]),
+}
 FUSIONS |= {20: ("softmax_fusion", "subtract, exponential, divide", [13, 14])}
 
 STEPS = (
@@ -75,17 +86,63 @@ DECISIONS = (
         "exp.9",
         "fusion",
         7,
-        (Check("producer has no side effect", True), Check("layouts agree", True), Check("saves time", True, "14.5 us")),
+        (
+            Check("producer has no side effect", True),
+            Check("layouts agree", True),
+            Check("saves time", True, "14.5 us"),
+        ),
     ),
-    DecisionRow("fusion", "accepted", "reduction-of-elementwise", "exp feeds one reduction", {}, 9, 12, "exp.9", "sum.12", "fusion", 7),
-    DecisionRow("fusion", "refused", "consumer-is-library-call", "dot.16 runs in the BLAS library", {}, 14, 16, "quotient.14", "dot.16", "fusion", 7),
+    DecisionRow(
+        "fusion",
+        "accepted",
+        "reduction-of-elementwise",
+        "exp feeds one reduction",
+        {},
+        9,
+        12,
+        "exp.9",
+        "sum.12",
+        "fusion",
+        7,
+    ),
+    DecisionRow(
+        "fusion",
+        "refused",
+        "consumer-is-library-call",
+        "dot.16 runs in the BLAS library",
+        {},
+        14,
+        16,
+        "quotient.14",
+        "dot.16",
+        "fusion",
+        7,
+    ),
 )
 REWRITES = {
     3: (
         RewriteRow("multiply-one", "applied", 4, (1,), "x * 1 becomes x.", "simplifiers/algebraic.py:41", "scaled"),
-        RewriteRow("remove-unused", "applied", 3, (), "An instruction that nothing reads is removed.", "simplifiers/algebraic.py:9", "ones"),
+        RewriteRow(
+            "remove-unused",
+            "applied",
+            3,
+            (),
+            "An instruction that nothing reads is removed.",
+            "simplifiers/algebraic.py:9",
+            "ones",
+        ),
     ),
-    4: (RewriteRow("cse", "applied", 10, (9,), "Equal instructions with equal operands are one.", "simplifiers/cse.py:30", "exp_again.10"),),
+    4: (
+        RewriteRow(
+            "cse",
+            "applied",
+            10,
+            (9,),
+            "Equal instructions with equal operands are one.",
+            "simplifiers/cse.py:30",
+            "exp_again.10",
+        ),
+    ),
 }
 
 
@@ -112,7 +169,17 @@ class SoftmaxSource:
 
     def steps(self) -> list[StepRow]:
         if self._failed:
-            bad = StepRow(7, "fusion", "fusion", False, 0.0001, 13, 13, 0, "HloVerifyError: %sum.12: operand 1 is not defined\n  ^")
+            bad = StepRow(
+                7,
+                "fusion",
+                "fusion",
+                False,
+                0.0001,
+                13,
+                13,
+                0,
+                "HloVerifyError: %sum.12: operand 1 is not defined\n  ^",
+            )
             return [*STEPS[:7], bad]
         return list(STEPS)
 
@@ -133,9 +200,11 @@ class SoftmaxSource:
 
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
         rows = self._alive(step)
-        group_of = {member: f"f{key}" for key, (_, _, inside) in FUSIONS.items() for member in inside} if step >= 7 else {}
+        group_of = (
+            {member: f"f{key}" for key, (_, _, inside) in FUSIONS.items() for member in inside} if step >= 7 else {}
+        )
         nodes = [
-            PictureNode(key, label, shape, kind, group_of.get(key), name, (f"operands {operands}",))  # type: ignore[arg-type]
+            PictureNode(key, label, shape, kind, group_of.get(key), name, (f"operands {operands}",))
             for key, (name, label, kind, shape, operands, _) in rows.items()
         ]
         size = {ROWS: 131072, "f32[128]": 512, "f32[256,64]": 65536, "f32[]": 4}
@@ -159,12 +228,18 @@ class SoftmaxSource:
         lines = [TextLine(f"HloModule {self.title}"), TextLine(""), TextLine("ENTRY %main {")]
         for key, (name, label, _, shape, operands, attributes) in rows.items():
             opcode = OPCODES.get(label, label.split(" ", 1)[0])
-            inside = label.split(" ", 1)[1] if opcode in ("parameter", "constant") else ", ".join(f"%{rows[o][0]}" for o in operands)
+            inside = (
+                label.split(" ", 1)[1]
+                if opcode in ("parameter", "constant")
+                else ", ".join(f"%{rows[o][0]}" for o in operands)
+            )
             root = "ROOT " if key == 17 else ""
             lines.append(TextLine(f"  {root}%{name} = {shape} {opcode}({inside}){attributes}", key))
         if step >= 7:
             for key, (name, _, inside) in FUSIONS.items():
-                lines.append(TextLine(f"  // %{name} = fusion of {', '.join(rows[i][0] for i in inside if i in rows)}", key))
+                lines.append(
+                    TextLine(f"  // %{name} = fusion of {', '.join(rows[i][0] for i in inside if i in rows)}", key)
+                )
         return [*lines, TextLine("}")]
 
     def decisions(self, step: int | None = None) -> list[DecisionRow]:
@@ -172,15 +247,42 @@ class SoftmaxSource:
         return [row for row in rows if step is None or row.step == step]
 
     def panes(self) -> list[CodePane]:
-        llvm = [TextLine("define void @exp_sum_fusion(ptr %x, ptr %out) {", 19), TextLine("entry:"), TextLine("  br label %loop")]
-        llvm += [TextLine("loop:"), TextLine("  %v = load <8 x float>, ptr %p, align 32", 8), TextLine("  %s = fsub <8 x float> %v, %m", 8)]
+        llvm = [
+            TextLine("define void @exp_sum_fusion(ptr %x, ptr %out) {", 19),
+            TextLine("entry:"),
+            TextLine("  br label %loop"),
+        ]
+        llvm += [
+            TextLine("loop:"),
+            TextLine("  %v = load <8 x float>, ptr %p, align 32", 8),
+            TextLine("  %s = fsub <8 x float> %v, %m", 8),
+        ]
         llvm += [TextLine(f"  %e{k} = fmul fast <8 x float> %s, %c{k} ; polynomial of exp", 9) for k in range(30)]
-        llvm += [TextLine("  %t = fadd <8 x float> %acc, %e29", 12), TextLine("  br i1 %done, label %exit, label %loop"), TextLine("}")]
-        llvm += [TextLine("define void @softmax_fusion(ptr %x, ptr %out) {", 20), TextLine("  %q = fdiv <8 x float> %e, %b", 14), TextLine("}")]
-        assembly = [TextLine("exp_sum_fusion:", 19), TextLine("\tvmovups\t(%rdi,%rax), %ymm0", 8), TextLine("\tvsubps\t%ymm1, %ymm0, %ymm0", 8)]
+        llvm += [
+            TextLine("  %t = fadd <8 x float> %acc, %e29", 12),
+            TextLine("  br i1 %done, label %exit, label %loop"),
+            TextLine("}"),
+        ]
+        llvm += [
+            TextLine("define void @softmax_fusion(ptr %x, ptr %out) {", 20),
+            TextLine("  %q = fdiv <8 x float> %e, %b", 14),
+            TextLine("}"),
+        ]
+        assembly = [
+            TextLine("exp_sum_fusion:", 19),
+            TextLine("\tvmovups\t(%rdi,%rax), %ymm0", 8),
+            TextLine("\tvsubps\t%ymm1, %ymm0, %ymm0", 8),
+        ]
         assembly += [TextLine(f"\tvfmadd213ps\t.LC{k}(%rip), %ymm0, %ymm{k % 16}", 9) for k in range(40)]
-        assembly += [TextLine("\tvaddps\t%ymm2, %ymm3, %ymm3", 12), TextLine("\tvdivps\t%ymm4, %ymm0, %ymm0", 14), TextLine("\tretq")]
-        source = [TextLine("def attention_weights(x, w):"), TextLine("    e = jnp.exp(x - x.max(-1, keepdims=True))", 9)]
+        assembly += [
+            TextLine("\tvaddps\t%ymm2, %ymm3, %ymm3", 12),
+            TextLine("\tvdivps\t%ymm4, %ymm0, %ymm0", 14),
+            TextLine("\tretq"),
+        ]
+        source = [
+            TextLine("def attention_weights(x, w):"),
+            TextLine("    e = jnp.exp(x - x.max(-1, keepdims=True))", 9),
+        ]
         source += [TextLine("    y = e / e.sum(-1, keepdims=True)", 14), TextLine("    return y, y @ w", 16)]
         return [
             CodePane("source", source, "model.py"),
@@ -194,21 +296,72 @@ class SoftmaxSource:
         if self._failed:
             return []
         return [
-            TimingRow("exp_sum_fusion", "fusion", 20, 28.1, 0.9, 262656, 655360, 9.3, 0.46, "model.py:2", "native", 19, 0.41, ("flops",)),
-            TimingRow("dot.16", "dot", 20, 17.4, 0.6, 229376, 4194304, 13.2, 0.28, "model.py:4", "native", 16, 0.77, ("flops",)),
-            TimingRow("softmax_fusion", "fusion", 20, 10.3, 0.3, 262656, 32768, 25.5, 0.17, "model.py:3", "native", 20, 0.92, ("flops",)),
+            TimingRow(
+                "exp_sum_fusion",
+                "fusion",
+                20,
+                28.1,
+                0.9,
+                262656,
+                655360,
+                9.3,
+                0.46,
+                "model.py:2",
+                "native",
+                19,
+                0.41,
+                ("flops",),
+            ),
+            TimingRow(
+                "dot.16",
+                "dot",
+                20,
+                17.4,
+                0.6,
+                229376,
+                4194304,
+                13.2,
+                0.28,
+                "model.py:4",
+                "native",
+                16,
+                0.77,
+                ("flops",),
+            ),
+            TimingRow(
+                "softmax_fusion",
+                "fusion",
+                20,
+                10.3,
+                0.3,
+                262656,
+                32768,
+                25.5,
+                0.17,
+                "model.py:3",
+                "native",
+                20,
+                0.92,
+                ("flops",),
+            ),
             TimingRow("max_fusion", "fusion", 20, 5.4, 2.1, 131584, 32768, 24.4, 0.09, "model.py:2", "evaluator", 18),
         ]
 
     def history(self, instruction: int) -> list[str]:
         name = INSTRUCTIONS.get(instruction, FUSIONS.get(instruction, ("?",)))[0]
         made = f"step 0: %{name} written" if instruction in INSTRUCTIONS else f"step 7: %{name} created by fusion"
-        extra = [f"step {s}: {r.rule}, {r.sentence}" for s, rows in REWRITES.items() for r in rows if instruction in (r.subject, *r.produced)]
+        extra = [
+            f"step {s}: {r.rule}, {r.sentence}"
+            for s, rows in REWRITES.items()
+            for r in rows
+            if instruction in (r.subject, *r.produced)
+        ]
         return [made, *extra]
 
 
 class GeneratedSource(SoftmaxSource):
-    """`count` elementwise instructions in layers of twenty, through six passes that each remove some; for size and speed."""
+    """`count` elementwise instructions in layers of twenty, through six passes that each remove some; for size and
+    speed."""
 
     def __init__(self, count: int = 2000) -> None:
         super().__init__()
@@ -235,20 +388,31 @@ class GeneratedSource(SoftmaxSource):
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
         ids = self._ids(step)
         alive = set(ids)
-        nodes = [PictureNode(k, "parameter" if k < 20 else "add", "f32[64]", "parameter" if k < 20 else "elementwise", None, f"v.{k}") for k in ids]
+        nodes = [
+            PictureNode(
+                k, "parameter" if k < 20 else "add", "f32[64]", "parameter" if k < 20 else "elementwise", None, f"v.{k}"
+            )
+            for k in ids
+        ]
         edges = [PictureEdge(o, k, "data", 256) for k in ids for o in self._operands(k, alive)]
         return PictureGraph(nodes, edges, title=self.title)
 
     def text(self, step: int) -> list[TextLine]:
         ids = self._ids(step)
         alive = set(ids)
-        return [TextLine(f"  %v.{k} = f32[64] add({', '.join(f'%v.{o}' for o in self._operands(k, alive))})", k) for k in ids]
+        return [
+            TextLine(f"  %v.{k} = f32[64] add({', '.join(f'%v.{o}' for o in self._operands(k, alive))})", k)
+            for k in ids
+        ]
 
     def decisions(self, step: int | None = None) -> list[DecisionRow]:
         return []
 
     def panes(self) -> list[CodePane]:
-        return [CodePane("hlo", self.text(6)), CodePane("llvm-ir", [TextLine(f"  %x{k} = fadd float %a, %b", k) for k in self._ids(6)])]
+        return [
+            CodePane("hlo", self.text(6)),
+            CodePane("llvm-ir", [TextLine(f"  %x{k} = fadd float %a, %b", k) for k in self._ids(6)]),
+        ]
 
     def timings(self) -> list[TimingRow]:
         return []
@@ -280,24 +444,41 @@ class HostileSource(SoftmaxSource):
         return {"backend": HOSTILE[0], "note": HOSTILE[5]}
 
     def steps(self) -> list[StepRow]:
-        return [StepRow(0, HOSTILE[0], HOSTILE[1], False, 0.0, 10, 10), StepRow(1, HOSTILE[2], HOSTILE[3], True, 0.001, 10, 10, 1)]
+        return [
+            StepRow(0, HOSTILE[0], HOSTILE[1], False, 0.0, 10, 10),
+            StepRow(1, HOSTILE[2], HOSTILE[3], True, 0.001, 10, 10, 1),
+        ]
 
     def rewrites(self, step: int) -> tuple[RewriteRow, ...]:
         return (RewriteRow(HOSTILE[0], "applied", 1, (2,), HOSTILE[5], HOSTILE[2], HOSTILE[1]),) if step else ()
 
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
-        nodes = [PictureNode(k, text, text, "elementwise", "g<>" if k > 4 else None, text, (text,)) for k, text in enumerate(HOSTILE)]
+        nodes = [
+            PictureNode(k, text, text, "elementwise", "g<>" if k > 4 else None, text, (text,))
+            for k, text in enumerate(HOSTILE)
+        ]
         edges = [PictureEdge(k, k + 1, "fusion-refused", 8, HOSTILE[k]) for k in range(len(HOSTILE) - 1)]
-        return PictureGraph(nodes, edges, [PictureGroup("g<>", HOSTILE[0], HOSTILE[1], "fusion", None, 99, HOSTILE[2])], title=HOSTILE[step])
+        return PictureGraph(
+            nodes,
+            edges,
+            [PictureGroup("g<>", HOSTILE[0], HOSTILE[1], "fusion", None, 99, HOSTILE[2])],
+            title=HOSTILE[step],
+        )
 
     def text(self, step: int) -> list[TextLine]:
         return [TextLine(text, k) for k, text in enumerate(HOSTILE)] + [TextLine(str(step))]
 
     def decisions(self, step: int | None = None) -> list[DecisionRow]:
-        return [DecisionRow("fusion", "refused", t, t, {t: t}, k, 1, t, t, t, 1, (Check(t, False, t),)) for k, t in enumerate(HOSTILE)]
+        return [
+            DecisionRow("fusion", "refused", t, t, {t: t}, k, 1, t, t, t, 1, (Check(t, False, t),))
+            for k, t in enumerate(HOSTILE)
+        ]
 
     def panes(self) -> list[CodePane]:
-        return [CodePane(HOSTILE[0], self.text(0), HOSTILE[1], HOSTILE[2]), CodePane("llvm-ir", self.text(1), HOSTILE[0])]
+        return [
+            CodePane(HOSTILE[0], self.text(0), HOSTILE[1], HOSTILE[2]),
+            CodePane("llvm-ir", self.text(1), HOSTILE[0]),
+        ]
 
     def timings(self) -> list[TimingRow]:
         return [TimingRow(HOSTILE[0], HOSTILE[1], 3, float("nan"), 1.0, 1, 1, 1.0, 0.5, HOSTILE[5], "evaluator", 1)]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
+
 from xla_explorer.explorer.views.dot import picture_dot, render_dot
 from xla_explorer.explorer.views.front_end import ASSETS, MODULES, script, widget_module
 from xla_explorer.explorer.views.html_page import export_page, save_page
@@ -43,7 +44,15 @@ def test_svg_and_static_html_survive_hostile_names() -> None:
     source = HostileSource()
     svg = picture_svg(source.picture(1))
     document = xml.dom.minidom.parseString(svg.encode("utf-8"))
-    assert {e.tagName for e in document.getElementsByTagName("*")} <= {"svg", "title", "g", "path", "text", "rect", "circle"}
+    assert {e.tagName for e in document.getElementsByTagName("*")} <= {
+        "svg",
+        "title",
+        "g",
+        "path",
+        "text",
+        "rect",
+        "circle",
+    }
     html = static_html(source)
     assert "<script" not in html and not re.search(r"<img src=x|<svg onload", html)
 
@@ -92,7 +101,15 @@ def test_numbers_carry_units() -> None:
 
 def test_static_form_is_complete() -> None:
     html = static_html(SoftmaxSource())
-    for text in ("softmax_dot", "13 → 4 kernels", "data:image/svg+xml;base64,", "would-duplicate-expensive", "algsimp", "exp_sum_fusion", "⚠ evaluator"):
+    for text in (
+        "softmax_dot",
+        "13 → 4 kernels",
+        "data:image/svg+xml;base64,",
+        "would-duplicate-expensive",
+        "algsimp",
+        "exp_sum_fusion",
+        "⚠ evaluator",
+    ):
         assert text in html
     picture = re.search(r"base64,([^\"]+)", html)
     assert picture is not None and b"fusion of" in base64.b64decode(picture[1])
@@ -122,7 +139,7 @@ def test_joined_script_has_no_imports_and_no_double_names() -> None:
     assert not re.search(r"^(import|export) ", text, re.MULTILINE)
     names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE)
     assert sorted(names) == sorted(set(names))
-    assert {f"{name}.js" for name in MODULES} == {file.name for file in ASSETS.glob("*.js")}
+    assert {f"{name}.js" for name in [*MODULES, "page"]} == {file.name for file in ASSETS.glob("*.js")}
     assert "innerHTML" not in text and "insertAdjacentHTML" not in text
 
 
@@ -135,6 +152,7 @@ def test_joined_script_parses(tmp_path: Path) -> None:
 def test_importing_the_views_loads_no_notebook_and_no_pandas() -> None:
     code = (
         "import sys, xla_explorer.explorer.views.html_page, xla_explorer.explorer.views.dot; "
-        "bad = {'IPython', 'anywidget', 'pandas', 'llvmlite', 'numpy'} & set(sys.modules); sys.exit(str(bad) if bad else 0)"
+        "bad = {'IPython', 'anywidget', 'pandas', 'llvmlite', 'numpy'} & set(sys.modules); "
+        "sys.exit(str(bad) if bad else 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

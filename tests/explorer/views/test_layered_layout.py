@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from itertools import pairwise
 
 from xla_explorer.explorer.views.layered_layout import GAP_X, layered_layout
 
@@ -23,7 +24,7 @@ def test_edges_point_down_and_rows_do_not_overlap() -> None:
         rows.setdefault(at, []).append(v)
     for row in rows.values():
         row.sort(key=layout.x.__getitem__)
-        for a, b in zip(row, row[1:], strict=False):
+        for a, b in pairwise(row):
             assert layout.x[b] - layout.x[a] >= (widths[a] + widths[b]) / 2 + GAP_X - 1e-6
 
 

@@ -8,7 +8,17 @@ from typing import Any
 
 import pytest
 from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
-from xla_explorer.explorer.views.payload import MOST_DECISIONS, answer, build_payload, is_small, packed, plain, step_detail, unpacked
+
+from xla_explorer.explorer.views.payload import (
+    MOST_DECISIONS,
+    answer,
+    build_payload,
+    is_small,
+    packed,
+    plain,
+    step_detail,
+    unpacked,
+)
 from xla_explorer.explorer.views.source import DecisionRow
 
 
@@ -71,7 +81,9 @@ def test_too_many_decisions_are_cut_and_counted() -> None:
 
 def test_plain_takes_numpy_and_what_json_cannot_hold() -> None:
     numpy = pytest.importorskip("numpy")
-    value = plain({"a": numpy.float32(1.5), "b": numpy.int64(3), "c": math.inf, "d": numpy.array([1, 2]), 5: (None, True)})
+    value = plain(
+        {"a": numpy.float32(1.5), "b": numpy.int64(3), "c": math.inf, "d": numpy.array([1, 2]), 5: (None, True)}
+    )
     assert value == {"a": 1.5, "b": 3, "c": "inf", "d": "[1 2]", "5": [None, True]}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from explorer_fakes import SoftmaxSource
+
 from xla_explorer.explorer.views.folding import fold_picture
 from xla_explorer.explorer.views.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode, change_status
 
@@ -15,7 +16,12 @@ def test_json_round_trip_keeps_everything() -> None:
     graph = SoftmaxSource().picture(9)
     again = PictureGraph.from_json(json.loads(json.dumps(graph.to_json())))
     assert (again.nodes, again.edges, again.groups) == (graph.nodes, graph.edges, graph.groups)
-    assert (again.aliases, again.title, again.hidden, again.note) == (graph.aliases, graph.title, graph.hidden, graph.note)
+    assert (again.aliases, again.title, again.hidden, again.note) == (
+        graph.aliases,
+        graph.title,
+        graph.hidden,
+        graph.note,
+    )
 
 
 def test_change_status_names_new_and_changed_nodes() -> None:

@@ -1,4 +1,5 @@
-"""The scene: what fits the budget, boxes opened and closed, stable positions; and the same picture in the browser's language."""
+"""The scene: what fits the budget, boxes opened and closed, stable positions; and the same picture in the browser's
+language."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from explorer_fakes import GeneratedSource, SoftmaxSource
+
 from xla_explorer.explorer.views.front_end import ASSETS
 from xla_explorer.explorer.views.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
 from xla_explorer.explorer.views.scene import Memory, Scene, SceneOptions, build_scene, open_groups
@@ -21,7 +23,17 @@ def _scoped(layers: int = 6, size: int = 30) -> PictureGraph:
     for layer in range(layers):
         groups.append(PictureGroup(f"scope:{layer}", f"layer {layer}", "", "scope"))
         groups.append(PictureGroup(f"scope:{layer}/mlp", "mlp", "", "scope", f"scope:{layer}"))
-        groups.append(PictureGroup(f"f{layer}", "add", f"fusion of {size // 3}", "fusion", f"scope:{layer}/mlp", 10_000 + layer, f"fusion.{layer}"))
+        groups.append(
+            PictureGroup(
+                f"f{layer}",
+                "add",
+                f"fusion of {size // 3}",
+                "fusion",
+                f"scope:{layer}/mlp",
+                10_000 + layer,
+                f"fusion.{layer}",
+            )
+        )
         for k in range(size):
             key = layer * size + k
             group = f"f{layer}" if k % 3 == 0 else f"scope:{layer}/mlp" if k % 3 == 1 else f"scope:{layer}"
@@ -86,7 +98,21 @@ def test_an_unchanged_step_moves_nothing() -> None:
 def _as_data(scene: Scene) -> dict[str, Any]:
     return {
         "nodes": [
-            [n.key, n.kind, n.label, n.name, n.detail, n.members, n.above, n.below, n.x, n.y, n.width, n.height, n.box and _as_data(n.box)]
+            [
+                n.key,
+                n.kind,
+                n.label,
+                n.name,
+                n.detail,
+                n.members,
+                n.above,
+                n.below,
+                n.x,
+                n.y,
+                n.width,
+                n.height,
+                n.box and _as_data(n.box),
+            ]
             for n in scene.nodes
         ],
         "edges": [[e.source, e.target, e.kind, e.weight_bytes, e.label, e.points] for e in scene.edges],
@@ -96,10 +122,15 @@ def _as_data(scene: Scene) -> dict[str, Any]:
 
 _NODE_SCRIPT = """
 import { readFileSync } from "node:fs";
-const { buildScene } = await import(process.argv[1] + "/scene.js"), { pictureOf } = await import(process.argv[1] + "/store.js");
+const { buildScene } = await import(process.argv[1] + "/scene.js");
+const { pictureOf } = await import(process.argv[1] + "/store.js");
+const nodeData = n => [n.key, n.kind, n.label, n.name, n.detail, n.members, n.above, n.below, n.x, n.y, n.width,
+  n.height, n.box && data(n.box)];
 const data = scene => ({
-  nodes: scene.nodes.map(n => [n.key, n.kind, n.label, n.name, n.detail, n.members, n.above, n.below, n.x, n.y, n.width, n.height, n.box && data(n.box)]),
-  edges: scene.edges.map(e => [e.source, e.target, e.kind, e.bytes, e.label, e.points]), frame: [scene.left, scene.width, scene.height, scene.hidden] });
+  nodes: scene.nodes.map(nodeData),
+  edges: scene.edges.map(e => [e.source, e.target, e.kind, e.bytes, e.label, e.points]),
+  frame: [scene.left, scene.width, scene.height, scene.hidden],
+});
 const out = [];
 for (const { pictures, options } of JSON.parse(readFileSync(0, "utf8"))) {
   const memory = new Map(), set = { ...options, opened: new Set(options.opened), closed: new Set(options.closed) };
@@ -109,7 +140,9 @@ process.stdout.write(JSON.stringify(out));
 """
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed: the browser's layout is not compared with Python's")
+@pytest.mark.skipif(
+    shutil.which("node") is None, reason="node is not installed: the browser's layout is not compared with Python's"
+)
 def test_the_browser_draws_the_same_picture(tmp_path: Path) -> None:
     """Every coordinate equal to the last bit, stepping included."""
     generated, softmax = GeneratedSource(400), SoftmaxSource()
@@ -123,7 +156,12 @@ def test_the_browser_draws_the_same_picture(tmp_path: Path) -> None:
     ]
     asked, expected = [], []
     for pictures, options in cases:
-        named = {"opened": sorted(options.opened), "closed": sorted(options.closed), "focus": options.focus, "budget": options.budget}
+        named = {
+            "opened": sorted(options.opened),
+            "closed": sorted(options.closed),
+            "focus": options.focus,
+            "budget": options.budget,
+        }
         asked.append({"pictures": [p.to_json() for p in pictures], "options": named})
         memory: Memory = {}
         expected.append([_as_data(build_scene(p, options, memory)) for p in pictures])
@@ -131,7 +169,11 @@ def test_the_browser_draws_the_same_picture(tmp_path: Path) -> None:
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "package.json").write_text('{"type": "module"}')
     done = subprocess.run(
-        ["node", "--input-type=module", "-e", _NODE_SCRIPT, str(tmp_path)], input=json.dumps(asked), capture_output=True, text=True, timeout=60
+        ["node", "--input-type=module", "-e", _NODE_SCRIPT, str(tmp_path)],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == json.loads(json.dumps(expected))

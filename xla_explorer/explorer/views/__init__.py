@@ -1,1 +1,2 @@
-"""Journal and snapshots as neutral picture data, and that data as SVG, DOT, HTML and text. Knows neither HLO nor Jupyter."""
+"""Journal and snapshots as neutral picture data, and that data as SVG, DOT, HTML and text. Knows neither HLO nor
+Jupyter."""

@@ -33,7 +33,8 @@ def _quoted(*lines: str) -> str:
 
 
 def picture_dot(graph: PictureGraph) -> str:
-    """DOT text of the whole picture: boxes are clusters, shapes say the kind, a refused fusion is dashed with its code."""
+    """DOT text of the whole picture: boxes are clusters, shapes say the kind, a refused fusion is dashed with its
+    code."""
     inside: dict[str | None, list[PictureNode]] = {}
     known = {group.id for group in graph.groups}
     for node in graph.nodes:
@@ -121,7 +122,9 @@ def render_dot(text: str, output: str = "svg", seconds: float = 10.0) -> bytes |
     if program is None:
         return None
     try:
-        done = subprocess.run([program, f"-T{output}"], input=text.encode(), capture_output=True, timeout=seconds, check=True)
+        done = subprocess.run(
+            [program, f"-T{output}"], input=text.encode(), capture_output=True, timeout=seconds, check=True
+        )
     except (subprocess.SubprocessError, OSError):
         return None
     return done.stdout

@@ -1,7 +1,8 @@
 """Folding: instructions that say little become text on their users before anything is drawn.
 
-Constants (also broadcast or converted ones) become an operand written into the user's label, get-tuple-element becomes an edge,
-the final tuple becomes "-> out k" marks on what it returns. This does more for a readable graph than any layout can.
+Constants (also broadcast or converted ones) become an operand written into the user's label, get-tuple-element
+becomes an edge, the final tuple becomes "-> out k" marks on what it returns. This does more for a readable graph than
+any layout can.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ LONGEST_CONSTANT = 12
 def fold_picture(graph: PictureGraph) -> PictureGraph:
     """`graph` with constants, get-tuple-element and the final tuple folded away; `aliases` says into what.
 
-    A constant is folded when its node has kind "constant"; its text is the part of its label after "constant", else "const".
-    A node is taken for a get-tuple-element, tuple or broadcast by the first word of its label. What would leave a box or the
-    whole picture empty stays drawn.
+    A constant is folded when its node has kind "constant"; its text is the part of its label after "constant", else
+    "const". A node is taken for a get-tuple-element, tuple or broadcast by the first word of its label. What would
+    leave a box or the whole picture empty stays drawn.
     """
     operands: dict[int, list[int]] = defaultdict(list)
     users: dict[int, list[int]] = defaultdict(list)

@@ -1,12 +1,12 @@
 """Layered layout with stable positions: the same algorithm, operation for operation, as assets/layout.js.
 
-Layers by longest path, one chain of bends per source, barycentre sweeps for the order, exact weighted least squares for the
-coordinates (pool adjacent violators). Only + - * / comparisons, stable sorts and sums in a fixed order are used, so Python and
-the browser compute the same bits; a test holds them together. Effort is bounded by counted work, never by a clock: a clock
-would make the picture depend on the load of the machine.
+Layers by longest path, one chain of bends per source, barycentre sweeps for the order, exact weighted least squares
+for the coordinates (pool adjacent violators). Only + - * / comparisons, stable sorts and sums in a fixed order are
+used, so Python and the browser compute the same bits; a test holds them together. Effort is bounded by counted work,
+never by a clock: a clock would make the picture depend on the load of the machine.
 
-A seed (layer and x of the nodes that survived a pass) replaces the ordering for those nodes: they stay where they were, and
-newcomers are placed around them. That is what keeps the graph still while passes are stepped.
+A seed (layer and x of the nodes that survived a pass) replaces the ordering for those nodes: they stay where they
+were, and newcomers are placed around them. That is what keeps the graph still while passes are stepped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ BendKey = tuple[int, int]
 
 @dataclass(slots=True)
 class Layout:
-    """Positions: `x` is a node's middle, `y` its top; `lines` holds a flat x, y, x, y ... per edge; `bends` what to carry."""
+    """Positions: `x` is a node's middle, `y` its top; `lines` holds a flat x, y, x, y ... per edge; `bends` what to
+    carry."""
 
     x: list[float]
     y: list[float]
@@ -76,7 +77,8 @@ def layered_layout(
 def _layers(
     n: int, preds: list[list[int]], succs: list[list[int]], seed: Sequence[Seed | None]
 ) -> tuple[list[int], list[int]]:
-    """Longest path; then sources, and what only prepares a source (parameter -> broadcast), sink to their first user."""
+    """Longest path; then sources, and what only prepares a source (parameter -> broadcast), sink to their first
+    user."""
     missing = [len(p) for p in preds]
     ready = [v for v in range(n) if missing[v] == 0]
     seen = [m == 0 for m in missing]
@@ -120,7 +122,8 @@ def _layers(
 
 
 class _Slots:
-    """What takes room in the rows: the nodes (0 .. n-1), then the bends. A source has one chain of bends for all its users."""
+    """What takes room in the rows: the nodes (0 .. n-1), then the bends. A source has one chain of bends for all its
+    users."""
 
     def __init__(self, widths: Sequence[float], layer: list[int], rank: list[int], succs: list[list[int]]) -> None:
         n = len(widths)
@@ -258,7 +261,8 @@ def _fresh_coordinates(slots: _Slots) -> list[float]:
             at += 2 * slots.half[s] + GAP_X
         for s in row:
             x[s] -= at / 2
-    weight = [1.0 if s < slots.nodes else 4.0 for s in range(slots.total)]  # bends count more: long edges come out straight
+    # Bends count more, so that long edges come out straight.
+    weight = [1.0 if s < slots.nodes else 4.0 for s in range(slots.total)]
     rows = slots.rows
     for sweep in range(8 if slots.total < 4000 else 4):
         downward = sweep % 2 == 0

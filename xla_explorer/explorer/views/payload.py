@@ -1,8 +1,8 @@
 """The data that the widget and the exported page draw: one JSON document, built from an `ExplorerSource`, deflated.
 
-A *complete* payload holds every step and needs no kernel. Successive steps share most of their rows, so each distinct row is
-stored once in a pool and a step is a list of runs [first, count] into it. A *light* payload holds the step list, decisions,
-times and the lineage; the rest is asked for step by step (`answer`).
+A *complete* payload holds every step and needs no kernel. Successive steps share most of their rows, so each distinct
+row is stored once in a pool and a step is a list of runs [first, count] into it. A *light* payload holds the step
+list, decisions, times and the lineage; the rest is asked for step by step (`answer`).
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class PaneData(TypedDict):
 class ExplorerPayload(TypedDict):
     """Everything that is drawn. `steps`, `decisions`, `timings`: rows in the field order of their types in source.py.
 
-    `lineage` holds [subject, produced ...] per applied rewrite. `same` maps a step to the earlier step that shows the same.
-    `pools`, `details`, `panes`, `histories` are filled when `complete`.
+    `lineage` holds [subject, produced ...] per applied rewrite. `same` maps a step to the earlier step that shows the
+    same. `pools`, `details`, `panes`, `histories` are filled when `complete`.
     """
 
     format: int

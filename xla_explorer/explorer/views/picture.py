@@ -1,8 +1,9 @@
 """The neutral picture: what a view draws, as plain data that knows neither HLO nor any output format.
 
-A picture is a directed graph of nodes (one per instruction), edges (data, control, fusion decisions) and boxes (fusions, called
-computations, metadata scopes). Everything that draws reads this one model: the static SVG, the DOT text, the exported page and the
-notebook widget. The element types are named tuples: cheap to make per instruction, and JSON rows as they are.
+A picture is a directed graph of nodes (one per instruction), edges (data, control, fusion decisions) and boxes
+(fusions, called computations, metadata scopes). Everything that draws reads this one model: the static SVG, the DOT
+text, the exported page and the notebook widget. The element types are named tuples: cheap to make per instruction,
+and JSON rows as they are.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ class PictureNode(NamedTuple):
     """One drawn instruction.
 
     `id` is the instruction's integer id (ids are never reused, so they link the steps of a pipeline and every pane).
-    `label` is the bold first line ("add", "sum over 1"), `detail` the second ("f32[128,256]"), `name` the HLO name without
-    the percent sign, `group` the id of the innermost box that holds the node, `lines` more lines for the tooltip.
+    `label` is the bold first line ("add", "sum over 1"), `detail` the second ("f32[128,256]"), `name` the HLO name
+    without the percent sign, `group` the id of the innermost box that holds the node, `lines` more lines for the
+    tooltip.
     """
 
     id: int
@@ -51,7 +53,8 @@ class PictureNode(NamedTuple):
 class PictureEdge(NamedTuple):
     """An edge from `source` to `target`: node ids, or the `instruction` of a group (then it ends at the box).
 
-    `weight_bytes` is the size of what flows along it and sets the width; `label` is the reason code of a refused fusion.
+    `weight_bytes` is the size of what flows along it and sets the width; `label` is the reason code of a refused
+    fusion.
     """
 
     source: int
@@ -64,9 +67,9 @@ class PictureEdge(NamedTuple):
 class PictureGroup(NamedTuple):
     """A box: a fusion, a called computation, the frame of a while, or a metadata scope.
 
-    `instruction` is the id of the instruction that the box stands for (the fusion, the while) and `name` its HLO name; scopes have
-    neither. A group holds
-    at least one node, directly or through a child group; an instruction whose inside is not drawn is a plain node instead.
+    `instruction` is the id of the instruction that the box stands for (the fusion, the while) and `name` its HLO
+    name; scopes have neither. A group holds at least one node, directly or through a child group; an instruction
+    whose inside is not drawn is a plain node instead.
     """
 
     id: str
@@ -81,8 +84,9 @@ class PictureGroup(NamedTuple):
 class PictureGraph:
     """Nodes in program order, edges and boxes, with what was left out said in words.
 
-    `aliases` maps the id of an instruction that is not drawn (a constant folded into its user, say) to the id that stands for
-    it. `hidden` counts instructions that the producer of the picture left out, `note` says which and how to see them.
+    `aliases` maps the id of an instruction that is not drawn (a constant folded into its user, say) to the id that
+    stands for it. `hidden` counts instructions that the producer of the picture left out, `note` says which and how
+    to see them.
     """
 
     __slots__ = ("aliases", "edges", "groups", "hidden", "nodes", "note", "title")
@@ -159,7 +163,7 @@ class PictureGraph:
     def from_json(cls, data: Mapping[str, Any]) -> PictureGraph:
         """The inverse of `to_json`."""
         return cls(
-            (PictureNode(*row[:6], lines=tuple(row[6])) for row in data["nodes"]),
+            (PictureNode._make((*row[:6], tuple(row[6]))) for row in data["nodes"]),
             (PictureEdge(*row) for row in data["edges"]),
             (PictureGroup(*row) for row in data["groups"]),
             title=data["title"],

@@ -1,11 +1,11 @@
 """What is drawn and where: boxes opened or closed, the neighbourhood that fits the budget, boxes laid out inside boxes.
 
-The same algorithm as assets/scene.js, held together by a test: the browser redraws without a kernel, and the static picture in a
-saved notebook is the one the widget would show.
+The same algorithm as assets/scene.js, held together by a test: the browser redraws without a kernel, and the static
+picture in a saved notebook is the one the widget would show.
 
-An element is one drawn thing: a node, a closed box (drawn as one node) or an open box (a picture of its own, placed as one node).
-Scopes dissolve when open: their nodes join the graph around them. Elements are keyed by node id or group id, so that positions
-carry over from step to step.
+An element is one drawn thing: a node, a closed box (drawn as one node) or an open box (a picture of its own, placed
+as one node). Scopes dissolve when open: their nodes join the graph around them. Elements are keyed by node id or
+group id, so that positions carry over from step to step.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ Key = int | str
 
 @dataclass(frozen=True, slots=True)
 class SceneOptions:
-    """What the reader asked for: boxes `opened` and `closed` by hand, the instruction in `focus`, at most `budget` elements."""
+    """What the reader asked for: boxes `opened` and `closed` by hand, the instruction in `focus`, at most `budget`
+    elements."""
 
     opened: frozenset[str] = frozenset()
     closed: frozenset[str] = frozenset()
@@ -101,7 +102,8 @@ def build_scene(graph: PictureGraph, options: SceneOptions | None = None, memory
 
 
 def open_groups(graph: PictureGraph, options: SceneOptions) -> set[str]:
-    """The boxes that are open: everything if it is little, else the deepest scopes that fit, then what was asked by hand."""
+    """The boxes that are open: everything if it is little, else the deepest scopes that fit, then what was asked by
+    hand."""
     parent = {group.id: group for group in graph.groups}
     depth: dict[str, int] = {}
     for group in graph.groups:
@@ -145,7 +147,8 @@ def _outermost_closed(group: str, parent: dict[str, str | None], opened: set[str
 
 
 class _Tree:
-    """Which element each node and group belongs to, the elements of each level, the edges lifted to the level they cross."""
+    """Which element each node and group belongs to, the elements of each level, the edges lifted to the level they
+    cross."""
 
     def __init__(self, graph: PictureGraph, options: SceneOptions) -> None:
         self.groups: dict[str, PictureGroup] = {group.id: group for group in graph.groups}
@@ -190,7 +193,8 @@ class _Tree:
             level[ends] = (kind, max(size, edge.weight_bytes), label)
 
     def _path(self, group: str | None) -> list[Key]:
-        """The elements from the outermost level down to `group`: open boxes, then the first closed one, scopes left out."""
+        """The elements from the outermost level down to `group`: open boxes, then the first closed one, scopes left
+        out."""
         chain: list[str] = []
         while group is not None and group in self.groups:
             chain.append(group)
@@ -223,7 +227,9 @@ def _level(tree: _Tree, container: Key | None, options: SceneOptions, memory: Me
         _measure(node, tree, options, memory, path)
         nodes.append(node)
     fresh = {k: n for n, k in enumerate(visible)}
-    edges = [SceneEdge(fresh[a], fresh[b], kind, size, label) for a, b, kind, size, label in links if shown[a] and shown[b]]
+    edges = [
+        SceneEdge(fresh[a], fresh[b], kind, size, label) for a, b, kind, size, label in links if shown[a] and shown[b]
+    ]
     return _placed(nodes, edges, len(keys) - len(nodes), memory, path)
 
 
@@ -296,7 +302,7 @@ def _element(tree: _Tree, key: Key) -> SceneNode:
 def _measure(node: SceneNode, tree: _Tree, options: SceneOptions, memory: Memory, path: str) -> None:
     if node.group is not None and node.group in tree.opened:
         node.box = _level(tree, node.group, replace(options, focus=options.focus), memory, f"{path}/{node.group}")
-        head = 7.0 * (len(node.label) + len(node.detail) + len(node.name) + 8) + 16
+        head = 7.0 * (len(node.label) + len(node.name) + 4) + 16
         node.width = max(head, node.box.width + 2 * BOX_PAD)
         node.height = node.box.height + BOX_HEAD + BOX_PAD
         return
@@ -333,7 +339,8 @@ def _placed(nodes: list[SceneNode], edges: list[SceneEdge], hidden: int, memory:
 
 
 def _squeezed(old: Placement, keys: Iterable[Key]) -> dict[int, int]:
-    """Rows stay where they are until a third of them is empty; then the empty ones close and what is below moves up together."""
+    """Rows stay where they are until a third of them is empty; then the empty ones close and what is below moves up
+    together."""
     rows = 1 + max((at for at, _ in old.at.values()), default=0)
     used = sorted({old.at[key][0] for key in keys if key in old.at})
     if len(used) * 3 > rows * 2:

@@ -1,8 +1,9 @@
 """What the views ask of a compile session, and the rows they get.
 
-`ExplorerSource` is the whole contract between a session and everything that draws it: the static page in a saved notebook, the
-exported HTML file and the widget. Rows are named tuples of plain values (ids, names, numbers, sentences), never graph objects.
-Instruction ids are integers that are never reused, so one id links pictures, text lines, decisions, code lines and times.
+`ExplorerSource` is the whole contract between a session and everything that draws it: the static page in a saved
+notebook, the exported HTML file and the widget. Rows are named tuples of plain values (ids, names, numbers,
+sentences), never graph objects. Instruction ids are integers that are never reused, so one id links pictures, text
+lines, decisions, code lines and times.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ Verdict = Literal["accepted", "refused"]
 
 
 class StepRow(NamedTuple):
-    """One pass in pipeline order; index 0 is the module as written. `seconds` is the pass alone. `error` ends the timeline.
+    """One pass in pipeline order; index 0 is the module as written. `seconds` is the pass alone. `error` ends the
+    timeline.
 
-    `rewrites` counts applied rules. `values_differ` marks the first step after which results left the tolerance (None: not
-    checked). `level` says whose pass it is, so that LLVM's passes can continue the list.
+    `rewrites` counts applied rules. `values_differ` marks the first step after which results left the tolerance
+    (None: not checked). `level` says whose pass it is, so that LLVM's passes can continue the list.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # the method of tuple is not used
     pipeline: str
     name: str
     changed: bool
@@ -36,7 +38,8 @@ class StepRow(NamedTuple):
 
 
 class RewriteRow(NamedTuple):
-    """One rule at one place: applied or refused. `sentence` is the rule's own explanation, `location` is file:line of the rule."""
+    """One rule at one place: applied or refused. `sentence` is the rule's own explanation, `location` is file:line of
+    the rule."""
 
     rule: str
     verdict: Literal["applied", "refused"] = "applied"
@@ -66,8 +69,8 @@ class Check(NamedTuple):
 class DecisionRow(NamedTuple):
     """One decision of a policy: what it was about, how it ended and why. `code` is the stable kebab-case reason.
 
-    `facts` holds the numbers of the sentence, typed, with the unit in the key ("estimated_us_unfused"). `step` is the index of
-    the pass that decided.
+    `facts` holds the numbers of the sentence, typed, with the unit in the key ("estimated_us_unfused"). `step` is the
+    index of the pass that decided.
     """
 
     kind: str
@@ -100,7 +103,8 @@ class TimingRow(NamedTuple):
     """One kernel. Times in microseconds; `bytes` moved and `flops` per run; `share` of the whole run, 0 to 1.
 
     `runs_on` "evaluator" is marked wherever it is shown: such a row is the reference in numpy, not compiled code.
-    `estimated` names the columns that are estimates. `roof_share` is the part of the machine's bandwidth or peak reached.
+    `estimated` names the columns that are estimates. `roof_share` is the part of the machine's bandwidth or peak
+    reached.
     """
 
     kernel: str
@@ -120,11 +124,12 @@ class TimingRow(NamedTuple):
 
 
 class ExplorerSource(Protocol):
-    """What a session answers. Every method is a pure query; only `steps` is asked for at once, the rest when it is looked at.
+    """What a session answers. Every method is a pure query; only `steps` is asked for at once, the rest when it is
+    looked at.
 
-    `summary` has short keys and plain values; these are known and formatted by the header: backend, compiler, device, passes,
-    changed, kernels_before, kernels_after, instructions_before, instructions_after, bytes_before, bytes_after, run_us,
-    run_iqr_us, runs, run_us_before, compile_seconds. Others are shown as they are.
+    `summary` has short keys and plain values; these are known and formatted by the header: backend, compiler, device,
+    passes, changed, kernels_before, kernels_after, instructions_before, instructions_after, bytes_before,
+    bytes_after, run_us, run_iqr_us, runs, run_us_before, compile_seconds. Others are shown as they are.
     """
 
     @property

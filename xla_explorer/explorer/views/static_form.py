@@ -1,7 +1,7 @@
 """The static form: header, final graph with fusion boxes, decisions, passes, code and times as plain HTML.
 
-It needs no script and no style sheet, so it survives in a saved notebook, in nbconvert, on GitHub and in print. Its size is
-bounded, and what was cut is said together with the call that shows it.
+It needs no script and no style sheet, so it survives in a saved notebook, in nbconvert, on GitHub and in print. Its
+size is bounded, and what was cut is said together with the call that shows it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def static_text(source: ExplorerSource) -> str:
         if step.error:
             lines.append(f"  {step.index:3d} {step.name}: FAILED {step.error}")
         elif step.changed:
-            lines.append(f"  {step.index:3d} {step.name}: {step.instructions_before} -> {step.instructions_after} instructions")
+            lines.append(
+                f"  {step.index:3d} {step.name}: {step.instructions_before} -> {step.instructions_after} instructions"
+            )
     accepted = sum(row.verdict == "accepted" for row in decisions)
     if decisions:
         lines.append(f"  {accepted} decisions accepted, {len(decisions) - accepted} refused")
@@ -50,8 +52,8 @@ def static_text(source: ExplorerSource) -> str:
 def static_html(source: ExplorerSource, *, limit: int = SIZE_LIMIT, inline_svg: bool = False) -> str:
     """The static form of `source` in at most `limit` characters.
 
-    The picture is an <img> with a data address, which sanitizers keep where they drop inline SVG; `inline_svg` puts the SVG
-    itself (selectable text; for pages of one's own).
+    The picture is an <img> with a data address, which sanitizers keep where they drop inline SVG; `inline_svg` puts
+    the SVG itself (selectable text; for pages of one's own).
     """
     html = ""
     for effort in _EFFORTS:
@@ -66,9 +68,11 @@ def _static_html(source: ExplorerSource, budget: int, lines: int, rows: int, inl
     out = [f"<p><b>{escape(source.title)}</b> · {escape(' · '.join(headline(source.summary())))}</p>"]
     failed = next((step for step in steps if step.error), None)
     if failed is not None:
-        out.append(f"<p><b>✗ {escape(failed.name)} failed</b> (step {failed.index}); the picture is what was before it.</p>")
+        out.append(
+            f"<p><b>✗ {escape(failed.name)} failed</b> (step {failed.index}); the picture is what was before it.</p>"
+        )
         out.append(f"<pre>{escape(failed.error)}</pre>")
-    shown = [step for step in steps if not step.error]
+    shown = [step for step in steps if not step.error and step.level == "hlo"]
     if shown:
         last = shown[-1]
         out.append(f"<p>The module after <b>{escape(last.name)}</b> ({last.instructions_after} instructions):</p>")
@@ -89,7 +93,8 @@ def _static_html(source: ExplorerSource, budget: int, lines: int, rows: int, inl
 def _table(title: str, head: Sequence[str], rows: Sequence[str], left_out: str = "") -> str:
     cells = "".join(f"<th {_CELL}>{escape(name)}</th>" for name in head)
     note = f"<p><i>{escape(left_out)}</i></p>" if left_out else ""
-    return f"<p><b>{escape(title)}</b></p><table><thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table>{note}"
+    body = f"<thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f"<p><b>{escape(title)}</b></p><table>{body}</table>{note}"
 
 
 def _decisions_html(decisions: Sequence[DecisionRow], limit: int) -> str:
@@ -113,7 +118,8 @@ def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
     if not telling:
         return ""
     rows = [
-        f"<tr><td {_NUMBER}>{step.index}</td><td {_CELL}>{escape(step.pipeline)}</td><td {_CELL}>{escape(step.name)}</td>"
+        f"<tr><td {_NUMBER}>{step.index}</td>"
+        f"<td {_CELL}>{escape(step.pipeline)}</td><td {_CELL}>{escape(step.name)}</td>"
         f"<td {_NUMBER}>{step.instructions_before} → {step.instructions_after}</td><td {_NUMBER}>{step.rewrites}</td>"
         f"<td {_NUMBER}>{microseconds(step.seconds * 1e6)}</td></tr>"
         for step in telling[:limit]
@@ -127,7 +133,9 @@ def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
 
 
 def _panes_html(panes: Sequence[CodePane], limit: int) -> str:
-    ranked = sorted((p for p in panes if p.lines), key=lambda p: PANE_ORDER.index(p.name) if p.name in PANE_ORDER else 99)
+    ranked = sorted(
+        (p for p in panes if p.lines), key=lambda p: PANE_ORDER.index(p.name) if p.name in PANE_ORDER else 99
+    )
     first = [p for p in ranked if p.name == "hlo"][:1] + [p for p in ranked if p.name != "hlo"]
     cells = []
     for pane in first[:2]:
@@ -141,7 +149,8 @@ def _panes_html(panes: Sequence[CodePane], limit: int) -> str:
         title = escape(PANE_TITLES.get(pane.name, pane.name))
         cells.append(
             f'<td style="text-align:left;vertical-align:top;width:{100 // min(2, len(first))}%"><b>{title}</b>{about}'
-            f'<pre style="font-size:11px;line-height:1.35;overflow:auto;max-height:420px;text-align:left">{escape(text)}</pre></td>'
+            f'<pre style="font-size:11px;line-height:1.35;overflow:auto;max-height:420px;text-align:left">'
+            f"{escape(text)}</pre></td>"
         )
     return f'<table style="width:100%;table-layout:fixed"><tr>{"".join(cells)}</tr></table>' if cells else ""
 
@@ -156,9 +165,11 @@ def _timings_html(timings: Sequence[TimingRow], limit: int) -> str:
         where = "⚠ evaluator, not compiled" if row.runs_on == "evaluator" else row.runs_on
         guess = "~" if row.estimated else ""
         rows.append(
-            f"<tr><td {_CELL}><code>{escape(row.kernel)}</code></td><td {_CELL}>{escape(row.opcode)}</td><td {_NUMBER}>{row.n}</td>"
+            f"<tr><td {_CELL}><code>{escape(row.kernel)}</code></td>"
+            f"<td {_CELL}>{escape(row.opcode)}</td><td {_NUMBER}>{row.n}</td>"
             f"<td {_NUMBER}>{microseconds(row.median_us)}</td><td {_NUMBER}>{microseconds(row.iqr_us)}</td>"
-            f"<td {_NUMBER}>{percent(row.share)}</td><td {_NUMBER}>{guess}{byte_count(row.bytes)}</td><td {_NUMBER}>{rate}</td>"
+            f"<td {_NUMBER}>{percent(row.share)}</td>"
+            f"<td {_NUMBER}>{guess}{byte_count(row.bytes)}</td><td {_NUMBER}>{rate}</td>"
             f"<td {_CELL}>{escape(row.source_line)}</td><td {_CELL}>{escape(where)}</td></tr>"
         )
     notes = []

@@ -1,7 +1,8 @@
 """The picture as SVG text with presentation attributes only: no style block, no script, no ids.
 
-That is what GitHub, nbviewer, nbconvert and print keep. Shapes and labels carry the meaning and the Okabe-Ito colours repeat it;
-fills carry dark text and read on light and dark pages alike, everything on the bare page is a mid grey. Each node has a title.
+That is what GitHub, nbviewer, nbconvert and print keep. Shapes and labels carry the meaning and the Okabe-Ito colours
+repeat it; fills carry dark text and read on light and dark pages alike, everything on the bare page is a mid grey.
+Each node has a title.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Mapping
 from xla_explorer.explorer.views.picture import PictureGraph
 from xla_explorer.explorer.views.scene import BOX_HEAD, Scene, SceneEdge, SceneNode, SceneOptions, build_scene
 
+# kind: (fill, outline). The dark table serves the widget, which knows its theme; a static picture has to read on both.
 COLOURS: dict[str, tuple[str, str]] = {
     "elementwise": ("#d8ecf9", "#2f86bd"),
     "data-movement": ("#d3efe5", "#008a65"),
@@ -28,6 +30,21 @@ COLOURS: dict[str, tuple[str, str]] = {
     "computation": ("#ececf3", "#64648a"),
     "scope": ("#e6e5f4", "#5d58a8"),
 }
+DARK_COLOURS: dict[str, tuple[str, str]] = {
+    "elementwise": ("#16384c", "#56b4e9"),
+    "data-movement": ("#0c3a30", "#18b78f"),
+    "reduction": ("#463208", "#e69f00"),
+    "contraction": ("#4d2410", "#ee7d3b"),
+    "control-flow": ("#452738", "#cc79a7"),
+    "library-call": ("#12304a", "#4aa3df"),
+    "parameter": ("#333", "#999"),
+    "constant": ("#2a2a2a", "#888"),
+    "collective": ("#3d3a08", "#d6cc2e"),
+    "custom": ("#33284a", "#a58be0"),
+    "fusion": ("#34311f", "#b9ae78"),
+    "computation": ("#2b2b38", "#9a9ac8"),
+    "scope": ("#2b2a44", "#9a95e0"),
+}
 GREY = "#858585"
 REFUSED, ACCEPTED = "#c45100", "#008a65"
 FONT = "system-ui,sans-serif"
@@ -38,7 +55,11 @@ def escape(text: object) -> str:
     """Text for HTML and XML content and attributes. Characters that no XML document may hold become U+FFFD."""
     clean = _ILLEGAL.sub("\ufffd", str(text))
     return (
-        clean.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;").replace("'", "&#39;")
+        clean.replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace('"', "&quot;")
+        .replace("'", "&#39;")
     )
 
 
@@ -52,12 +73,15 @@ def picture_svg(
 ) -> str:
     """One SVG document of `graph`, at most `budget` elements of it, grown from `focus` or the outputs.
 
-    `status` marks nodes by id: "new" gets a thick outline and a plus, "changed" a dot. What is hidden is said under the picture.
+    `status` marks nodes by id: "new" gets a thick outline and a plus, "changed" a dot. What is hidden is said under
+    the picture.
     """
     scene = build_scene(graph, SceneOptions(focus=focus, budget=budget))
     notes = []
     if scene.hidden:
-        notes.append(f"{scene.hidden} of {len(scene.nodes) + scene.hidden} elements not drawn (nearest to the outputs shown)")
+        notes.append(
+            f"{scene.hidden} of {len(scene.nodes) + scene.hidden} elements not drawn (nearest to the outputs shown)"
+        )
     if graph.hidden:
         notes.append(f"{graph.hidden} instructions left out")
     if graph.note:
@@ -100,7 +124,8 @@ def _n(value: float) -> str:
 
 
 def outline(kind: str, w: float, h: float) -> str:
-    """The shape says the kind: hexagon contraction, funnel reduction, slanted data movement, cut corners control flow ..."""
+    """The shape says the kind: hexagon contraction, funnel reduction, slanted data movement, cut corners control flow
+    ..."""
     match kind:
         case "contraction":
             return f"M9 0H{_n(w - 9)}L{_n(w)} {_n(h / 2)}L{_n(w - 9)} {_n(h)}H9L0 {_n(h / 2)}Z"
@@ -179,7 +204,9 @@ def _node(node: SceneNode, status: Mapping[int, str]) -> str:
     w, h = node.width, node.height
     fill, line = COLOURS.get(node.kind, COLOURS["custom"])
     change = node_status(node, status) if status else "same"
-    title = "\n".join([" ".join(filter(None, [f"%{node.name}" if node.name else "", node.label, node.detail])), *node.lines])
+    title = "\n".join(
+        [" ".join(filter(None, [f"%{node.name}" if node.name else "", node.label, node.detail])), *node.lines]
+    )
     out = f'<g transform="translate({_n(node.x - w / 2)} {_n(node.y)})"><title>{escape(title)}</title>'
     path = outline(node.kind, w, h)
     stroke = "2.6" if change == "new" else "1.2"
@@ -187,7 +214,7 @@ def _node(node: SceneNode, status: Mapping[int, str]) -> str:
         out += f'<path d="{path}" fill="{line}" fill-opacity=".1" stroke="{line}" stroke-width="{stroke}"/>'
         head = f"M4 0H{_n(w - 4)}A4 4 0 0 1 {_n(w)} 4V18H0V4A4 4 0 0 1 4 0Z"
         out += f'<path d="{head}" fill="{fill}" stroke="{line}" stroke-width="{stroke}"/>'
-        words = " · ".join(filter(None, [f"%{node.name}" if node.name else "", node.label, node.detail]))
+        words = " · ".join(filter(None, [f"%{node.name}" if node.name else "", node.label]))
         out += _text(w / 2, 13, 10.5, 600, words)
         shift = (w - node.box.width) / 2 - node.box.left
         out += f'<g transform="translate({_n(shift)} {_n(BOX_HEAD)})">{scene_body(node.box, status)}</g>'
@@ -248,7 +275,8 @@ def _legend(scene: Scene, left: float, top: float, width: float) -> tuple[str, f
         step = 34 + 6.0 * len(kind) + 12
         if x + step > left + room:
             x, y = left, y + 20
-        out += f'<g transform="translate({_n(x)} {_n(y)})"><path d="{outline(kind, 26, 14)}" fill="{fill}" stroke="{line}"/></g>'
+        sample = f'<path d="{outline(kind, 26, 14)}" fill="{fill}" stroke="{line}"/>'
+        out += f'<g transform="translate({_n(x)} {_n(y)})">{sample}</g>'
         out += _text(x + 31, y + 11, 10.5, 400, kind, anchor="start", fill=GREY)
         x += step
         widest = max(widest, x - left)

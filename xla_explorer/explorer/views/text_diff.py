@@ -24,17 +24,21 @@ class DiffRow(NamedTuple):
 
 
 def diff_rows(before: Sequence[TextLine], after: Sequence[TextLine], context: int | None = 3) -> list[DiffRow]:
-    """The rows of a diff. A removed and an added line of one block pair up as "changed" when they print one instruction.
+    """The rows of a diff. A removed and an added line of one block pair up as "changed" when they print one
+    instruction.
 
     Args:
         context: unchanged lines kept around a change; None keeps them all.
     """
     rows: list[DiffRow] = []
-    matcher = difflib.SequenceMatcher(None, [line.text for line in before], [line.text for line in after], autojunk=False)
+    matcher = difflib.SequenceMatcher(
+        None, [line.text for line in before], [line.text for line in after], autojunk=False
+    )
     for tag, a0, a1, b0, b1 in matcher.get_opcodes():
         if tag == "equal":
             rows += [
-                DiffRow("same", before[a], after[b], a + 1, b + 1) for a, b in zip(range(a0, a1), range(b0, b1), strict=True)
+                DiffRow("same", before[a], after[b], a + 1, b + 1)
+                for a, b in zip(range(a0, a1), range(b0, b1), strict=True)
             ]
         else:
             rows += _block(before, after, range(a0, a1), range(b0, b1))

@@ -4,37 +4,76 @@ import { make, scrollWithin, VERDICT_MARK } from "./elements.js";
 const MOST_ROWS = 400;
 
 export function decisionsTab(app) {
-  const { decisions, steps, data } = app.store, chips = make("div", { className: "xe-chips" }), table = make("table", { className: "xe-table" }), body = make("div", { className: "xe-scroll" }, table), note = make("p", { className: "xe-note" });
+  const { decisions, steps, data } = app.store,
+    chips = make("div", { className: "xe-chips" }),
+    table = make("table", { className: "xe-table" }),
+    body = make("div", { className: "xe-scroll" }, table),
+    note = make("p", { className: "xe-note" });
   const root = make("div", { className: "xe-decisions" }, chips, body, note);
   let filter = null;
   const codes = new Map();
-  for (const d of decisions) { const key = d.verdict + "\u0000" + d.code; if (!codes.has(key)) codes.set(key, []); codes.get(key).push(d); }
+  for (const d of decisions) {
+    const key = d.verdict + "\u0000" + d.code;
+    if (!codes.has(key)) codes.set(key, []);
+    codes.get(key).push(d);
+  }
 
   function build() {
-    const chip = (text, count, key, cls) => make("button", { tabIndex: -1, className: `${cls}${filter === key ? " on" : ""}`, textContent: `${text} ${count}`, onclick: () => { filter = key; build(); } });
-    chips.replaceChildren(chip("all", decisions.length, null, ""), ...[...codes].map(([key, list]) => {
-      const [verdict, code] = key.split("\u0000");
-      return chip(`${VERDICT_MARK[verdict] || ""} ${code || verdict}`, list.length, key, verdict);
-    }));
-    const shown = decisions.filter(d => filter === null || d.verdict + "\u0000" + d.code === filter), kinds = new Set(decisions.map(d => d.kind));
+    const chip = (text, count, key, cls) =>
+      make("button", {
+        tabIndex: -1,
+        className: `${cls}${filter === key ? " on" : ""}`,
+        textContent: `${text} ${count}`,
+        onclick: () => {
+          filter = key;
+          build();
+        },
+      });
+    chips.replaceChildren(
+      chip("all", decisions.length, null, ""),
+      ...[...codes].map(([key, list]) => {
+        const [verdict, code] = key.split("\u0000");
+        return chip(`${VERDICT_MARK[verdict] || ""} ${code || verdict}`, list.length, key, verdict);
+      }),
+    );
+    const shown = decisions.filter(d => filter === null || d.verdict + "\u0000" + d.code === filter),
+      kinds = new Set(decisions.map(d => d.kind));
     const head = ["", ...(kinds.size > 1 ? ["kind"] : []), "producer", "consumer", "code", "why", "pass"];
-    table.replaceChildren(make("thead", {}, make("tr", {}, ...head.map(h => make("th", { textContent: h })))), make("tbody", {}, ...shown.slice(0, MOST_ROWS).map(d => {
-      const row = make("tr", { className: d.verdict, onclick: () => app.showDecision(d.index, true) }, make("td", { textContent: `${VERDICT_MARK[d.verdict] || ""} ${d.verdict}` }),
-        ...(kinds.size > 1 ? [make("td", { textContent: d.kind })] : []), make("td", { className: "mono", textContent: d.producerName && "%" + d.producerName }), make("td", { className: "mono", textContent: d.consumerName && "%" + d.consumerName }),
-        make("td", { textContent: d.code }), make("td", { className: "long", textContent: d.message, title: d.message }), make("td", { textContent: d.pass || (steps[d.step] || {}).name || "" }));
-      row.dataset.index = d.index;
-      return row;
-    })));
-    const left = shown.length - Math.min(shown.length, MOST_ROWS), notes = [];
-    if (!decisions.length) notes.push("no decisions were recorded: compile with journal=\"decisions\"");
+    table.replaceChildren(
+      make("thead", {}, make("tr", {}, ...head.map(h => make("th", { textContent: h })))),
+      make(
+        "tbody",
+        {},
+        ...shown.slice(0, MOST_ROWS).map(d => {
+          const row = make(
+            "tr",
+            { className: d.verdict, onclick: () => app.showDecision(d.index, true) },
+            make("td", { textContent: `${VERDICT_MARK[d.verdict] || ""} ${d.verdict}` }),
+            ...(kinds.size > 1 ? [make("td", { textContent: d.kind })] : []),
+            make("td", { className: "mono", textContent: d.producerName && "%" + d.producerName }),
+            make("td", { className: "mono", textContent: d.consumerName && "%" + d.consumerName }),
+            make("td", { textContent: d.code }),
+            make("td", { className: "long", textContent: d.message, title: d.message }),
+            make("td", { textContent: d.pass || (steps[d.step] || {}).name || "" }),
+          );
+          row.dataset.index = d.index;
+          return row;
+        }),
+      ),
+    );
+    const left = shown.length - Math.min(shown.length, MOST_ROWS),
+      notes = [];
+    if (!decisions.length) notes.push('no decisions were recorded: compile with journal="decisions"');
     if (left) notes.push(`${left} more rows: filter by code, or session.decisions()`);
-    if (data.decisions_hidden) notes.push(`${data.decisions_hidden} refusals were left out for size: session.decisions()`);
+    if (data.decisions_hidden)
+      notes.push(`${data.decisions_hidden} refusals were left out for size: session.decisions()`);
     note.textContent = notes.join(" · ");
     note.hidden = !notes.length;
     mark();
   }
   function mark() {
-    for (const row of table.querySelectorAll("tbody tr")) row.classList.toggle("on", +row.dataset.index === app.decision);
+    for (const row of table.querySelectorAll("tbody tr"))
+      row.classList.toggle("on", +row.dataset.index === app.decision);
     const on = table.querySelector("tr.on");
     if (on && app.tab === "fusion") scrollWithin(body, on);
   }

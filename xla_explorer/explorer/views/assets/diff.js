@@ -2,7 +2,10 @@
 const MOST_EDITS = 800;
 
 function editScript(a, b) {
-  const n = a.length, m = b.length, most = n + m, trace = [];
+  const n = a.length,
+    m = b.length,
+    most = n + m,
+    trace = [];
   let v = new Map([[1, 0]]);
   for (let d = 0; d <= most; d++) {
     if (d > MOST_EDITS) return null;
@@ -10,7 +13,10 @@ function editScript(a, b) {
     for (let k = -d; k <= d; k += 2) {
       let x = k === -d || (k !== d && (v.get(k - 1) ?? -1) < (v.get(k + 1) ?? -1)) ? v.get(k + 1) : v.get(k - 1) + 1;
       let y = x - k;
-      while (x < n && y < m && a[x] === b[y]) { x++; y++; }
+      while (x < n && y < m && a[x] === b[y]) {
+        x++;
+        y++;
+      }
       v.set(k, x);
       if (x >= n && y >= m) return walkBack(trace, n, m);
     }
@@ -21,25 +27,46 @@ function editScript(a, b) {
 function walkBack(trace, x, y) {
   const keep = [];
   for (let d = trace.length - 1; d >= 0; d--) {
-    const v = trace[d], k = x - y, from = k === -d || (k !== d && (v.get(k - 1) ?? -1) < (v.get(k + 1) ?? -1)) ? k + 1 : k - 1;
-    const px = d ? v.get(from) : 0, py = d ? px - from : 0;
-    while (x > px && y > py) { x--; y--; keep.push([x, y]); }
-    x = px; y = py;
+    const v = trace[d],
+      k = x - y,
+      from = k === -d || (k !== d && (v.get(k - 1) ?? -1) < (v.get(k + 1) ?? -1)) ? k + 1 : k - 1;
+    const px = d ? v.get(from) : 0,
+      py = d ? px - from : 0;
+    while (x > px && y > py) {
+      x--;
+      y--;
+      keep.push([x, y]);
+    }
+    x = px;
+    y = py;
   }
   return keep.reverse();
 }
 
 // Without a short edit script: lines that occur once on both sides, in their longest rising run.
 function uniqueMatches(a, b) {
-  const once = lines => { const at = new Map(); lines.forEach((t, k) => at.set(t, at.has(t) ? -1 : k)); return at; };
-  const left = once(a), right = once(b), pairs = [];
+  const once = lines => {
+    const at = new Map();
+    lines.forEach((t, k) => at.set(t, at.has(t) ? -1 : k));
+    return at;
+  };
+  const left = once(a),
+    right = once(b),
+    pairs = [];
   for (const [text, x] of left) if (x >= 0 && (right.get(text) ?? -1) >= 0) pairs.push([x, right.get(text)]);
   pairs.sort((p, q) => p[0] - q[0]);
-  const tails = [], back = pairs.map(() => -1);
+  const tails = [],
+    back = pairs.map(() => -1);
   pairs.forEach(([, y], i) => {
-    let lo = 0, hi = tails.length;
-    while (lo < hi) { const mid = (lo + hi) >> 1; if (pairs[tails[mid]][1] < y) lo = mid + 1; else hi = mid; }
-    back[i] = lo ? tails[lo - 1] : -1; tails[lo] = i;
+    let lo = 0,
+      hi = tails.length;
+    while (lo < hi) {
+      const mid = (lo + hi) >> 1;
+      if (pairs[tails[mid]][1] < y) lo = mid + 1;
+      else hi = mid;
+    }
+    back[i] = lo ? tails[lo - 1] : -1;
+    tails[lo] = i;
   });
   const keep = [];
   for (let i = tails.length ? tails[tails.length - 1] : -1; i >= 0; i = back[i]) keep.push(pairs[i]);
@@ -48,18 +75,33 @@ function uniqueMatches(a, b) {
 
 // Rows { kind: same|removed|added|changed|gap, before, after, beforeNumber, afterNumber, skipped }: as text_diff.py.
 export function diffRows(before, after, context = 3) {
-  let head = 0, tail = 0;
+  let head = 0,
+    tail = 0;
   while (head < before.length && head < after.length && before[head][0] === after[head][0]) head++;
-  while (tail < before.length - head && tail < after.length - head && before[before.length - 1 - tail][0] === after[after.length - 1 - tail][0]) tail++;
-  const a = before.slice(head, before.length - tail).map(l => l[0]), b = after.slice(head, after.length - tail).map(l => l[0]);
-  const inner = editScript(a, b) || uniqueMatches(a, b), rows = [];
-  const same = [...Array.from({ length: head }, (_, k) => [k, k]), ...inner.map(([x, y]) => [x + head, y + head]),
-    ...Array.from({ length: tail }, (_, k) => [before.length - tail + k, after.length - tail + k]), [before.length, after.length]];
-  let x = 0, y = 0;
+  while (
+    tail < before.length - head &&
+    tail < after.length - head &&
+    before[before.length - 1 - tail][0] === after[after.length - 1 - tail][0]
+  )
+    tail++;
+  const a = before.slice(head, before.length - tail).map(l => l[0]),
+    b = after.slice(head, after.length - tail).map(l => l[0]);
+  const inner = editScript(a, b) || uniqueMatches(a, b),
+    rows = [];
+  const same = [
+    ...Array.from({ length: head }, (_, k) => [k, k]),
+    ...inner.map(([x, y]) => [x + head, y + head]),
+    ...Array.from({ length: tail }, (_, k) => [before.length - tail + k, after.length - tail + k]),
+    [before.length, after.length],
+  ];
+  let x = 0,
+    y = 0;
   for (const [nx, ny] of same) {
     pairUp(rows, before, after, x, nx, y, ny);
-    if (nx < before.length) rows.push({ kind: "same", before: before[nx], after: after[ny], beforeNumber: nx + 1, afterNumber: ny + 1 });
-    x = nx + 1; y = ny + 1;
+    if (nx < before.length)
+      rows.push({ kind: "same", before: before[nx], after: after[ny], beforeNumber: nx + 1, afterNumber: ny + 1 });
+    x = nx + 1;
+    y = ny + 1;
   }
   return context === null ? rows : withGaps(rows, context);
 }
@@ -71,7 +113,10 @@ function pairUp(rows, before, after, x, nx, y, ny) {
   let reached = y;
   for (; x < nx; x++) {
     const at = before[x][1] === null ? undefined : position.get(before[x][1]);
-    if (at === undefined || at < reached) { rows.push({ kind: "removed", before: before[x], after: null, beforeNumber: x + 1, afterNumber: null }); continue; }
+    if (at === undefined || at < reached) {
+      rows.push({ kind: "removed", before: before[x], after: null, beforeNumber: x + 1, afterNumber: null });
+      continue;
+    }
     while (reached < at) add(reached++);
     rows.push({ kind: "changed", before: before[x], after: after[at], beforeNumber: x + 1, afterNumber: at + 1 });
     reached = at + 1;
@@ -80,13 +125,21 @@ function pairUp(rows, before, after, x, nx, y, ny) {
 }
 
 function withGaps(rows, context) {
-  const keep = rows.map(() => false), out = [];
-  rows.forEach((row, k) => { if (row.kind !== "same") for (let j = Math.max(0, k - context); j <= Math.min(rows.length - 1, k + context); j++) keep[j] = true; });
+  const keep = rows.map(() => false),
+    out = [];
+  rows.forEach((row, k) => {
+    if (row.kind !== "same")
+      for (let j = Math.max(0, k - context); j <= Math.min(rows.length - 1, k + context); j++) keep[j] = true;
+  });
   let skipped = 0;
   rows.forEach((row, k) => {
-    if (!keep[k]) { skipped++; return; }
+    if (!keep[k]) {
+      skipped++;
+      return;
+    }
     if (skipped) out.push({ kind: "gap", skipped });
-    skipped = 0; out.push(row);
+    skipped = 0;
+    out.push(row);
   });
   if (skipped) out.push({ kind: "gap", skipped });
   return out;

@@ -1,25 +1,38 @@
 // A placed scene as SVG elements. Shapes as svg.py; colours come from the style sheet by class, so that themes can differ.
 import { shape } from "./elements.js";
 
-const num = v => { const t = Math.floor(v * 10 + 0.5); return t % 10 === 0 ? String(t / 10) : (t / 10).toFixed(1); };
+const num = v => {
+  const t = Math.floor(v * 10 + 0.5);
+  return t % 10 === 0 ? String(t / 10) : (t / 10).toFixed(1);
+};
 
 export function outlineOf(kind, w, h) {
-  if (kind === "contraction") return `M9 0H${num(w - 9)}L${num(w)} ${num(h / 2)}L${num(w - 9)} ${num(h)}H9L0 ${num(h / 2)}Z`;
+  if (kind === "contraction")
+    return `M9 0H${num(w - 9)}L${num(w)} ${num(h / 2)}L${num(w - 9)} ${num(h)}H9L0 ${num(h / 2)}Z`;
   if (kind === "reduction") return `M0 0H${num(w)}L${num(w - 10)} ${num(h)}H10Z`;
   if (kind === "data-movement") return `M9 0H${num(w)}L${num(w - 9)} ${num(h)}H0Z`;
-  if (kind === "control-flow") return `M8 0H${num(w - 8)}L${num(w)} 8V${num(h - 8)}L${num(w - 8)} ${num(h)}H8L0 ${num(h - 8)}V8Z`;
+  if (kind === "control-flow")
+    return `M8 0H${num(w - 8)}L${num(w)} 8V${num(h - 8)}L${num(w - 8)} ${num(h)}H8L0 ${num(h - 8)}V8Z`;
   if (kind === "collective") return `M0 0H${num(w)}L${num(w - 9)} ${num(h / 2)}L${num(w)} ${num(h)}H0L9 ${num(h / 2)}Z`;
   if (kind === "constant") return `M0 0H${num(w)}V${num(h)}H0Z`;
-  const r = kind === "parameter" ? h / 2 : 4, arc = `A${num(r)} ${num(r)} 0 0 1`;
+  const r = kind === "parameter" ? h / 2 : 4,
+    arc = `A${num(r)} ${num(r)} 0 0 1`;
   return `M${num(r)} 0H${num(w - r)}${arc} ${num(w)} ${num(r)}V${num(h - r)}${arc} ${num(w - r)} ${num(h)}H${num(r)}${arc} 0 ${num(h - r)}V${num(r)}${arc} ${num(r)} 0Z`;
 }
 
-const write = (x, y, className, text) => { const el = shape("text", { x: num(x), y: num(y), class: className }); el.textContent = text; return el; };
+const write = (x, y, className, text) => {
+  const el = shape("text", { x: num(x), y: num(y), class: className });
+  el.textContent = text;
+  return el;
+};
 
 function lineOf(p) {
   let d = `M${num(p[0])} ${num(p[1])}`;
   for (let k = 2; k < p.length; k += 2) {
-    if (p[k] === p[k - 2]) { d += `V${num(p[k + 1])}`; continue; }
+    if (p[k] === p[k - 2]) {
+      d += `V${num(p[k + 1])}`;
+      continue;
+    }
     const middle = num((p[k - 1] + p[k + 1]) / 2);
     d += `C${num(p[k - 2])} ${middle} ${num(p[k])} ${middle} ${num(p[k])} ${num(p[k + 1])}`;
   }
@@ -27,21 +40,45 @@ function lineOf(p) {
 }
 
 function drawEdge(edge) {
-  const p = edge.points, x = p[p.length - 2], y = p[p.length - 1], width = 1 + Math.min(3, Math.floor(Math.log2(Math.max(edge.bytes, 1)) / 8));
-  const g = shape("g", { class: `xe-edge ${edge.kind}` }, shape("path", { d: lineOf(p), class: "line", "stroke-width": num(width) }),
-    shape("path", { d: `M${num(x - 3)} ${num(y - 6)}L${num(x)} ${num(y)}L${num(x + 3)} ${num(y - 6)}Z`, class: "tip" }));
+  const p = edge.points,
+    x = p[p.length - 2],
+    y = p[p.length - 1],
+    width = 1 + Math.min(3, Math.floor(Math.log2(Math.max(edge.bytes, 1)) / 8));
+  const g = shape(
+    "g",
+    { class: `xe-edge ${edge.kind}` },
+    shape("path", { d: lineOf(p), class: "line", "stroke-width": num(width) }),
+    shape("path", { d: `M${num(x - 3)} ${num(y - 6)}L${num(x)} ${num(y)}L${num(x + 3)} ${num(y - 6)}Z`, class: "tip" }),
+  );
   edge.el = g;
   return g;
 }
 
 function drawEdgeLabel(edge) {
-  const p = edge.points, k = Math.max(2, Math.min(Math.floor(p.length / 4) * 2, p.length - 2)), x = (p[k - 2] + p[k]) / 2, y = (p[k - 1] + p[k + 1]) / 2, width = 5.4 * [...edge.label].length + 10;
-  return shape("g", { class: `xe-edge-label ${edge.kind}` }, shape("rect", { x: num(x - width / 2), y: num(y - 7), width: num(width), height: 14, rx: 3 }), write(x, y + 3.5, "", edge.label));
+  const p = edge.points,
+    k = Math.max(2, Math.min(Math.floor(p.length / 4) * 2, p.length - 2)),
+    x = (p[k - 2] + p[k]) / 2,
+    y = (p[k - 1] + p[k + 1]) / 2,
+    width = 5.4 * [...edge.label].length + 10;
+  return shape(
+    "g",
+    { class: `xe-edge-label ${edge.kind}` },
+    shape("rect", { x: num(x - width / 2), y: num(y - 7), width: num(width), height: 14, rx: 3 }),
+    write(x, y + 3.5, "", edge.label),
+  );
 }
 
 function more(x, y, count, node) {
-  const g = shape("g", { class: "xe-more" }, shape("rect", { x: num(x - 15), y: num(y - 6), width: 30, height: 12, rx: 6 }), write(x, y + 3.5, "", `+${count}`));
-  g.addEventListener("click", event => { event.stopPropagation(); node.onMore?.(); });
+  const g = shape(
+    "g",
+    { class: "xe-more" },
+    shape("rect", { x: num(x - 15), y: num(y - 6), width: 30, height: 12, rx: 6 }),
+    write(x, y + 3.5, "", `+${count}`),
+  );
+  g.addEventListener("click", event => {
+    event.stopPropagation();
+    node.onMore?.();
+  });
   return g;
 }
 
@@ -51,40 +88,79 @@ export const statusOfElement = (node, status) => {
 };
 
 function drawNode(node, status, hooks) {
-  const w = node.width, h = node.height, change = statusOfElement(node, status), path = outlineOf(node.kind, w, h), name = node.name ? "%" + node.name : "";
+  const w = node.width,
+    h = node.height,
+    change = statusOfElement(node, status),
+    path = outlineOf(node.kind, w, h),
+    name = node.name ? "%" + node.name : "";
   const title = shape("title");
-  title.textContent = [[name, node.label, node.detail].filter(Boolean).join("  "), ...node.lines, node.group ? (node.box ? "double-click or c closes it" : "double-click or e opens it") : ""].filter(Boolean).join("\n");
-  const g = shape("g", { class: `xe-node k-${node.kind} ${change}${node.box ? " box" : ""}`, transform: `translate(${num(node.x - w / 2)} ${num(node.y)})` }, title);
+  title.textContent = [
+    [name, node.label, node.detail].filter(Boolean).join("  "),
+    ...node.lines,
+    node.group ? (node.box ? "double-click or c closes it" : "double-click or e opens it") : "",
+  ]
+    .filter(Boolean)
+    .join("\n");
+  const g = shape(
+    "g",
+    {
+      class: `xe-node k-${node.kind} ${change}${node.box ? " box" : ""}`,
+      transform: `translate(${num(node.x - w / 2)} ${num(node.y)})`,
+    },
+    title,
+  );
   node.el = g;
   if (hooks.more) node.onMore = () => hooks.more(node);
   if (node.box) {
-    g.append(shape("path", { class: "s", d: path }), shape("path", { class: "head", d: `M4 0H${num(w - 4)}A4 4 0 0 1 ${num(w)} 4V18H0V4A4 4 0 0 1 4 0Z` }),
-      write(w / 2, 13, "t", [name, node.label, node.detail].filter(Boolean).join(" · ")));
+    g.append(
+      shape("path", { class: "s", d: path }),
+      shape("path", { class: "head", d: `M4 0H${num(w - 4)}A4 4 0 0 1 ${num(w)} 4V18H0V4A4 4 0 0 1 4 0Z` }),
+      write(w / 2, 13, "t", [name, node.label].filter(Boolean).join(" · ")),
+    );
     const inner = drawScene(node.box, status, hooks);
     inner.setAttribute("transform", `translate(${num((w - node.box.width) / 2 - node.box.left)} 24)`);
     g.append(inner);
   } else {
-    if (node.kind === "scope" || node.kind === "computation" || (node.group && node.kind === "control-flow")) g.append(shape("path", { class: "s", d: path, transform: "translate(4 4)" }));
+    if (node.kind === "scope" || node.kind === "computation" || (node.group && node.kind === "control-flow"))
+      g.append(shape("path", { class: "s", d: path, transform: "translate(4 4)" }));
     g.append(shape("path", { class: "s", d: path }));
-    if (node.kind === "library-call" || node.kind === "fusion") g.append(shape("path", { class: "bar", d: `M4 0V${num(h)}M${num(w - 4)} 0V${num(h)}` }));
+    if (node.kind === "library-call" || node.kind === "fusion")
+      g.append(shape("path", { class: "bar", d: `M4 0V${num(h)}M${num(w - 4)} 0V${num(h)}` }));
     g.append(write(w / 2, 15, "t", node.label));
     if (name) g.append(write(w / 2, 28, "n", name));
     g.append(write(w / 2, name ? 40 : 28, "d", node.detail));
   }
-  if (change === "new") g.append(shape("circle", { class: "plus", cx: num(w - 2), cy: 0, r: 7 }), write(w - 2, 4, "plus-sign", "+"));
+  if (change === "new")
+    g.append(shape("circle", { class: "plus", cx: num(w - 2), cy: 0, r: 7 }), write(w - 2, 4, "plus-sign", "+"));
   if (change === "changed" && !node.box) g.append(shape("circle", { class: "dot", cx: num(w - 2), cy: 2, r: 4.5 }));
   if (node.above) g.append(more(w / 2, -7, node.above, node));
   if (node.below) g.append(more(w / 2, h + 7, node.below, node));
-  g.addEventListener("click", event => { event.stopPropagation(); hooks.select?.(node); });
-  g.addEventListener("dblclick", event => { event.stopPropagation(); hooks.toggle?.(node); });
+  g.addEventListener("click", event => {
+    event.stopPropagation();
+    hooks.select?.(node);
+  });
+  g.addEventListener("dblclick", event => {
+    event.stopPropagation();
+    hooks.toggle?.(node);
+  });
   return g;
 }
 
 export function drawScene(scene, status, hooks) {
-  return shape("g", {}, ...scene.edges.map(drawEdge), ...scene.nodes.map(node => drawNode(node, status, hooks)), ...scene.edges.filter(e => e.label).map(drawEdgeLabel));
+  return shape(
+    "g",
+    {},
+    ...scene.edges.map(drawEdge),
+    ...scene.nodes.map(node => drawNode(node, status, hooks)),
+    ...scene.edges.filter(e => e.label).map(drawEdgeLabel),
+  );
 }
 
 export function drawGhost(node) {
-  return shape("g", { class: "xe-ghost", transform: `translate(${num(node.x - node.width / 2)} ${num(node.y)})` },
-    shape("path", { d: outlineOf("", node.width, node.height) }), write(node.width / 2, node.height / 2 + 4, "", node.label));
+  return shape(
+    "g",
+    { class: "xe-ghost", transform: `translate(${num(node.x - node.width / 2)} ${num(node.y)})` },
+    shape("path", { d: outlineOf("", node.width, node.height) }),
+    write(node.width / 2, node.height / 2 + 4, "", node.label),
+  );
 }

@@ -3,7 +3,11 @@ export function make(tag, props = {}, ...children) {
   const el = document.createElement(tag);
   for (const [key, value] of Object.entries(props)) {
     if (key === "data") for (const [name, item] of Object.entries(value)) el.dataset[name] = item;
-    else if (key.startsWith("aria") || key === "role") el.setAttribute(key.replace(/^aria([A-Z])/, (_, c) => "aria-" + c.toLowerCase()), value);
+    else if (key.startsWith("aria") || key === "role")
+      el.setAttribute(
+        key.replace(/^aria([A-Z])/, (_, c) => "aria-" + c.toLowerCase()),
+        value,
+      );
     else el[key] = value;
   }
   el.append(...children.filter(c => c !== null && c !== undefined));
@@ -20,19 +24,25 @@ export function shape(tag, attributes = {}, ...children) {
 
 // Scrolls inside `box` only: scrollIntoView would also move the notebook around it.
 export function scrollWithin(box, el, middle = false) {
-  const outer = box.getBoundingClientRect(), inner = el.getBoundingClientRect();
+  const outer = box.getBoundingClientRect(),
+    inner = el.getBoundingClientRect();
   if (!outer.height) return;
-  if (middle && (inner.top < outer.top || inner.bottom > outer.bottom)) box.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
+  if (middle && (inner.top < outer.top || inner.bottom > outer.bottom))
+    box.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
   else if (inner.top < outer.top) box.scrollTop += inner.top - outer.top;
   else if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom;
 }
 
-const threeDigits = v => v === 0 ? "0" : v.toFixed(Math.min(4, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(v))))));
+const threeDigits = v => (v === 0 ? "0" : v.toFixed(Math.min(4, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(v)))))));
 const isNumber = v => typeof v === "number" && Number.isFinite(v);
 export const MISSING = "–";
 export function showMicroseconds(v) {
   if (!isNumber(v)) return MISSING;
-  return Math.abs(v) < 1e3 ? `${threeDigits(v)} µs` : Math.abs(v) < 1e6 ? `${threeDigits(v / 1e3)} ms` : `${threeDigits(v / 1e6)} s`;
+  return Math.abs(v) < 1e3
+    ? `${threeDigits(v)} µs`
+    : Math.abs(v) < 1e6
+      ? `${threeDigits(v / 1e3)} ms`
+      : `${threeDigits(v / 1e6)} s`;
 }
 export function showBytes(v) {
   if (!isNumber(v)) return MISSING;
@@ -42,7 +52,14 @@ export function showBytes(v) {
   }
   return MISSING;
 }
-export const showNumber = v => isNumber(v) ? (Number.isInteger(v) ? v.toLocaleString("en-US").replaceAll(",", "\u202f") : threeDigits(v)) : v === null || v === undefined ? MISSING : String(v);
-export const showPercent = v => isNumber(v) ? `${(v * 100).toFixed(0)} %` : MISSING;
+export const showNumber = v =>
+  isNumber(v)
+    ? Number.isInteger(v)
+      ? v.toLocaleString("en-US").replaceAll(",", "\u202f")
+      : threeDigits(v)
+    : v === null || v === undefined
+      ? MISSING
+      : String(v);
+export const showPercent = v => (isNumber(v) ? `${(v * 100).toFixed(0)} %` : MISSING);
 
 export const VERDICT_MARK = { accepted: "✓", refused: "✗", applied: "✓" };

@@ -8,11 +8,31 @@ import { decisionsTab } from "./decisions.js";
 import { whyView } from "./why.js";
 import { codeStrip } from "./code.js";
 import { timesView } from "./times.js";
+import { searchBox } from "./search.js";
 
-const HELP = [["[  ]", "previous, next change"], ["{  }", "previous, next pass"], ["↑ ↓", "operands, users of the selection"], ["← →", "beside it"], ["f  F", "next, previous fusion decision"],
-  ["w", "why: decisions about the selection"], ["/", "search"], ["1 – 6", "code panes"], ["v", "fold the code"], ["g  t  d", "graph, text, fusion"], ["e  c", "expand, collapse a box"], ["n", "neighbourhood of the selection"],
-  ["0  +  −", "fit, zoom (Ctrl + wheel)"], ["r", "lay out afresh"], ["Esc", "back"], ["?", "these keys"]];
-const TABS = [["graph", "Graph"], ["text", "Text"], ["fusion", "Fusion"]];
+const HELP = [
+  ["[  ]", "previous, next change"],
+  ["{  }", "previous, next pass"],
+  ["↑ ↓", "operands, users of the selection"],
+  ["← →", "beside it"],
+  ["f  F", "next, previous fusion decision"],
+  ["w", "why: decisions about the selection"],
+  ["/", "search"],
+  ["1 – 6", "code panes"],
+  ["v", "fold the code"],
+  ["g  t  d", "graph, text, fusion"],
+  ["e  c", "expand, collapse a box"],
+  ["n", "neighbourhood of the selection"],
+  ["0  +  −", "fit, zoom (Ctrl + wheel)"],
+  ["r", "lay out afresh"],
+  ["Esc", "back"],
+  ["?", "these keys"],
+];
+const TABS = [
+  ["graph", "Graph"],
+  ["text", "Text"],
+  ["fusion", "Fusion"],
+];
 
 // Light or dark from what is really behind the widget: works in JupyterLab, VS Code, Colab and a bare page alike.
 function watchTheme(root) {
@@ -20,105 +40,164 @@ function watchTheme(root) {
     let dark = matchMedia("(prefers-color-scheme: dark)").matches;
     for (let el = root.parentElement; el; el = el.parentElement) {
       const m = getComputedStyle(el).backgroundColor.match(/[\d.]+/g);
-      if (m && (m.length < 4 || +m[3] > 0.5)) { dark = 0.299 * m[0] + 0.587 * m[1] + 0.114 * m[2] < 128; break; }
+      if (m && (m.length < 4 || +m[3] > 0.5)) {
+        dark = 0.299 * m[0] + 0.587 * m[1] + 0.114 * m[2] < 128;
+        break;
+      }
     }
     root.dataset.theme = dark ? "dark" : "light";
   };
-  const observer = new MutationObserver(decide), media = matchMedia("(prefers-color-scheme: dark)");
+  const observer = new MutationObserver(decide),
+    media = matchMedia("(prefers-color-scheme: dark)");
   observer.observe(document.body, { attributes: true });
   observer.observe(document.documentElement, { attributes: true });
   media.addEventListener("change", decide);
   decide();
-  return () => { observer.disconnect(); media.removeEventListener("change", decide); };
-}
-
-function searchBox(app) {
-  const input = make("input", { type: "search", placeholder: "search  /", ariaLabel: "search passes, instructions, decisions" }), list = make("div", { className: "xe-found", role: "listbox", hidden: true });
-  const root = make("div", { className: "xe-search" }, input, list);
-  let hits = [], at = 0;
-  function find() {
-    const text = input.value.trim().replace(/^%/, "").toLowerCase();
-    hits = []; at = 0;
-    if (text) {
-      const has = t => (t || "").toLowerCase().includes(text);
-      for (const s of app.store.steps) if (has(s.name) && hits.length < 6) hits.push({ what: "pass", name: s.name, note: `step ${s.index}${s.changed ? "" : ", unchanged"}`, go: () => app.go(s.index) });
-      const seen = new Set();
-      for (const n of app.now ? app.now.picture.nodes : []) if ((has(n.name) || has(n.label)) && seen.size < 8) { seen.add(n.id); hits.push({ what: "instruction", name: "%" + (n.name || n.id), note: `${n.label} ${n.detail}`, go: () => app.select(n.id, "search") }); }
-      for (const g of app.now ? app.now.picture.groups : []) if (g.instruction !== null && (has(g.name) || has(g.label)) && seen.size < 10) { seen.add(g.instruction); hits.push({ what: "box", name: "%" + (g.name || g.id), note: g.detail, go: () => app.select(g.instruction, "search") }); }
-      for (const l of app.now ? app.now.text : []) if (l[1] !== null && !seen.has(l[1]) && has(l[0]) && seen.size < 12) { seen.add(l[1]); hits.push({ what: "line", name: l[0].trim().slice(0, 60), note: "", go: () => app.select(l[1], "search") }); }
-      let codes = 0;
-      for (const d of app.store.decisions) if (codes < 4 && (has(d.code) || has(d.message))) { codes++; hits.push({ what: "decision", name: d.code || d.verdict, note: `%${d.producerName} → %${d.consumerName}`, go: () => app.showDecision(d.index, true) }); }
-    }
-    list.hidden = !input.value.trim();
-    list.replaceChildren(...(hits.length ? hits.map((h, k) => make("div", { role: "option", className: k === at ? "on" : "", onpointerdown: event => { event.preventDefault(); choose(k); } }, make("small", { textContent: h.what }), make("b", { textContent: h.name }), make("span", { textContent: h.note })))
-      : [make("div", { className: "xe-dim", textContent: "nothing found in this step" })]));
-  }
-  function choose(k) { const hit = hits[k]; close(); if (hit) hit.go(); }
-  function close() { list.hidden = true; input.value = ""; app.root.focus({ preventScroll: true }); }
-  input.addEventListener("input", find);
-  input.addEventListener("blur", () => { list.hidden = true; });
-  input.addEventListener("keydown", event => {
-    event.stopPropagation();
-    if (event.key === "Escape") close();
-    else if (event.key === "Enter") { event.preventDefault(); choose(at); }
-    else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      event.preventDefault();
-      at = Math.max(0, Math.min(hits.length - 1, at + (event.key === "ArrowDown" ? 1 : -1)));
-      [...list.children].forEach((el, k) => el.classList.toggle("on", k === at));
-    }
-  });
-  return { root, focus: () => input.focus() };
+  return () => {
+    observer.disconnect();
+    media.removeEventListener("change", decide);
+  };
 }
 
 async function build(root, model, disposals) {
-  const store = await openStore(model), address = model.get("address") ? model.get("address")() : {};
-  const app = { root, store, step: -1, nowStep: -1, now: null, before: null, selected: null, decision: null, tab: "graph", origin: "", problem: "", redrawOnly: false, wantedPane: address.pane || null };
+  const store = await openStore(model),
+    address = model.get("address") ? model.get("address")() : {};
+  const app = {
+    root,
+    store,
+    step: -1,
+    nowStep: -1,
+    now: null,
+    before: null,
+    selected: null,
+    decision: null,
+    tab: "graph",
+    origin: "",
+    problem: "",
+    redrawOnly: false,
+    wantedPane: address.pane || null,
+  };
   let ticket = 0;
   app.changed = what => {
-    model.set("step", app.step); model.set("selected", app.selected ?? -1); model.save_changes();
-    if (model.get("onAddress") && what !== "quiet") model.get("onAddress")({ step: app.step, op: app.selected, pane: code.shown()[code.shown().length - 1] || null });
+    model.set("step", app.step);
+    model.set("selected", app.selected ?? -1);
+    model.save_changes();
+    if (model.get("onAddress") && what !== "quiet")
+      model.get("onAddress")({ step: app.step, op: app.selected, pane: code.shown()[code.shown().length - 1] || null });
   };
-  const timeline = timelineView(app), graph = graphTab(app), text = textTab(app), decisions = decisionsTab(app), why = whyView(app), code = codeStrip(app), times = timesView(app), search = searchBox(app);
+  const timeline = timelineView(app),
+    graph = graphTab(app),
+    text = textTab(app),
+    decisions = decisionsTab(app),
+    why = whyView(app),
+    code = codeStrip(app),
+    times = timesView(app),
+    search = searchBox(app);
   disposals.push(graph.dispose);
   const bodies = { graph: graph.root, text: text.root, fusion: decisions.root };
-  const tabs = make("nav", { className: "xe-tabs", role: "tablist" }, ...TABS.map(([key, title]) => make("button", { role: "tab", tabIndex: -1, textContent: title, data: { tab: key }, onclick: () => setTab(key) })), make("span", { className: "xe-where" }));
+  const tabs = make(
+    "nav",
+    { className: "xe-tabs", role: "tablist" },
+    ...TABS.map(([key, title]) =>
+      make("button", { role: "tab", tabIndex: -1, textContent: title, data: { tab: key }, onclick: () => setTab(key) }),
+    ),
+    make("span", { className: "xe-where" }),
+  );
   const where = tabs.querySelector(".xe-where");
-  const help = make("div", { className: "xe-help", hidden: true, role: "dialog", ariaLabel: "keys" }, ...HELP.flatMap(([keys, what]) => [make("kbd", { textContent: keys }), make("span", { textContent: what })]));
-  const headline = store.data.headline.flatMap(part => [make("span", { className: "xe-sep", textContent: "·" }), make("span", { textContent: part })]);
-  root.replaceChildren(make("header", { className: "xe-head" }, make("b", { textContent: store.data.title }), make("span", { className: "xe-headline" }, ...headline), search.root, make("button", { textContent: "?", title: "keys (?)", tabIndex: -1, onclick: () => { help.hidden = !help.hidden; } })),
-    timeline.root, make("section", { className: "xe-centre", ariaLabel: "what changed" }, tabs, ...Object.values(bodies)), why.root, code.root, times.root, help);
+  const help = make(
+    "div",
+    { className: "xe-help", hidden: true, role: "dialog", ariaLabel: "keys" },
+    ...HELP.flatMap(([keys, what]) => [make("kbd", { textContent: keys }), make("span", { textContent: what })]),
+  );
+  const headline = store.data.headline.flatMap(part => [
+    make("span", { className: "xe-sep", textContent: "·" }),
+    make("span", { textContent: part }),
+  ]);
+  root.replaceChildren(
+    make(
+      "header",
+      { className: "xe-head" },
+      make("b", { textContent: store.data.title }),
+      make("span", { className: "xe-headline" }, ...headline),
+      search.root,
+      make("button", {
+        textContent: "?",
+        title: "keys (?)",
+        tabIndex: -1,
+        onclick: () => {
+          help.hidden = !help.hidden;
+        },
+      }),
+    ),
+    timeline.root,
+    make("section", { className: "xe-centre", ariaLabel: "what changed" }, tabs, ...Object.values(bodies)),
+    why.root,
+    code.root,
+    times.root,
+    help,
+  );
 
   function setTab(key) {
     app.tab = key;
     for (const [name, el] of Object.entries(bodies)) el.hidden = name !== key;
-    for (const b of tabs.querySelectorAll("button")) { b.classList.toggle("on", b.dataset.tab === key); b.setAttribute("aria-selected", b.dataset.tab === key); }
+    for (const b of tabs.querySelectorAll("button")) {
+      b.classList.toggle("on", b.dataset.tab === key);
+      b.setAttribute("aria-selected", b.dataset.tab === key);
+    }
     if (key === "text") text.shown();
     if (key === "fusion") decisions.mark();
     if (key === "graph" && app.selected !== null) graph.reveal(app.selected);
   }
   app.select = (id, origin) => {
-    app.selected = id; app.origin = origin;
+    app.selected = id;
+    app.origin = origin;
     if (origin !== "decision") app.decision = null;
-    graph.mark(); text.mark(); code.mark(); times.mark(); decisions.mark(); why.show();
+    graph.mark();
+    text.mark();
+    code.mark();
+    times.mark();
+    decisions.mark();
+    why.show();
     if (id !== null && origin !== "graph" && app.tab === "graph" && app.now) graph.show(id);
     else if (id !== null && origin === "graph") graph.reveal(id);
     app.changed();
   };
   app.go = async number => {
     if (number < 0 || number >= store.steps.length) return;
-    const mine = ++ticket, started = performance.now();
-    app.step = number; timeline.show();
-    const before = number ? number - 1 : null;
+    const mine = ++ticket,
+      started = performance.now();
+    app.step = number;
+    timeline.show();
+    const before = number && store.steps[number - 1].level === store.steps[number].level ? number - 1 : null;
     let now, old;
-    try { [now, old] = await Promise.all([store.step(number), before === null ? null : store.step(before)]); }
-    catch (error) { if (mine === ticket) { app.problem = `step ${number} could not be shown: ${error.message}`; why.show(); } return; }
-    if (mine !== ticket) return;                                              // a later key press overtook this one
-    app.problem = ""; app.now = now; app.before = old; app.nowStep = number;
+    try {
+      [now, old] = await Promise.all([store.step(number), before === null ? null : store.step(before)]);
+    } catch (error) {
+      if (mine === ticket) {
+        app.problem = `step ${number} could not be shown: ${error.message}`;
+        why.show();
+      }
+      return;
+    }
+    if (mine !== ticket) return; // a later key press overtook this one
+    app.problem = "";
+    app.now = now;
+    app.before = old;
+    app.nowStep = number;
     const s = store.steps[number];
-    where.textContent = number ? `step ${number} of ${store.steps.length - 1}: after ${s.name}${s.changed ? "" : " (changed nothing)"}` : `step 0 of ${store.steps.length - 1}: as written`;
+    where.textContent = number
+      ? `step ${number} of ${store.steps.length - 1}: after ${s.name}${s.changed ? "" : " (changed nothing)"}`
+      : `step 0 of ${store.steps.length - 1}: as written`;
     app.origin = "step";
-    graph.draw(); text.refresh(); code.follow(); timeline.show(); why.show(); times.mark(); decisions.mark();
-    root.dataset.step = number; root.dataset.stepMs = (performance.now() - started).toFixed(1);
+    graph.draw();
+    text.refresh();
+    code.follow();
+    timeline.show();
+    why.show();
+    times.mark();
+    decisions.mark();
+    root.dataset.step = number;
+    root.dataset.stepMs = (performance.now() - started).toFixed(1);
     app.changed();
     for (const near of [nextChange(1), nextChange(-1)]) if (near !== null) store.step(near).catch(() => {});
   };
@@ -127,57 +206,116 @@ async function build(root, model, disposals) {
     app.decision = index;
     if (jump && d.step !== null) {
       if (d.step !== app.step) await app.go(d.step);
-      if (d.step > 0 && !graph.isDrawn(d.consumer)) await app.go(d.step - 1);  // its ends are gone after the pass: look before it
+      if (d.step > 0 && !graph.isDrawn(d.consumer)) await app.go(d.step - 1); // its ends are gone after the pass: look before it
     }
     app.decision = index;
     app.select(d.consumer, "decision");
   };
-  app.showRewrite = r => { if (r.subject !== null) app.select(r.produced && r.produced.length && app.now?.names.has(r.produced[0]) ? r.produced[0] : r.subject, "timeline"); };
+  app.showRewrite = r => {
+    if (r.subject !== null)
+      app.select(
+        r.produced && r.produced.length && app.now?.names.has(r.produced[0]) ? r.produced[0] : r.subject,
+        "timeline",
+      );
+  };
   function nextChange(direction) {
-    for (let k = app.step + direction; k >= 0 && k < store.steps.length; k += direction) if (k === 0 || store.steps[k].changed || store.steps[k].error) return k;
+    for (let k = app.step + direction; k >= 0 && k < store.steps.length; k += direction)
+      if (k === 0 || store.steps[k].changed || store.steps[k].error) return k;
     return null;
   }
   function nextDecision(direction) {
     const fusions = store.decisions.filter(d => d.kind.includes("fusion"));
     if (!fusions.length) return;
     const at = fusions.findIndex(d => d.index === app.decision);
-    const next = at >= 0 ? at + direction : Math.max(0, fusions.findIndex(d => d.step !== null && d.step >= app.step));
+    const next =
+      at >= 0
+        ? at + direction
+        : Math.max(
+            0,
+            fusions.findIndex(d => d.step !== null && d.step >= app.step),
+          );
     app.showDecision(fusions[(next + fusions.length) % fusions.length].index, true);
   }
   function whyNext() {
-    const about = store.decisions.filter(d => app.selected !== null && (d.producer === app.selected || d.consumer === app.selected)), at = about.findIndex(d => d.index === app.decision);
-    if (about.length) app.showDecision(about[(at + 1) % about.length].index, false).then(() => { app.origin = "decision"; });
-    why.root.classList.remove("flash"); void why.root.offsetWidth; why.root.classList.add("flash");
+    const about = store.decisions.filter(
+        d => app.selected !== null && (d.producer === app.selected || d.consumer === app.selected),
+      ),
+      at = about.findIndex(d => d.index === app.decision);
+    if (about.length)
+      app.showDecision(about[(at + 1) % about.length].index, false).then(() => {
+        app.origin = "decision";
+      });
+    why.root.classList.remove("flash");
+    void why.root.offsetWidth;
+    why.root.classList.add("flash");
   }
   function back() {
     if (!help.hidden) help.hidden = true;
-    else if (app.decision !== null) { app.decision = null; app.select(app.selected, "why"); }
-    else if (app.selected !== null) app.select(null, "key");
+    else if (app.decision !== null) {
+      app.decision = null;
+      app.select(app.selected, "why");
+    } else if (app.selected !== null) app.select(null, "key");
     else if (app.tab === "graph" && graph.undo()) return;
     else if (app.tab !== "graph") setTab("graph");
   }
   const keys = {
-    "[": () => app.go(nextChange(-1) ?? app.step), "]": () => app.go(nextChange(1) ?? app.step), "{": () => app.go(app.step - 1), "}": () => app.go(app.step + 1),
-    f: () => nextDecision(1), F: () => nextDecision(-1), w: whyNext, "/": () => search.focus(), v: () => code.fold(), g: () => setTab("graph"), t: () => setTab("text"), d: () => setTab("fusion"),
-    e: () => graph.expand(), Enter: () => graph.expand(), c: () => graph.collapse(), n: () => graph.neighbourhood(), r: () => graph.relayout(),
-    "0": () => graph.fit(0.05), "+": () => graph.zoom(1.25), "=": () => graph.zoom(1.25), "-": () => graph.zoom(0.8), "?": () => { help.hidden = !help.hidden; }, Escape: back,
+    "[": () => app.go(nextChange(-1) ?? app.step),
+    "]": () => app.go(nextChange(1) ?? app.step),
+    "{": () => app.go(app.step - 1),
+    "}": () => app.go(app.step + 1),
+    f: () => nextDecision(1),
+    F: () => nextDecision(-1),
+    w: whyNext,
+    "/": () => search.focus(),
+    v: () => code.fold(),
+    g: () => setTab("graph"),
+    t: () => setTab("text"),
+    d: () => setTab("fusion"),
+    e: () => graph.expand(),
+    Enter: () => graph.expand(),
+    c: () => graph.collapse(),
+    n: () => graph.neighbourhood(),
+    r: () => graph.relayout(),
+    0: () => graph.fit(0.05),
+    "+": () => graph.zoom(1.25),
+    "=": () => graph.zoom(1.25),
+    "-": () => graph.zoom(0.8),
+    "?": () => {
+      help.hidden = !help.hidden;
+    },
+    Escape: back,
   };
-  for (const key of ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]) keys[key] = () => { if (app.tab !== "graph") setTab("graph"); graph.walk(key); };
+  for (const key of ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"])
+    keys[key] = () => {
+      if (app.tab !== "graph") setTab("graph");
+      graph.walk(key);
+    };
   for (let k = 1; k <= 9; k++) keys[String(k)] = () => code.toggle(k - 1);
   root.addEventListener("keydown", event => {
-    event.stopPropagation();                                                  // Lab's command mode must not see them
+    event.stopPropagation(); // Lab's command mode must not see them
     if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
     const act = keys[event.key];
-    if (act) { event.preventDefault(); act(); }
+    if (act) {
+      event.preventDefault();
+      act();
+    }
   });
-  root.addEventListener("pointerdown", event => { if (!event.target.closest("input, select")) root.focus({ preventScroll: true }); });
-  model.on("change:step", () => { if (model.get("step") !== app.step) app.go(model.get("step")); });
-  model.on("change:selected", () => { const id = model.get("selected"); if ((id < 0 ? null : id) !== app.selected) app.select(id < 0 ? null : id, "kernel"); });
+  root.addEventListener("pointerdown", event => {
+    if (!event.target.closest("input, select")) root.focus({ preventScroll: true });
+  });
+  model.on("change:step", () => {
+    if (model.get("step") !== app.step) app.go(model.get("step"));
+  });
+  model.on("change:selected", () => {
+    const id = model.get("selected");
+    if ((id < 0 ? null : id) !== app.selected) app.select(id < 0 ? null : id, "kernel");
+  });
 
   setTab("graph");
-  const last = store.steps.length - 1, start = address.step ?? (model.get("step") >= 0 ? model.get("step") : store.data.same[last] ?? last);
+  const last = store.steps.length - 1,
+    start = address.step ?? (model.get("step") >= 0 ? model.get("step") : (store.data.same[last] ?? last));
   const failed = store.steps.findIndex(s => s.error);
-  await store.step(last).catch(() => {});                                     // learn the boxes of the final module: panes link through them
+  await store.step(last).catch(() => {}); // learn the boxes of the final module: panes link through them
   await app.go(Math.max(0, Math.min(last, failed > 0 && address.step === undefined ? failed : start)));
   await code.load();
   const wanted = address.op ?? (model.get("selected") >= 0 ? model.get("selected") : null);
@@ -187,10 +325,24 @@ async function build(root, model, disposals) {
 }
 
 export function render({ model, el }) {
-  const root = make("div", { className: "xe", tabIndex: 0, role: "application", data: { lmSuppressShortcuts: "true" } }, make("p", { className: "xe-note", textContent: "loading …" }));
+  const root = make(
+    "div",
+    { className: "xe", tabIndex: 0, role: "application", data: { lmSuppressShortcuts: "true" } },
+    make("p", { className: "xe-note", textContent: "loading …" }),
+  );
   const disposals = [];
   el.append(root);
   disposals.push(watchTheme(root));
-  build(root, model, disposals).catch(error => { root.replaceChildren(make("pre", { className: "xe-error", textContent: `The explorer could not start: ${error.message}` })); root.dataset.failed = "true"; });
+  const sized = new ResizeObserver(() =>
+    root.classList.toggle("narrow", root.clientWidth > 0 && root.clientWidth < 820),
+  );
+  sized.observe(root);
+  disposals.push(() => sized.disconnect());
+  build(root, model, disposals).catch(error => {
+    root.replaceChildren(
+      make("pre", { className: "xe-error", textContent: `The explorer could not start: ${error.message}` }),
+    );
+    root.dataset.failed = "true";
+  });
   return () => disposals.forEach(end => end());
 }

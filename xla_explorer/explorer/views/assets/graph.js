@@ -3,33 +3,74 @@ import { make, shape } from "./elements.js";
 import { BUDGET, buildScene } from "./scene.js";
 import { drawGhost, drawScene } from "./drawing.js";
 
-const KINDS = ["elementwise", "data-movement", "reduction", "contraction", "control-flow", "library-call", "parameter", "constant", "collective", "custom", "fusion", "computation", "scope"];
+const KINDS = [
+  "elementwise",
+  "data-movement",
+  "reduction",
+  "contraction",
+  "control-flow",
+  "library-call",
+  "parameter",
+  "constant",
+  "collective",
+  "custom",
+  "fusion",
+  "computation",
+  "scope",
+];
 
 function statusSince(before, now) {
   const status = new Map();
   if (!before) return status;
-  const signature = step => new Map(step.picture.nodes.map(n => [n.id, [n.label, n.detail, ...(step.operands.get(n.id) || [])].join("\u0000")]));
+  const signature = step =>
+    new Map(
+      step.picture.nodes.map(n => [n.id, [n.label, n.detail, ...(step.operands.get(n.id) || [])].join("\u0000")]),
+    );
   const old = signature(before);
-  for (const [id, text] of signature(now)) status.set(id, !old.has(id) ? "new" : old.get(id) !== text ? "changed" : "same");
+  for (const [id, text] of signature(now))
+    status.set(id, !old.has(id) ? "new" : old.get(id) !== text ? "changed" : "same");
   return status;
 }
 
-const flat = (scene, dx = 0, dy = 0) => scene.nodes.flatMap(n => [{ node: n, x: n.x + dx, y: n.y + dy, scene },
-  ...(n.box ? flat(n.box, dx + n.x - n.width / 2 + (n.width - n.box.width) / 2 - n.box.left, dy + n.y + 24) : [])]);
+const flat = (scene, dx = 0, dy = 0) =>
+  scene.nodes.flatMap(n => [
+    { node: n, x: n.x + dx, y: n.y + dy, scene },
+    ...(n.box ? flat(n.box, dx + n.x - n.width / 2 + (n.width - n.box.width) / 2 - n.box.left, dy + n.y + 24) : []),
+  ]);
 
 export function graphTab(app) {
-  const canvas = shape("g"), svg = shape("svg", { class: "xe-canvas", role: "img", "aria-label": "instruction graph" }, canvas);
-  const count = make("span", { className: "xe-count" }), legend = make("span", { className: "xe-legend" });
+  const canvas = shape("g"),
+    svg = shape("svg", { class: "xe-canvas", role: "img", "aria-label": "instruction graph" }, canvas);
+  const count = make("span", { className: "xe-count" }),
+    legend = make("span", { className: "xe-legend" });
   const tool = (text, title, onclick) => make("button", { textContent: text, title, onclick, tabIndex: -1 });
-  const stage = make("div", { className: "xe-stage" }), bar = make("div", { className: "xe-graph-bar" }, count, legend, make("span", { className: "xe-tools" },
-    tool("−", "zoom out (-)", () => zoom(0.8)), tool("fit", "whole graph (0)", () => fit(0.05)), tool("+", "zoom in (+)", () => zoom(1.25)), tool("↻", "lay out afresh (r)", () => relayout())));
+  const stage = make("div", { className: "xe-stage" }),
+    bar = make(
+      "div",
+      { className: "xe-graph-bar" },
+      count,
+      legend,
+      make(
+        "span",
+        { className: "xe-tools" },
+        tool("−", "zoom out (-)", () => zoom(0.8)),
+        tool("fit", "whole graph (0)", () => fit(0.05)),
+        tool("+", "zoom in (+)", () => zoom(1.25)),
+        tool("↻", "lay out afresh (r)", () => relayout()),
+      ),
+    );
   stage.append(svg);
   const root = make("div", { className: "xe-graph" }, stage, bar);
-  let memory = new Map(), scene = null, all = [], at = { x: 20, y: 20, k: 1 }, fitted = false;
+  let memory = new Map(),
+    scene = null,
+    all = [],
+    at = { x: 20, y: 20, k: 1 },
+    fitted = false;
   let options = { opened: new Set(), closed: new Set(), focus: null, budget: BUDGET };
   const back = [];
 
-  const move = () => canvas.setAttribute("transform", `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)}) scale(${at.k.toFixed(3)})`);
+  const move = () =>
+    canvas.setAttribute("transform", `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)}) scale(${at.k.toFixed(3)})`);
   // The innermost drawn element that holds an instruction.
   function find(id) {
     if (id === null) return null;
@@ -37,30 +78,69 @@ export function graphTab(app) {
     let best = null;
     for (const one of [id, aliases && aliases.get(id)]) {
       if (one === undefined || one === null) continue;
-      for (const entry of all) if (entry.node.members.includes(one) && (!best || entry.node.members.length <= best.node.members.length)) best = entry;
+      for (const entry of all)
+        if (entry.node.members.includes(one) && (!best || entry.node.members.length <= best.node.members.length))
+          best = entry;
       if (best) return best;
     }
-    const present = new Set(all.flatMap(e => e.node.members)), [other] = app.store.counterparts(id, present, aliases);
+    const present = new Set(all.flatMap(e => e.node.members)),
+      [other] = app.store.counterparts(id, present, aliases);
     return other === undefined ? null : find(other);
   }
   const own = node => node.members[0];
+  const isInPicture = id => app.now.names.has(id) || app.now.picture.aliases.has(id);
 
   function draw() {
     if (!app.now) return;
-    const anchor = find(app.selected), last = all, started = performance.now();
+    const anchor = find(app.selected),
+      last = all,
+      started = performance.now();
     scene = buildScene(app.now.picture, options, memory);
     all = flat(scene);
-    const status = statusSince(app.before, app.now), alive = new Set(app.now.picture.nodes.map(n => n.id));
+    const status = statusSince(app.before, app.now),
+      alive = new Set(app.now.picture.nodes.map(n => n.id));
     for (const g of app.now.picture.groups) if (g.instruction !== null) alive.add(g.instruction);
-    const gone = app.before && !app.redrawOnly ? last.filter(e => !e.node.box && e.scene.top && !e.node.members.some(id => alive.has(id)) && !app.now.picture.aliases.has(own(e.node))) : [];
+    const gone =
+      app.before && !app.redrawOnly
+        ? last.filter(
+            e =>
+              !e.node.box &&
+              e.scene.top &&
+              !e.node.members.some(id => alive.has(id)) &&
+              !app.now.picture.aliases.has(own(e.node)),
+          )
+        : [];
     scene.top = true;
     const ghosts = gone.slice(0, 60).map(e => drawGhost(e.node));
-    canvas.replaceChildren(...ghosts, drawScene(scene, status, { select: node => app.select(own(node), "graph"), toggle: node => toggle(node), more: node => grow(node) }));
-    if (!fitted && stage.clientWidth) { fitted = true; fit(0.9); }
-    else if (anchor) { const now = find(app.selected); if (now) { at.x += (anchor.x - now.x) * at.k; at.y += (anchor.y - now.y) * at.k; } }
+    canvas.replaceChildren(
+      ...ghosts,
+      drawScene(scene, status, {
+        select: node => app.select(own(node), "graph"),
+        toggle: node => toggle(node),
+        more: node => grow(node),
+      }),
+    );
+    if (!fitted && stage.clientWidth) {
+      fitted = true;
+      fit(0.9);
+    } else if (anchor) {
+      const now = find(app.selected);
+      if (now) {
+        at.x += (anchor.x - now.x) * at.k;
+        at.y += (anchor.y - now.y) * at.k;
+      }
+    }
     move();
-    const drawn = all.filter(e => !e.node.box).length, folded = app.now.picture.aliases.size, hidden = scene.hidden + app.now.picture.hidden;
-    const parts = [`${drawn} drawn`];
+    const drawn = all.filter(e => !e.node.box).length,
+      folded = app.now.picture.aliases.size,
+      hidden = scene.hidden + app.now.picture.hidden;
+    const parts = drawn
+      ? [`${drawn} drawn`]
+      : [
+          app.store.steps[app.step].level === "llvm"
+            ? "an LLVM pass has no instruction graph: see Text (t)"
+            : "nothing to draw",
+        ];
     if (hidden) parts.push(`${hidden} hidden: click a +n, search, or n for the neighbourhood of the selection`);
     if (folded) parts.push(`${folded} folded into users`);
     if (gone.length) parts.push(`${gone.length} gone (dashed)`);
@@ -68,97 +148,216 @@ export function graphTab(app) {
     if (options.focus !== null) parts.push("neighbourhood only, Esc shows all");
     count.textContent = parts.join(" · ");
     const kinds = new Set(all.map(e => e.node.kind));
-    legend.replaceChildren(...KINDS.filter(k => kinds.has(k)).map(k => make("i", { className: `k-${k}`, textContent: k })));
+    legend.replaceChildren(
+      ...KINDS.filter(k => kinds.has(k)).map(k => make("i", { className: `k-${k}`, textContent: k })),
+    );
     app.root.dataset.drawMs = (performance.now() - started).toFixed(1);
     mark();
   }
 
   function mark() {
     for (const el of canvas.querySelectorAll(".on")) el.classList.remove("on");
-    const lit = [app.selected, ...(app.decision === null ? [] : [app.store.decisions[app.decision].producer, app.store.decisions[app.decision].consumer])];
+    const lit = [
+      app.selected,
+      ...(app.decision === null
+        ? []
+        : [app.store.decisions[app.decision].producer, app.store.decisions[app.decision].consumer]),
+    ];
     for (const id of lit) {
       const entry = find(id);
       if (!entry) continue;
       entry.node.el.classList.add("on");
       const k = entry.scene.nodes.indexOf(entry.node);
-      if (id === app.selected) for (const e of entry.scene.edges) if (e.source === k || e.target === k) e.el.classList.add("on");
+      if (id === app.selected)
+        for (const e of entry.scene.edges) if (e.source === k || e.target === k) e.el.classList.add("on");
     }
   }
 
   function reveal(id) {
     const entry = find(id);
     if (!entry || !stage.clientWidth) return;
-    const { clientWidth: width, clientHeight: height } = stage, x = entry.x * at.k + at.x, y = entry.y * at.k + at.y, bottom = y + entry.node.height * at.k;
-    if (x < 90) at.x += 90 - x; else if (x > width - 90) at.x -= x - width + 90;
-    if (y < 30) at.y += 30 - y; else if (bottom > height - 30) at.y -= Math.min(bottom - height + 30, y - 30);
+    const { clientWidth: width, clientHeight: height } = stage,
+      x = entry.x * at.k + at.x,
+      y = entry.y * at.k + at.y,
+      bottom = y + entry.node.height * at.k;
+    if (x < 90) at.x += 90 - x;
+    else if (x > width - 90) at.x -= x - width + 90;
+    if (y < 30) at.y += 30 - y;
+    else if (bottom > height - 30) at.y -= Math.min(bottom - height + 30, y - 30);
     move();
   }
   function fit(least) {
     if (!scene || !stage.clientWidth) return;
     const { clientWidth: width, clientHeight: height } = stage;
-    at.k = Math.min(1.15, Math.max(least, Math.min((width - 40) / Math.max(scene.width, 1), (height - 40) / Math.max(scene.height, 1))));
-    at.x = (width - scene.width * at.k) / 2 - scene.left * at.k; at.y = Math.max(20, (height - scene.height * at.k) / 2);
+    at.k = Math.min(
+      1.15,
+      Math.max(least, Math.min((width - 40) / Math.max(scene.width, 1), (height - 40) / Math.max(scene.height, 1))),
+    );
+    at.x = (width - scene.width * at.k) / 2 - scene.left * at.k;
+    at.y = Math.max(20, (height - scene.height * at.k) / 2);
     if (scene.height * at.k > height && least > 0.1) at.y = 20;
     move();
   }
   function zoom(by, x = stage.clientWidth / 2, y = stage.clientHeight / 2) {
     const k = Math.min(3, Math.max(0.05, at.k * by));
-    at.x = x - (x - at.x) * k / at.k; at.y = y - (y - at.y) * k / at.k; at.k = k; move();
+    at.x = x - ((x - at.x) * k) / at.k;
+    at.y = y - ((y - at.y) * k) / at.k;
+    at.k = k;
+    move();
   }
-  function relayout() { memory = new Map(); draw(); fit(0.9); if (app.selected !== null) reveal(app.selected); }
-  function change(next) { back.push(options); options = { ...options, ...next }; app.redrawOnly = true; draw(); app.redrawOnly = false; if (app.selected !== null) reveal(app.selected); }
-  function grow(node) { app.selected = own(node); change({ focus: own(node), budget: options.budget + node.above + node.below }); app.select(own(node), "graph"); }
-  const without = (set, key) => { const copy = new Set(set); copy.delete(key); return copy; };
-  function expand(node) { if (node?.group && !node.box) change({ opened: new Set([...options.opened, node.group]), closed: without(options.closed, node.group) }); }
+  function relayout() {
+    memory = new Map();
+    draw();
+    fit(0.9);
+    if (app.selected !== null) reveal(app.selected);
+  }
+  function change(next) {
+    back.push(options);
+    options = { ...options, ...next };
+    app.redrawOnly = true;
+    draw();
+    app.redrawOnly = false;
+    if (app.selected !== null) reveal(app.selected);
+  }
+  function grow(node) {
+    app.selected = own(node);
+    change({ focus: own(node), budget: options.budget + node.above + node.below });
+    app.select(own(node), "graph");
+  }
+  const without = (set, key) => {
+    const copy = new Set(set);
+    copy.delete(key);
+    return copy;
+  };
+  function expand(node) {
+    if (node?.group && !node.box)
+      change({ opened: new Set([...options.opened, node.group]), closed: without(options.closed, node.group) });
+  }
   function collapse(node) {
     let group = node?.box ? node.group : null;
-    if (!group && node && typeof node.key === "number") group = app.now.picture.nodes.find(n => n.id === node.key)?.group;
+    if (!group && node && typeof node.key === "number")
+      group = app.now.picture.nodes.find(n => n.id === node.key)?.group;
     if (group) change({ closed: new Set([...options.closed, group]), opened: without(options.opened, group) });
   }
-  const toggle = node => node.box ? collapse(node) : expand(node);
+  const toggle = node => (node.box ? collapse(node) : expand(node));
   function walk(direction) {
     const entry = find(app.selected);
-    if (!entry) { if (all.length) app.select(own(all[0].node), "graph"); return; }
-    const { node, scene: level } = entry, k = level.nodes.indexOf(node), vertical = direction === "ArrowUp" || direction === "ArrowDown";
+    if (!entry) {
+      if (all.length) app.select(own(all[0].node), "graph");
+      return;
+    }
+    const { node, scene: level } = entry,
+      k = level.nodes.indexOf(node),
+      vertical = direction === "ArrowUp" || direction === "ArrowDown";
     let near;
-    if (vertical) near = level.edges.filter(e => (direction === "ArrowUp" ? e.target : e.source) === k).map(e => level.nodes[direction === "ArrowUp" ? e.source : e.target]);
-    else near = level.nodes.filter(n => n !== node && n.y < node.y + node.height && n.y + n.height > node.y && (direction === "ArrowRight" ? n.x > node.x : n.x < node.x));
+    if (vertical)
+      near = level.edges
+        .filter(e => (direction === "ArrowUp" ? e.target : e.source) === k)
+        .map(e => level.nodes[direction === "ArrowUp" ? e.source : e.target]);
+    else
+      near = level.nodes.filter(
+        n =>
+          n !== node &&
+          n.y < node.y + node.height &&
+          n.y + n.height > node.y &&
+          (direction === "ArrowRight" ? n.x > node.x : n.x < node.x),
+      );
     near.sort((a, b) => Math.abs(a.x - node.x) - Math.abs(b.x - node.x));
     if (near.length) app.select(own(near[0]), "graph");
-    else if (vertical) {                                                  // at the edge of a box: go on from the box itself
+    else if (vertical) {
+      // at the edge of a box: go on from the box itself
       const outer = all.find(e => e.node.box === level);
       if (outer) app.select(own(outer.node), "graph");
     }
   }
 
-  stage.addEventListener("wheel", event => {
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    const box = stage.getBoundingClientRect();
-    zoom(Math.exp(-event.deltaY / 300), event.clientX - box.x, event.clientY - box.y);
-  }, { passive: false });
+  stage.addEventListener(
+    "wheel",
+    event => {
+      const zooms = event.ctrlKey || event.metaKey;
+      if (!zooms && !app.root.closest(".xe-page")) return; // in a notebook the wheel belongs to the page
+      event.preventDefault();
+      if (!zooms) {
+        at.x -= event.deltaX;
+        at.y -= event.deltaY;
+        move();
+        return;
+      }
+      const box = stage.getBoundingClientRect();
+      zoom(Math.exp(-event.deltaY / 300), event.clientX - box.x, event.clientY - box.y);
+    },
+    { passive: false },
+  );
   let drag = null;
-  stage.addEventListener("pointerdown", event => { drag = { x: event.clientX - at.x, y: event.clientY - at.y, moved: false }; });
+  stage.addEventListener("pointerdown", event => {
+    drag = { x: event.clientX - at.x, y: event.clientY - at.y, moved: false };
+  });
   const dragging = event => {
     if (!drag) return;
     drag.moved ||= Math.hypot(event.clientX - drag.x - at.x, event.clientY - drag.y - at.y) > 3;
-    if (drag.moved) { at.x = event.clientX - drag.x; at.y = event.clientY - drag.y; move(); }
+    if (drag.moved) {
+      at.x = event.clientX - drag.x;
+      at.y = event.clientY - drag.y;
+      move();
+    }
   };
-  const dropped = () => { setTimeout(() => { drag = null; }); };
+  const dropped = () => {
+    setTimeout(() => {
+      drag = null;
+    });
+  };
   window.addEventListener("pointermove", dragging);
   window.addEventListener("pointerup", dropped);
-  stage.addEventListener("click", event => { if (drag && drag.moved) { event.stopPropagation(); return; } }, true);
+  stage.addEventListener(
+    "click",
+    event => {
+      if (drag && drag.moved) {
+        event.stopPropagation();
+        return;
+      }
+    },
+    true,
+  );
   stage.addEventListener("click", () => app.select(null, "graph"));
-  const sized = new ResizeObserver(() => { if (!fitted && scene && stage.clientWidth) { fitted = true; fit(0.9); } });
+  const sized = new ResizeObserver(() => {
+    if (!fitted && scene && stage.clientWidth) {
+      fitted = true;
+      fit(0.9);
+    }
+  });
   sized.observe(stage);
 
   return {
-    root, draw, mark, reveal, fit, zoom, relayout, walk,
-    expand: () => expand(find(app.selected)?.node), collapse: () => collapse(find(app.selected)?.node),
-    neighbourhood: () => { if (app.selected !== null) change({ focus: app.selected, budget: 40 }); },
+    root,
+    draw,
+    mark,
+    reveal,
+    fit,
+    zoom,
+    relayout,
+    walk,
+    expand: () => expand(find(app.selected)?.node),
+    collapse: () => collapse(find(app.selected)?.node),
+    neighbourhood: () => {
+      if (app.selected !== null) change({ focus: app.selected, budget: 40 });
+    },
     isDrawn: id => find(id) !== null,
-    show: id => { if (!find(id)) change({ focus: id }); reveal(id); },
-    undo: () => { if (!back.length) return false; options = back.pop(); app.redrawOnly = true; draw(); app.redrawOnly = false; return true; },
-    dispose: () => { window.removeEventListener("pointermove", dragging); window.removeEventListener("pointerup", dropped); sized.disconnect(); },
+    show: id => {
+      if (!find(id) && isInPicture(id)) change({ focus: id });
+      reveal(id);
+    },
+    undo: () => {
+      if (!back.length) return false;
+      options = back.pop();
+      app.redrawOnly = true;
+      draw();
+      app.redrawOnly = false;
+      return true;
+    },
+    dispose: () => {
+      window.removeEventListener("pointermove", dragging);
+      window.removeEventListener("pointerup", dropped);
+      sized.disconnect();
+    },
   };
 }

@@ -2,22 +2,36 @@
 import { layeredLayout } from "./layout.js";
 
 export const BUDGET = 200;
-const OPEN_ALL = 60, MANY_USERS = 16, BOX_HEAD = 24, BOX_PAD = 12, LABEL_LENGTH = 30, NAME_LENGTH = 26, DETAIL_LENGTH = 36;
+const OPEN_ALL = 60,
+  MANY_USERS = 16,
+  BOX_HEAD = 24,
+  BOX_PAD = 12,
+  LABEL_LENGTH = 30,
+  NAME_LENGTH = 26,
+  DETAIL_LENGTH = 36;
 const EDGE_RANK = { control: 0, data: 1, "fusion-accepted": 2, "fusion-refused": 3 };
 
 const codePoints = text => [...text].length;
-export const cutText = (text, length) => codePoints(text) <= length ? text : [...text].slice(0, length - 1).join("") + "…";
+export const cutText = (text, length) =>
+  codePoints(text) <= length ? text : [...text].slice(0, length - 1).join("") + "…";
 
 function outermostClosed(group, parent, opened) {
-  let closed = null, at = parent.has(group) ? group : null;
-  while (at !== null && at !== undefined) { if (!opened.has(at)) closed = at; at = parent.get(at); }
+  let closed = null,
+    at = parent.has(group) ? group : null;
+  while (at !== null && at !== undefined) {
+    if (!opened.has(at)) closed = at;
+    at = parent.get(at);
+  }
   return closed;
 }
 
 function countElements(picture, opened) {
-  const parent = new Map(picture.groups.map(g => [g.id, g.parent])), outermost = new Map(), seen = new Set();
+  const parent = new Map(picture.groups.map(g => [g.id, g.parent])),
+    outermost = new Map(),
+    seen = new Set();
   for (const node of picture.nodes) {
-    if (node.group !== null && !outermost.has(node.group)) outermost.set(node.group, outermostClosed(node.group, parent, opened));
+    if (node.group !== null && !outermost.has(node.group))
+      outermost.set(node.group, outermostClosed(node.group, parent, opened));
     const closed = node.group !== null ? outermost.get(node.group) : null;
     seen.add(closed === null ? node.id : closed);
   }
@@ -25,10 +39,15 @@ function countElements(picture, opened) {
 }
 
 export function openGroups(picture, options) {
-  const parent = new Map(picture.groups.map(g => [g.id, g])), depth = new Map();
+  const parent = new Map(picture.groups.map(g => [g.id, g])),
+    depth = new Map();
   for (const group of picture.groups) {
-    let level = 1, at = group;
-    while (at.parent !== null && parent.has(at.parent)) { level++; at = parent.get(at.parent); }
+    let level = 1,
+      at = group;
+    while (at.parent !== null && parent.has(at.parent)) {
+      level++;
+      at = parent.get(at.parent);
+    }
     depth.set(group.id, level);
   }
   const scopes = picture.groups.filter(g => g.kind === "scope").map(g => g.id);
@@ -37,28 +56,46 @@ export function openGroups(picture, options) {
     let fits = false;
     for (const limit of [99, 4, 3, 2]) {
       chosen = new Set(scopes.filter(key => depth.get(key) < limit));
-      if (countElements(picture, chosen) <= options.budget) { fits = true; break; }
+      if (countElements(picture, chosen) <= options.budget) {
+        fits = true;
+        break;
+      }
     }
     if (!fits) chosen = new Set();
   }
-  return new Set([...depth.keys()].filter(key => (chosen.has(key) || options.opened.has(key)) && !options.closed.has(key)));
+  return new Set(
+    [...depth.keys()].filter(key => (chosen.has(key) || options.opened.has(key)) && !options.closed.has(key)),
+  );
 }
 
 function treeOf(picture, options) {
-  const groups = new Map(picture.groups.map(g => [g.id, g])), opened = openGroups(picture, options), nodes = new Map(picture.nodes.map(n => [n.id, n]));
-  const level = new Map(), members = new Map(), pathOfId = new Map(), edges = new Map();
+  const groups = new Map(picture.groups.map(g => [g.id, g])),
+    opened = openGroups(picture, options),
+    nodes = new Map(picture.nodes.map(n => [n.id, n]));
+  const level = new Map(),
+    members = new Map(),
+    pathOfId = new Map(),
+    edges = new Map();
   const pathTo = group => {
-    const chain = [], path = [];
-    while (group !== null && groups.has(group)) { chain.push(group); group = groups.get(group).parent; }
+    const chain = [],
+      path = [];
+    while (group !== null && groups.has(group)) {
+      chain.push(group);
+      group = groups.get(group).parent;
+    }
     for (const key of chain.reverse()) {
-      if (!opened.has(key)) { path.push(key); return path; }
+      if (!opened.has(key)) {
+        path.push(key);
+        return path;
+      }
       if (groups.get(key).kind !== "scope") path.push(key);
     }
     return path;
   };
   for (const group of picture.groups) if (group.instruction !== null) pathOfId.set(group.instruction, pathTo(group.id));
   for (const node of picture.nodes) {
-    const path = pathTo(node.group), last = path[path.length - 1];
+    const path = pathTo(node.group),
+      last = path[path.length - 1];
     if (!path.length || opened.has(last)) path.push(node.id);
     pathOfId.set(node.id, path);
     let container = null;
@@ -74,15 +111,21 @@ function treeOf(picture, options) {
     }
   }
   for (const edge of picture.edges) {
-    const a = pathOfId.get(edge.source), b = pathOfId.get(edge.target);
+    const a = pathOfId.get(edge.source),
+      b = pathOfId.get(edge.target);
     if (!a || !b) continue;
     let k = 0;
     while (k < a.length && k < b.length && a[k] === b[k]) k++;
     if (k === a.length || k === b.length) continue;
-    const container = k ? a[k - 1] : null, name = typeof a[k] + a[k] + "\u0000" + typeof b[k] + b[k];
+    const container = k ? a[k - 1] : null,
+      name = typeof a[k] + a[k] + "\u0000" + typeof b[k] + b[k];
     if (!edges.has(container)) edges.set(container, new Map());
-    const at = edges.get(container), old = at.get(name) || { source: a[k], target: b[k], kind: "control", bytes: 0, label: "" };
-    if (EDGE_RANK[edge.kind] >= EDGE_RANK[old.kind]) { old.kind = edge.kind; old.label = edge.label || old.label; }
+    const at = edges.get(container),
+      old = at.get(name) || { source: a[k], target: b[k], kind: "control", bytes: 0, label: "" };
+    if (EDGE_RANK[edge.kind] >= EDGE_RANK[old.kind]) {
+      old.kind = edge.kind;
+      old.label = edge.label || old.label;
+    }
     old.bytes = Math.max(old.bytes, edge.bytes);
     at.set(name, old);
   }
@@ -93,12 +136,24 @@ function neighbourhood(ups, downs, start, budget) {
   const count = ups.length;
   if (count <= budget) return new Array(count).fill(true);
   const shown = new Array(count).fill(false);
-  let left = budget, ring = [];
-  for (const k of start) if (left > 0 && !shown[k]) { shown[k] = true; left--; ring.push(k); }
+  let left = budget,
+    ring = [];
+  for (const k of start)
+    if (left > 0 && !shown[k]) {
+      shown[k] = true;
+      left--;
+      ring.push(k);
+    }
   while (ring.length && left > 0) {
     const after = [];
-    for (const k of ring) for (const near of [ups[k], downs[k].length <= MANY_USERS ? downs[k] : []]) for (const u of near)
-      if (left > 0 && !shown[u]) { shown[u] = true; left--; after.push(u); }
+    for (const k of ring)
+      for (const near of [ups[k], downs[k].length <= MANY_USERS ? downs[k] : []])
+        for (const u of near)
+          if (left > 0 && !shown[u]) {
+            shown[u] = true;
+            left--;
+            after.push(u);
+          }
     ring = after;
   }
   return shown;
@@ -113,24 +168,44 @@ function startOf(tree, keys, downs, focus) {
 }
 
 function elementOf(tree, key) {
-  const group = typeof key === "string", from = group ? tree.groups.get(key) : tree.nodes.get(key);
-  return { key, kind: from.kind, label: cutText(from.label, LABEL_LENGTH), name: cutText(from.name, NAME_LENGTH), detail: cutText(from.detail, DETAIL_LENGTH),
-    lines: group ? [] : from.lines, members: tree.members.get(key), group: group ? key : null, above: 0, below: 0, width: 0, height: 0, x: 0, y: 0, box: null };
+  const group = typeof key === "string",
+    from = group ? tree.groups.get(key) : tree.nodes.get(key);
+  return {
+    key,
+    kind: from.kind,
+    label: cutText(from.label, LABEL_LENGTH),
+    name: cutText(from.name, NAME_LENGTH),
+    detail: cutText(from.detail, DETAIL_LENGTH),
+    lines: group ? [] : from.lines,
+    members: tree.members.get(key),
+    group: group ? key : null,
+    above: 0,
+    below: 0,
+    width: 0,
+    height: 0,
+    x: 0,
+    y: 0,
+    box: null,
+  };
 }
 
 function measure(node, tree, options, memory, path) {
   if (node.group !== null && tree.opened.has(node.group)) {
     node.box = levelOf(tree, node.group, options, memory, `${path}/${node.group}`);
-    node.width = Math.max(7 * (codePoints(node.label) + codePoints(node.detail) + codePoints(node.name) + 8) + 16, node.box.width + 2 * BOX_PAD);
+    node.width = Math.max(7 * (codePoints(node.label) + codePoints(node.name) + 4) + 16, node.box.width + 2 * BOX_PAD);
     node.height = node.box.height + BOX_HEAD + BOX_PAD;
     return;
   }
-  node.width = Math.max(48, 20 + Math.max(7.2 * codePoints(node.label), 6 * codePoints(node.name), 5.8 * codePoints(node.detail)));
+  node.width = Math.max(
+    48,
+    20 + Math.max(7.2 * codePoints(node.label), 6 * codePoints(node.name), 5.8 * codePoints(node.detail)),
+  );
   node.height = node.name ? 48 : 36;
 }
 
 function squeezed(old, keys) {
-  let rows = 1, used = new Set();
+  let rows = 1,
+    used = new Set();
   for (const [at] of old.at.values()) if (at + 1 > rows) rows = at + 1;
   for (const key of keys) if (old.at.has(key)) used.add(old.at.get(key)[0]);
   used = [...used].sort((a, b) => a - b);
@@ -139,43 +214,77 @@ function squeezed(old, keys) {
 }
 
 function placed(nodes, edges, hidden, memory, path) {
-  const keys = nodes.map(n => n.key), old = memory.get(path);
-  let seed = null, bends = null;
+  const keys = nodes.map(n => n.key),
+    old = memory.get(path);
+  let seed = null,
+    bends = null;
   if (old) {
-    const row = squeezed(old, keys), index = new Map(keys.map((key, k) => [key, k]));
-    seed = keys.map(key => old.at.has(key) ? [row.get(old.at.get(key)[0]), old.at.get(key)[1]] : null);
+    const row = squeezed(old, keys),
+      index = new Map(keys.map((key, k) => [key, k]));
+    seed = keys.map(key => (old.at.has(key) ? [row.get(old.at.get(key)[0]), old.at.get(key)[1]] : null));
     bends = new Map();
-    for (const [key, at, x] of old.bends) if (index.has(key) && row.has(at)) bends.set(index.get(key) + ":" + row.get(at), x);
+    for (const [key, at, x] of old.bends)
+      if (index.has(key) && row.has(at)) bends.set(index.get(key) + ":" + row.get(at), x);
   }
-  const r = layeredLayout(nodes.map(n => n.width), nodes.map(n => n.height), edges.map(e => [e.source, e.target]), seed, bends);
-  memory.set(path, { at: new Map(keys.map((key, k) => [key, [r.layer[k], r.x[k]]])),
-    bends: [...r.bends].map(([cell, x]) => { const [owner, at] = cell.split(":"); return [keys[+owner], +at, x]; }) });
-  nodes.forEach((node, k) => { node.x = r.x[k]; node.y = r.y[k]; });
-  edges.forEach((edge, k) => { edge.points = r.lines[k]; });
+  const r = layeredLayout(
+    nodes.map(n => n.width),
+    nodes.map(n => n.height),
+    edges.map(e => [e.source, e.target]),
+    seed,
+    bends,
+  );
+  memory.set(path, {
+    at: new Map(keys.map((key, k) => [key, [r.layer[k], r.x[k]]])),
+    bends: [...r.bends].map(([cell, x]) => {
+      const [owner, at] = cell.split(":");
+      return [keys[+owner], +at, x];
+    }),
+  });
+  nodes.forEach((node, k) => {
+    node.x = r.x[k];
+    node.y = r.y[k];
+  });
+  edges.forEach((edge, k) => {
+    edge.points = r.lines[k];
+  });
   return { nodes, edges, left: r.left, width: r.right - r.left, height: r.height, hidden };
 }
 
 function levelOf(tree, container, options, memory, path) {
-  const keys = tree.level.get(container) || [], index = new Map(keys.map((key, k) => [key, k]));
-  const links = [...(tree.edges.get(container) || new Map()).values()].map(e => [index.get(e.source), index.get(e.target), e]);
-  const ups = keys.map(() => []), downs = keys.map(() => []);
-  for (const [a, b] of links) { ups[b].push(a); downs[a].push(b); }
+  const keys = tree.level.get(container) || [],
+    index = new Map(keys.map((key, k) => [key, k]));
+  const links = [...(tree.edges.get(container) || new Map()).values()].map(e => [
+    index.get(e.source),
+    index.get(e.target),
+    e,
+  ]);
+  const ups = keys.map(() => []),
+    downs = keys.map(() => []);
+  for (const [a, b] of links) {
+    ups[b].push(a);
+    downs[a].push(b);
+  }
   const shown = neighbourhood(ups, downs, startOf(tree, keys, downs, options.focus), options.budget);
-  const visible = keys.map((_, k) => k).filter(k => shown[k]), fresh = new Map(visible.map((k, n) => [k, n]));
+  const visible = keys.map((_, k) => k).filter(k => shown[k]),
+    fresh = new Map(visible.map((k, n) => [k, n]));
   const hiddenOf = list => list.reduce((n, u) => n + (shown[u] ? 0 : 1), 0);
   const nodes = visible.map(k => {
     const node = elementOf(tree, keys[k]);
-    node.above = hiddenOf(ups[k]); node.below = hiddenOf(downs[k]);
+    node.above = hiddenOf(ups[k]);
+    node.below = hiddenOf(downs[k]);
     measure(node, tree, options, memory, path);
     return node;
   });
-  const edges = links.filter(([a, b]) => shown[a] && shown[b]).map(([a, b, e]) => ({ source: fresh.get(a), target: fresh.get(b), kind: e.kind, bytes: e.bytes, label: e.label }));
+  const edges = links
+    .filter(([a, b]) => shown[a] && shown[b])
+    .map(([a, b, e]) => ({ source: fresh.get(a), target: fresh.get(b), kind: e.kind, bytes: e.bytes, label: e.label }));
   return placed(nodes, edges, keys.length - nodes.length, memory, path);
 }
 
 // picture: { nodes, edges, groups } of objects. options: opened, closed (sets of group ids), focus (id or null), budget. memory: a Map.
 export function buildScene(picture, options, memory = new Map()) {
-  const tree = treeOf(picture, options), scene = levelOf(tree, null, options, memory, "");
+  const tree = treeOf(picture, options),
+    scene = levelOf(tree, null, options, memory, "");
   scene.opened = tree.opened;
   return scene;
 }

@@ -2,8 +2,36 @@
 const FIELDS = {
   step: ["index", "pipeline", "name", "changed", "seconds", "before", "after", "rewrites", "error", "differ", "level"],
   rewrite: ["rule", "verdict", "subject", "produced", "sentence", "location", "name", "reason"],
-  decision: ["kind", "verdict", "code", "message", "facts", "producer", "consumer", "producerName", "consumerName", "pass", "step", "checklist"],
-  timing: ["kernel", "opcode", "n", "median", "iqr", "bytes", "flops", "rate", "share", "source", "runsOn", "instruction", "roof", "estimated"],
+  decision: [
+    "kind",
+    "verdict",
+    "code",
+    "message",
+    "facts",
+    "producer",
+    "consumer",
+    "producerName",
+    "consumerName",
+    "pass",
+    "step",
+    "checklist",
+  ],
+  timing: [
+    "kernel",
+    "opcode",
+    "n",
+    "median",
+    "iqr",
+    "bytes",
+    "flops",
+    "rate",
+    "share",
+    "source",
+    "runsOn",
+    "instruction",
+    "roof",
+    "estimated",
+  ],
   node: ["id", "label", "detail", "kind", "group", "name", "lines"],
   edge: ["source", "target", "kind", "bytes", "label"],
   group: ["id", "label", "detail", "kind", "parent", "instruction", "name"],
@@ -16,19 +44,41 @@ export async function inflate(bytes) {
 }
 
 export function pictureOf(data) {
-  return { ...data, nodes: data.nodes.map(r => named("node", r)), edges: data.edges.map(r => named("edge", r)), groups: data.groups.map(r => named("group", r)), aliases: new Map(data.aliases) };
+  return {
+    ...data,
+    nodes: data.nodes.map(r => named("node", r)),
+    edges: data.edges.map(r => named("edge", r)),
+    groups: data.groups.map(r => named("group", r)),
+    aliases: new Map(data.aliases),
+  };
 }
 
 const fromRuns = (pool, runs) => runs.flatMap(([first, count]) => pool.slice(first, first + count));
 
 function stepOf(detail) {
-  const operands = new Map(), users = new Map(), push = (map, key, value) => { if (!map.has(key)) map.set(key, []); map.get(key).push(value); };
+  const operands = new Map(),
+    users = new Map(),
+    push = (map, key, value) => {
+      if (!map.has(key)) map.set(key, []);
+      map.get(key).push(value);
+    };
   const picture = pictureOf(detail.picture);
-  for (const e of picture.edges) if (e.kind !== "control") { push(operands, e.target, e.source); push(users, e.source, e.target); }
+  for (const e of picture.edges)
+    if (e.kind !== "control") {
+      push(operands, e.target, e.source);
+      push(users, e.source, e.target);
+    }
   const names = new Map();
   for (const n of picture.nodes) names.set(n.id, n.name || n.label);
   for (const g of picture.groups) if (g.instruction !== null) names.set(g.instruction, g.name || g.label);
-  return { picture, text: detail.text, rewrites: detail.rewrites.map(r => named("rewrite", r)), operands, users, names };
+  return {
+    picture,
+    text: detail.text,
+    rewrites: detail.rewrites.map(r => named("rewrite", r)),
+    operands,
+    users,
+    names,
+  };
 }
 
 // Requests to the kernel: one promise per request, answered by id; an error answer rejects.
@@ -39,41 +89,90 @@ function askerOf(model) {
     const entry = message && waiting.get(message.reply);
     if (!entry) return;
     waiting.delete(message.reply);
-    if (message.error) entry.reject(new Error(message.error)); else entry.resolve(inflate(buffers[0]));
+    if (message.error) entry.reject(new Error(message.error));
+    else entry.resolve(inflate(buffers[0]));
   });
-  return request => new Promise((resolve, reject) => { const reply = ++last; waiting.set(reply, { resolve, reject }); model.send({ ...request, reply }); });
+  return request =>
+    new Promise((resolve, reject) => {
+      const reply = ++last;
+      waiting.set(reply, { resolve, reject });
+      model.send({ ...request, reply });
+    });
 }
 
 export async function openStore(model) {
-  const data = await inflate(model.get("data")), ask = askerOf(model), cache = new Map();
-  const steps = data.steps.map(r => named("step", r)), decisions = data.decisions.map((r, index) => ({ index, ...named("decision", r) }));
-  const parents = new Map(), children = new Map(), forward = new Map(), backward = new Map(), names = new Map();
-  const push = (map, key, value) => { if (!map.has(key)) map.set(key, new Set()); map.get(key).add(value); };
-  for (const [subject, ...produced] of data.lineage) for (const p of produced) if (p !== subject) { push(forward, subject, p); push(backward, p, subject); }
-  for (const d of decisions) { if (d.producer !== null) names.set(d.producer, d.producerName); if (d.consumer !== null) names.set(d.consumer, d.consumerName); }
+  const data = await inflate(model.get("data")),
+    ask = askerOf(model),
+    cache = new Map();
+  const steps = data.steps.map(r => named("step", r)),
+    decisions = data.decisions.map((r, index) => ({ index, ...named("decision", r) }));
+  const parents = new Map(),
+    children = new Map(),
+    forward = new Map(),
+    backward = new Map(),
+    names = new Map();
+  const push = (map, key, value) => {
+    if (!map.has(key)) map.set(key, new Set());
+    map.get(key).add(value);
+  };
+  for (const [subject, ...produced] of data.lineage)
+    for (const p of produced)
+      if (p !== subject) {
+        push(forward, subject, p);
+        push(backward, p, subject);
+      }
+  for (const d of decisions) {
+    if (d.producer !== null) names.set(d.producer, d.producerName);
+    if (d.consumer !== null) names.set(d.consumer, d.consumerName);
+  }
 
   function learn(step) {
     const owner = new Map(step.picture.groups.map(g => [g.id, g]));
     for (const node of step.picture.nodes) {
-      for (let g = owner.get(node.group); g; g = owner.get(g.parent)) if (g.instruction !== null && g.instruction !== node.id) { parents.set(node.id, g.instruction); push(children, g.instruction, node.id); break; }
+      for (let g = owner.get(node.group); g; g = owner.get(g.parent))
+        if (g.instruction !== null && g.instruction !== node.id) {
+          parents.set(node.id, g.instruction);
+          push(children, g.instruction, node.id);
+          break;
+        }
     }
     for (const [id, name] of step.names) names.set(id, name);
     return step;
   }
   const embedded = id => {
-    const d = data.details[id], pools = data.pools;
-    return { picture: { ...d, nodes: fromRuns(pools.nodes, d.nodes), edges: fromRuns(pools.edges, d.edges), groups: fromRuns(pools.groups, d.groups) }, text: fromRuns(pools.text, d.text), rewrites: d.rewrites };
+    const d = data.details[id],
+      pools = data.pools;
+    return {
+      picture: {
+        ...d,
+        nodes: fromRuns(pools.nodes, d.nodes),
+        edges: fromRuns(pools.edges, d.edges),
+        groups: fromRuns(pools.groups, d.groups),
+      },
+      text: fromRuns(pools.text, d.text),
+      rewrites: d.rewrites,
+    };
   };
   const once = (key, load) => {
-    if (!cache.has(key)) cache.set(key, load().catch(error => { cache.delete(key); throw error; }));
+    if (!cache.has(key))
+      cache.set(
+        key,
+        load().catch(error => {
+          cache.delete(key);
+          throw error;
+        }),
+      );
     return cache.get(key);
   };
   const step = number => {
     const id = data.same[number] ?? number;
     return once("step" + id, async () => learn(stepOf(data.complete ? embedded(id) : await ask({ ask: "step", id }))));
   };
-  const panes = () => once("panes", async () => data.complete ? data.panes : await ask({ ask: "panes" }));
-  const history = id => once("history" + id, async () => data.complete ? (data.histories[id] || []).map(k => data.pools.history[k]) : await ask({ ask: "history", id }));
+  const panes = () => once("panes", async () => (data.complete ? data.panes : await ask({ ask: "panes" })));
+  const history = id =>
+    once("history" + id, async () =>
+      data.complete ? (data.histories[id] || []).map(k => data.pools.history[k]) : await ask({ ask: "history", id }),
+    );
 
   // The ids that stand for `id` among `present`: itself, the fusion around it, what is inside it, what it became, what it came from.
   function counterparts(id, present, aliases) {
@@ -82,18 +181,38 @@ export async function openStore(model) {
       if (aliases && present.has(aliases.get(one))) return [aliases.get(one)];
       const inside = [...(children.get(one) || [])].filter(c => present.has(c));
       if (inside.length) return inside;
-      for (let p = parents.get(one), k = 0; p !== undefined && k < 8; p = parents.get(p), k++) if (present.has(p)) return [p];
+      for (let p = parents.get(one), k = 0; p !== undefined && k < 8; p = parents.get(p), k++)
+        if (present.has(p)) return [p];
       return [];
     };
     for (const links of [null, forward, backward]) {
       const found = new Set(near(id));
       if (links) {
-        const seen = new Set([id]), queue = [id];
-        while (queue.length && seen.size < 400) for (const next of links.get(queue.shift()) || []) if (!seen.has(next)) { seen.add(next); queue.push(next); near(next).forEach(n => found.add(n)); }
+        const seen = new Set([id]),
+          queue = [id];
+        while (queue.length && seen.size < 400)
+          for (const next of links.get(queue.shift()) || [])
+            if (!seen.has(next)) {
+              seen.add(next);
+              queue.push(next);
+              near(next).forEach(n => found.add(n));
+            }
       }
       if (found.size) return found;
     }
     return new Set();
   }
-  return { data, steps, decisions, timings: data.timings.map(r => named("timing", r)), names, parents, children, step, panes, history, counterparts };
+  return {
+    data,
+    steps,
+    decisions,
+    timings: data.timings.map(r => named("timing", r)),
+    names,
+    parents,
+    children,
+    step,
+    panes,
+    history,
+    counterparts,
+  };
 }

@@ -1,45 +1,130 @@
 // The times table: one row a kernel, units in the head, n and spread beside every median; evaluator rows say so.
 import { make, scrollWithin, showBytes, showMicroseconds, showNumber, showPercent } from "./elements.js";
 
-const COLUMNS = [["kernel", "kernel", v => v], ["opcode", "opcode", v => v], ["n", "n", showNumber], ["median", "median", showMicroseconds], ["iqr", "iqr", showMicroseconds], ["share", "share of run", null],
-  ["bytes", "bytes", showBytes], ["flops", "flops", showNumber], ["rate", "GB/s", showNumber], ["roof", "share of roof", showPercent], ["source", "line", v => v], ["runsOn", "runs on", v => v]];
-const TEXT = new Set(["kernel", "opcode", "source", "runsOn"]), ESTIMATE = { flops: "flops", bytes: "bytes", rate: "gigabytes_per_second", median: "median_us", roof: "roof_share", share: "share" };
+const COLUMNS = [
+  ["kernel", "kernel", v => v],
+  ["opcode", "opcode", v => v],
+  ["n", "n", showNumber],
+  ["median", "median", showMicroseconds],
+  ["iqr", "iqr", showMicroseconds],
+  ["share", "share of run", null],
+  ["bytes", "bytes", showBytes],
+  ["flops", "flops", showNumber],
+  ["rate", "GB/s", showNumber],
+  ["roof", "share of roof", showPercent],
+  ["source", "line", v => v],
+  ["runsOn", "runs on", v => v],
+];
+const TEXT = new Set(["kernel", "opcode", "source", "runsOn"]),
+  ESTIMATE = {
+    flops: "flops",
+    bytes: "bytes",
+    rate: "gigabytes_per_second",
+    median: "median_us",
+    roof: "roof_share",
+    share: "share",
+  };
 
 export function timesView(app) {
-  const rows = app.store.timings, table = make("table", { className: "xe-table" }), box = make("div", { className: "xe-scroll" }, table);
-  const fold = make("button", { className: "xe-fold", tabIndex: -1, textContent: "▾", title: "fold or open", onclick: () => root.classList.toggle("folded") });
+  const rows = app.store.timings,
+    table = make("table", { className: "xe-table" }),
+    box = make("div", { className: "xe-scroll" }, table);
+  const fold = make("button", {
+    className: "xe-fold",
+    tabIndex: -1,
+    textContent: "▾",
+    title: "fold or open",
+    onclick: () => root.classList.toggle("folded"),
+  });
   const slow = rows.filter(r => r.runsOn === "evaluator").length;
-  const root = make("section", { className: "xe-times", ariaLabel: "times" }, make("header", {}, fold, make("b", { textContent: "Times" }),
-    make("span", { className: "xe-dim", textContent: !rows.length ? "not run yet: session.profile(*arrays)" : `${rows.length} kernels${slow ? `, ${slow} of them by the evaluator (numpy, not compiled)` : ""} · ~ marks an estimate` })), box);
+  const root = make(
+    "section",
+    { className: "xe-times", ariaLabel: "times" },
+    make(
+      "header",
+      {},
+      fold,
+      make("b", { textContent: "Times" }),
+      make("span", {
+        className: "xe-dim",
+        textContent: !rows.length
+          ? "not run yet: session.profile(*arrays)"
+          : `${rows.length} kernels${slow ? `, ${slow} of them by the evaluator (numpy, not compiled)` : ""} · ~ marks an estimate`,
+      }),
+    ),
+    box,
+  );
   if (!rows.length) root.classList.add("empty");
-  let by = "share", down = true;
+  let by = "share",
+    down = true;
 
   function build() {
-    const used = COLUMNS.filter(([key]) => TEXT.has(key) ? rows.some(r => r[key]) : rows.some(r => r[key] !== null)), sorted = rows.slice().sort((a, b) => {
-      const x = a[by], y = b[by];
-      if (x === null || y === null) return (x === null) - (y === null);
-      return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
-    });
-    table.replaceChildren(make("thead", {}, make("tr", {}, ...used.map(([key, title]) => make("th", { className: TEXT.has(key) ? "" : "r", textContent: title + (by === key ? (down ? " ▾" : " ▴") : ""), onclick: () => { down = by === key ? !down : !TEXT.has(key); by = key; build(); } })))),
-      make("tbody", {}, ...sorted.slice(0, 300).map(r => {
-        const row = make("tr", { className: r.runsOn === "evaluator" ? "evaluator" : "", onclick: () => { if (r.instruction !== null) app.select(r.instruction, "times"); } }, ...used.map(([key, , show]) => {
-          if (key === "share") {
-            const bar = make("i", { className: "xe-share" });
-            bar.style.width = `${Math.round(60 * Math.min(1, r.share || 0))}px`;
-            return make("td", { className: "r" }, bar, showPercent(r.share));
-          }
-          if (key === "runsOn") return make("td", { textContent: r.runsOn === "evaluator" ? "⚠ evaluator" : r.runsOn });
-          const guess = (r.estimated || []).includes(ESTIMATE[key] || key) ? "~" : "";
-          return make("td", { className: TEXT.has(key) ? (key === "opcode" ? "" : "mono") : "r", textContent: guess + show(r[key]) });
-        }));
-        if (r.instruction !== null) row.dataset.id = r.instruction;
-        return row;
-      })));
+    const used = COLUMNS.filter(([key]) => (TEXT.has(key) ? rows.some(r => r[key]) : rows.some(r => r[key] !== null))),
+      sorted = rows.slice().sort((a, b) => {
+        const x = a[by],
+          y = b[by];
+        if (x === null || y === null) return (x === null) - (y === null);
+        return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1);
+      });
+    table.replaceChildren(
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          ...used.map(([key, title]) =>
+            make("th", {
+              className: TEXT.has(key) ? "" : "r",
+              textContent: title + (by === key ? (down ? " ▾" : " ▴") : ""),
+              onclick: () => {
+                down = by === key ? !down : !TEXT.has(key);
+                by = key;
+                build();
+              },
+            }),
+          ),
+        ),
+      ),
+      make(
+        "tbody",
+        {},
+        ...sorted.slice(0, 300).map(r => {
+          const row = make(
+            "tr",
+            {
+              className: r.runsOn === "evaluator" ? "evaluator" : "",
+              onclick: () => {
+                if (r.instruction !== null) app.select(r.instruction, "times");
+              },
+            },
+            ...used.map(([key, , show]) => {
+              if (key === "share") {
+                const bar = make("i", { className: "xe-share" });
+                bar.style.width = `${Math.round(60 * Math.min(1, r.share || 0))}px`;
+                return make("td", { className: "r" }, bar, showPercent(r.share));
+              }
+              if (key === "runsOn")
+                return make("td", { textContent: r.runsOn === "evaluator" ? "⚠ evaluator" : r.runsOn });
+              const guess = (r.estimated || []).includes(ESTIMATE[key] || key) ? "~" : "";
+              return make("td", {
+                className: TEXT.has(key) ? (key === "opcode" ? "" : "mono") : "r",
+                textContent: guess + show(r[key]),
+              });
+            }),
+          );
+          if (r.instruction !== null) row.dataset.id = r.instruction;
+          return row;
+        }),
+      ),
+    );
     mark();
   }
   function mark() {
-    const present = new Set(rows.map(r => r.instruction).filter(i => i !== null)), ids = app.selected === null ? new Set() : app.store.counterparts(app.selected, present, app.now?.picture.aliases);
-    for (const row of table.querySelectorAll("tbody tr")) row.classList.toggle("on", row.dataset.id !== undefined && ids.has(+row.dataset.id));
+    const present = new Set(rows.map(r => r.instruction).filter(i => i !== null)),
+      ids = app.selected === null ? new Set() : app.store.counterparts(app.selected, present, app.now?.picture.aliases);
+    for (const row of table.querySelectorAll("tbody tr"))
+      row.classList.toggle("on", row.dataset.id !== undefined && ids.has(+row.dataset.id));
     const on = table.querySelector("tr.on");
     if (on && app.origin !== "times") scrollWithin(box, on);
   }

@@ -3,7 +3,10 @@ import { make, showBytes, showMicroseconds, showNumber, VERDICT_MARK } from "./e
 
 const heading = text => make("h4", { textContent: text });
 export function factText(key, value) {
-  if (typeof value !== "number") return String(Array.isArray(value) ? value.join(", ") : value && typeof value === "object" ? JSON.stringify(value) : value);
+  if (typeof value !== "number")
+    return String(
+      Array.isArray(value) ? value.join(", ") : value && typeof value === "object" ? JSON.stringify(value) : value,
+    );
   if (/(^|_)us(_|$)/.test(key)) return showMicroseconds(value);
   if (/seconds/.test(key)) return showMicroseconds(value * 1e6);
   if (/bytes/.test(key)) return showBytes(value);
@@ -11,80 +14,274 @@ export function factText(key, value) {
 }
 
 export function whyView(app) {
-  const body = make("div", { className: "xe-why-body" }), root = make("section", { className: "xe-why", ariaLabel: "why", tabIndex: -1 }, make("header", {}, make("b", { textContent: "Why" })), body);
+  const body = make("div", { className: "xe-why-body" }),
+    root = make(
+      "section",
+      { className: "xe-why", ariaLabel: "why", tabIndex: -1 },
+      make("header", {}, make("b", { textContent: "Why" })),
+      body,
+    );
   body.setAttribute("aria-live", "polite");
   let ticket = 0;
-  const link = (id, name) => id === null || id === undefined ? make("span", { className: "mono", textContent: name || "–" }) : make("button", { className: "link mono", tabIndex: -1, textContent: `%${name || app.store.names.get(id) || "#" + id}`, onclick: () => app.select(id, "why") });
+  const link = (id, name) =>
+    id === null || id === undefined
+      ? make("span", { className: "mono", textContent: name || "–" })
+      : make("button", {
+          className: "link mono",
+          tabIndex: -1,
+          textContent: `%${name || app.store.names.get(id) || "#" + id}`,
+          onclick: () => app.select(id, "why"),
+        });
 
   function decisionPart(d) {
-    const out = [make("div", { className: `xe-verdict ${d.verdict}` }, make("b", { textContent: `${VERDICT_MARK[d.verdict] || ""} ${d.kind} ${d.verdict}` }), d.code ? make("code", { textContent: d.code }) : null),
-      make("p", {}, link(d.producer, d.producerName), " → ", link(d.consumer, d.consumerName)), make("p", { textContent: d.message })];
-    if (d.checklist && d.checklist.length) out.push(make("ul", { className: "xe-checks" }, ...d.checklist.map(([name, ok, message]) => make("li", { className: ok === true ? "ok" : ok === false ? "no" : "skip" },
-      make("span", { className: "mark", textContent: ok === true ? "✓ ok" : ok === false ? "✗ no" : "· not asked" }), make("span", {}, make("span", { textContent: name }), message ? make("small", { textContent: message }) : null)))));
+    const out = [
+      make(
+        "div",
+        { className: `xe-verdict ${d.verdict}` },
+        make("b", { textContent: `${VERDICT_MARK[d.verdict] || ""} ${d.kind} ${d.verdict}` }),
+        d.code ? make("code", { textContent: d.code }) : null,
+      ),
+      make("p", {}, link(d.producer, d.producerName), " → ", link(d.consumer, d.consumerName)),
+      make("p", { textContent: d.message }),
+    ];
+    if (d.checklist && d.checklist.length)
+      out.push(
+        make(
+          "ul",
+          { className: "xe-checks" },
+          ...d.checklist.map(([name, ok, message]) =>
+            make(
+              "li",
+              { className: ok === true ? "ok" : ok === false ? "no" : "skip" },
+              make("span", {
+                className: "mark",
+                textContent: ok === true ? "✓ ok" : ok === false ? "✗ no" : "· not asked",
+              }),
+              make(
+                "span",
+                {},
+                make("span", { textContent: name }),
+                message ? make("small", { textContent: message }) : null,
+              ),
+            ),
+          ),
+        ),
+      );
     const facts = Object.entries(d.facts || {});
-    if (facts.length) out.push(make("table", { className: "xe-facts" }, ...facts.map(([k, v]) => make("tr", {}, make("th", { textContent: k.replace(/_us(?=_|$)|_seconds(?=_|$)/, "").replaceAll("_", " ") }), make("td", { textContent: factText(k, v) })))));
+    if (facts.length)
+      out.push(
+        make(
+          "table",
+          { className: "xe-facts" },
+          ...facts.map(([k, v]) =>
+            make(
+              "tr",
+              {},
+              make("th", { textContent: k.replace(/_us(?=_|$)|_seconds(?=_|$)/, "").replaceAll("_", " ") }),
+              make("td", { textContent: factText(k, v) }),
+            ),
+          ),
+        ),
+      );
     if (d.producerName && d.consumerName) {
-      const flag = d.verdict === "accepted" ? "forbid" : "fuse", code = `session.override(${flag}=[("%${d.producerName}", "%${d.consumerName}")])`;
-      out.push(make("p", { className: "xe-try" }, make("span", { textContent: d.verdict === "accepted" ? "forbid it: " : "force it: " }), make("code", { textContent: code }),
-        make("button", { textContent: "copy", tabIndex: -1, onclick: event => { navigator.clipboard?.writeText(code).then(() => { event.target.textContent = "copied"; }, () => {}); } })));
+      const flag = d.verdict === "accepted" ? "forbid" : "fuse",
+        code = `session.override(${flag}=[("%${d.producerName}", "%${d.consumerName}")])`;
+      out.push(
+        make(
+          "p",
+          { className: "xe-try" },
+          make("span", { textContent: d.verdict === "accepted" ? "forbid it: " : "force it: " }),
+          make("code", { textContent: code }),
+          make("button", {
+            textContent: "copy",
+            tabIndex: -1,
+            onclick: event => {
+              navigator.clipboard?.writeText(code).then(
+                () => {
+                  event.target.textContent = "copied";
+                },
+                () => {},
+              );
+            },
+          }),
+        ),
+      );
     }
-    out.push(make("p", { className: "xe-dim", textContent: `decided by ${d.pass || "a pass"}${d.step === null ? "" : `, step ${d.step}`}` }));
+    out.push(
+      make("p", {
+        className: "xe-dim",
+        textContent: `decided by ${d.pass || "a pass"}${d.step === null ? "" : `, step ${d.step}`}`,
+      }),
+    );
     return out;
   }
 
-  const rewritePart = r => make("div", { className: "xe-rule" }, make("p", {}, make("b", { textContent: r.rule }), r.verdict === "refused" ? make("code", { textContent: " refused" }) : null, r.location ? make("small", { className: "mono", textContent: ` ${r.location}` }) : null),
-    r.sentence ? make("p", { textContent: r.sentence }) : null, r.reason ? make("p", { textContent: r.reason }) : null,
-    make("p", {}, link(r.subject, r.name), r.produced && r.produced.length ? " → " : "", ...(r.produced || []).slice(0, 6).flatMap((id, k) => [k ? ", " : "", link(id)])));
+  const rewritePart = r =>
+    make(
+      "div",
+      { className: "xe-rule" },
+      make(
+        "p",
+        {},
+        make("b", { textContent: r.rule }),
+        r.verdict === "refused" ? make("code", { textContent: " refused" }) : null,
+        r.location ? make("small", { className: "mono", textContent: ` ${r.location}` }) : null,
+      ),
+      r.sentence ? make("p", { textContent: r.sentence }) : null,
+      r.reason ? make("p", { textContent: r.reason }) : null,
+      make(
+        "p",
+        {},
+        link(r.subject, r.name),
+        r.produced && r.produced.length ? " → " : "",
+        ...(r.produced || []).slice(0, 6).flatMap((id, k) => [k ? ", " : "", link(id)]),
+      ),
+    );
 
   function overview() {
-    const s = app.store.steps[app.step], out = [];
-    out.push(make("p", {}, make("b", { textContent: s.name }), make("span", { className: "xe-dim", textContent: s.pipeline ? `  in ${s.pipeline}` : "" })));
-    if (s.error) out.push(make("pre", { className: "xe-error", textContent: s.error }), make("p", { textContent: "Everything before this step can still be explored." }));
-    if (s.differ) out.push(make("p", { className: "xe-error", textContent: "≠ after this step the results left the tolerance: session.bisect(...) names the rewrite." }));
-    out.push(make("table", { className: "xe-facts" }, ...[["instructions", s.index ? `${s.before} → ${s.after}` : s.after], ["rules applied", s.rewrites], ["time", showMicroseconds(s.seconds * 1e6)]].map(([k, v]) => make("tr", {}, make("th", { textContent: k }), make("td", { textContent: v })))));
-    const now = app.now && app.nowStep === app.step ? app.now : null, mine = app.store.decisions.filter(d => d.step === app.step);
+    const s = app.store.steps[app.step],
+      out = [];
+    out.push(
+      make(
+        "p",
+        {},
+        make("b", { textContent: s.name }),
+        make("span", { className: "xe-dim", textContent: s.pipeline ? `  in ${s.pipeline}` : "" }),
+      ),
+    );
+    if (s.error)
+      out.push(
+        make("pre", { className: "xe-error", textContent: s.error }),
+        make("p", { textContent: "Everything before this step can still be explored." }),
+      );
+    if (s.differ)
+      out.push(
+        make("p", {
+          className: "xe-error",
+          textContent: "≠ after this step the results left the tolerance: session.bisect(...) names the rewrite.",
+        }),
+      );
+    out.push(
+      make(
+        "table",
+        { className: "xe-facts" },
+        ...[
+          ["instructions", s.index ? `${s.before} → ${s.after}` : s.after],
+          ["rules applied", s.rewrites],
+          ["time", showMicroseconds(s.seconds * 1e6)],
+        ].map(([k, v]) => make("tr", {}, make("th", { textContent: k }), make("td", { textContent: v }))),
+      ),
+    );
+    const now = app.now && app.nowStep === app.step ? app.now : null,
+      mine = app.store.decisions.filter(d => d.step === app.step);
     if (s.index && !s.changed && !s.error) out.push(make("p", { textContent: "This pass changed nothing here." }));
     if (mine.length) {
       const accepted = mine.filter(d => d.verdict === "accepted").length;
-      out.push(heading(`${mine.length} decisions`), make("p", { textContent: `✓ ${accepted} accepted, ✗ ${mine.length - accepted} refused. f walks through them.` }));
+      out.push(
+        heading(`${mine.length} decisions`),
+        make("p", {
+          textContent: `✓ ${accepted} accepted, ✗ ${mine.length - accepted} refused. f walks through them.`,
+        }),
+      );
     }
     if (now && s.changed && now.rewrites.length) {
       out.push(heading("rules"));
       const seen = new Set();
-      for (const r of now.rewrites) { if (seen.has(r.rule) || seen.size >= 12) continue; seen.add(r.rule); out.push(rewritePart(r)); }
+      for (const r of now.rewrites) {
+        if (seen.has(r.rule) || seen.size >= 12) continue;
+        seen.add(r.rule);
+        out.push(rewritePart(r));
+      }
     }
-    out.push(make("p", { className: "xe-dim", textContent: "Select an instruction, a line, or a decision to see why. ? shows the keys." }));
+    out.push(
+      make("p", {
+        className: "xe-dim",
+        textContent: "Select an instruction, a line, or a decision to see why. ? shows the keys.",
+      }),
+    );
     return out;
   }
 
   function selection(mine) {
-    const id = app.selected, out = [], node = app.now?.picture.nodes.find(n => n.id === id), group = app.now?.picture.groups.find(g => g.instruction === id), line = app.now?.text.find(l => l[1] === id);
-    const about = node || group, name = app.store.names.get(id) || `#${id}`;
-    out.push(make("p", {}, make("b", { className: "mono", textContent: `%${name}` }), make("span", { textContent: about ? `  ${about.label} · ${about.detail}` : "  not in this step" })));
+    const id = app.selected,
+      out = [],
+      node = app.now?.picture.nodes.find(n => n.id === id),
+      group = app.now?.picture.groups.find(g => g.instruction === id),
+      line = app.now?.text.find(l => l[1] === id);
+    const about = node || group,
+      name = app.store.names.get(id) || `#${id}`;
+    out.push(
+      make(
+        "p",
+        {},
+        make("b", { className: "mono", textContent: `%${name}` }),
+        make("span", { textContent: about ? `  ${about.label} · ${about.detail}` : "  not in this step" }),
+      ),
+    );
     if (line) out.push(make("pre", { className: "xe-hlo", textContent: line[0].trim() }));
     if (app.now && about) {
-      const read = (label, ids) => ids && ids.length ? make("p", {}, make("span", { className: "xe-dim", textContent: `${label} ` }), ...[...new Set(ids)].slice(0, 10).flatMap((o, k) => [k ? ", " : "", link(o)]), ids.length > 10 ? ` and ${ids.length - 10} more` : "") : null;
+      const read = (label, ids) =>
+        ids && ids.length
+          ? make(
+              "p",
+              {},
+              make("span", { className: "xe-dim", textContent: `${label} ` }),
+              ...[...new Set(ids)].slice(0, 10).flatMap((o, k) => [k ? ", " : "", link(o)]),
+              ids.length > 10 ? ` and ${ids.length - 10} more` : "",
+            )
+          : null;
       out.push(read("reads", app.now.operands.get(id)), read("read by", app.now.users.get(id)));
     }
     const timing = app.store.timings.find(t => t.instruction === id);
-    if (timing) out.push(make("p", { textContent: `runs ${showMicroseconds(timing.median)} (iqr ${showMicroseconds(timing.iqr)}, n ${timing.n})${timing.runsOn === "evaluator" ? ", by the evaluator, not compiled" : ""}` }));
-    const here = (app.now?.rewrites || []).filter(r => app.store.steps[app.step].changed && (r.subject === id || (r.produced || []).includes(id)));
+    if (timing)
+      out.push(
+        make("p", {
+          textContent: `runs ${showMicroseconds(timing.median)} (iqr ${showMicroseconds(timing.iqr)}, n ${timing.n})${timing.runsOn === "evaluator" ? ", by the evaluator, not compiled" : ""}`,
+        }),
+      );
+    const here = (app.now?.rewrites || []).filter(
+      r => app.store.steps[app.step].changed && (r.subject === id || (r.produced || []).includes(id)),
+    );
     if (here.length) out.push(heading("rule at this step"), ...here.slice(0, 5).map(rewritePart));
     const about_ = app.store.decisions.filter(d => d.producer === id || d.consumer === id);
     if (about_.length) {
-      out.push(heading(`decisions about it (${about_.length})`), make("ul", { className: "xe-links" }, ...about_.slice(0, 12).map(d => make("li", {}, make("button", { className: `link ${d.verdict}`, tabIndex: -1,
-        textContent: `${VERDICT_MARK[d.verdict] || ""} %${d.producerName} → %${d.consumerName}  ${d.code}`, onclick: () => app.showDecision(d.index, false) })))));
+      out.push(
+        heading(`decisions about it (${about_.length})`),
+        make(
+          "ul",
+          { className: "xe-links" },
+          ...about_.slice(0, 12).map(d =>
+            make(
+              "li",
+              {},
+              make("button", {
+                className: `link ${d.verdict}`,
+                tabIndex: -1,
+                textContent: `${VERDICT_MARK[d.verdict] || ""} %${d.producerName} → %${d.consumerName}  ${d.code}`,
+                onclick: () => app.showDecision(d.index, false),
+              }),
+            ),
+          ),
+        ),
+      );
     }
     const past = make("ol", { className: "xe-history" }, make("li", { className: "xe-dim", textContent: "…" }));
     out.push(heading("history"), past);
-    app.store.history(id).then(lines => {
-      if (mine === ticket) past.replaceChildren(...(lines.length ? lines : ["not recorded"]).map(t => make("li", { textContent: t })));
-    }).catch(error => { if (mine === ticket) past.replaceChildren(make("li", { className: "xe-dim", textContent: error.message })); });
+    app.store
+      .history(id)
+      .then(lines => {
+        if (mine === ticket)
+          past.replaceChildren(...(lines.length ? lines : ["not recorded"]).map(t => make("li", { textContent: t })));
+      })
+      .catch(error => {
+        if (mine === ticket) past.replaceChildren(make("li", { className: "xe-dim", textContent: error.message }));
+      });
     return out;
   }
 
   function show() {
-    const mine = ++ticket, parts = [];
+    const mine = ++ticket,
+      parts = [];
     if (app.problem) parts.push(make("pre", { className: "xe-error", textContent: app.problem }));
     if (app.decision !== null) parts.push(...decisionPart(app.store.decisions[app.decision]));
     else if (app.selected !== null) parts.push(...selection(mine));

@@ -1,0 +1,115 @@
+// The search box: passes, instructions, boxes, lines and decisions in one list.
+import { make } from "./elements.js";
+
+export function searchBox(app) {
+  const input = make("input", {
+      type: "search",
+      placeholder: "search  /",
+      ariaLabel: "search passes, instructions, decisions",
+    }),
+    list = make("div", { className: "xe-found", role: "listbox", hidden: true });
+  const root = make("div", { className: "xe-search" }, input, list);
+  let hits = [],
+    at = 0;
+  function find() {
+    const text = input.value.trim().replace(/^%/, "").toLowerCase();
+    hits = [];
+    at = 0;
+    if (text) {
+      const has = t => (t || "").toLowerCase().includes(text);
+      for (const s of app.store.steps)
+        if (has(s.name) && hits.length < 6)
+          hits.push({
+            what: "pass",
+            name: s.name,
+            note: `step ${s.index}${s.changed ? "" : ", unchanged"}`,
+            go: () => app.go(s.index),
+          });
+      const seen = new Set();
+      for (const n of app.now ? app.now.picture.nodes : [])
+        if ((has(n.name) || has(n.label)) && seen.size < 8) {
+          seen.add(n.id);
+          hits.push({
+            what: "instruction",
+            name: "%" + (n.name || n.id),
+            note: `${n.label} ${n.detail}`,
+            go: () => app.select(n.id, "search"),
+          });
+        }
+      for (const g of app.now ? app.now.picture.groups : [])
+        if (g.instruction !== null && (has(g.name) || has(g.label)) && seen.size < 10) {
+          seen.add(g.instruction);
+          hits.push({
+            what: "box",
+            name: "%" + (g.name || g.id),
+            note: g.detail,
+            go: () => app.select(g.instruction, "search"),
+          });
+        }
+      for (const l of app.now ? app.now.text : [])
+        if (l[1] !== null && !seen.has(l[1]) && has(l[0]) && seen.size < 12) {
+          seen.add(l[1]);
+          hits.push({ what: "line", name: l[0].trim().slice(0, 60), note: "", go: () => app.select(l[1], "search") });
+        }
+      let codes = 0;
+      for (const d of app.store.decisions)
+        if (codes < 4 && (has(d.code) || has(d.message))) {
+          codes++;
+          hits.push({
+            what: "decision",
+            name: d.code || d.verdict,
+            note: `%${d.producerName} → %${d.consumerName}`,
+            go: () => app.showDecision(d.index, true),
+          });
+        }
+    }
+    list.hidden = !input.value.trim();
+    list.replaceChildren(
+      ...(hits.length
+        ? hits.map((h, k) =>
+            make(
+              "div",
+              {
+                role: "option",
+                className: k === at ? "on" : "",
+                onpointerdown: event => {
+                  event.preventDefault();
+                  choose(k);
+                },
+              },
+              make("small", { textContent: h.what }),
+              make("b", { textContent: h.name }),
+              make("span", { textContent: h.note }),
+            ),
+          )
+        : [make("div", { className: "xe-dim", textContent: "nothing found in this step" })]),
+    );
+  }
+  function choose(k) {
+    const hit = hits[k];
+    close();
+    if (hit) hit.go();
+  }
+  function close() {
+    list.hidden = true;
+    input.value = "";
+    app.root.focus({ preventScroll: true });
+  }
+  input.addEventListener("input", find);
+  input.addEventListener("blur", () => {
+    list.hidden = true;
+  });
+  input.addEventListener("keydown", event => {
+    event.stopPropagation();
+    if (event.key === "Escape") close();
+    else if (event.key === "Enter") {
+      event.preventDefault();
+      choose(at);
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      at = Math.max(0, Math.min(hits.length - 1, at + (event.key === "ArrowDown" ? 1 : -1)));
+      [...list.children].forEach((el, k) => el.classList.toggle("on", k === at));
+    }
+  });
+  return { root, focus: () => input.focus() };
+}
