@@ -1,4 +1,5 @@
-"""Small modules for the evaluator's tests: one opcode over parameters, with scalar computations for reducers and the like."""
+"""Small modules for the evaluator's tests: one opcode over parameters, with scalar computations for reducers
+and the like."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ def tuple_of(*parts: Shape) -> Shape:
     return tuple_shape(parts)
 
 
-def scalar_computation(module: HloModule, opcode: str, element: str, result: str | None = None, **attributes: Any) -> HloComputation:
+def scalar_computation(
+    module: HloModule, opcode: str, element: str, result: str | None = None, **attributes: Any
+) -> HloComputation:
     """`opcode(p0, p1)` on scalars."""
     computation = module.add_computation(f"scalar_{opcode}")
     operands = [computation.add_parameter(k, shape(element)) for k in range(2)]
@@ -42,9 +45,16 @@ def scalar_computation(module: HloModule, opcode: str, element: str, result: str
     return computation
 
 
-def run(opcode: str, result: Shape | None, *arrays: Any, to_apply: tuple[str, ...] | None = None, called: Any = None,
-        **attributes: Any) -> Any:
-    """Evaluate one opcode. result None: the shape of operand 0. to_apply: (opcode, element type[, result type, attributes])."""
+def run(
+    opcode: str,
+    result: Shape | None,
+    *arrays: Any,
+    to_apply: tuple[str, ...] | None = None,
+    called: Any = None,
+    **attributes: Any,
+) -> Any:
+    """Evaluate one opcode. result None: the shape of operand 0. to_apply: (opcode, element type[, result type,
+    attributes])."""
     module = HloModule("test")
     bodies: tuple[HloComputation, ...] = ()
     if to_apply is not None:
@@ -58,3 +68,31 @@ def run(opcode: str, result: Shape | None, *arrays: Any, to_apply: tuple[str, ..
     operands = [entry.add_parameter(k, shape_of(a)) for k, a in enumerate(values)]
     entry.set_root(entry.add(opcode, result or operands[0].shape, operands, attributes_of(attributes), called=bodies))
     return evaluate(module, *values)
+
+
+def run_text(text: str, *arrays: Any) -> Any:
+    """Evaluate an HLO module given as text."""
+    from xla_explorer.hlo.text import parse_hlo
+
+    return evaluate(parse_hlo(text), *arrays)
+
+
+SCALAR_COMPUTATIONS = """
+add { a = T[] parameter(0)  b = T[] parameter(1)  ROOT r = T[] add(a, b) }
+mul { a = T[] parameter(0)  b = T[] parameter(1)  ROOT r = T[] multiply(a, b) }
+max { a = T[] parameter(0)  b = T[] parameter(1)  ROOT r = T[] maximum(a, b) }
+second { a = T[] parameter(0)  ROOT b = T[] parameter(1) }
+ge { a = T[] parameter(0)  b = T[] parameter(1)  ROOT r = pred[] compare(a, b), direction=GE }
+lt { a = T[] parameter(0)  b = T[] parameter(1)  ROOT r = pred[] compare(a, b), direction=LT }
+"""
+
+
+def module_text(entry: str, element: str = "f32", *computations: str) -> str:
+    """A module with the scalar computations that are asked for (add, mul, max, second, ge, lt) and an entry."""
+    lines = [
+        line.replace("  ", "\n  ").replace(" { ", " {\n  ").replace(" }", "\n}").replace("T[]", f"{element}[]")
+        for line in SCALAR_COMPUTATIONS.strip().splitlines()
+        if line.split()[0] in computations
+    ]
+    body = "\n".join(["  " + line.strip() for line in entry.strip().splitlines()])
+    return "HloModule test\n\n" + "\n\n".join(lines) + "\n\nENTRY main {\n" + body + "\n}\n"

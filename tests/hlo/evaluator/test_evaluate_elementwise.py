@@ -25,21 +25,39 @@ def same(actual: np.ndarray, *expected: float) -> None:
 
 
 UNARY = [
-    ("abs", "s32", [-(2**31), -5], [-(2**31), 5]), ("abs", "s8", [-128], [-128]), ("negate", "s32", [-(2**31)], [-(2**31)]),
-    ("negate", "u8", [1], [255]), ("sign", "f32", [NAN, -0.0, 0.0, -3, 5], [NAN, -0.0, 0.0, -1, 1]),
-    ("not", "s8", [0, -1], [-1, 0]), ("not", "u4", [0, 15], [15, 0]), ("not", "pred", [True, False], [False, True]),
-    ("popcnt", "s32", [-1, 5], [32, 2]), ("popcnt", "s4", [-1], [4]), ("count-leading-zeros", "s32", [0, 1, -1], [32, 31, 0]),
-    ("count-leading-zeros", "u64", [0, 2**40], [64, 23]), ("count-leading-zeros", "u4", [0, 3], [4, 2]),
-    ("ceil", "f32", [-0.5, 1.2], [-0.0, 2]), ("floor", "bf16", [-0.5, 1.2], [-1, 1]),
+    ("abs", "s32", [-(2**31), -5], [-(2**31), 5]),
+    ("abs", "s8", [-128], [-128]),
+    ("negate", "s32", [-(2**31)], [-(2**31)]),
+    ("negate", "u8", [1], [255]),
+    ("sign", "f32", [NAN, -0.0, 0.0, -3, 5], [NAN, -0.0, 0.0, -1, 1]),
+    ("not", "s8", [0, -1], [-1, 0]),
+    ("not", "u4", [0, 15], [15, 0]),
+    ("not", "pred", [True, False], [False, True]),
+    ("popcnt", "s32", [-1, 5], [32, 2]),
+    ("popcnt", "s4", [-1], [4]),
+    ("count-leading-zeros", "s32", [0, 1, -1], [32, 31, 0]),
+    ("count-leading-zeros", "u64", [0, 2**40], [64, 23]),
+    ("count-leading-zeros", "u4", [0, 3], [4, 2]),
+    ("ceil", "f32", [-0.5, 1.2], [-0.0, 2]),
+    ("floor", "bf16", [-0.5, 1.2], [-1, 1]),
     ("round-nearest-afz", "f32", [0.5, -0.5, 2.5, 0.49999997, -0.2], [1, -1, 3, 0, -0.0]),
     ("round-nearest-even", "f32", [0.5, -0.5, 1.5, 2.5], [0, -0.0, 2, 2]),
-    ("exponential", "f32", [-INF, 89, INF, 0], [0, INF, INF, 1]), ("exponential-minus-one", "f32", [-INF], [-1]),
-    ("tanh", "f32", [INF, -INF], [1, -1]), ("sine", "f32", [INF, -INF], [NAN, NAN]), ("log", "f32", [0, -1, 1], [-INF, NAN, 0]),
-    ("log-plus-one", "f32", [-1], [-INF]), ("sqrt", "f32", [-0.0, -1, 4], [-0.0, NAN, 2]),
-    ("rsqrt", "f32", [0.0, -0.0, INF, 4], [INF, -INF, 0, 0.5]), ("cbrt", "f32", [-8], [-2]),
-    ("logistic", "f32", [-1000, 1000, 0], [0, 1, 0.5]), ("logistic", "f64", [-1000, 1000], [0, 1]),
-    ("erf", "f32", [0, -0.0, INF, -INF, NAN, 10], [0, -0.0, 1, -1, NAN, 1]), ("real", "f32", [-0.0, 2], [-0.0, 2]),
-    ("imag", "f32", [3], [0]), ("copy", "f32", [3], [3])]
+    ("exponential", "f32", [-INF, 89, INF, 0], [0, INF, INF, 1]),
+    ("exponential-minus-one", "f32", [-INF], [-1]),
+    ("tanh", "f32", [INF, -INF], [1, -1]),
+    ("sine", "f32", [INF, -INF], [NAN, NAN]),
+    ("log", "f32", [0, -1, 1], [-INF, NAN, 0]),
+    ("log-plus-one", "f32", [-1], [-INF]),
+    ("sqrt", "f32", [-0.0, -1, 4], [-0.0, NAN, 2]),
+    ("rsqrt", "f32", [0.0, -0.0, INF, 4], [INF, -INF, 0, 0.5]),
+    ("cbrt", "f32", [-8], [-2]),
+    ("logistic", "f32", [-1000, 1000, 0], [0, 1, 0.5]),
+    ("logistic", "f64", [-1000, 1000], [0, 1]),
+    ("erf", "f32", [0, -0.0, INF, -INF, NAN, 10], [0, -0.0, 1, -1, NAN, 1]),
+    ("real", "f32", [-0.0, 2], [-0.0, 2]),
+    ("imag", "f32", [3], [0]),
+    ("copy", "f32", [3], [3]),
+]
 
 
 @pytest.mark.parametrize(("opcode", "element", "argument", "expected"), UNARY)
@@ -50,26 +68,40 @@ def test_unary(opcode: str, element: str, argument: list[float], expected: list[
 
 
 BINARY = [
-    ("add", "s8", [127], [1], [-128]), ("add", "pred", [True, False, True], [True, False, False], [True, False, True]),
-    ("multiply", "pred", [True, True], [True, False], [True, False]), ("add", "s4", [7], [1], [-8]),
-    ("subtract", "u8", [0], [1], [255]), ("multiply", "s32", [2**30], [4], [0]),
+    ("add", "s8", [127], [1], [-128]),
+    ("add", "pred", [True, False, True], [True, False, False], [True, False, True]),
+    ("multiply", "pred", [True, True], [True, False], [True, False]),
+    ("add", "s4", [7], [1], [-8]),
+    ("subtract", "u8", [0], [1], [255]),
+    ("multiply", "s32", [2**30], [4], [0]),
     ("divide", "s32", [-7, 7, 5, -(2**31), 0], [2, -2, 0, -1, 0], [-3, -3, -1, -(2**31), -1]),
-    ("divide", "u32", [7, 5], [2, 0], [3, 2**32 - 1]), ("divide", "u4", [7], [0], [15]), ("divide", "s4", [7, -8], [0, -1], [-1, -8]),
+    ("divide", "u32", [7, 5], [2, 0], [3, 2**32 - 1]),
+    ("divide", "u4", [7], [0], [15]),
+    ("divide", "s4", [7, -8], [0, -1], [-1, -8]),
     ("divide", "f32", [1, 0, -1], [0, 0, 0], [INF, NAN, -INF]),
-    ("remainder", "s32", [-7, 7, 5, -(2**31)], [2, -2, 0, -1], [-1, 1, 5, 0]), ("remainder", "u8", [7, 9], [0, 4], [7, 1]),
+    ("remainder", "s32", [-7, 7, 5, -(2**31)], [2, -2, 0, -1], [-1, 1, 5, 0]),
+    ("remainder", "u8", [7, 9], [0, 4], [7, 1]),
     ("remainder", "f32", [5, INF, -4, 3], [0, 2, 2, INF], [NAN, NAN, -0.0, 3]),
     ("power", "s32", [0, 1, -1, -1, 2, 0, 3, 2], [-1, -5, -2, -3, -1, 0, 3, 32], [0, 1, 1, -1, 0, 1, 27, 0]),
     ("power", "f32", [NAN, 1, -8, 0, -1], [0, NAN, 1 / 3, -1, INF], [1, 1, NAN, INF, 1]),
     ("maximum", "f32", [NAN, 1, -0.0, 0.0, -1], [1, NAN, 0.0, -0.0, 0.0], [NAN, NAN, 0.0, 0.0, 0.0]),
     ("minimum", "f32", [NAN, 1, -0.0, 0.0, 1], [1, NAN, 0.0, -0.0, -0.0], [NAN, NAN, -0.0, -0.0, -0.0]),
-    ("maximum", "pred", [True, False], [False, False], [True, False]), ("maximum", "bf16", [NAN, 1], [1, 2], [NAN, 2]),
+    ("maximum", "pred", [True, False], [False, False], [True, False]),
+    ("maximum", "bf16", [NAN, 1], [1, 2], [NAN, 2]),
     ("atan2", "f32", [0.0, -0.0], [-0.0, -0.0], [np.float32(np.pi), -np.float32(np.pi)]),
-    ("shift-left", "s32", [1, 1, 1, 3], [32, -1, 31, 1], [0, 0, -(2**31), 6]), ("shift-left", "u4", [15], [1], [14]),
-    ("shift-right-logical", "s32", [-1, -1, -1], [31, 32, -1], [1, 0, 0]), ("shift-right-logical", "s4", [-1], [1], [7]),
+    ("shift-left", "s32", [1, 1, 1, 3], [32, -1, 31, 1], [0, 0, -(2**31), 6]),
+    ("shift-left", "u4", [15], [1], [14]),
+    ("shift-right-logical", "s32", [-1, -1, -1], [31, 32, -1], [1, 0, 0]),
+    ("shift-right-logical", "s4", [-1], [1], [7]),
     ("shift-right-arithmetic", "s32", [-8, -8, 8, -8], [1, 40, 40, -1], [-4, -1, 0, -1]),
-    ("shift-right-arithmetic", "s4", [-8, -8], [2, 9 - 16], [-2, -1]), ("shift-right-arithmetic", "u8", [128], [1], [192]),
-    ("and", "s8", [12], [10], [8]), ("or", "pred", [True], [False], [True]), ("xor", "u4", [12], [10], [6]),
-    ("mulhi", "s32", [-(2**31), -1], [-(2**31), 1], [2**30, -1]), ("mulhi", "u64", [2**63], [4], [2])]
+    ("shift-right-arithmetic", "s4", [-8, -8], [2, 9 - 16], [-2, -1]),
+    ("shift-right-arithmetic", "u8", [128], [1], [192]),
+    ("and", "s8", [12], [10], [8]),
+    ("or", "pred", [True], [False], [True]),
+    ("xor", "u4", [12], [10], [6]),
+    ("mulhi", "s32", [-(2**31), -1], [-(2**31), 1], [2**30, -1]),
+    ("mulhi", "u64", [2**63], [4], [2]),
+]
 
 
 @pytest.mark.parametrize(("opcode", "element", "left", "right", "expected"), BINARY)
@@ -85,11 +117,22 @@ def test_mulhi_of_s64_is_exact() -> None:
     assert [int(v) for v in result] == [(x * y) >> 64 for x, y in zip(a, b, strict=True)]
 
 
-@pytest.mark.parametrize(("direction", "expected"), [
-    ("EQ", [False, True, False]), ("NE", [True, False, True]), ("LT", [False, False, True]), ("LE", [False, True, True]),
-    ("GT", [False, False, False]), ("GE", [False, True, False])])
+@pytest.mark.parametrize(
+    ("direction", "expected"),
+    [
+        ("EQ", [False, True, False]),
+        ("NE", [True, False, True]),
+        ("LT", [False, False, True]),
+        ("LE", [False, True, True]),
+        ("GT", [False, False, False]),
+        ("GE", [False, True, False]),
+    ],
+)
 def test_compare_float(direction: str, expected: list[bool]) -> None:
-    same(run("compare", shape("pred", 3), values("f32", NAN, -0.0, 1), values("f32", NAN, 0.0, 2), direction=direction), *expected)
+    same(
+        run("compare", shape("pred", 3), values("f32", NAN, -0.0, 1), values("f32", NAN, 0.0, 2), direction=direction),
+        *expected,
+    )
 
 
 @pytest.mark.parametrize("element", ["f32", "f64", "f16", "bf16"])
@@ -119,16 +162,28 @@ def test_clamp() -> None:
 
 CONVERT = [
     ("f32", "s32", [3e9, -3e9, INF, -INF, NAN, -2.7, 2.7], [2147483647, -(2**31), 2147483647, -(2**31), 0, -2, 2]),
-    ("f32", "s8", [300, -200], [127, -128]), ("f32", "u8", [NAN, -1, -INF, 300], [0, 0, 0, 255]), ("f32", "u32", [5e9], [4294967295]),
-    ("f32", "s4", [100, -100], [7, -8]), ("f64", "s32", [2147483647.9, -2147483648.9], [2147483647, -(2**31)]),
-    ("f16", "s32", [INF, -INF, NAN, 5], [2147483647, -(2**31), 0, 5]), ("f32", "pred", [0, -0.0, NAN, 0.1], [False, False, True, True]),
-    ("s32", "u8", [300], [44]), ("s32", "s8", [200], [-56]), ("s32", "s4", [8], [-8]), ("pred", "f32", [True, False], [1, 0]),
+    ("f32", "s8", [300, -200], [127, -128]),
+    ("f32", "u8", [NAN, -1, -INF, 300], [0, 0, 0, 255]),
+    ("f32", "u32", [5e9], [4294967295]),
+    ("f32", "s4", [100, -100], [7, -8]),
+    ("f64", "s32", [2147483647.9, -2147483648.9], [2147483647, -(2**31)]),
+    ("f16", "s32", [INF, -INF, NAN, 5], [2147483647, -(2**31), 0, 5]),
+    ("f32", "pred", [0, -0.0, NAN, 0.1], [False, False, True, True]),
+    ("s32", "u8", [300], [44]),
+    ("s32", "s8", [200], [-56]),
+    ("s32", "s4", [8], [-8]),
+    ("pred", "f32", [True, False], [1, 0]),
     ("f32", "f16", [65519, 65520, 70000], [65504, INF, INF]),
-    ("f32", "bf16", [1.00390625, 1.01171875, 3.4e38], [1, 1.015625, INF]), ("f64", "f32", [1e300], [INF]),
-    ("f32", "f8e4m3fn", [448, 464, 465, INF], [448, 448, NAN, NAN]), ("f32", "f8e5m2", [57344, 61440, INF], [57344, INF, INF]),
-    ("f32", "f8e4m3fnuz", [1000, -0.0], [NAN, 0.0]), ("f32", "f8e5m2fnuz", [1000, -0.0], [1024, 0.0]),
-    ("f32", "f4e2m1fn", [1000, 1], [6, 1]), ("f32", "f8e8m0fnu", [1000, 3, 0, -1], [1024, 4, NAN, NAN]),
-    ("bf16", "s32", [3e9, NAN], [2147483647, 0])]
+    ("f32", "bf16", [1.00390625, 1.01171875, 3.4e38], [1, 1.015625, INF]),
+    ("f64", "f32", [1e300], [INF]),
+    ("f32", "f8e4m3fn", [448, 464, 465, INF], [448, 448, NAN, NAN]),
+    ("f32", "f8e5m2", [57344, 61440, INF], [57344, INF, INF]),
+    ("f32", "f8e4m3fnuz", [1000, -0.0], [NAN, 0.0]),
+    ("f32", "f8e5m2fnuz", [1000, -0.0], [1024, 0.0]),
+    ("f32", "f4e2m1fn", [1000, 1], [6, 1]),
+    ("f32", "f8e8m0fnu", [1000, 3, 0, -1], [1024, 4, NAN, NAN]),
+    ("bf16", "s32", [3e9, NAN], [2147483647, 0]),
+]
 
 
 @pytest.mark.parametrize(("source", "target", "argument", "expected"), CONVERT)
@@ -154,10 +209,17 @@ def test_complex() -> None:
     same(run("convert", shape("f32", 2), z), 3, 0)
 
 
-@pytest.mark.parametrize(("bits", "argument", "expected"), [
-    ((5, 10), [1e-8, 70000, -1e-8], [0, INF, -0.0]), ((4, 3), [250, 1e-3, 1.0625, 1.1875, NAN], [INF, 0, 1.0, 1.25, NAN])])
+@pytest.mark.parametrize(
+    ("bits", "argument", "expected"),
+    [
+        ((5, 10), [1e-8, 70000, -1e-8], [0, INF, -0.0]),
+        ((4, 3), [250, 1e-3, 1.0625, 1.1875, NAN], [INF, 0, 1.0, 1.25, NAN]),
+    ],
+)
 def test_reduce_precision(bits: tuple[int, int], argument: list[float], expected: list[float]) -> None:
-    same(run("reduce-precision", None, values("f32", *argument), exponent_bits=bits[0], mantissa_bits=bits[1]), *expected)
+    same(
+        run("reduce-precision", None, values("f32", *argument), exponent_bits=bits[0], mantissa_bits=bits[1]), *expected
+    )
 
 
 def test_stochastic_convert() -> None:
@@ -171,7 +233,9 @@ def test_erf_is_accurate() -> None:
     x = np.concatenate([np.linspace(-7, 7, 4001), np.logspace(-30, 0, 200)]).astype(np.float32)
     expected = np.array([math.erf(float(v)) for v in x]).astype(np.float32)
     np.testing.assert_array_max_ulp(run("erf", None, x), expected, 0)
-    np.testing.assert_array_max_ulp(run("erf", None, x.astype(np.float64)), np.array([math.erf(float(v)) for v in x]), 0)
+    np.testing.assert_array_max_ulp(
+        run("erf", None, x.astype(np.float64)), np.array([math.erf(float(v)) for v in x]), 0
+    )
 
 
 def test_large_arrays_pass_in_blocks() -> None:

@@ -1,7 +1,9 @@
 """Reference meaning of HLO in numpy, one file (or a few) per opcode family.
 
-`evaluate(module, *arrays)` runs a module; `Evaluator` runs computations and single instructions; `@evaluates` adds opcodes.
-Source of the semantics: the StableHLO specification and xla/hlo/evaluator, checked against XLA:CPU where they leave a choice.
+`evaluate(module, *arrays)` runs a module; `Evaluator` runs computations and single instructions; `@evaluates`
+adds opcodes.
+Source of the semantics: the StableHLO specification and xla/hlo/evaluator, checked against XLA:CPU where they
+leave a choice.
 """
 
 from __future__ import annotations
@@ -38,8 +40,35 @@ from xla_explorer.hlo.evaluator.registry import (
 )
 
 # The families register their functions when they are imported.
-_FAMILIES = (collective, contraction, control_flow, convolution, custom, data_movement, elementwise, indexing, linear_algebra,
-             random, reduction, sorting, structural, transcendental, windows)
+_FAMILIES = (
+    collective,
+    contraction,
+    control_flow,
+    convolution,
+    custom,
+    data_movement,
+    elementwise,
+    indexing,
+    linear_algebra,
+    random,
+    reduction,
+    sorting,
+    structural,
+    transcendental,
+    windows,
+)
 
-__all__ = ["TOKEN_VALUE", "EvaluationError", "Evaluator", "Token", "UnsupportedOpcodeError", "Value", "convert", "evaluate",
-           "evaluates", "evaluates_custom_call", "flatten_value", "supported_opcodes"]
+__all__ = [
+    "TOKEN_VALUE",
+    "EvaluationError",
+    "Evaluator",
+    "Token",
+    "UnsupportedOpcodeError",
+    "Value",
+    "convert",
+    "evaluate",
+    "evaluates",
+    "evaluates_custom_call",
+    "flatten_value",
+    "supported_opcodes",
+]

@@ -13,12 +13,14 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 
-def evaluate(module: HloModule, *arrays: Any, evaluator: Evaluator | None = None,
-             max_elements: int = DEFAULT_MAX_ELEMENTS) -> Any:
+def evaluate(
+    module: HloModule, *arrays: Any, evaluator: Evaluator | None = None, max_elements: int = DEFAULT_MAX_ELEMENTS
+) -> Any:
     """The entry's result: a numpy array, or (nested) tuples of arrays as the module says.
 
     arrays: one argument a parameter: an array of the parameter's dtype and dimensions, a tuple of such for a tuple
-    parameter, or a Python number (which takes the parameter's type). Instead of the tuple parameters' tuples, all leaves
+    parameter, or a Python number (which takes the parameter's type). Instead of the tuple parameters' tuples,
+    all leaves
     in order are accepted too. EvaluationError names the parameter, what it wants and what it got.
     """
     runner = evaluator if evaluator is not None else Evaluator(max_elements=max_elements)
@@ -28,13 +30,19 @@ def evaluate(module: HloModule, *arrays: Any, evaluator: Evaluator | None = None
     if len(given) != len(parameters):
         if len(given) != leaves:
             wanted = ", ".join([f"{p.name}: {p.shape.text_without_layout}" for p in parameters])
-            raise EvaluationError(f"{module.name} takes {len(parameters)} argument{'s' if len(parameters) != 1 else ''} "
-                                  f"({wanted}), got {len(given)}")
+            raise EvaluationError(
+                f"{module.name} takes {len(parameters)} argument{'s' if len(parameters) != 1 else ''} "
+                f"({wanted}), got {len(given)}"
+            )
         iterator = iter(given)
         given = [_pack(p.shape, iterator) for p in parameters]
     return runner.evaluate_computation(
-        module.entry, [check_argument(value, p.shape, f"parameter {number} (%{p.name})")
-                       for number, (p, value) in enumerate(zip(parameters, given, strict=True))])
+        module.entry,
+        [
+            check_argument(value, p.shape, f"parameter {number} (%{p.name})")
+            for number, (p, value) in enumerate(zip(parameters, given, strict=True))
+        ],
+    )
 
 
 def count_leaves(shape: Shape) -> int:
@@ -51,22 +59,35 @@ def check_argument(value: Any, shape: Shape, what: str) -> Value:
     if shape.is_tuple:
         if not isinstance(value, (tuple, list)) or len(value) != len(shape.tuple_shapes):
             got = f"{len(value)} elements" if isinstance(value, (tuple, list)) else type(value).__name__
-            raise EvaluationError(f"{what} is a tuple of {len(shape.tuple_shapes)} ({shape.text_without_layout}), got {got}")
-        return tuple([check_argument(part, s, f"{what}, element {k}")
-                      for k, (part, s) in enumerate(zip(value, shape.tuple_shapes, strict=True))])
+            raise EvaluationError(
+                f"{what} is a tuple of {len(shape.tuple_shapes)} ({shape.text_without_layout}), got {got}"
+            )
+        return tuple(
+            [
+                check_argument(part, s, f"{what}, element {k}")
+                for k, (part, s) in enumerate(zip(value, shape.tuple_shapes, strict=True))
+            ]
+        )
     if not shape.is_array:
         return TOKEN_VALUE
     dtype = shape.element_type.dtype
     array = np.asarray(value, dtype) if isinstance(value, (bool, int, float, complex)) else np.asarray(value)
     if array.dtype != dtype:
-        raise EvaluationError(f"{what} is {shape.text_without_layout}, so it wants dtype {dtype}; got {array.dtype}"
-                              f"{list(array.shape)}", f"convert the argument: array.astype({dtype})")
+        raise EvaluationError(
+            f"{what} is {shape.text_without_layout}, so it wants dtype {dtype}; got {array.dtype}{list(array.shape)}",
+            f"convert the argument: array.astype({dtype})",
+        )
     fits = array.ndim == shape.rank and all(
         size == wanted or (dynamic and (wanted < 0 or size <= wanted))
-        for size, wanted, dynamic in zip(array.shape, shape.dimensions, shape.dynamic or (False,) * shape.rank, strict=True))
+        for size, wanted, dynamic in zip(
+            array.shape, shape.dimensions, shape.dynamic or (False,) * shape.rank, strict=True
+        )
+    )
     if not fits:
-        raise EvaluationError(f"{what} is {shape.text_without_layout}, so it wants dimensions {list(shape.dimensions)}; "
-                              f"got {list(array.shape)}")
+        raise EvaluationError(
+            f"{what} is {shape.text_without_layout}, so it wants dimensions {list(shape.dimensions)}; "
+            f"got {list(array.shape)}"
+        )
     return array
 
 

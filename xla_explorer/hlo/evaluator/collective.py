@@ -24,7 +24,9 @@ def check_group_of_one(i: HloInstruction) -> None:
     groups = i.attributes.value("replica_groups")
     largest = max([len(g) for g in groups.groups], default=1) if groups is not None else 1
     if largest > 1:
-        raise UnsupportedOpcodeError(i.opcode.name, f"%{i.name} works in groups of {largest} devices; the evaluator has one device")
+        raise UnsupportedOpcodeError(
+            i.opcode.name, f"%{i.name} works in groups of {largest} devices; the evaluator has one device"
+        )
 
 
 @evaluates("replica-id", "partition-id")
@@ -45,7 +47,9 @@ def collective_permute(i: HloInstruction, operands: Sequence[Value], evaluator: 
     """The operands when device 0 sends to itself, else zeros."""
     pairs = i.attributes.value("source_target_pairs")
     if any(max(pair) > 0 for pair in pairs):
-        raise UnsupportedOpcodeError(i.opcode.name, f"%{i.name} sends between devices {list(pairs)}; the evaluator has one device")
+        raise UnsupportedOpcodeError(
+            i.opcode.name, f"%{i.name} sends between devices {list(pairs)}; the evaluator has one device"
+        )
     if not pairs:
         return zeros(i.shape)
     return tuple(operands) if i.shape.is_tuple else operands[0]
@@ -57,7 +61,9 @@ def start(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) ->
     if i.opcode.name == "collective-permute-start":
         pairs = i.attributes.value("source_target_pairs")
         if any(max(pair) > 0 for pair in pairs):
-            raise UnsupportedOpcodeError(i.opcode.name, f"%{i.name} sends between devices; the evaluator has one device")
+            raise UnsupportedOpcodeError(
+                i.opcode.name, f"%{i.name} sends between devices; the evaluator has one device"
+            )
     else:
         check_group_of_one(i)
     value: Value = tuple(operands) if i.shape.tuple_shapes[0].is_tuple else operands[0]

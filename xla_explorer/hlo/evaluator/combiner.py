@@ -21,8 +21,15 @@ class Combiner(NamedTuple):
     ufunc: np.ufunc
 
 
-_COMBINERS = {"add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum, "and": np.bitwise_and,
-              "or": np.bitwise_or, "xor": np.bitwise_xor}
+_COMBINERS = {
+    "add": np.add,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
 
 
 def _through_converts(i: HloInstruction) -> HloInstruction:

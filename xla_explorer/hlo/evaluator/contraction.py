@@ -24,12 +24,26 @@ _DOUBLE_PRECISION_LIMIT = 1 << 36
 def dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """General dot: batch dimensions, free dimensions of the left side, free dimensions of the right side."""
     value = i.attributes.value
-    return dot_general(operands[0], operands[1], value("lhs_contracting_dims"), value("rhs_contracting_dims"),
-                       value("lhs_batch_dims"), value("rhs_batch_dims"), i.shape.element_type)
+    return dot_general(
+        operands[0],
+        operands[1],
+        value("lhs_contracting_dims"),
+        value("rhs_contracting_dims"),
+        value("lhs_batch_dims"),
+        value("rhs_batch_dims"),
+        i.shape.element_type,
+    )
 
 
-def dot_general(lhs: Array, rhs: Array, lhs_contracting: Sequence[int], rhs_contracting: Sequence[int], lhs_batch: Sequence[int],
-                rhs_batch: Sequence[int], element_type: PrimitiveType) -> Array:
+def dot_general(
+    lhs: Array,
+    rhs: Array,
+    lhs_contracting: Sequence[int],
+    rhs_contracting: Sequence[int],
+    lhs_batch: Sequence[int],
+    rhs_batch: Sequence[int],
+    element_type: PrimitiveType,
+) -> Array:
     """The dot of two arrays in any element type. Source: StableHLO spec, dot_general."""
     lhs_free = [d for d in range(lhs.ndim) if d not in lhs_contracting and d not in lhs_batch]
     rhs_free = [d for d in range(rhs.ndim) if d not in rhs_contracting and d not in rhs_batch]
@@ -38,9 +52,12 @@ def dot_general(lhs: Array, rhs: Array, lhs_contracting: Sequence[int], rhs_cont
     left = lhs.transpose([*lhs_batch, *lhs_free, *lhs_contracting])
     right = rhs.transpose([*rhs_batch, *rhs_contracting, *rhs_free])
     rows, columns = [lhs.shape[d] for d in lhs_free], [rhs.shape[d] for d in rhs_free]
-    product = matrix_product(left.reshape(math.prod(batch), math.prod(rows), contracted),
-                             right.reshape(math.prod(batch), contracted, math.prod(columns)), element_type)
-    return product.reshape(*batch, *rows, *columns)
+    product = matrix_product(
+        left.reshape(math.prod(batch), math.prod(rows), contracted),
+        right.reshape(math.prod(batch), contracted, math.prod(columns)),
+        element_type,
+    )
+    return product.reshape((*batch, *rows, *columns))
 
 
 def matrix_product(left: Array, right: Array, element_type: PrimitiveType) -> Array:
@@ -53,10 +70,8 @@ def matrix_product(left: Array, right: Array, element_type: PrimitiveType) -> Ar
     work = left.size * right.shape[-1]
     complex_ = "c" in (left.dtype.kind, right.dtype.kind)
     narrow_ = max(left.dtype.itemsize, right.dtype.itemsize) <= (8 if complex_ else 4)
-    if narrow_ and work > _DOUBLE_PRECISION_LIMIT:
-        accumulate = np.dtype(np.complex64 if complex_ else np.float32)
-    else:
-        accumulate = np.dtype(np.complex128 if complex_ else np.float64)
+    single, double = ("c8", "c16") if complex_ else ("f4", "f8")
+    accumulate = np.dtype(single if narrow_ and work > _DOUBLE_PRECISION_LIMIT else double)
     return convert(np.matmul(left.astype(accumulate, copy=False), right.astype(accumulate, copy=False)), element_type)
 
 
@@ -92,14 +107,27 @@ def ragged_dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
         part = (slice(None),) * ragged + (slice(start, stop),)
         if ragged in lhs_contracting:
             other = rhs_contracting[lhs_contracting.index(ragged)]
-            result[number] = dot_general(lhs[part], rhs[(slice(None),) * other + (slice(start, stop),)], lhs_contracting,
-                                         rhs_contracting, lhs_batch, rhs_batch, element_type)
+            result[number] = dot_general(
+                lhs[part],
+                rhs[(slice(None),) * other + (slice(start, stop),)],
+                lhs_contracting,
+                rhs_contracting,
+                lhs_batch,
+                rhs_batch,
+                element_type,
+            )
         elif ragged in lhs_batch:
             at = lhs_batch.index(ragged)
             other = rhs_batch[at]
             result[(slice(None),) * at + (slice(start, stop),)] = dot_general(
-                lhs[part], rhs[(slice(None),) * other + (slice(start, stop),)], lhs_contracting, rhs_contracting, lhs_batch,
-                rhs_batch, element_type)
+                lhs[part],
+                rhs[(slice(None),) * other + (slice(start, stop),)],
+                lhs_contracting,
+                rhs_contracting,
+                lhs_batch,
+                rhs_batch,
+                element_type,
+            )
         else:
             group = groups[0]
             chosen = np.take(rhs, number, axis=group)
@@ -108,7 +136,8 @@ def ragged_dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
             free = [d for d in range(lhs.ndim) if d not in lhs_contracting and d not in lhs_batch]
             at = len(lhs_batch) + free.index(ragged)
             result[(slice(None),) * at + (slice(start, stop),)] = dot_general(
-                lhs[part], chosen, lhs_contracting, contracting, lhs_batch, batch, element_type)
+                lhs[part], chosen, lhs_contracting, contracting, lhs_batch, batch, element_type
+            )
         start = stop
     return result
 

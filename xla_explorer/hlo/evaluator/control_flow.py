@@ -77,4 +77,6 @@ def async_done(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
 def transfer(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """Transfers need a partner that the evaluator does not have."""
     name = i.opcode.name
-    raise UnsupportedOpcodeError(name, f"%{i.name}: {name} talks to the host or another device; the evaluator has neither")
+    raise UnsupportedOpcodeError(
+        name, f"%{i.name}: {name} talks to the host or another device; the evaluator has neither"
+    )

@@ -6,7 +6,7 @@ Source: StableHLO spec, convert; XLA:CPU where the spec leaves a choice.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import ml_dtypes
@@ -21,15 +21,37 @@ for _name in ("int1", "int2", "int4"):
     WIDER[np.dtype(getattr(ml_dtypes, _name))] = np.dtype(np.int8)
 for _name in ("uint1", "uint2", "uint4"):
     WIDER[np.dtype(getattr(ml_dtypes, _name))] = np.dtype(np.uint8)
-for _name in ("bfloat16", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz",
-              "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"):
+for _name in (
+    "bfloat16",
+    "float4_e2m1fn",
+    "float6_e2m3fn",
+    "float6_e3m2fn",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+):
     WIDER[np.dtype(getattr(ml_dtypes, _name))] = np.dtype(np.float32)
 
-_UNSIGNED = {8: np.dtype(np.uint8), 16: np.dtype(np.uint16), 32: np.dtype(np.uint32), 64: np.dtype(np.uint64)}
-_SIGNED = {8: np.dtype(np.int8), 16: np.dtype(np.int16), 32: np.dtype(np.int32), 64: np.dtype(np.int64)}
+_UNSIGNED: dict[int, np.dtype[Any]] = {
+    8: np.dtype(np.uint8),
+    16: np.dtype(np.uint16),
+    32: np.dtype(np.uint32),
+    64: np.dtype(np.uint64),
+}
+_SIGNED: dict[int, np.dtype[Any]] = {
+    8: np.dtype(np.int8),
+    16: np.dtype(np.int16),
+    32: np.dtype(np.int32),
+    64: np.dtype(np.int64),
+}
 
 
-@lru_cache(maxsize=None)
+@cache
 def type_of(dtype: np.dtype[Any]) -> PrimitiveType:
     """The primitive type of a dtype."""
     return primitive_type_of(dtype)
@@ -91,7 +113,9 @@ def _saturate(array: Array, target: PrimitiveType) -> Array:
     low, high = integer_range(target)
     values = widen(array)
     if target.bits <= 16 or (target.bits <= 32 and values.dtype == np.float64):
-        clipped = np.clip(np.where(values != values, values.dtype.type(0), values).astype(np.float64, copy=False), low, high)
+        clipped = np.clip(
+            np.where(values != values, values.dtype.type(0), values).astype(np.float64, copy=False), low, high
+        )
         return clipped.astype(target.dtype if target.bits >= 8 else np.int8).astype(target.dtype, copy=False)
     # `high` is not a value of the float type: 2**31 or 2**63 is the first that does not fit.
     limit = values.dtype.type(float(high) + 1) if values.dtype != np.float16 else np.float16(np.inf)
@@ -105,12 +129,17 @@ def _saturate(array: Array, target: PrimitiveType) -> Array:
 
 
 def total_order_key(array: Array) -> Array:
-    """Integers that compare as the values do in IEEE total order: -NaN < -inf < -0 < +0 < inf < NaN. Integers: themselves."""
+    """Integers that compare as the values do in IEEE total order: -NaN < -inf < -0 < +0 < inf < NaN. Integers:
+    themselves."""
     array = np.asarray(widen(array))
     if array.dtype.kind != "f":
         return array
     signed = signed_dtype(array.dtype.itemsize * 8)
-    bits = array.view(signed) if array.flags.c_contiguous else np.ascontiguousarray(array).view(signed).reshape(array.shape)
+    bits = (
+        array.view(signed)
+        if array.flags.c_contiguous
+        else np.ascontiguousarray(array).view(signed).reshape(array.shape)
+    )
     return np.asarray(bits ^ ((bits >> (signed.itemsize * 8 - 1)) & np.iinfo(signed).max))
 
 

@@ -28,7 +28,9 @@ def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     feature_groups, batch_groups = value("feature_group_count"), value("batch_group_count")
     groups = max(feature_groups, batch_groups)
     lhs = widen(operands[0]).transpose([labels.input_batch, *labels.input_spatial, labels.input_feature])
-    rhs = widen(operands[1]).transpose([*labels.kernel_spatial, labels.kernel_input_feature, labels.kernel_output_feature])
+    rhs = widen(operands[1]).transpose(
+        [*labels.kernel_spatial, labels.kernel_input_feature, labels.kernel_output_feature]
+    )
     spatial, rank = lhs.shape[1:-1], lhs.ndim - 2
     kernel_inputs, kernel_outputs = rhs.shape[-2:]
     # Bring both to one form: lhs [group, batch, spatial ..., feature], rhs [spatial ..., group, feature, output].
@@ -45,7 +47,7 @@ def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     whole = slice(None)
     for position in window_positions(window, spatial, output):
         block = lhs[(whole, whole, *position.elements)]
-        kernel = rhs[position.index]
+        kernel = rhs[position.kernel]
         if kernel_inputs == 1:
             product = block * kernel.reshape(groups, *[1] * (rank + 1), per_group)
         else:

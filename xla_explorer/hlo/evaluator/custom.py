@@ -1,11 +1,18 @@
-"""Custom calls with a meaning of their own: markers that are the identity on one device, and targets that XLA itself emits."""
+"""Custom calls with a meaning of their own: markers that are the identity on one device, and targets that XLA
+itself emits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xla_explorer.hlo.evaluator.registry import CUSTOM_CALL_FUNCTIONS, UnsupportedOpcodeError, Value, evaluates, evaluates_custom_call
+from xla_explorer.hlo.evaluator.registry import (
+    CUSTOM_CALL_FUNCTIONS,
+    UnsupportedOpcodeError,
+    Value,
+    evaluates,
+    evaluates_custom_call,
+)
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
@@ -18,13 +25,23 @@ def custom_call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     target = i.attributes.value("custom_call_target")
     function = CUSTOM_CALL_FUNCTIONS.get(target.strip('"'))
     if function is None:
-        raise UnsupportedOpcodeError("custom-call", f"%{i.name}: the evaluator does not know the custom call target {target}",
-                                     "register it with @evaluates_custom_call")
+        raise UnsupportedOpcodeError(
+            "custom-call",
+            f"%{i.name}: the evaluator does not know the custom call target {target}",
+            "register it with @evaluates_custom_call",
+        )
     return function(i, operands, evaluator)
 
 
-@evaluates_custom_call("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement", "MoveToHost", "MoveToDevice",
-                       "LayoutConstraint")
+@evaluates_custom_call(
+    "Sharding",
+    "SPMDFullToShardShape",
+    "SPMDShardToFullShape",
+    "annotate_device_placement",
+    "MoveToHost",
+    "MoveToDevice",
+    "LayoutConstraint",
+)
 def identity(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """Operand 0: a marker for passes."""
     return operands[0]

@@ -136,7 +136,7 @@ def pad(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> V
     return result
 
 
-# -- reinterpretation ------------------------------------------------------------------------------------------------------
+# -- reinterpretation ----------------------------------------
 @evaluates("bitcast-convert")
 def bitcast_convert(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """The bits as another type. A narrower one adds a minor dimension, a wider one removes it; little endian."""
@@ -147,7 +147,11 @@ def reinterpret(x: Array, target: PrimitiveType) -> Array:
     """See `bitcast_convert`."""
     source = type_of(x.dtype)
     if source.bits == target.bits:
-        return from_bits(to_bits(x), target) if not (source.is_complex or target.is_complex) else np.ascontiguousarray(x).view(target.dtype)
+        return (
+            from_bits(to_bits(x), target)
+            if not (source.is_complex or target.is_complex)
+            else np.ascontiguousarray(x).view(target.dtype)
+        )
     if min(source.bits, target.bits) >= 8:
         whole = np.array(x, order="C", copy=None)
         if source.bits > target.bits:
@@ -185,10 +189,12 @@ def bitcast(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) 
 
 def _from_storage(stored: Array, shape: Shape) -> Array:
     major_to_minor = shape.layout.minor_to_major[::-1]
-    return stored.reshape([shape.dimensions[d] for d in major_to_minor]).transpose(np.argsort(major_to_minor) if shape.rank else ())
+    return stored.reshape([shape.dimensions[d] for d in major_to_minor]).transpose(
+        np.argsort(major_to_minor) if shape.rank else ()
+    )
 
 
-# -- dynamic dimensions ----------------------------------------------------------------------------------------------------
+# -- dynamic dimensions ----------------------------------------
 @evaluates("get-dimension-size")
 def get_dimension_size(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """The actual size of a dimension, s32."""

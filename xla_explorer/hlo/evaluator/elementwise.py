@@ -1,6 +1,7 @@
 """Elementwise opcodes whose result is exact or a single rounding: arithmetic, logic, comparisons, conversions.
 
-Shapes are not read from the instruction, so each function works on arrays where a computation has scalars (`vectorise`).
+Shapes are not read from the instruction, so each function works on arrays where a computation has scalars
+(`vectorise`).
 Source: StableHLO spec; the edge cases are XLA:CPU's (division by zero, wide shifts, NaN through maximum).
 """
 
@@ -11,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_explorer.hlo.evaluator.conversion import WIDER, convert, from_bits, narrow, to_bits, total_order_key, type_of, unsigned_dtype, widen
+from xla_explorer.hlo.evaluator.conversion import (
+    WIDER,
+    convert,
+    from_bits,
+    narrow,
+    to_bits,
+    total_order_key,
+    type_of,
+    unsigned_dtype,
+    widen,
+)
 from xla_explorer.hlo.evaluator.registry import Array, Value, evaluates
 
 if TYPE_CHECKING:
@@ -37,7 +48,7 @@ def _crop_to_common(a: Array, b: Array) -> tuple[Array, Array]:
     return a[window], b[window]
 
 
-# -- arithmetic ----------------------------------------------------------------------------------------------------------
+# -- arithmetic ----------------------------------------
 @evaluates("add")
 def add(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """Integers wrap; pred: or."""
@@ -62,7 +73,9 @@ def quotient(a: Array, b: Array) -> Array:
         return np.asarray(np.true_divide(a, b))
     zero = b == 0
     if a.dtype.kind == "u":
-        return np.where(zero, a.dtype.type(np.iinfo(a.dtype).max), np.floor_divide(a, np.where(zero, b.dtype.type(1), b)))
+        return np.where(
+            zero, a.dtype.type(np.iinfo(a.dtype).max), np.floor_divide(a, np.where(zero, b.dtype.type(1), b))
+        )
     one = b.dtype.type(1)
     minus = b == -1
     safe = np.where(zero | minus, one, b)
@@ -193,11 +206,12 @@ def sign(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> 
     return narrow(np.sign(wide), x.dtype)
 
 
-# -- rounding ------------------------------------------------------------------------------------------------------------
+# -- rounding ----------------------------------------
 def round_half_away(x: Array) -> Array:
     """Nearest integer, halves away from zero; the sign of zero is kept."""
     whole = np.trunc(x)
-    return np.copysign(np.where(np.abs(x - whole) >= 0.5, np.abs(whole) + 1, np.abs(whole)).astype(x.dtype), x)
+    up = np.abs(x - whole) >= 0.5
+    return np.asarray(np.copysign(np.where(up, np.abs(whole) + 1, np.abs(whole)).astype(x.dtype), x))
 
 
 def _register_rounding(name: str, function: Callable[[Array], Array]) -> None:
@@ -207,7 +221,12 @@ def _register_rounding(name: str, function: Callable[[Array], Array]) -> None:
         return narrow(function(widen(x)), x.dtype)
 
 
-for _name, _function in (("ceil", np.ceil), ("floor", np.floor), ("round-nearest-even", np.rint), ("round-nearest-afz", round_half_away)):
+for _name, _function in (
+    ("ceil", np.ceil),
+    ("floor", np.floor),
+    ("round-nearest-even", np.rint),
+    ("round-nearest-afz", round_half_away),
+):
     _register_rounding(_name, _function)
 
 
@@ -217,7 +236,7 @@ def is_finite(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
     return np.isfinite(widen(operands[0]))
 
 
-# -- bits ----------------------------------------------------------------------------------------------------------------
+# -- bits ----------------------------------------
 @evaluates("not")
 def logical_not(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """Bitwise; logical for pred."""
@@ -305,13 +324,23 @@ def shift_right_arithmetic(_: HloInstruction, operands: Sequence[Value], evaluat
         lift = 8 - element.bits if element.bits < 8 else 0
         signed = np.asarray(signed << lift).view(storage) >> lift if lift else signed.view(storage)
     clipped = np.where(over, amount.dtype.type(width - 1), amount).astype(signed.dtype)
-    return from_bits(to_bits(np.right_shift(signed, clipped)) if width >= 8 else
-                     to_bits(np.right_shift(signed, clipped)) & np.uint8((1 << width) - 1), element)
+    return from_bits(
+        to_bits(np.right_shift(signed, clipped))
+        if width >= 8
+        else to_bits(np.right_shift(signed, clipped)) & np.uint8((1 << width) - 1),
+        element,
+    )
 
 
-# -- comparison and choice -----------------------------------------------------------------------------------------------
-_COMPARISONS: dict[str, Any] = {"EQ": np.equal, "NE": np.not_equal, "LT": np.less, "LE": np.less_equal,
-                                "GT": np.greater, "GE": np.greater_equal}
+# -- comparison and choice ----------------------------------------
+_COMPARISONS: dict[str, Any] = {
+    "EQ": np.equal,
+    "NE": np.not_equal,
+    "LT": np.less,
+    "LE": np.less_equal,
+    "GT": np.greater,
+    "GE": np.greater_equal,
+}
 
 
 @evaluates("compare")
@@ -337,7 +366,7 @@ def select(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
     return np.where(predicate, on_true, on_false)
 
 
-# -- types ---------------------------------------------------------------------------------------------------------------
+# -- types ----------------------------------------
 @evaluates("convert")
 def convert_type(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """See `conversion.convert`."""
@@ -348,7 +377,9 @@ def convert_type(i: HloInstruction, operands: Sequence[Value], evaluator: Evalua
 def make_complex(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """(real, imaginary) -> complex."""
     re, im = operands
-    result = np.empty(np.broadcast_shapes(re.shape, im.shape), np.complex64 if re.dtype == np.float32 else np.complex128)
+    result = np.empty(
+        np.broadcast_shapes(re.shape, im.shape), np.complex64 if re.dtype == np.float32 else np.complex128
+    )
     result.real, result.imag = re, im
     return result
 
@@ -393,11 +424,16 @@ def reduce_bits(x: Array, exponent: int, mantissa: int) -> Array:
     if mantissa < own_mantissa:
         last = own_mantissa - mantissa
         tie = (bits >> number(last)) & number(1)
-        bits = (bits + tie + number((1 << (last - 1)) - 1)) & number(~((1 << last) - 1) & ((1 << (unsigned.itemsize * 8)) - 1))
+        bits = (bits + tie + number((1 << (last - 1)) - 1)) & number(
+            ~((1 << last) - 1) & ((1 << (unsigned.itemsize * 8)) - 1)
+        )
     if exponent < own_exponent:
         bias, reduced = (1 << (own_exponent - 1)) - 1, (1 << (exponent - 1)) - 1
         field = bits & exponent_mask
-        over, under = field > number((bias + reduced) << own_mantissa), field <= number((bias - reduced) << own_mantissa)
+        over, under = (
+            field > number((bias + reduced) << own_mantissa),
+            field <= number((bias - reduced) << own_mantissa),
+        )
         bits = np.where(over, (bits & sign_mask) | exponent_mask, np.where(under, bits & sign_mask, bits))
     is_nan = (source & ~sign_mask) > exponent_mask
     bits = np.where(is_nan, source if mantissa > 0 else (source & sign_mask) | exponent_mask, bits)
@@ -406,7 +442,8 @@ def reduce_bits(x: Array, exponent: int, mantissa: int) -> Array:
 
 @evaluates("stochastic-convert")
 def stochastic_convert(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Round a float to an integer up with the probability of its fraction, decided by random bits; saturates, NaN is 0."""
+    """Round a float to an integer up with the probability of its fraction, decided by random bits; saturates,
+    NaN is 0."""
     x, random = operands
     target = i.shape.element_type
     values = widen(x).astype(np.float64)

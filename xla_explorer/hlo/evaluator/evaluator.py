@@ -28,8 +28,14 @@ class Evaluator:
     max_iterations: EvaluationError after so many iterations of one `while`; None never.
     """
 
-    def __init__(self, *, max_elements: int = DEFAULT_MAX_ELEMENTS, record: bool = False, seed: int = 0,
-                 max_iterations: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        max_elements: int = DEFAULT_MAX_ELEMENTS,
+        record: bool = False,
+        seed: int = 0,
+        max_iterations: int | None = None,
+    ) -> None:
         self.max_elements = max_elements
         self.record = record
         self.max_iterations = max_iterations
@@ -72,8 +78,10 @@ class Evaluator:
             try:
                 value = function(instruction, [frame[o] for o in operands], self)
             except (ValueError, TypeError, IndexError) as problem:
-                raise EvaluationError(f"%{instruction.name} ({instruction.opcode.name}, {instruction.shape.text_without_layout}) "
-                                      f"could not be evaluated: {problem}") from problem
+                raise EvaluationError(
+                    f"%{instruction.name} ({instruction.opcode.name}, {instruction.shape.text_without_layout}) "
+                    f"could not be evaluated: {problem}"
+                ) from problem
             if dtype is not None:
                 if value.__class__ is not np.ndarray:
                     value = np.asarray(value)
@@ -95,9 +103,11 @@ class Evaluator:
         dynamic = any(any(o.shape.dynamic) for o in instruction.operands)
         if dynamic and value.dtype == shape.element_type.dtype and value.ndim == shape.rank:
             return value
-        raise EvaluationError(f"%{instruction.name} ({instruction.opcode.name}) states the shape {shape.text_without_layout}, "
-                              f"but its operands give {value.dtype}{list(value.shape)}",
-                              "verify the module: the stated shape does not follow from the operands")
+        raise EvaluationError(
+            f"%{instruction.name} ({instruction.opcode.name}) states the shape {shape.text_without_layout}, "
+            f"but its operands give {value.dtype}{list(value.shape)}",
+            "verify the module: the stated shape does not follow from the operands",
+        )
 
     def evaluate_instruction(self, instruction: HloInstruction, operands: Sequence[Value]) -> Value:
         """The value of one instruction for given operand values; constants need none. Parameters have no value here."""
@@ -130,7 +140,9 @@ class Evaluator:
             return run_vectorised(vector_plan, arguments, shape, self)
         return self._element_by_element(computation, arguments, shape)
 
-    def evaluate_subgraph(self, instruction: HloInstruction, computation: HloComputation, arguments: Sequence[Array]) -> Array:
+    def evaluate_subgraph(
+        self, instruction: HloInstruction, computation: HloComputation, arguments: Sequence[Array]
+    ) -> Array:
         """The value of one instruction of a scalar computation, element by element over arrays of one shape."""
         values: dict[HloInstruction, Value] = {}
         needed = {instruction}
@@ -141,11 +153,16 @@ class Evaluator:
         with np.errstate(all="ignore"):
             for i in order:
                 if i in needed:
-                    values[i] = (arguments[int(i.payload)] if i.opcode.name == "parameter"
-                                 else evaluate_scalar_step(i, [values[o] for o in i.operands], self))
+                    values[i] = (
+                        arguments[int(i.payload)]
+                        if i.opcode.name == "parameter"
+                        else evaluate_scalar_step(i, [values[o] for o in i.operands], self)
+                    )
         return np.asarray(values[instruction])
 
-    def _element_by_element(self, computation: HloComputation, arguments: Sequence[Array], shape: tuple[int, ...]) -> Value:
+    def _element_by_element(
+        self, computation: HloComputation, arguments: Sequence[Array], shape: tuple[int, ...]
+    ) -> Value:
         from xla_explorer.hlo.evaluator.vectorise import empty_value, store_element
 
         spread = [np.broadcast_to(a, shape) for a in arguments]

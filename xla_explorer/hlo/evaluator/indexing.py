@@ -59,7 +59,9 @@ def gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
     sizes, offset_dims = value("slice_sizes"), value("offset_dims")
     component_of = {d: k for k, d in enumerate(value("start_index_map"))}
     batching = value("operand_batching_dims")
-    batch_of = {d: _batch_axis(b, vector_dim) for d, b in zip(batching, value("start_indices_batching_dims"), strict=True)}
+    batch_of = {
+        d: _batch_axis(b, vector_dim) for d, b in zip(batching, value("start_indices_batching_dims"), strict=True)
+    }
     dropped = set(value("collapsed_slice_dims")) | set(batching)
     batch_rank = vectors.ndim - 1
     windowed = [d for d in range(x.ndim) if d not in dropped]
@@ -102,7 +104,9 @@ def scatter(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) 
     vectors = index_vectors(indices, vector_dim)
     component_of = {d: k for k, d in enumerate(value("scatter_dims_to_operand_dims"))}
     batching = value("input_batching_dims")
-    batch_of = {d: _batch_axis(b, vector_dim) for d, b in zip(batching, value("scatter_indices_batching_dims"), strict=True)}
+    batch_of = {
+        d: _batch_axis(b, vector_dim) for d, b in zip(batching, value("scatter_indices_batching_dims"), strict=True)
+    }
     window_dims = value("update_window_dims")
     inserted = set(value("inserted_window_dims")) | set(batching)
     windowed = [d for d in range(len(shape)) if d not in inserted]
@@ -117,11 +121,14 @@ def scatter(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) 
         if start is not None:
             inside = inside & (start >= 0) & (start <= extent - sizes.get(d, 1))
             linear = linear + np.where(inside, start * stride if start.size else start, 0).reshape(
-                np.broadcast_shapes(start.shape, inside.shape) + (1,) * len(windowed))
+                np.broadcast_shapes(start.shape, inside.shape) + (1,) * len(windowed)
+            )
         elif sizes.get(d, 1) > extent:
             inside = inside & False
         if d in sizes:
-            linear = linear + (np.arange(sizes[d]) * stride).reshape([1] * batch_rank + [-1 if w == d else 1 for w in windowed])
+            linear = linear + (np.arange(sizes[d]) * stride).reshape(
+                [1] * batch_rank + [-1 if w == d else 1 for w in windowed]
+            )
     full = (*[updates[0].shape[d] for d in batch_dims], *[sizes[d] for d in windowed])
     positions = np.broadcast_to(linear, full).reshape(-1)
     keep = np.broadcast_to(inside.reshape(inside.shape + (1,) * len(windowed)), full).reshape(-1)
@@ -134,8 +141,9 @@ def scatter(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) 
     return tuple(results) if i.shape.is_tuple else results[0]
 
 
-def scatter_elements(targets: list[Array], positions: Array, updates: Sequence[Array], computation: HloComputation,
-                     evaluator: Evaluator) -> list[Array]:
+def scatter_elements(
+    targets: list[Array], positions: Array, updates: Sequence[Array], computation: HloComputation, evaluator: Evaluator
+) -> list[Array]:
     """targets[k][positions[j]] = f(targets ..., updates[k][j] ...) for j in order; writes into the (flat) targets.
 
     What repeats is done in rounds: the first update of every element at once, then every second update, and so on.
@@ -155,7 +163,9 @@ def scatter_elements(targets: list[Array], positions: Array, updates: Sequence[A
             return targets
     for chosen in rounds(positions):
         at = positions[chosen]
-        values = as_list(evaluator.evaluate_elementwise(computation, [*[t[at] for t in targets], *[u[chosen] for u in updates]]))
+        values = as_list(
+            evaluator.evaluate_elementwise(computation, [*[t[at] for t in targets], *[u[chosen] for u in updates]])
+        )
         for target, value in zip(targets, values, strict=True):
             target[at] = value
     return targets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ def _wide(x: Array) -> Array:
     return native.astype(np.complex128 if native.dtype.kind == "c" else np.float64)
 
 
+_TRANSFORMS: dict[str, Any] = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "IRFFT": np.fft.irfftn}
+
+
 @evaluates("fft")
 def fft(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """The last len(fft_length) dimensions; the inverse transforms divide by the number of elements."""
@@ -30,13 +33,13 @@ def fft(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> V
     axes = tuple(range(x.ndim - len(lengths), x.ndim))
     if 0 in i.shape.dimensions or 0 in x.shape:
         return np.zeros(i.shape.dimensions, i.shape.element_type.dtype)
-    transform = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "IRFFT": np.fft.irfftn}[kind]
-    return transform(_wide(x), lengths, axes).astype(i.shape.element_type.dtype)
+    return _TRANSFORMS[kind](_wide(x), lengths, axes).astype(i.shape.element_type.dtype)
 
 
 @evaluates("cholesky")
 def cholesky(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """L with L L^H = a (lower), or U with U^H U = a; reads one triangle; NaN all over when a is not positive definite."""
+    """L with L L^H = a (lower), or U with U^H U = a; reads one triangle; NaN all over when a is not positive
+    definite."""
     x = _wide(operands[0])
     lower = i.attributes.value("lower")
     triangle = np.tril(x) if lower else np.conj(np.swapaxes(np.triu(x), -1, -2))
@@ -85,7 +88,7 @@ def substitute(matrix: Array, right: Array, lower: bool, unit_diagonal: bool) ->
     return x
 
 
-# -- batch normalisation ---------------------------------------------------------------------------------------------------
+# -- batch normalisation ----------------------------------------
 def _feature_view(vector: Array, rank: int, feature: int) -> Array:
     return vector.reshape([-1 if d == feature else 1 for d in range(rank)])
 
@@ -98,18 +101,24 @@ def batch_norm_training(i: HloInstruction, operands: Sequence[Value], evaluator:
     others = tuple([d for d in range(x.ndim) if d != feature])
     mean, variance = x.mean(axis=others), x.var(axis=others)
     result = _normalise(x, scale, offset, mean, variance, i.attributes.value("epsilon"), feature)
-    return tuple([convert(v, s.element_type) for v, s in zip((result, mean, variance), i.shape.tuple_shapes, strict=True)])
+    return tuple(
+        [convert(v, s.element_type) for v, s in zip((result, mean, variance), i.shape.tuple_shapes, strict=True)]
+    )
 
 
 @evaluates("batch-norm-inference")
 def batch_norm_inference(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """Normalised by a given mean and variance."""
     x, scale, offset, mean, variance = map(_wide, operands)
-    result = _normalise(x, scale, offset, mean, variance, i.attributes.value("epsilon"), i.attributes.value("feature_index"))
+    result = _normalise(
+        x, scale, offset, mean, variance, i.attributes.value("epsilon"), i.attributes.value("feature_index")
+    )
     return convert(result, i.shape.element_type)
 
 
-def _normalise(x: Array, scale: Array, offset: Array, mean: Array, variance: Array, epsilon: float, feature: int) -> Array:
+def _normalise(
+    x: Array, scale: Array, offset: Array, mean: Array, variance: Array, epsilon: float, feature: int
+) -> Array:
     scale, offset, mean, variance = [_feature_view(v, x.ndim, feature) for v in (scale, offset, mean, variance)]
     return np.asarray((x - mean) / np.sqrt(variance + epsilon) * scale + offset)
 
@@ -126,6 +135,18 @@ def batch_norm_gradient(i: HloInstruction, operands: Sequence[Value], evaluator:
     normalised = (x - mean) / deviation
     grad_offset = gradient.sum(axis=others)
     grad_scale = (gradient * normalised).sum(axis=others)
-    grad_x = scale / deviation * (gradient - _feature_view(grad_offset, x.ndim, feature) / count
-                                  - normalised * _feature_view(grad_scale, x.ndim, feature) / count)
-    return tuple([convert(v, s.element_type) for v, s in zip((grad_x, grad_scale, grad_offset), i.shape.tuple_shapes, strict=True)])
+    grad_x = (
+        scale
+        / deviation
+        * (
+            gradient
+            - _feature_view(grad_offset, x.ndim, feature) / count
+            - normalised * _feature_view(grad_scale, x.ndim, feature) / count
+        )
+    )
+    return tuple(
+        [
+            convert(v, s.element_type)
+            for v, s in zip((grad_x, grad_scale, grad_offset), i.shape.tuple_shapes, strict=True)
+        ]
+    )

@@ -77,9 +77,17 @@ class Plan:
             check_size(i, max_elements)
             shape = i.shape
             checked = shape.is_array and not any(shape.dynamic)
-            self.steps.append(Step(
-                evaluation_function(i), i, tuple([slots[o] for o in i.operands]), slots[i], tuple(dying.get(number, ())),
-                shape.element_type.dtype if checked else None, shape.dimensions))
+            self.steps.append(
+                Step(
+                    evaluation_function(i),
+                    i,
+                    tuple([slots[o] for o in i.operands]),
+                    slots[i],
+                    tuple(dying.get(number, ())),
+                    shape.element_type.dtype if checked else None,
+                    shape.dimensions,
+                )
+            )
 
 
 def _live_instructions(computation: HloComputation) -> set[HloInstruction]:
@@ -108,7 +116,9 @@ def check_size(instruction: HloInstruction, max_elements: int) -> None:
         if leaf.element_count > max_elements:
             raise EvaluationError(
                 f"%{instruction.name} = {leaf.text_without_layout} has {leaf.element_count:,} elements, more than the "
-                f"evaluator's limit of {max_elements:,}", "raise max_elements, or evaluate a smaller program")
+                f"evaluator's limit of {max_elements:,}",
+                "raise max_elements, or evaluate a smaller program",
+            )
 
 
 def _leaves(shape: Shape) -> list[tuple[tuple[int, ...], Shape]]:

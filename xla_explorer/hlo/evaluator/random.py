@@ -29,7 +29,12 @@ def philox4x32(counter: Sequence[Array], key: tuple[int, int]) -> list[Array]:
     k0, k1 = key
     for _ in range(10):
         first, second = c0 * np.uint64(0xD2511F53), c2 * np.uint64(0xCD9E8D57)
-        c0, c1, c2, c3 = ((second >> _32) ^ c1 ^ np.uint64(k0), second & _LOW, (first >> _32) ^ c3 ^ np.uint64(k1), first & _LOW)
+        c0, c1, c2, c3 = (
+            (second >> _32) ^ c1 ^ np.uint64(k0),
+            second & _LOW,
+            (first >> _32) ^ c3 ^ np.uint64(k1),
+            first & _LOW,
+        )
         k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
     return [c0, c1, c2, c3]
 
@@ -93,7 +98,8 @@ def threefry_bits(state: Array, dimensions: tuple[int, ...], bits: int) -> tuple
 
 @evaluates("rng-bit-generator")
 def rng_bit_generator(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """(new state, bits). The state is u64[2] or u64[3] (Philox): key first, then the counter; or the same as u32 words."""
+    """(new state, bits). The state is u64[2] or u64[3] (Philox): key first, then the counter; or the same as
+    u32 words."""
     given = operands[0]
     state = np.ascontiguousarray(given).view(np.uint64)
     algorithm = i.attributes.get("algorithm", "rng_default")

@@ -1,6 +1,7 @@
 """`reduce` and `scan`.
 
-A reducer that numpy knows (add, multiply, maximum, minimum, and, or, xor) runs as one numpy reduction; any other is applied
+A reducer that numpy knows (add, multiply, maximum, minimum, and, or, xor) runs as one numpy reduction; any
+other is applied
 to whole slices along the reduced dimensions: a fold in order when there are few, a tree that keeps the order when many.
 """
 
@@ -49,7 +50,11 @@ def reduce_known(combiner: Combiner, x: Array, initial: Array, dimensions: tuple
         if not values.size:
             reduced = np.broadcast_to(initial, np.delete(np.array(x.shape), dimensions).astype(int)).astype(dtype)
             return reduced
-        ufunc = {"add": np.logical_or, "multiply": np.logical_and}.get(combiner.name, combiner.ufunc) if dtype == np.bool_ else combiner.ufunc
+        ufunc = (
+            {"add": np.logical_or, "multiply": np.logical_and}.get(combiner.name, combiner.ufunc)
+            if dtype == np.bool_
+            else combiner.ufunc
+        )
         reduced = narrow(np.asarray(ufunc.reduce(values, axis=dimensions)), dtype)
         return combine_pair(combiner, reduced, np.asarray(initial))
     start = widen(initial).astype(wide) if wide != initial.dtype else initial
@@ -57,8 +62,13 @@ def reduce_known(combiner: Combiner, x: Array, initial: Array, dimensions: tuple
     return np.asarray(narrow(np.asarray(combiner.ufunc(reduced, start), wide), dtype))
 
 
-def reduce_general(computation: HloComputation, arrays: Sequence[Array], initial: Sequence[Array], dimensions: tuple[int, ...],
-                   evaluator: Evaluator) -> list[Array]:
+def reduce_general(
+    computation: HloComputation,
+    arrays: Sequence[Array],
+    initial: Sequence[Array],
+    dimensions: tuple[int, ...],
+    evaluator: Evaluator,
+) -> list[Array]:
     """Any reducer over N arrays: the reduced dimensions become one leading dimension, then fold or tree."""
     shape = arrays[0].shape
     kept = [d for d in range(len(shape)) if d not in dimensions]
@@ -88,7 +98,8 @@ def as_list(value: Value) -> list[Array]:
 
 @evaluates("scan")
 def scan(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """f(inputs at k ..., carries ...) -> (outputs at k ..., carries ...) along one dimension; outputs, then final carries."""
+    """f(inputs at k ..., carries ...) -> (outputs at k ..., carries ...) along one dimension; outputs, then
+    final carries."""
     attributes = i.attributes
     carry_count = attributes.get("num_carries", 0)
     dimensions = attributes.value("dimensions")

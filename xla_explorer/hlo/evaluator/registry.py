@@ -66,7 +66,8 @@ def evaluates(*opcodes: str) -> Callable[[_F], _F]:
 
 
 def evaluates_custom_call(*targets: str) -> Callable[[_F], _F]:
-    """Register the meaning of custom calls by their `custom_call_target`. A later registration replaces an earlier one."""
+    """Register the meaning of custom calls by their `custom_call_target`. A later registration replaces an
+    earlier one."""
 
     def register(function: _F) -> _F:
         for target in targets:
@@ -77,5 +78,6 @@ def evaluates_custom_call(*targets: str) -> Callable[[_F], _F]:
 
 
 def supported_opcodes() -> frozenset[str]:
-    """Names of the opcodes that have a meaning here (collectives and custom calls: for one device and known targets)."""
+    """Names of the opcodes that have a meaning here (collectives and custom calls: for one device and known
+    targets)."""
     return frozenset(EVALUATION_FUNCTIONS)

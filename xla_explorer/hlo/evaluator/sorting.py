@@ -31,7 +31,8 @@ class SortKey(NamedTuple):
 
 @evaluates("sort")
 def sort(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """All operands reordered alike along one dimension, so that the comparator holds between neighbours; always stable."""
+    """All operands reordered alike along one dimension, so that the comparator holds between neighbours;
+    always stable."""
     dimensions = i.attributes.value("dimensions")
     axis = dimensions[0] if dimensions else operands[0].ndim - 1
     lines = [np.moveaxis(x, axis, -1) for x in operands]
@@ -69,7 +70,8 @@ def _stable_order(values: Array, ascending: bool) -> Array:
 
 
 def _key_values(key: SortKey, comparator: HloComputation, lines: Sequence[Array], evaluator: Evaluator) -> Array | None:
-    """The key as integers (so that it can be complemented), or None when a float key holds NaN under a partial order."""
+    """The key as integers (so that it can be complemented), or None when a float key holds NaN under a partial
+    order."""
     arguments: list[Array] = []
     for line in lines:
         arguments += [line, line]

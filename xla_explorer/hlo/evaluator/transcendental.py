@@ -34,8 +34,15 @@ def in_double(function: Callable[..., Array], *operands: Array) -> Array:
     shape = np.broadcast_shapes(*[x.shape for x in operands])
     size = math.prod(shape)
     if size <= _BLOCK:
-        return np.asarray(function(*[np.asarray(x).astype(wide) for x in operands])).astype(operands[0].dtype).astype(dtype, copy=False)
-    flat = [np.ascontiguousarray(x).reshape(-1) if x.shape == shape else np.broadcast_to(x, shape).reshape(-1) for x in operands]
+        return (
+            np.asarray(function(*[np.asarray(x).astype(wide) for x in operands]))
+            .astype(operands[0].dtype)
+            .astype(dtype, copy=False)
+        )
+    flat = [
+        np.ascontiguousarray(x).reshape(-1) if x.shape == shape else np.broadcast_to(x, shape).reshape(-1)
+        for x in operands
+    ]
     result = np.empty(size, operands[0].dtype)
     for start in range(0, size, _BLOCK):
         result[start : start + _BLOCK] = function(*[x[start : start + _BLOCK].astype(wide) for x in flat])
@@ -53,11 +60,14 @@ def reciprocal_square_root(x: Array) -> Array:
 
 
 def log_plus_one(x: Array) -> Array:
-    """log(1 + x), accurate near zero; for complex x the real part is log1p(2 re + re^2 + im^2) / 2 when |x| is small."""
+    """log(1 + x), accurate near zero; for complex x the real part is log1p(2 re + re^2 + im^2) / 2 when |x| is
+    small."""
     if x.dtype.kind != "c":
         return np.asarray(np.log1p(x))
     modulus = np.abs(x)
-    real = np.where(modulus < 0.5, 0.5 * np.log1p(x.real * (2 + x.real) + x.imag * x.imag), np.log(np.hypot(1 + x.real, x.imag)))
+    real = np.where(
+        modulus < 0.5, 0.5 * np.log1p(x.real * (2 + x.real) + x.imag * x.imag), np.log(np.hypot(1 + x.real, x.imag))
+    )
     result = np.empty(x.shape, x.dtype)
     result.real, result.imag = real, np.arctan2(x.imag, 1 + x.real)
     return result
@@ -83,7 +93,8 @@ def _error_function_table() -> tuple[Array, Array]:
 def error_function(x: Array) -> Array:
     """erf to about 1e-15 relative: Taylor polynomials of degree 9 around a table of centres 1/16 apart.
 
-    The derivatives follow the Hermite recurrence t[n+2] = -2 (c t[n+1] (n+1) + n t[n]) / ((n+1)(n+2)) on Taylor coefficients.
+    The derivatives follow the Hermite recurrence t[n+2] = -2 (c t[n+1] (n+1) + n t[n]) / ((n+1)(n+2)) on
+    Taylor coefficients.
     """
     centres, values = _error_function_table()
     magnitude = np.minimum(np.abs(x), 6.0)
@@ -105,14 +116,34 @@ _exact_error_function = np.frompyfunc(math.erf, 1, 1)
 
 
 def _erf(x: Array) -> Array:
-    return in_double(error_function, x) if x.dtype != np.float64 else np.asarray(_exact_error_function(x), dtype=np.float64)
+    return (
+        in_double(error_function, x)
+        if x.dtype != np.float64
+        else np.asarray(_exact_error_function(x), dtype=np.float64)
+    )
 
 
 _UNARY: dict[str, Callable[[Array], Array]] = {
-    "exponential": exponential, "exponential-minus-one": np.expm1, "log": np.log, "log-plus-one": log_plus_one,
-    "logistic": logistic, "sqrt": np.sqrt, "rsqrt": reciprocal_square_root, "cbrt": np.cbrt, "tanh": np.tanh, "sine": np.sin,
-    "cosine": np.cos, "tan": tangent, "asin": np.arcsin, "acos": np.arccos, "sinh": np.sinh, "cosh": np.cosh,
-    "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh}
+    "exponential": exponential,
+    "exponential-minus-one": np.expm1,
+    "log": np.log,
+    "log-plus-one": log_plus_one,
+    "logistic": logistic,
+    "sqrt": np.sqrt,
+    "rsqrt": reciprocal_square_root,
+    "cbrt": np.cbrt,
+    "tanh": np.tanh,
+    "sine": np.sin,
+    "cosine": np.cos,
+    "tan": tangent,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+}
 
 
 def _register(name: str, function: Callable[[Array], Array]) -> None:

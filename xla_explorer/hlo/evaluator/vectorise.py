@@ -1,6 +1,7 @@
 """Scalar computations on whole arrays: reducers, combiners, comparators and map bodies, one numpy call per instruction.
 
-Possible when every instruction of the computation is elementwise over scalars (or a reshape, broadcast, tuple, call ... of
+Possible when every instruction of the computation is elementwise over scalars (or a reshape, broadcast, tuple,
+call ... of
 such). Loops and data movement are not; the evaluator then falls back to one run per element.
 """
 
@@ -82,8 +83,12 @@ def _run(plan: Plan, arguments: Sequence[Array], evaluator: Evaluator) -> Value:
     return frame[plan.root]
 
 
-def evaluate_scalar_step(instruction: HloInstruction, values: Sequence[Value], evaluator: Evaluator,
-                         function: EvaluationFunction | None = None) -> Value:
+def evaluate_scalar_step(
+    instruction: HloInstruction,
+    values: Sequence[Value],
+    evaluator: Evaluator,
+    function: EvaluationFunction | None = None,
+) -> Value:
     """One instruction over scalars, on arrays."""
     name = instruction.opcode.name
     if name in _SCALAR_IDENTITY:

@@ -1,6 +1,7 @@
 """Windowed reductions: `reduce-window` and `select-and-scatter`.
 
-Both walk over the positions inside a window (few) and treat every window at once (many): position p of all windows is one
+Both walk over the positions inside a window (few) and treat every window at once (many): position p of all
+windows is one
 strided slice of the operand. Where p falls on padding or between dilated elements, it takes no part.
 """
 
@@ -25,20 +26,27 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.instruction import HloInstruction
 
 
+TRIVIAL_WINDOW = WindowDimension(1)
+
+
 class WindowPosition(NamedTuple):
     """One position inside the window: which windows have an operand element there, and where these elements are."""
 
-    index: tuple[int, ...]
+    kernel: tuple[int, ...]
     windows: tuple[slice, ...]
     elements: tuple[slice, ...]
 
 
 def window_positions(window: Window, base: Sequence[int], output: Sequence[int]) -> Iterator[WindowPosition]:
     """The positions in row-major order; those that lie on no element of any window are left out."""
-    per_dimension = [[found for k in range(d.size) if (found := _along(d, k, n, m)) is not None]
-                     for d, n, m in zip(window.dimensions, base, output, strict=True)]
+    per_dimension = [
+        [found for k in range(d.size) if (found := _along(d, k, n, m)) is not None]
+        for d, n, m in zip(window.dimensions, base, output, strict=True)
+    ]
     for choice in itertools.product(*per_dimension):
-        yield WindowPosition(tuple([c[0] for c in choice]), tuple([c[1] for c in choice]), tuple([c[2] for c in choice]))
+        yield WindowPosition(
+            tuple([c[0] for c in choice]), tuple([c[1] for c in choice]), tuple([c[2] for c in choice])
+        )
 
 
 def _along(d: WindowDimension, k: int, base: int, output: int) -> tuple[int, slice, slice] | None:
@@ -56,13 +64,17 @@ def _along(d: WindowDimension, k: int, base: int, output: int) -> tuple[int, sli
     if element >= base:
         return None
     count = min((output - 1 - first) // period, (base - 1 - element) // element_step) + 1
-    return (k, slice(first, first + (count - 1) * period + 1, period),
-            slice(element, element + (count - 1) * element_step + 1, element_step))
+    return (
+        k,
+        slice(first, first + (count - 1) * period + 1, period),
+        slice(element, element + (count - 1) * element_step + 1, element_step),
+    )
 
 
 @evaluates("reduce-window")
 def reduce_window(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The reducer over each window: the initial value once, then the elements under the window; padding takes no part."""
+    """The reducer over each window: the initial value once, then the elements under the window; padding takes
+    no part."""
     count = len(operands) // 2
     arrays, initial = operands[:count], operands[count:]
     window = i.attributes.value("window")
@@ -73,25 +85,70 @@ def reduce_window(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
         return (result,) if i.shape.is_tuple else result
     accumulators = [np.broadcast_to(v, output).copy() for v in initial]
     for position in window_positions(window, arrays[0].shape, output):
-        values = as_list(evaluator.evaluate_elementwise(
-            i.called[0], [*[a[position.windows] for a in accumulators], *[x[position.elements] for x in arrays]]))
+        values = as_list(
+            evaluator.evaluate_elementwise(
+                i.called[0], [*[a[position.windows] for a in accumulators], *[x[position.elements] for x in arrays]]
+            )
+        )
         for accumulator, value in zip(accumulators, values, strict=True):
             accumulator[position.windows] = value
     return tuple(accumulators) if i.shape.is_tuple else accumulators[0]
 
 
-def _reduce_window_known(combiner: Combiner, x: Array, initial: Array, window: Window, output: tuple[int, ...]) -> Array:
+# Wider windows are put together from windows of 1, 2, 4 ... elements.
+_NARROW = 16
+
+
+def _reduce_window_known(
+    combiner: Combiner, x: Array, initial: Array, window: Window, output: tuple[int, ...]
+) -> Array:
+    """One dimension after the other, since these combiners are associative and commutative; padding holds the
+    identity."""
     dtype = x.dtype
     native = widen(x) if dtype in WIDER else x
     wide = accumulation_dtype(dtype, combiner.name)
     values = native.astype(wide, copy=False)
-    accumulator = np.full(output, identity_of(combiner.name, wide), wide)
-    for position in window_positions(window, x.shape, output):
-        target = accumulator[position.windows]
-        combiner.ufunc(target, values[position.elements], out=target)
+    identity = identity_of(combiner.name, wide)
+    for axis, (d, count) in enumerate(zip(window.dimensions, output, strict=True)):
+        if d != TRIVIAL_WINDOW:
+            values = np.moveaxis(
+                _reduce_along(combiner.ufunc, np.moveaxis(values, axis, 0), d, count, identity), 0, axis
+            )
     if combiner.name in ("maximum", "minimum"):
-        return combine_pair(combiner, narrow(accumulator, dtype), np.asarray(initial))
-    return np.asarray(narrow(np.asarray(combiner.ufunc(accumulator, widen(initial).astype(wide))), dtype))
+        return combine_pair(combiner, narrow(values, dtype), np.asarray(initial))
+    return np.asarray(narrow(np.asarray(combiner.ufunc(values, widen(initial).astype(wide))), dtype))
+
+
+def _reduce_along(ufunc: np.ufunc, x: Array, d: WindowDimension, count: int, identity: object) -> Array:
+    """Windows along dimension 0."""
+    length = max(0, d.padding_low + (x.shape[0] - 1) * d.base_dilation + 1 + d.padding_high) if x.shape[0] else 0
+    span = (d.size - 1) * d.window_dilation + 1
+    padded = np.full((max(length, span, 1), *x.shape[1:]), identity, x.dtype)
+    first = max(0, -(d.padding_low // d.base_dilation))
+    begin = d.padding_low + first * d.base_dilation
+    room = len(range(begin, length, d.base_dilation))
+    kept = x[first : first + room]
+    padded[begin : begin + len(kept) * d.base_dilation : d.base_dilation] = kept
+    if not count:
+        return padded[:0]
+    step = d.window_dilation
+    starts = (count - 1) * d.stride + 1
+    if d.size <= _NARROW:
+        total = padded[: starts : d.stride].copy()
+        for k in range(1, d.size):
+            ufunc(total, padded[k * step : k * step + starts : d.stride], out=total)
+        return total
+    # block[j] covers `width` elements from j on; the bits of the size say which blocks make up a window.
+    block, width, offset = padded, 1, 0
+    total = np.full((starts, *x.shape[1:]), identity, x.dtype)
+    while True:
+        if d.size & width:
+            ufunc(total, block[offset * step : offset * step + starts], out=total)
+            offset += width
+        if offset == d.size:
+            return total[:: d.stride]
+        block = ufunc(block[: len(block) - width * step], block[width * step :])
+        width *= 2
 
 
 @evaluates("select-and-scatter")
@@ -112,5 +169,7 @@ def select_and_scatter(i: HloInstruction, operands: Sequence[Value], evaluator: 
     result = np.full(x.shape, initial, x.dtype)
     selected = chosen.reshape(-1)
     valid = selected >= 0
-    flat = scatter_elements([result.reshape(-1)], selected[valid], [source.reshape(-1)[valid]], i.called[1], evaluator)[0]
+    flat = scatter_elements([result.reshape(-1)], selected[valid], [source.reshape(-1)[valid]], i.called[1], evaluator)[
+        0
+    ]
     return flat.reshape(x.shape)

@@ -1,0 +1,377 @@
+"""Reductions, windows, sorts, dots and convolutions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from evaluator_programs import dtype, module_text, run, run_text, shape, tuple_of
+
+from xla_explorer.hlo.attributes import Window, WindowDimension
+from xla_explorer.hlo.attributes.codecs import CODECS
+
+F = np.float32
+NAN = np.nan
+
+
+@pytest.mark.parametrize(
+    ("opcode", "element", "argument", "initial", "expected"),
+    [
+        ("add", "f32", [1, 2, 3], 100, 106),
+        ("multiply", "s32", [2, 3, 4], 1, 24),
+        ("maximum", "f32", [1, NAN, 3], -np.inf, NAN),
+        ("minimum", "s8", [5, -3], 127, -3),
+        ("and", "pred", [True, False], True, False),
+        ("or", "u8", [1, 4], 0, 5),
+        ("xor", "s32", [5, 1], 0, 4),
+        ("add", "pred", [True, True], False, True),
+        ("add", "s8", [100, 100], 0, -56),
+        ("maximum", "bf16", [1, 2], 7, 7),
+        ("multiply", "pred", [True, False], True, False),
+        ("add", "f32", [], 5, 5),
+        ("maximum", "f32", [], 5, 5),
+    ],
+)
+def test_reduce(opcode: str, element: str, argument: list[float], initial: float, expected: float) -> None:
+    x, start = np.array(argument, dtype(element)), np.array(initial, dtype(element))
+    result = run("reduce", shape(element), x, start, to_apply=(opcode, element), dimensions=(0,))
+    assert result.dtype == dtype(element)
+    np.testing.assert_array_equal(result.astype(np.float64), np.float64(expected))
+
+
+def test_reduce_of_halves_does_not_lose_small_addends() -> None:
+    x = np.full(4096, 0.1, np.float16)
+    result = run("reduce", shape("f16"), x, np.float16(0), to_apply=("add", "f16"), dimensions=(0,))
+    assert 408 <= float(result) <= 410
+
+
+ARGMAX = """HloModule argmax
+f {
+  a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  gt = pred[] compare(a, b), direction=GT
+  ne = pred[] compare(a, a), direction=NE
+  first = pred[] or(gt, ne)
+  eq = pred[] compare(a, b), direction=EQ
+  lower = pred[] compare(i, j), direction=LT
+  tie = pred[] and(eq, lower)
+  index = pred[] or(first, tie)
+  v = f32[] select(first, a, b)
+  k = s32[] select(index, i, j)
+  ROOT r = (f32[], s32[]) tuple(v, k)
+}
+ENTRY main {
+  x = f32[3,ROWS] parameter(0)
+  i = s32[3,ROWS] iota(), iota_dimension=1
+  low = f32[] constant(-inf)
+  zero = s32[] constant(0)
+  ROOT r = (f32[3], s32[3]) reduce(x, i, low, zero), dimensions={1}, to_apply=f
+}
+"""
+
+
+@pytest.mark.parametrize("rows", [5, 300, 1001])
+def test_reduce_with_several_operands(rows: int) -> None:
+    x = np.random.default_rng(0).integers(0, 40, (3, rows)).astype(F)
+    value, index = run_text(ARGMAX.replace("ROWS", str(rows)), x)
+    np.testing.assert_array_equal(value, x.max(1))
+    np.testing.assert_array_equal(index, x.argmax(1))
+
+
+# -- windows ----------------------------------------
+@pytest.mark.parametrize(
+    ("window", "argument", "initial", "expected"),
+    [
+        ("size=3 pad=1_1", [1, 2, 3], 100, [103, 106, 105]),
+        ("size=2 lhs_dilate=2", [1, 2, 3], 0, [1, 2, 2, 3]),
+        ("size=2 rhs_dilate=2", [1, 2, 3, 4, 5], 0, [4, 6, 8]),
+        ("size=2 stride=2", [1, 2, 3, 4, 5], 0, [3, 7]),
+        ("size=2 pad=-1_0", [1, 2, 3, 4], 0, [5, 7]),
+    ],
+)
+def test_reduce_window(window: str, argument: list[float], initial: float, expected: list[float]) -> None:
+    value = CODECS["window"].read("{" + window + "}")
+    result = run(
+        "reduce-window",
+        shape("f32", len(expected)),
+        np.array(argument, F),
+        F(initial),
+        to_apply=("add", "f32"),
+        window=value,
+    )
+    np.testing.assert_array_equal(result, expected)
+
+
+def _window_by_hand(x: np.ndarray, w: WindowDimension) -> list[float]:
+    result = []
+    for o in range(w.output_size(len(x))):
+        total = 0.0
+        for k in range(w.size):
+            at = o * w.stride + k * w.window_dilation - w.padding_low
+            if at >= 0 and at % w.base_dilation == 0 and at // w.base_dilation < len(x):
+                # What high padding below zero cuts off takes no part either.
+                if at < (len(x) - 1) * w.base_dilation + 1 + min(w.padding_high, 0):
+                    total += float(x[at // w.base_dilation])
+        result.append(total)
+    return result
+
+
+def test_reduce_window_agrees_with_a_loop() -> None:
+    random = np.random.default_rng(1)
+    for _ in range(150):
+        draw = random.integers
+        w = WindowDimension(
+            int(draw(1, 40)), int(draw(1, 4)), int(draw(-3, 30)), int(draw(-3, 30)), int(draw(1, 4)), int(draw(1, 4))
+        )
+        x = draw(-9, 9, int(draw(1, 12))).astype(F)
+        expected = _window_by_hand(x, w)
+        for opcode in ("add", "maximum"):
+            if opcode == "maximum" and not expected:
+                continue
+            result = run(
+                "reduce-window", shape("f32", len(expected)), x, F(0), to_apply=(opcode, "f32"), window=Window((w,))
+            )
+            if opcode == "add":
+                np.testing.assert_allclose(result, expected, rtol=1e-6, err_msg=str(w))
+
+
+def test_general_reduce_window_agrees_with_the_known_one() -> None:
+    text = """HloModule m
+f {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  n = f32[] negate(b)
+  ROOT r = f32[] subtract(a, n)
+}
+ENTRY main {
+  x = f32[6,5] parameter(0)
+  zero = f32[] constant(7)
+  ROOT r = f32[6,3] reduce-window(x, zero), window={size=3x2 stride=1x2 pad=1_1x1_0}, to_apply=f
+}
+"""
+    x = np.arange(30, dtype=F).reshape(6, 5)
+    known = text.replace("n = f32[] negate(b)\n  ROOT r = f32[] subtract(a, n)", "ROOT r = f32[] add(a, b)")
+    np.testing.assert_array_equal(run_text(text, x), run_text(known, x))
+
+
+def test_select_and_scatter() -> None:
+    text = module_text(
+        """x = f32[6] parameter(0)
+        s = f32[3] parameter(1)
+        zero = f32[] constant(0)
+        ROOT r = f32[6] select-and-scatter(x, s, zero), window={size=2 stride=2}, select=ge, scatter=add""",
+        "f32",
+        "ge",
+        "add",
+    )
+    result = run_text(text, np.array([1, 3, 2, 2, NAN, 5], F), np.array([10, 20, 30], F))
+    np.testing.assert_array_equal(result, [0, 10, 20, 0, 0, 30])
+
+
+# -- sort ----------------------------------------
+def _sort_text(comparator: str, entry: str) -> str:
+    return f"HloModule m\ncmp {{\n{comparator}\n}}\nENTRY main {{\n{entry}\n}}\n"
+
+
+SCALARS = """  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+"""
+
+
+def test_sort_in_total_order() -> None:
+    text = _sort_text(
+        SCALARS + "  ROOT r = pred[] compare(a, b), direction=LT, type=TOTALORDER",
+        "  x = f32[8] parameter(0)\n  ROOT r = f32[8] sort(x), dimensions={0}, to_apply=cmp",
+    )
+    x = np.array([3, NAN, -0.0, -np.inf, 0.0, 1, np.inf, -NAN], F)
+    x[7] = np.copysign(F(NAN), F(-1))
+    result = run_text(text, x)
+    assert np.isnan(result[0]) and np.signbit(result[0]) and np.isnan(result[-1]) and not np.signbit(result[-1])
+    np.testing.assert_array_equal(result[1:-1], [-np.inf, -0.0, 0.0, 1, 3, np.inf])
+    np.testing.assert_array_equal(np.signbit(result[2:4]), [True, False])
+
+
+def test_sort_descending_with_payload_is_stable() -> None:
+    text = _sort_text(
+        SCALARS
+        + """  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  ROOT r = pred[] compare(a, b), direction=GT""",
+        """  x = f32[2,9] parameter(0)
+  i = s32[2,9] iota(), iota_dimension=1
+  ROOT r = (f32[2,9], s32[2,9]) sort(x, i), dimensions={1}, is_stable=true, to_apply=cmp""",
+    )
+    x = np.random.default_rng(0).integers(0, 4, (2, 9)).astype(F)
+    keys, order = run_text(text, x)
+    np.testing.assert_array_equal(order, np.argsort(-x, axis=1, kind="stable"))
+    np.testing.assert_array_equal(keys, np.take_along_axis(x, order, 1))
+
+
+LEXICOGRAPHIC = (
+    SCALARS
+    + """  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  less = pred[] compare(a, b), direction=LT
+  equal = pred[] compare(a, b), direction=EQ
+  rest = pred[] compare(c, d), direction=GT
+  tie = pred[] and(equal, rest)
+  ROOT r = pred[] or(less, tie)"""
+)
+# A difference of both sides is no key of one side: this one drives the merge sort.
+ARBITRARY = (
+    SCALARS
+    + """  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  difference = f32[] subtract(a, b)
+  zero = f32[] constant(0)
+  less = pred[] compare(difference, zero), direction=LT
+  equal = pred[] compare(difference, zero), direction=EQ
+  rest = pred[] compare(c, d), direction=GT
+  tie = pred[] and(equal, rest)
+  ROOT r = pred[] or(less, tie)"""
+)
+
+
+@pytest.mark.parametrize("comparator", [LEXICOGRAPHIC, ARBITRARY])
+@pytest.mark.parametrize("length", [1, 2, 7, 64, 333])
+def test_sort_by_two_keys(comparator: str, length: int) -> None:
+    text = _sort_text(
+        comparator,
+        f"""  x = f32[2,{length}] parameter(0)
+  y = s32[2,{length}] parameter(1)
+  ROOT r = (f32[2,{length}], s32[2,{length}]) sort(x, y), dimensions={{1}}, to_apply=cmp""",
+    )
+    random = np.random.default_rng(0)
+    x, y = random.integers(0, 9, (2, length)).astype(F), random.integers(0, 9, (2, length), dtype=np.int32)
+    keys, values = run_text(text, x, y)
+    for row in range(2):
+        order = np.lexsort((-y[row], x[row]))
+        np.testing.assert_array_equal(keys[row], x[row][order])
+        np.testing.assert_array_equal(values[row], y[row][order])
+
+
+def test_top_k() -> None:
+    x = np.array([1, 5, NAN, 5, 2], F)
+    values, indices = run("topk", tuple_of(shape("f32", 3), shape("s32", 3)), x, k=3, largest=True)
+    np.testing.assert_array_equal(values, [NAN, 5, 5])
+    np.testing.assert_array_equal(indices, [2, 1, 3])
+    values, indices = run("topk", tuple_of(shape("f32", 3), shape("s32", 3)), x, k=3, largest=False)
+    np.testing.assert_array_equal(indices, [0, 4, 1])
+
+
+# -- contraction ----------------------------------------
+def test_dot_general_with_batch_dimensions() -> None:
+    random = np.random.default_rng(0)
+    a, b = random.standard_normal((4, 2, 3)).astype(F), random.standard_normal((3, 5, 4)).astype(F)
+    result = run(
+        "dot",
+        shape("f32", 4, 2, 5),
+        a,
+        b,
+        lhs_batch_dims=(0,),
+        rhs_batch_dims=(2,),
+        lhs_contracting_dims=(2,),
+        rhs_contracting_dims=(0,),
+    )
+    np.testing.assert_allclose(result, np.einsum("bij,jkb->bik", a, b), rtol=1e-5)
+
+
+def test_dot_of_bytes_into_words() -> None:
+    result = run(
+        "dot",
+        shape("s32"),
+        np.array([100, 1], np.int8),
+        np.array([100, 100], np.int8),
+        lhs_contracting_dims=(0,),
+        rhs_contracting_dims=(0,),
+    )
+    assert result == 10100
+
+
+def test_dot_of_integers_wraps() -> None:
+    x = np.array([2**31 - 1, 2**31 - 1, 3], np.int32)
+    result = run("dot", shape("s32"), x, x, lhs_contracting_dims=(0,), rhs_contracting_dims=(0,))
+    assert int(result) == int(np.dot(x, x)) and result.dtype == np.int32
+
+
+def test_dot_of_halves_accumulates_wide() -> None:
+    x = np.full(4096, 0.1, np.float16)
+    result = run("dot", shape("f16"), x, x, lhs_contracting_dims=(0,), rhs_contracting_dims=(0,))
+    assert abs(float(result) - 40.94) < 0.05
+
+
+def _convolve(
+    lhs: np.ndarray, rhs: np.ndarray, result: tuple[int, ...], window: str, labels: str, **more: int
+) -> np.ndarray:
+    return run(
+        "convolution",
+        shape("f32", *result),
+        lhs.astype(F),
+        rhs.astype(F),
+        window=CODECS["window"].read("{" + window + "}"),
+        dim_labels=CODECS["dim_labels"].read(labels),
+        **more,
+    )
+
+
+def test_convolution_is_a_correlation() -> None:
+    x, k = np.array([1, 2, 3, 4]).reshape(1, 4, 1), np.array([10, 1]).reshape(2, 1, 1)
+    np.testing.assert_array_equal(_convolve(x, k, (1, 3, 1), "size=2", "b0f_0io->b0f").ravel(), [12, 23, 34])
+    np.testing.assert_array_equal(
+        _convolve(x, k, (1, 3, 1), "size=2 rhs_reversal=1", "b0f_0io->b0f").ravel(), [21, 32, 43]
+    )
+
+
+@pytest.mark.parametrize(
+    ("window", "labels"),
+    [
+        ("size=3x2 stride=2x1 pad=1_2x0_1", "b01f_01io->b01f"),
+        ("size=3x2 lhs_dilate=2x3 pad=2_2x1_1", "bf01_oi01->bf01"),
+        ("size=3x2 rhs_dilate=2x2 pad=-1_3x2_-1 rhs_reversal=1x0", "f01b_i01o->01bf"),
+    ],
+)
+@pytest.mark.parametrize("groups", [(1, 1), (2, 1), (4, 1), (1, 2)])
+def test_convolution_agrees_with_loops(window: str, labels: str, groups: tuple[int, int]) -> None:
+    features, batches = groups
+    random = np.random.default_rng(0)
+    numbers, w = CODECS["dim_labels"].read(labels), CODECS["window"].read("{" + window + "}")
+    lhs = random.integers(-3, 4, (2, 7, 6, 4)).astype(F)  # batch, spatial, spatial, feature
+    rhs = random.integers(-3, 4, (3, 2, 4 // features, 4)).astype(F)
+    out = [d.output_size(n) for d, n in zip(w.dimensions, (7, 6), strict=True)]
+    expected = np.zeros((2 // batches, *out, 4))
+    for b in range(2 // batches):
+        for index in np.ndindex(*out):
+            for o in range(4):
+                for k in np.ndindex(3, 2):
+                    at = []
+                    for position, tap, d, n in zip(index, k, w.dimensions, (7, 6), strict=True):
+                        place = position * d.stride + tap * d.window_dilation - d.padding_low
+                        inside = place >= 0 and place % d.base_dilation == 0 and place // d.base_dilation < n
+                        at.append(place // d.base_dilation if inside else None)
+                    if None in at:
+                        continue
+                    taps = tuple(
+                        [d.size - 1 - t if d.window_reversal else t for t, d in zip(k, w.dimensions, strict=True)]
+                    )
+                    for i in range(4 // features):
+                        source = o // (4 // features) * (4 // features) + i
+                        batch = o // (4 // batches) * (2 // batches) + b
+                        expected[b, index[0], index[1], o] += (
+                            lhs[batch, at[0], at[1], source] * rhs[taps[0], taps[1], i, o]
+                        )
+
+    def lay_out(array: np.ndarray, first: int, spatial: tuple[int, ...], last: int) -> np.ndarray:
+        order = [0] * 4
+        order[first], order[last], order[spatial[0]], order[spatial[1]] = 0, 3, 1, 2
+        return array.transpose(order)
+
+    left = lay_out(lhs, numbers.input_batch, numbers.input_spatial, numbers.input_feature)
+    kernel = np.moveaxis(
+        rhs, (0, 1, 2, 3), (*numbers.kernel_spatial, numbers.kernel_input_feature, numbers.kernel_output_feature)
+    )
+    wanted = lay_out(expected, numbers.output_batch, numbers.output_spatial, numbers.output_feature)
+    result = _convolve(
+        left, kernel, wanted.shape, window, labels, feature_group_count=features, batch_group_count=batches
+    )
+    np.testing.assert_array_equal(result, wanted)
