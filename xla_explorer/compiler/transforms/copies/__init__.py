@@ -1,5 +1,6 @@
 """Copies: what the sharing of buffers demands."""
 
 from xla_explorer.compiler.transforms.copies.copy_insertion import COPY_REASONS, CopyInsertion
+from xla_explorer.compiler.transforms.copies.flatten_call_graph import FlattenCallGraph
 
-__all__ = ["COPY_REASONS", "CopyInsertion"]
+__all__ = ["COPY_REASONS", "CopyInsertion", "FlattenCallGraph"]

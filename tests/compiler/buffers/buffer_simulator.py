@@ -82,7 +82,7 @@ class Simulator:
                 continue
             if name == "while":
                 condition, body = i.called
-                for _ in range(1000):
+                while True:
                     self.computation(condition)
                     if not self.value(condition.root):
                         break

@@ -1,0 +1,50 @@
+"""The pass `flatten-call-graph`: every computation that control flow runs gets one caller, by cloning.
+
+Buffers of a computation are fixed places, so two callers need two copies. Source: xla/service/flatten_call_graph.cc.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.hlo.analysis.call_graph import CONTROL_FLOW_NAMES, call_sites
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.module import HloModule
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class FlattenCallGraph:
+    """Clones computations that several while, conditional or call instructions run, or that are also applied inside kernels."""
+
+    name: ClassVar[str] = "flatten-call-graph"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Callers before callees, so that what a clone calls is seen, and cloned, in turn."""
+        changed = False
+        taken: set[HloComputation] = {module.entry}
+        taken.update([c for c, sites in call_sites(module).items() if any(i.opcode.name not in CONTROL_FLOW_NAMES for i in sites)])
+        pending = [module.entry]
+        while pending:
+            computation = pending.pop()
+            for i in list(computation.instructions.values()):
+                if not i.called or i.opcode.name not in CONTROL_FLOW_NAMES:
+                    continue
+                callees = []
+                for callee in i.called:
+                    if callee in taken:
+                        callee = callee.clone(f"{callee.name}.clone")
+                    taken.add(callee)
+                    pending.append(callee)
+                    callees.append(callee)
+                if tuple(callees) != i.called:
+                    computation.set_called(i, tuple(callees))
+                    changed = True
+        if changed:
+            order = module.post_order_computations()
+            reached = set(order)
+            module.computations = {c.name: c for c in (*[c for c in module.computations.values() if c not in reached], *order)}
+        return changed

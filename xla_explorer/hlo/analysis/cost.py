@@ -1,0 +1,271 @@
+"""Work and memory traffic of instructions: floating point operations, transcendental calls, bytes read and written.
+
+The counting follows XLA's `HloCostAnalysis` (xla/service/hlo_cost_analysis.cc): one operation per result element of an
+elementwise opcode, two per multiply-add of a contraction, transcendentals apart; bytes count every array once per operation
+that reads or writes it, and fusions only what crosses their border.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+
+
+class Cost(NamedTuple):
+    """flops and transcendentals: operations. bytes_read, bytes_written: bytes. known: False where a custom call hides its work."""
+
+    flops: float = 0
+    transcendentals: float = 0
+    bytes_read: float = 0
+    bytes_written: float = 0
+    known: bool = True
+
+    @property
+    def bytes_accessed(self) -> float:
+        """Bytes read and written."""
+        return self.bytes_read + self.bytes_written
+
+    @property
+    def intensity(self) -> float:
+        """Operations per byte; 0 when no byte moves."""
+        return (self.flops + self.transcendentals) / self.bytes_accessed if self.bytes_accessed else 0.0
+
+    def plus(self, other: Cost) -> Cost:
+        """The sum."""
+        return Cost(self.flops + other.flops, self.transcendentals + other.transcendentals, self.bytes_read + other.bytes_read,
+                    self.bytes_written + other.bytes_written, self.known and other.known)
+
+    def times(self, factor: float) -> Cost:
+        """Repeated."""
+        return Cost(self.flops * factor, self.transcendentals * factor, self.bytes_read * factor, self.bytes_written * factor, self.known)
+
+
+NOTHING = Cost()
+
+TRANSCENDENTALS = frozenset({
+    "exponential", "exponential-minus-one", "log", "log-plus-one", "tanh", "tan", "sqrt", "rsqrt", "cbrt", "cosine", "sine", "erf", "logistic",
+    "power", "atan2", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"})
+FREE = frozenset({"parameter", "constant", "get-tuple-element", "bitcast", "after-all", "add-dependency", "domain", "opt-barrier", "partition-id",
+                  "replica-id"})
+_NO_FLOPS = frozenset({"broadcast", "iota", "transpose", "reshape", "pad", "concatenate", "copy", "reverse", "bitcast-convert", "real", "imag",
+                       "complex", "get-dimension-size", "set-dimension-size", "copy-start", "copy-done"})
+_POINTER_BYTES = 8
+
+
+def instruction_cost(i: HloInstruction) -> Cost:
+    """Cost of one execution. while counts one iteration of condition and body, conditional its dearest branch."""
+    name = i.opcode.name
+    if name in FREE:
+        return NOTHING
+    if name == "tuple":
+        return Cost(bytes_written=_POINTER_BYTES * len(i.operands))
+    special = _SPECIAL.get(name)
+    if special is not None:
+        return special(i)
+    flops, transcendentals = _operations(i)
+    return Cost(flops, transcendentals, _read_bytes(i), i.shape.byte_size)
+
+
+def computation_cost(computation: HloComputation) -> Cost:
+    """Sum over the instructions of a computation."""
+    total = NOTHING
+    for i in computation.instructions.values():
+        total = total.plus(instruction_cost(i))
+    return total
+
+
+def module_cost(module: HloModule) -> Cost:
+    """Cost of the entry."""
+    return computation_cost(module.entry)
+
+
+# -- operations ------------------------------------------------------------------------------------------------------------
+def _operations(i: HloInstruction) -> tuple[float, float]:
+    name = i.opcode.name
+    if name in TRANSCENDENTALS:
+        return 0, i.shape.element_count
+    if name in _NO_FLOPS:
+        return 0, 0
+    count = _OPERATIONS.get(name)
+    if count is not None:
+        return count(i)
+    if i.opcode.elementwise:
+        return i.shape.element_count, 0
+    return 0, 0
+
+
+def _scalar_function(computation: HloComputation) -> tuple[float, float]:
+    flops = transcendentals = 0.0
+    for i in computation.instructions.values():
+        if i.opcode.name not in FREE and i.opcode.name != "tuple":
+            f, t = _operations(i)
+            flops, transcendentals = flops + f, transcendentals + t
+    return flops, transcendentals
+
+
+def _applied(computation: HloComputation, times: float) -> tuple[float, float]:
+    flops, transcendentals = _scalar_function(computation)
+    return flops * times, transcendentals * times
+
+
+def _reduce(i: HloInstruction) -> tuple[float, float]:
+    result = (i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape).element_count
+    return _applied(i.called[0], max(0, i.operands[0].shape.element_count - result))
+
+
+def _reduce_window(i: HloInstruction) -> tuple[float, float]:
+    result = (i.shape.tuple_shapes[0] if i.shape.is_tuple else i.shape).element_count
+    window = math.prod([d.size for d in i.attribute("window").dimensions])
+    return _applied(i.called[0], result * max(0, window - 1))
+
+
+def _dot(i: HloInstruction) -> tuple[float, float]:
+    sizes = i.operands[0].shape.dimensions
+    return 2.0 * i.shape.element_count * math.prod([sizes[d] for d in i.attribute("lhs_contracting_dims")]), 0
+
+
+def _convolution(i: HloInstruction) -> tuple[float, float]:
+    numbers, lhs, rhs, result = i.attribute("dim_labels"), i.operands[0].shape, i.operands[1].shape, i.shape
+    valid = 1.0
+    for k, window in enumerate(i.attribute("window").dimensions):
+        size, base = lhs.dimensions[numbers.input_spatial[k]], window.base_dilation
+        outputs = result.dimensions[numbers.output_spatial[k]]
+        hits = 0
+        for tap in range(window.size):
+            for out in range(outputs):
+                place = out * window.stride - window.padding_low + tap * window.window_dilation
+                hits += place >= 0 and place % base == 0 and place // base < size
+        valid *= hits
+    features = rhs.dimensions[numbers.kernel_input_feature]
+    return 2.0 * features * rhs.dimensions[numbers.kernel_output_feature] * lhs.dimensions[numbers.input_batch] / i.attribute("batch_group_count") * valid, 0
+
+
+def _select_and_scatter(i: HloInstruction) -> tuple[float, float]:
+    source = i.operands[1].shape.element_count
+    window = math.prod([d.size for d in i.attribute("window").dimensions])
+    select, scatter = _applied(i.called[0], source * max(0, window - 1)), _applied(i.called[1], source)
+    return select[0] + scatter[0], select[1] + scatter[1]
+
+
+def _scatter(i: HloInstruction) -> tuple[float, float]:
+    count = (len(i.operands) - 1) // 2
+    return _applied(i.called[0], i.operands[count + 1].shape.element_count)
+
+
+def _fft(i: HloInstruction) -> tuple[float, float]:
+    steps = math.prod([max(1, int(math.log2(n))) if n > 0 else 0 for n in i.attribute("fft_length")])
+    return 8.0 * steps * i.operands[0].shape.element_count, 0
+
+
+def _cholesky(i: HloInstruction) -> tuple[float, float]:
+    shape = i.operands[0].shape
+    return shape.element_count * shape.dimensions[-1] / 3.0, 0
+
+
+def _triangular_solve(i: HloInstruction) -> tuple[float, float]:
+    return 2.0 * i.operands[0].shape.dimensions[-1] * i.shape.element_count, 0
+
+
+def _sort(i: HloInstruction) -> tuple[float, float]:
+    count = i.operands[0].shape.element_count
+    return float(count * math.ceil(math.log2(count))) if count > 1 else 0.0, 0
+
+
+def _map(i: HloInstruction) -> tuple[float, float]:
+    return _applied(i.called[0], i.shape.element_count)
+
+
+def _random(i: HloInstruction) -> tuple[float, float]:
+    return 0, sum([shape.element_count for _, shape in i.shape.leaves()])
+
+
+_OPERATIONS = {"reduce": _reduce, "reduce-window": _reduce_window, "dot": _dot, "convolution": _convolution, "select-and-scatter": _select_and_scatter,
+               "scatter": _scatter, "fft": _fft, "cholesky": _cholesky, "triangular-solve": _triangular_solve, "sort": _sort, "map": _map,
+               "rng": _random, "rng-bit-generator": _random, "all-reduce": lambda i: (sum([s.element_count for _, s in i.shape.leaves()]), 0)}
+
+
+# -- bytes -----------------------------------------------------------------------------------------------------------------
+def _size(shape: Shape) -> int:
+    return shape.byte_size
+
+
+def _read_bytes(i: HloInstruction) -> float:
+    return sum([_size(o.shape) for o in i.operands])
+
+
+def _slice(i: HloInstruction) -> Cost:
+    return Cost(bytes_read=i.shape.byte_size + sum([_size(o.shape) for o in i.operands[1:]]), bytes_written=i.shape.byte_size)
+
+
+def _gather(i: HloInstruction) -> Cost:
+    return Cost(bytes_read=i.shape.byte_size + _size(i.operands[1].shape), bytes_written=i.shape.byte_size)
+
+
+def _dynamic_update_slice(i: HloInstruction) -> Cost:
+    update = _size(i.operands[1].shape)
+    return Cost(bytes_read=update + sum([_size(o.shape) for o in i.operands[2:]]), bytes_written=update)
+
+
+def _scatter_cost(i: HloInstruction) -> Cost:
+    count = (len(i.operands) - 1) // 2
+    updates = sum([_size(o.shape) for o in i.operands[count + 1 :]])
+    flops, transcendentals = _scatter(i)
+    return Cost(flops, transcendentals, 2 * updates + _size(i.operands[count].shape), updates)
+
+
+def _half(i: HloInstruction) -> Cost:
+    flops, _ = _operations(i)
+    triangle = _size(i.operands[0].shape) / 2
+    if i.opcode.name == "cholesky":
+        return Cost(flops, 0, triangle, triangle)
+    return Cost(flops, 0, triangle + _size(i.operands[1].shape), i.shape.byte_size)
+
+
+def _fusion(i: HloInstruction) -> Cost:
+    fused = i.called[0]
+    flops = transcendentals = 0.0
+    for inner in fused.instructions.values():
+        if inner.opcode.name in FREE or inner.opcode.name == "tuple":
+            continue
+        cost = instruction_cost(inner)
+        flops, transcendentals = flops + cost.flops, transcendentals + cost.transcendentals
+    root = fused.root
+    updated = root.operands[0] if root.opcode.name == "dynamic-update-slice" else None
+    read = 0.0
+    for parameter in fused.instructions.values():
+        if parameter.opcode.name != "parameter" or not parameter.users:
+            continue
+        if parameter is updated and len(parameter.users) == 1:
+            continue
+        if all(u.opcode.name in ("slice", "dynamic-slice", "gather") and u.operands[0] is parameter for u in parameter.users):
+            read += min(_size(parameter.shape), sum([u.shape.byte_size for u in parameter.users]))
+        else:
+            read += _size(parameter.shape)
+    return Cost(flops, transcendentals, read, _size(root.operands[1].shape) if updated is not None else i.shape.byte_size)
+
+
+def _while(i: HloInstruction) -> Cost:
+    return computation_cost(i.called[0]).plus(computation_cost(i.called[1]))
+
+
+def _conditional(i: HloInstruction) -> Cost:
+    branches = [computation_cost(branch) for branch in i.called]
+    return Cost(*[max([b[k] for b in branches]) for k in range(4)], all(b.known for b in branches))
+
+
+def _call(i: HloInstruction) -> Cost:
+    return computation_cost(i.called[0])
+
+
+def _unknown(i: HloInstruction) -> Cost:
+    return Cost(0, 0, _read_bytes(i), i.shape.byte_size, False)
+
+
+_SPECIAL = {"slice": _slice, "dynamic-slice": _slice, "gather": _gather, "dynamic-update-slice": _dynamic_update_slice, "scatter": _scatter_cost,
+            "cholesky": _half, "triangular-solve": _half, "fusion": _fusion, "while": _while, "conditional": _conditional, "call": _call,
+            "custom-call": _unknown}
