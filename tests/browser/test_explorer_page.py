@@ -3,6 +3,8 @@ all."""
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -12,7 +14,9 @@ from typing import Any
 import pytest
 from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
 
+from xla_explorer.explorer.views.front_end import script, style
 from xla_explorer.explorer.views.html_page import save_page
+from xla_explorer.explorer.views.payload import answer, build_payload, packed, step_detail
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
@@ -167,6 +171,65 @@ def test_a_big_module_stays_within_its_budget(browser: Any, tmp_path: Path) -> N
     page.press("n")
     assert page.count(".xe-node") <= 45
     page.keep("neighbourhood")
+    assert page.errors == []
+    page.page.close()
+
+
+_KERNEL = """
+const answers = JSON.parse(document.getElementById("answers").textContent);
+const unpack = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
+const state = { data: unpack(answers.light), step: -1, selected: -1 }, listeners = {};
+window.asked = [];
+const model = {
+  get: key => state[key],
+  set: (key, value) => { state[key] = value; },
+  save_changes() {},
+  on: (name, callback) => { listeners[name] = callback; },
+  send: message => {
+    const key = message.id === undefined ? message.ask : `${message.ask} ${message.id}`;
+    window.asked.push(key);
+    setTimeout(() => {
+      if (answers[key]) listeners["msg:custom"]({ reply: message.reply }, [unpack(answers[key])]);
+      else listeners["msg:custom"]({ reply: message.reply, error: `RuntimeError: no ${key}` }, []);
+    }, 5);
+  },
+};
+window.set = (key, value) => { state[key] = value; listeners["change:" + key](); };
+render({ model, el: document.body });
+document.querySelector(".xe").focus();
+"""
+
+
+def test_steps_are_asked_from_a_kernel_when_they_are_looked_at(browser: Any, tmp_path: Path) -> None:
+    source = GeneratedSource(600)
+    answers = {
+        "light": packed(build_payload(source, complete=False)),
+        "panes": packed(answer(source, {"ask": "panes"})),
+    }
+    answers |= {f"step {k}": packed(step_detail(source, k)) for k in range(7) if k != 3}
+    data = json.dumps({key: base64.b64encode(value).decode() for key, value in answers.items()})
+    (tmp_path / "live.html").write_text(
+        f"<!doctype html><meta charset=utf-8><style>{style()}</style><body style='width:790px;background:#222'>"
+        f'<script type="application/json" id="answers">{data}</script>'
+        f'<script type="module">{script()}{_KERNEL}</script>',
+        encoding="utf-8",
+    )
+    page = Page(browser, tmp_path / "live.html").ready()
+    assert page.page.locator(".xe").get_attribute("data-theme") == "dark"
+    assert page.step() == 6
+    page.keep("live_narrow")
+    page.press("[")
+    page.press("[")
+    assert page.step() == 4
+    asked = page.page.evaluate("window.asked")
+    assert asked.count("step 4") == 1 and "step 1" not in asked
+    page.press("[")
+    page.page.wait_for_selector(".xe-why-body .xe-error")
+    assert "no step 3" in page.text(".xe-why-body .xe-error") and page.step() == 4
+    page.page.evaluate("window.set('step', 0)")
+    page.page.wait_for_selector(".xe[data-step='0']")
+    page.page.evaluate("window.set('selected', 300)")
+    assert "%v.300" in page.text(".xe-why-body")
     assert page.errors == []
     page.page.close()
 

@@ -88,6 +88,7 @@ def test_diff_folds_what_is_far_from_a_change() -> None:
     rows = diff_rows(before, after, context=2)
     assert [row.kind for row in rows] == ["gap", "same", "same", "added", "same", "same", "gap"]
     assert rows[0].skipped == 23 and rows[-1].skipped == 23
+    assert "gap" not in [row.kind for row in diff_rows(before[:3], [*before[:3], TextLine("new")], context=2)]
     assert "+ new" in unified_diff_html(before, after) and "+ new" in side_by_side_diff_html(before, after)
     assert unified_diff_html(before, before) == "<p>no textual change</p>"
 

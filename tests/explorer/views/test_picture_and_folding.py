@@ -77,6 +77,21 @@ def test_a_returned_constant_and_a_constant_read_by_a_box_stay_drawn() -> None:
     assert {n.id for n in fold_picture(graph).nodes} == {1, 2}
 
 
+def test_parameters_of_a_fusion_become_edges_into_its_box() -> None:
+    nodes = [
+        PictureNode(1, "parameter 0", "", "parameter"),
+        PictureNode(2, "parameter 1", "", "parameter"),
+        PictureNode(3, "parameter 0", "", "parameter", "f"),
+        PictureNode(4, "parameter 1", "", "parameter", "f"),
+        PictureNode(5, "add", "", "elementwise", "f"),
+        PictureNode(7, "negate"),
+    ]
+    edges = [PictureEdge(2, 6), PictureEdge(1, 6), PictureEdge(3, 5), PictureEdge(4, 5), PictureEdge(6, 7)]
+    folded = fold_picture(PictureGraph(nodes, edges, [PictureGroup("f", "add", instruction=6)]))
+    assert [(e.source, e.target) for e in folded.edges] == [(2, 5), (1, 5), (6, 7)]
+    assert folded.aliases == {3: 2, 4: 1} and [node.id for node in folded.nodes] == [1, 2, 5, 7]
+
+
 def test_the_only_node_of_a_box_is_never_folded() -> None:
     nodes = [PictureNode(1, "constant 1", "", "constant", "f"), PictureNode(2, "add", "", "elementwise")]
     graph = PictureGraph(nodes, [PictureEdge(1, 2)], [PictureGroup("f", "constant")])

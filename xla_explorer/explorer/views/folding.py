@@ -22,6 +22,7 @@ def fold_picture(graph: PictureGraph) -> PictureGraph:
     "const". A node is taken for a get-tuple-element, tuple or broadcast by the first word of its label. What would
     leave a box or the whole picture empty stays drawn.
     """
+    graph = join_fusion_parameters(graph)
     operands: dict[int, list[int]] = defaultdict(list)
     users: dict[int, list[int]] = defaultdict(list)
     held: set[int] = set()
@@ -68,6 +69,54 @@ def fold_picture(graph: PictureGraph) -> PictureGraph:
         for e in graph.edges
         if e.source not in folded and e.target not in gone
     ]
+    return PictureGraph(
+        nodes, edges, graph.groups, title=graph.title, aliases=aliases, hidden=graph.hidden, note=graph.note
+    )
+
+
+def join_fusion_parameters(graph: PictureGraph) -> PictureGraph:
+    """`graph` with the parameters inside fusion boxes replaced by what the fusion reads.
+
+    Edges then run straight into the box, and the box holds what is computed only.
+
+    The data edges into a fusion's instruction must come in operand order, one per operand, and a parameter's label must
+    be "parameter k". A box that does not fit this, or would be left empty, stays as it is.
+    """
+    reads: dict[int, list[int]] = defaultdict(list)
+    for edge in graph.edges:
+        if edge.kind == "data":
+            reads[edge.target].append(edge.source)
+    fusions = {group.id: group for group in graph.groups if group.kind == "fusion" and group.instruction is not None}
+    inside: dict[str, list[PictureNode]] = defaultdict(list)
+    for node in graph.nodes:
+        if node.group in fusions:
+            inside[node.group].append(node)
+    stands_for: dict[int, int] = {}
+    joined: set[int] = set()
+    for key, nodes in inside.items():
+        instruction = fusions[key].instruction
+        if instruction is None or all(node.kind == "parameter" for node in nodes):
+            continue
+        operands = reads[instruction]
+        numbers = {node.id: node.label.removeprefix("parameter ") for node in nodes if node.kind == "parameter"}
+        if numbers and all(number.isdecimal() and int(number) < len(operands) for number in numbers.values()):
+            stands_for |= {parameter: operands[int(number)] for parameter, number in numbers.items()}
+            joined.add(instruction)
+    if not stands_for:
+        return graph
+
+    def outermost(key: int) -> int:
+        while key in stands_for:  # a fusion in a fusion: its operand may be a parameter again
+            key = stands_for[key]
+        return key
+
+    edges = []
+    for edge in graph.edges:
+        if edge.kind == "data" and edge.target in joined:
+            continue  # replaced by the edges into the box
+        edges.append(edge._replace(source=outermost(edge.source)) if edge.source in stands_for else edge)
+    aliases = {**graph.aliases, **{key: outermost(key) for key in stands_for}}
+    nodes = [node for node in graph.nodes if node.id not in stands_for]
     return PictureGraph(
         nodes, edges, graph.groups, title=graph.title, aliases=aliases, hidden=graph.hidden, note=graph.note
     )

@@ -66,6 +66,9 @@ def _with_gaps(rows: list[DiffRow], context: int) -> list[DiffRow]:
         if row.kind != "same":
             for near in range(max(0, k - context), min(len(rows), k + context + 1)):
                 keep[near] = True
+    for k in range(len(rows)):  # no gap for one line
+        if (k == 0 or keep[k - 1]) and (k == len(rows) - 1 or keep[k + 1]):
+            keep[k] = True
     out: list[DiffRow] = []
     skipped = 0
     for row, kept in zip(rows, keep, strict=True):

@@ -171,7 +171,7 @@ export function codeStrip(app) {
       own.push({
         name: "hlo-after",
         lines: app.now.text,
-        producer: `after ${app.store.steps[app.step].name}`,
+        producer: `${app.store.steps[app.step].error ? "before the failure of" : "after"} ${app.store.steps[app.step].name}`,
         note: "",
       });
     const fixed = panes.filter(p => !p.name.startsWith("hlo-"));

@@ -131,6 +131,9 @@ function withGaps(rows, context) {
     if (row.kind !== "same")
       for (let j = Math.max(0, k - context); j <= Math.min(rows.length - 1, k + context); j++) keep[j] = true;
   });
+  rows.forEach((_, k) => {
+    if ((k === 0 || keep[k - 1]) && (k === rows.length - 1 || keep[k + 1])) keep[k] = true; // no gap for one line
+  });
   let skipped = 0;
   rows.forEach((row, k) => {
     if (!keep[k]) {

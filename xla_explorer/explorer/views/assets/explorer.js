@@ -171,7 +171,10 @@ async function build(root, model, disposals) {
     const before = number && store.steps[number - 1].level === store.steps[number].level ? number - 1 : null;
     let now, old;
     try {
-      [now, old] = await Promise.all([store.step(number), before === null ? null : store.step(before)]);
+      [now, old] = await Promise.all([
+        store.step(number),
+        before === null ? null : store.step(before).catch(() => null),
+      ]);
     } catch (error) {
       if (mine === ticket) {
         app.problem = `step ${number} could not be shown: ${error.message}`;
@@ -186,7 +189,7 @@ async function build(root, model, disposals) {
     app.nowStep = number;
     const s = store.steps[number];
     where.textContent = number
-      ? `step ${number} of ${store.steps.length - 1}: after ${s.name}${s.changed ? "" : " (changed nothing)"}`
+      ? `step ${number} of ${store.steps.length - 1}${s.error ? ":" : ": after"} ${s.name}${s.error ? " failed" : s.changed ? "" : " (changed nothing)"}`
       : `step 0 of ${store.steps.length - 1}: as written`;
     app.origin = "step";
     graph.draw();

@@ -61,7 +61,7 @@ export function graphTab(app) {
     );
   stage.append(svg);
   const root = make("div", { className: "xe-graph" }, stage, bar);
-  let memory = new Map(),
+  let memories = new Map(),
     scene = null,
     all = [],
     at = { x: 20, y: 20, k: 1 },
@@ -95,7 +95,8 @@ export function graphTab(app) {
     const anchor = find(app.selected),
       last = all,
       started = performance.now();
-    scene = buildScene(app.now.picture, options, memory);
+    if (!memories.has(options.focus)) memories.set(options.focus, new Map()); // a neighbourhood has places of its own
+    scene = buildScene(app.now.picture, options, memories.get(options.focus));
     all = flat(scene);
     const status = statusSince(app.before, app.now),
       alive = new Set(app.now.picture.nodes.map(n => n.id));
@@ -206,7 +207,7 @@ export function graphTab(app) {
     move();
   }
   function relayout() {
-    memory = new Map();
+    memories = new Map();
     draw();
     fit(0.9);
     if (app.selected !== null) reveal(app.selected);

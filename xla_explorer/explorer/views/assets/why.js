@@ -230,7 +230,10 @@ export function whyView(app) {
               ids.length > 10 ? ` and ${ids.length - 10} more` : "",
             )
           : null;
-      out.push(read("reads", app.now.operands.get(id)), read("read by", app.now.users.get(id)));
+      const inside = new Set(app.store.children.get(id) || []); // a box reads what its members read outside of it
+      const through = map =>
+        [id, ...inside].flatMap(member => map.get(member) || []).filter(o => o !== id && !inside.has(o));
+      out.push(read("reads", through(app.now.operands)), read("read by", through(app.now.users)));
     }
     const timing = app.store.timings.find(t => t.instruction === id);
     if (timing)
