@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xla_explorer.backends.cpu import blas
-from xla_explorer.backends.cpu.target_machine import describe_target, host_target
+from xla_explorer.backends.llvm.target_machine import describe_target, host_target
 
 
 def test_symbols():

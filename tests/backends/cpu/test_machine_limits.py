@@ -57,6 +57,6 @@ def test_kept_on_disk(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("lanes", [1, 4])
 def test_probe_without_fma(lanes):
-    from xla_explorer.backends.cpu.llvm_compiler import optimized_ir
+    from xla_explorer.backends.llvm.llvm_compiler import optimized_ir
     text = optimized_ir(limits_module._multiply_add_ir("f", "float", lanes, has_fma=False))
     assert text.count("fmul") >= 12 and "llvm.fma" not in text

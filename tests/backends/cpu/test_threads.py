@@ -9,9 +9,9 @@ import time
 import numpy as np
 import pytest
 
-from xla_explorer.backends.cpu.llvm_compiler import optimize_and_emit
-from xla_explorer.backends.cpu.native_library import NativeLibrary
-from xla_explorer.backends.cpu.target_machine import describe_target
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.backends.llvm.target_machine import describe_target
 from xla_explorer.backends.cpu.threads import PARALLEL_FOR_DECLARATION, ThreadPool, pool_ir, thread_pool, why_no_threads
 
 KERNELS = f"""

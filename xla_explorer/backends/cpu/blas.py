@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from xla_explorer.backends.cpu.target_machine import TargetDescription, host_target
+from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 _PREFIX: Final = "scipy_"

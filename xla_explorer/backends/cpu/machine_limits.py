@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from xla_explorer.backends.cpu.aligned_arena import Arena
-from xla_explorer.backends.cpu.llvm_compiler import optimize_and_emit
-from xla_explorer.backends.cpu.native_library import NativeLibrary
-from xla_explorer.backends.cpu.object_cache import cache_enabled_by_environment, user_cache_folder
-from xla_explorer.backends.cpu.parallel_llvm import usable_cores
-from xla_explorer.backends.cpu.target_machine import TargetDescription, host_target
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.backends.llvm.object_cache import cache_enabled_by_environment, user_cache_folder
+from xla_explorer.backends.llvm.parallel_llvm import usable_cores
+from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
 
 _FORMAT: Final = 1
 # Enough independent sums to fill two pipes of latency 4 to 5; few enough for 16 registers.

@@ -17,11 +17,11 @@ import weakref
 from typing import Any, Final
 
 from xla_explorer.backends.cpu.aligned_arena import allocate_aligned
-from xla_explorer.backends.cpu.llvm_compiler import optimize_and_emit
-from xla_explorer.backends.cpu.native_library import NativeLibrary
-from xla_explorer.backends.cpu.object_cache import default_object_cache
-from xla_explorer.backends.cpu.parallel_llvm import usable_cores
-from xla_explorer.backends.cpu.target_machine import host_target
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.backends.llvm.object_cache import default_object_cache
+from xla_explorer.backends.llvm.parallel_llvm import usable_cores
+from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.foundation.reason import Reason
 
 PARALLEL_FOR_SYMBOL: Final = "xla_explorer_parallel_for"

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from xla_explorer.backends.cpu.llvm_compiler import emit_assembly, optimize_and_emit
-from xla_explorer.backends.cpu.target_machine import (
+from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit
+from xla_explorer.backends.llvm.target_machine import (
     TargetError,
     create_target_machine,
     describe_target,
@@ -84,6 +84,6 @@ def test_cache_key_differs_by_what_matters():
 
 
 def test_importing_does_not_load_llvm():
-    code = ("import sys, xla_explorer.backends.cpu.llvm_compiler, xla_explorer.backends.cpu.native_library, "
+    code = ("import sys, xla_explorer.backends.llvm.llvm_compiler, xla_explorer.backends.llvm.native_library, "
             "xla_explorer.backends.cpu.blas\nassert 'llvmlite' not in sys.modules")
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -5,8 +5,8 @@ import gc
 
 import pytest
 
-from xla_explorer.backends.cpu.llvm_compiler import optimize_and_emit
-from xla_explorer.backends.cpu.native_library import NativeLibrary, NativeLinkError
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.native_library import NativeLibrary, NativeLinkError
 
 CALLS = """
 declare i64 @callback(i64)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from xla_explorer.backends.cpu.assembly import assembly_with_lines, lines_by_source, parse_assembly, readable, summarize
-from xla_explorer.backends.cpu.llvm_compiler import emit_assembly
-from xla_explorer.backends.cpu.target_machine import describe_target
+from xla_explorer.backends.llvm.assembly import assembly_with_lines, lines_by_source, parse_assembly, readable, summarize
+from xla_explorer.backends.llvm.llvm_compiler import emit_assembly
+from xla_explorer.backends.llvm.target_machine import describe_target
 
 TARGETS = {
     "x86_64": describe_target("x86_64-linux-gnu", "x86-64-v4"),

@@ -1,4 +1,4 @@
-"""Shared by the tests of the CPU backend."""
+"""Shared by the tests of the backends."""
 
 import pytest
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from xla_explorer.backends.cpu.target_machine import create_target_machine, host_target, llvm
+from xla_explorer.backends.llvm.target_machine import create_target_machine, host_target, llvm
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 

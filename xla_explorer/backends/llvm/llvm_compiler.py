@@ -15,10 +15,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from xla_explorer.backends.cpu.module_partition import partition_module
-from xla_explorer.backends.cpu.object_cache import ObjectCache
-from xla_explorer.backends.cpu.parallel_llvm import compilation_threads, emit_object, run_passes, usable_cores
-from xla_explorer.backends.cpu.target_machine import (
+from xla_explorer.backends.llvm.module_partition import partition_module
+from xla_explorer.backends.llvm.object_cache import ObjectCache
+from xla_explorer.backends.llvm.parallel_llvm import compilation_threads, emit_object, run_passes, usable_cores
+from xla_explorer.backends.llvm.target_machine import (
     TargetDescription,
     create_target_machine,
     host_target,

@@ -151,7 +151,7 @@ def create_target_machine(description: TargetDescription, level: int = 3) -> Any
             codemodel=description.code_model, jit=description.code_model == "jitdefault", abiname=description.abi_name)
     except (RuntimeError, AssertionError) as problem:
         raise TargetError(f"LLVM cannot generate code for {description.triple!r}: {problem}",
-                          "xla_explorer.backends.cpu.target_machine.host_target() is this machine") from problem
+                          "xla_explorer.backends.llvm.target_machine.host_target() is this machine") from problem
 
 
 @functools.lru_cache(maxsize=64)

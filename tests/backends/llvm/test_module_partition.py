@@ -5,10 +5,10 @@ import ctypes
 import numpy as np
 import pytest
 
-from xla_explorer.backends.cpu.llvm_compiler import compile_parts, optimize_and_emit
-from xla_explorer.backends.cpu.module_partition import partition_module
-from xla_explorer.backends.cpu.native_library import NativeLibrary
-from xla_explorer.backends.cpu.object_cache import ObjectCache
+from xla_explorer.backends.llvm.llvm_compiler import compile_parts, optimize_and_emit
+from xla_explorer.backends.llvm.module_partition import partition_module
+from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.backends.llvm.object_cache import ObjectCache
 
 HELPERS = """source_filename = "test"
 @table = private unnamed_addr constant [4 x float] [float 1.0, float 2.0, float 3.0, float 4.0], align 64

@@ -5,8 +5,8 @@ import ctypes
 import numpy as np
 import pytest
 
-from xla_explorer.backends.cpu import parallel_llvm
-from xla_explorer.backends.cpu.llvm_compiler import (
+from xla_explorer.backends.llvm import parallel_llvm
+from xla_explorer.backends.llvm.llvm_compiler import (
     LlvmIrError,
     OptimizationOptions,
     compile_parts,
@@ -14,9 +14,9 @@ from xla_explorer.backends.cpu.llvm_compiler import (
     optimize_and_emit,
     optimized_ir,
 )
-from xla_explorer.backends.cpu.native_library import NativeLibrary
-from xla_explorer.backends.cpu.object_cache import ObjectCache
-from xla_explorer.backends.cpu.target_machine import host_target
+from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.backends.llvm.object_cache import ObjectCache
+from xla_explorer.backends.llvm.target_machine import host_target
 
 ADD = """
 define void @add(ptr noalias %a, ptr noalias %b, ptr noalias %out, i64 %n) {

@@ -2,7 +2,7 @@
 
 LLVM prints these to the process's standard error, switched on by options that are global to the process and cannot all
 be switched off again. Hence the compilation runs in a child process (`python -m
-xla_explorer.backends.cpu.llvm_passes`), about 0.2 s, and this process stays as it was.
+xla_explorer.backends.llvm.llvm_passes`), about 0.2 s, and this process stays as it was.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
-from xla_explorer.backends.cpu.llvm_compiler import IrModule, LlvmIrError, OptimizationOptions, run_default_pipeline
-from xla_explorer.backends.cpu.target_machine import (
+from xla_explorer.backends.llvm.llvm_compiler import IrModule, LlvmIrError, OptimizationOptions, run_default_pipeline
+from xla_explorer.backends.llvm.target_machine import (
     TargetDescription,
     create_target_machine,
     host_target,

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from xla_explorer.backends.cpu import object_cache
-from xla_explorer.backends.cpu.object_cache import ObjectCache, user_cache_folder
+from xla_explorer.backends.llvm import object_cache
+from xla_explorer.backends.llvm.object_cache import ObjectCache, user_cache_folder
 
 
 def files(folder):
