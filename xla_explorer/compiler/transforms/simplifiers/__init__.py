@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.transforms.simplifiers import common_subexpressions, dead_code, tuple_simplifier
+from xla_explorer.compiler.transforms.simplifiers import (
+    common_subexpressions,
+    constant_folding,
+    dead_code,
+    reshape_mover,
+    tuple_simplifier,
+    zero_sized,
+)
 from xla_explorer.compiler.transforms.simplifiers.algebraic import algsimp
 
-__all__ = ["algsimp", "common_subexpressions", "dead_code", "tuple_simplifier"]
+__all__ = ["algsimp", "common_subexpressions", "constant_folding", "dead_code", "reshape_mover", "tuple_simplifier", "zero_sized"]

@@ -1,0 +1,204 @@
+"""Loops that do not run, run once, or carry what nobody reads. Source: xla/service/while_loop_simplifier.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, remove_if_dead
+from xla_explorer.compiler.transforms.inlining.call_inliner import CALL, inline_call
+from xla_explorer.compiler.transforms.loops.induction import find_induction
+from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions, remove_unreachable_computations
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, PARAMETER, TUPLE, opcode
+from xla_explorer.hlo.shape import tuple_shape
+
+WHILE = opcode("while")
+
+
+def element(computation: HloComputation, whole: HloInstruction, index: int) -> HloInstruction:
+    """A get-tuple-element."""
+    return computation.add(GET_TUPLE_ELEMENT, whole.shape.tuple_shapes[index], (whole,), attributes_of({"index": index}))
+
+
+def parameter_of(computation: HloComputation) -> HloInstruction:
+    """The one parameter of a condition or body."""
+    return next(i for i in computation.instructions.values() if i.opcode is PARAMETER)
+
+
+def read_only_by_elements(i: HloInstruction) -> bool:
+    """Whether every user takes one element, and the instruction is not the root."""
+    return not i.is_root and all([user.opcode is GET_TUPLE_ELEMENT for user in i.users])
+
+
+def may_be_reshaped(loop: HloInstruction) -> Reason | None:
+    """The state of the loop is a tuple that everybody takes apart."""
+    condition, body = loop.called
+    if not loop.shape.is_tuple or body.root.opcode is not TUPLE:
+        return refuse("state-not-tuple", f"the state of %{loop.name} is not put together as a tuple")
+    if not read_only_by_elements(loop):
+        return refuse("state-read-whole", f"the state of %{loop.name} is read as a whole")
+    for computation in (condition, body):
+        if not read_only_by_elements(parameter_of(computation)):
+            return refuse("state-read-whole", f"%{computation.name} reads its state as a whole")
+    if loop.attributes.sharding_text:
+        return refuse("sharded", f"%{loop.name} has a sharding for each element")
+    return None
+
+
+def _sources(computation: HloComputation, start: list[HloInstruction]) -> set[int]:
+    """Indices of the state's elements that the given instructions depend on."""
+    seen: set[HloInstruction] = set()
+    found: set[int] = set()
+    stack = list(start)
+    while stack:
+        i = stack.pop()
+        if i in seen:
+            continue
+        seen.add(i)
+        if i.opcode is GET_TUPLE_ELEMENT and i.operands[0].opcode is PARAMETER:
+            found.add(int(i.attributes["index"]))
+        stack.extend(i.operands)
+        stack.extend(i.control_predecessors)
+    return found
+
+
+def live_elements(loop: HloInstruction) -> set[int]:
+    """Elements that the condition, a user of the loop, a side effect, or another live element depends on."""
+    condition, body = loop.called
+    live = _sources(condition, [condition.root, *[i for i in condition.instructions.values() if has_side_effect(i)]])
+    live |= {int(user.attributes["index"]) for user in loop.users}
+    live |= _sources(body, [i for i in body.instructions.values() if has_side_effect(i)])
+    pending = list(live)
+    while pending:
+        for needed in _sources(body, [body.root.operands[pending.pop()]]):
+            if needed not in live:
+                live.add(needed)
+                pending.append(needed)
+    return live
+
+
+def _narrow(computation: HloComputation, kept: list[int], *, is_body: bool) -> None:
+    """Change the parameter (and the root of a body) to the kept elements."""
+    parameter = parameter_of(computation)
+    place = {old: new for new, old in enumerate(kept)}
+    shape = tuple_shape([parameter.shape.tuple_shapes[k] for k in kept])
+    if is_body:
+        old_root = computation.root
+        computation.set_root(computation.add(TUPLE, shape, [old_root.operands[k] for k in kept], name=old_root.name))
+        remove_if_dead(computation, old_root)
+        remove_dead_instructions(computation)
+    for user in list(parameter.users):
+        index = int(user.attributes["index"])
+        if index in place:
+            computation.set_attributes(user, user.attributes.with_values(index=place[index]))
+        else:
+            remove_if_dead(computation, user)
+    computation.set_shape(parameter, shape)
+
+
+def _called_elsewhere(loop: HloInstruction) -> bool:
+    module = loop.parent.module
+    callers = [i for i in module.instructions() if i.called and i is not loop]
+    return loop.called[0] is loop.called[1] or any([c in loop.called for i in callers for c in i.called])
+
+
+def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:
+    """Drop the elements of the state that nothing depends on. Returns the new loop."""
+    reason = may_be_reshaped(loop)
+    if reason is not None:
+        return reason
+    count = len(loop.shape.tuple_shapes)
+    live = live_elements(loop)
+    if len(live) == count:
+        return refuse("all-live", f"every element of %{loop.name} is needed")
+    computation, start = loop.parent, loop.operands[0]
+    kept = sorted(live)
+    if _called_elsewhere(loop):
+        computation.set_called(loop, tuple([c.clone() for c in loop.called]))
+    for number, called in enumerate(loop.called):
+        remove_dead_instructions(called)
+        _narrow(called, kept, is_body=number == 1)
+    parts = [start.operands[k] if start.opcode is TUPLE else element(computation, start, k) for k in kept]
+    shape = tuple_shape([loop.shape.tuple_shapes[k] for k in kept])
+    made = computation.add(WHILE, shape, (computation.add(TUPLE, shape, parts),), loop.attributes.with_values(backend_config=None),
+                           called=loop.called, name=loop.name, metadata=loop.metadata)
+    for user in list(loop.users):
+        old = int(user.attributes["index"])
+        computation.replace(user, element(computation, made, kept.index(old)))
+        computation.remove(user)
+    if loop.control_predecessors:
+        computation.set_control_predecessors(made, loop.control_predecessors)
+        computation.set_control_predecessors(loop, ())
+    for other in computation.instructions.values():
+        if loop in other.control_predecessors:
+            computation.set_control_predecessors(other, [made if p is loop else p for p in other.control_predecessors])
+    remove_if_dead(computation, loop)
+    return made
+
+
+def remove_loop_that_never_runs(loop: HloInstruction) -> None:
+    """Its value is its initial value."""
+    computation = loop.parent
+    computation.replace(loop, loop.operands[0])
+    remove_if_dead(computation, loop, control_targets(computation))
+
+
+def inline_loop_that_runs_once(loop: HloInstruction) -> None:
+    """Its value is that of its body."""
+    computation = loop.parent
+    call = computation.add(CALL, loop.shape, loop.operands, called=(loop.called[1],), metadata=loop.metadata)
+    computation.replace(loop, call)
+    remove_if_dead(computation, loop)
+    inline_call(call)
+
+
+def has_no_control_edges(loop: HloInstruction) -> Reason | None:
+    """A loop with control edges stays, since the edges would be lost."""
+    if loop.control_predecessors or loop in control_targets(loop.parent):
+        return refuse("control-dependency", f"%{loop.name} has control edges")
+    return None
+
+
+@register_pass("while-loop-simplifier")
+@dataclasses.dataclass(frozen=True)
+class WhileLoopSimplifier:
+    """Loops that never run become their initial value, loops that run once their body; unused elements of the state go."""
+
+    name: ClassVar[str] = "simplify-while-loops"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Simplify every loop, inner ones first."""
+        changed = False
+        for computation in module.post_order_computations():
+            loops = [i for i in computation.instructions.values() if i.opcode is WHILE]
+            for loop in loops:
+                if loop.id in computation.instructions:
+                    changed |= self.simplify(loop, context)
+        if changed:
+            remove_unreachable_computations(module)
+            module.computations = {c.name: c for c in module.post_order_computations()}
+        return changed
+
+    def simplify(self, loop: HloInstruction, context: PassContext) -> bool:
+        """One loop. Returns whether anything changed."""
+        found = find_induction(loop)
+        effects = has_side_effect(loop)
+        if not isinstance(found, Reason) and found.trip_count <= 1 and not effects:
+            if context.decide("loop-removal", (has_no_control_edges,), (), loop, facts=lambda: {"trip_count": found.trip_count}) is None:
+                (inline_loop_that_runs_once if found.trip_count else remove_loop_that_never_runs)(loop)
+                return True
+        result = remove_dead_elements(loop)
+        if isinstance(result, Reason):
+            if result.code != "all-live":
+                context.refused("dead-loop-elements", loop, result)
+            return False
+        context.rewrote("dead-loop-elements", loop, result, (result.id,),
+                        {"before": len(loop.shape.tuple_shapes), "after": len(result.shape.tuple_shapes)})
+        return True

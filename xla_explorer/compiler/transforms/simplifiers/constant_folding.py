@@ -1,0 +1,133 @@
+"""Constant folding through the reference evaluator. Source: xla/hlo/transforms/simplifiers/hlo_constant_folding.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.patterns import BROADCAST
+from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, remove_if_dead
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator import EvaluationError, Evaluator
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import literal_from_array
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, TUPLE
+from xla_explorer.hlo.opcodes.spec import Trait
+
+MAXIMUM_ELEMENTS = 45_000_000
+# A constant may grow by this factor over its operands, or up to this size, whichever is more: constants stand in the program.
+MAXIMUM_GROWTH = 4
+ALWAYS_ALLOWED_BYTES = 1 << 16
+MAXIMUM_OPERATIONS = 100_000_000
+
+_NEVER = frozenset(["broadcast", "iota", "after-all", "fft", "parameter", "constant", "tuple", "infeed", "outfeed", "partition-id", "replica-id",
+                    "custom-call", "opt-barrier", "domain", "add-dependency", "copy-start", "copy-done", "bitcast"])
+
+
+
+def has_constant_operands(i: HloInstruction) -> bool:
+    """Whether every operand is a constant or the broadcast of one, one of them a constant outright (as XLA asks)."""
+    operands = i.operands
+    if not operands:
+        return False
+    plain = False
+    for operand in operands:
+        row = operand.opcode
+        if row is CONSTANT:
+            plain = True
+        elif row is not BROADCAST or operand.operands[0].opcode is not CONSTANT:
+            return False
+    return plain
+
+
+def small_enough(i: HloInstruction) -> Reason | None:
+    """The result is small, or not much larger than the operands."""
+    elements = i.shape.element_count
+    given = sum([o.shape.element_count for o in i.operands])
+    if elements > MAXIMUM_ELEMENTS or given > MAXIMUM_ELEMENTS:
+        return refuse("too-many-elements", f"%{i.name} has {max(elements, given)} elements, more than {MAXIMUM_ELEMENTS}", elements=elements)
+    stored = sum([o.shape.byte_size for o in i.operands if o.opcode is CONSTANT])
+    if i.shape.byte_size > max(ALWAYS_ALLOWED_BYTES, MAXIMUM_GROWTH * stored):
+        return refuse("constant-would-grow", f"%{i.name} would put {i.shape.byte_size} bytes into the program for {stored}",
+                      bytes=i.shape.byte_size, operand_bytes=stored)
+    return None
+
+
+def cheap_enough(i: HloInstruction) -> Reason | None:
+    """The evaluator does not take long."""
+    work = max(i.shape.element_count, *[o.shape.element_count for o in i.operands])
+    if i.opcode.name == "dot":
+        work = i.shape.element_count * math.prod([i.operands[0].shape.dimensions[d] for d in i.attributes.value("lhs_contracting_dims")])
+    elif i.opcode.name == "convolution":
+        work = i.shape.element_count * i.operands[1].shape.element_count
+    elif "window" in i.attributes:
+        work *= math.prod([w.size for w in i.attributes["window"].dimensions])
+    elif i.opcode.name in ("while", "call", "conditional", "map", "sort", "scatter"):
+        work *= 20
+    return refuse("slow-to-evaluate", f"%{i.name} takes about {work} operations", operations=work) if work > MAXIMUM_OPERATIONS else None
+
+
+LEGALITY = (small_enough,)
+PROFITABILITY = (cheap_enough,)
+
+
+def fold_constants(computation: HloComputation, context: PassContext, evaluator: Evaluator) -> int:
+    """Replace what depends on constants only by its value, in one walk. Returns the number of constants made."""
+    folded = 0
+    targets = control_targets(computation)
+    for i in list(computation.post_order()):
+        row = i.opcode
+        if row is PARAMETER or row is CONSTANT or row is TUPLE or row.name in _NEVER or i.id not in computation.instructions:
+            continue
+        if not has_constant_operands(i) or not i.shape.is_array or any(i.shape.dynamic):
+            continue
+        if row.side_effect or Trait.NON_DETERMINISTIC in row.traits or i.control_predecessors or i in targets or not (i.users or i.is_root):
+            continue
+        if i.called and has_side_effect(i):
+            continue
+        if context.decide("constant-folding", LEGALITY, PROFITABILITY, i) is not None or not context.may_rewrite("constant-folding"):
+            continue
+        try:
+            values = [_value(o) for o in i.operands]
+            result = np.asarray(evaluator.evaluate_instruction(i, values))
+        except (EvaluationError, MemoryError) as problem:
+            context.refused("constant-folding", i, refuse("not-evaluated", str(problem)))
+            continue
+        made = computation.add_constant(literal_from_array(result, i.shape))
+        made.metadata = i.metadata
+        computation.replace(i, made)
+        context.rewrote("constant-folding", i, made, (made.id,))
+        remove_if_dead(computation, i, targets)
+        folded += 1
+    return folded
+
+
+def _value(i: HloInstruction) -> np.ndarray:  # type: ignore[type-arg]  # any dtype
+    if i.opcode is CONSTANT:
+        return i.literal.array
+    source = i.operands[0].literal.array
+    shape = [1] * i.shape.rank
+    for of, to in enumerate(i.attributes.value("dimensions")):
+        shape[to] = source.shape[of]
+    return np.broadcast_to(source.reshape(shape), i.shape.dimensions)
+
+
+@register_pass("constant-folding")
+@dataclasses.dataclass(frozen=True)
+class ConstantFolding:
+    """Operations on constants become constants. Broadcasts and iotas stay, since their results are large and cheap to make."""
+
+    name: ClassVar[str] = "constant_folding"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Fold in every computation that is no fusion body."""
+        bodies = module.fusion_computations()
+        evaluator = Evaluator(max_elements=MAXIMUM_ELEMENTS, max_iterations=100_000)
+        return sum([fold_constants(c, context, evaluator) for c in list(module.computations.values()) if c not in bodies]) > 0
