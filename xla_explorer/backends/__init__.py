@@ -1,0 +1,1 @@
+"""Backends: the interfaces, the registry over entry points, and one folder per backend."""

@@ -1,0 +1,10 @@
+"""The CPU backend: native code for this machine, by LLVM's just-in-time compiler. Importing it does not load LLVM."""
+
+from __future__ import annotations
+
+from xla_explorer.backends.cpu.cpu_platform import CpuPlatform
+
+
+def platform() -> CpuPlatform:
+    """The platform object that the registry hands out."""
+    return CpuPlatform()

@@ -18,12 +18,13 @@ from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, In
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
-from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type
+from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, scalar_constant
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 ROW_TILE = 1024  # accumulators kept in the first-level cache by a column reduction
+CHUNK = 4096  # elements summed before a partial sum joins the total
 SMALL = 8  # reductions over so few elements are unrolled
 _SIMPLE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 
@@ -208,13 +209,38 @@ def _per_result(context: KernelContext, state: _Reduction, extents: list[int], i
         else:
             slots = _Slots(context, state.wide)
             slots.store(initial)
+            last = max(k for k, flag in enumerate(is_reduced) if flag)
             with ExitStack() as loops:
-                at = tuple([loops.enter_context(w.loop(e, stem="reduce")) if flag else x
-                            for e, x, flag in zip(extents, index, is_reduced, strict=True)])
-                with emitter.scope():
-                    slots.store(state.combine(slots.load(), at))
+                at = [loops.enter_context(w.loop(e, stem="reduce")) if flag and k != last else x
+                      for k, (e, x, flag) in enumerate(zip(extents, index, is_reduced, strict=True))]
+                if state.combiner == "add" and extents[last] >= 2 * CHUNK and state.wide[0].is_float:
+                    _sum_in_chunks(state, slots, at, last, extents[last], context)
+                else:
+                    at[last] = loops.enter_context(w.loop(extents[last], stem="reduce"))
+                    with emitter.scope():
+                        slots.store(state.combine(slots.load(), tuple(at)))
             accumulators = slots.load()
         _store(context, state.results(accumulators), _offset(context, index, strides))
+
+
+def _sum_in_chunks(state: _Reduction, slots: _Slots, at: list[str | int], last: int, extent: int, context: KernelContext) -> None:
+    """Sum a long run chunk by chunk, so that rounding errors grow with the chunk and not with the run."""
+    w, emitter = state.w, state.emitter
+    partial = _Slots(context, state.wide)
+    zero = [scalar_constant(0, t) for t in state.wide]
+
+    def sweep(start: str | int, end: str | int) -> None:
+        partial.store(zero)
+        with w.loop(end, start, stem="chunk") as position, emitter.scope():
+            index = (*at[:last], position, *at[last + 1 :])
+            partial.store(state.combine(partial.load(), index))
+        slots.store([binary_value(w, "add", state.wide[0], slots.load()[0], partial.load()[0])])
+
+    full = extent // CHUNK * CHUNK
+    with w.loop(full, 0, CHUNK, stem="chunks") as start, emitter.scope():
+        sweep(start, w.add(start, CHUNK))
+    if extent > full:
+        sweep(full, extent)
 
 
 def _by_column(context: KernelContext, state: _Reduction, extents: list[int], is_reduced: list[bool], strides: list[int]) -> None:

@@ -1,0 +1,140 @@
+"""The CPU compiler: HLO passes, buffers, one LLVM module for the whole entry, one object, loaded by LLJIT."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
+from xla_explorer.backends.cpu.cpu_stages import cpu_stages
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.object_cache import default_object_cache
+from xla_explorer.backends.llvm.target_machine import host_target
+from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
+from xla_explorer.compiler.codegen.host_program import HostProgram, HostProgramWriter, HostTable, Place
+from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
+from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
+from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline
+from xla_explorer.compiler.pipeline.optimize import optimize
+from xla_explorer.compiler.pipeline.pass_interface import make_pass
+from xla_explorer.compiler.pipeline.pipeline import PassPipeline
+from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two cores pays
+
+
+def cpu_pipeline() -> PassPipeline:
+    """Simplify; fix layouts; fuse; make copies explicit; order. The order is XLA's (cpu_compiler.cc)."""
+    lowering = PassPipeline("lowering", (make_pass("layout-assignment"), make_pass("algsimp"), make_pass("reshape-decomposer"), make_pass("dce"),
+                                         make_pass("cse")))
+    fusion = PassPipeline("fusion", (make_pass("fusion"), make_pass("fusion-wrapper"), make_pass("cse"), make_pass("dce")))
+    # Copies come after fusion: a copy inserted earlier would be fused away and the aliasing it guards with it.
+    finishing = PassPipeline("finishing", (make_pass("copy-insertion"), make_pass("dce"), make_pass("memory-scheduler")))
+    return PassPipeline("cpu", (default_simplification_pipeline(), lowering, fusion, finishing))
+
+
+def _required_pipeline() -> PassPipeline:
+    """What code generation needs when the user asks for no passes: calls inlined nowhere, copies and an order."""
+    return PassPipeline("required", (make_pass("flatten-call-graph"), make_pass("layout-assignment"), make_pass("reshape-decomposer"),
+                                     make_pass("copy-insertion"), make_pass("dce"), make_pass("memory-scheduler")))
+
+
+class CpuCompiler:
+    """See `backends.interfaces.Compiler`."""
+
+    name = "cpu"
+
+    def default_pipeline(self) -> PassPipeline:
+        """The HLO pipeline, as data."""
+        return cpu_pipeline()
+
+    def supports(self, instruction: HloInstruction) -> Reason | None:
+        """None when native code (ours or a library's) exists for an optimised instruction."""
+        name = instruction.opcode.name
+        if name in ("parameter", "constant", "tuple", "get-tuple-element", "bitcast", "copy", "while", "conditional", "call", "after-all"):
+            return None
+        if name == "dot" and dot_by_library(instruction) is None:
+            return None
+        if name == "convolution" and convolution_by_library(instruction) is None:
+            return None
+        return kernel_is_emitted(instruction)
+
+    def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
+        """Optimise a copy of the module. `none` runs only what code generation cannot do without."""
+        pipeline: Any = options.passes
+        if pipeline == "default":
+            pipeline = cpu_pipeline()
+        elif pipeline in ("none", ""):
+            pipeline = _required_pipeline()
+        elif isinstance(pipeline, str):
+            from xla_explorer.compiler.pipeline.pipeline import parse_pipeline
+
+            pipeline = PassPipeline("custom", (parse_pipeline(pipeline), _required_pipeline()))
+        return optimize(module, pipeline, options.journal, control=options.control, target=target_facts(), verify=options.verify)
+
+    def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
+        """Buffers, LLVM IR, object, executable."""
+        seconds = {"hlo-passes": trace.seconds}
+        started = time.perf_counter()
+        module = trace.module
+        assignment = assign_buffers(module)
+        seconds["buffers"] = time.perf_counter() - started
+        started = time.perf_counter()
+        program = write_program(module, assignment)
+        seconds["llvm-ir"] = time.perf_counter() - started
+        started = time.perf_counter()
+        text = program.text
+        compiled = optimize_and_emit(text, cache=default_object_cache() if options.cache else None,
+                                     parts=0 if len(program.lines) > PARALLEL_CODEGEN_LINES else 1)
+        seconds["llvm"] = time.perf_counter() - started
+        started = time.perf_counter()
+        executable = CpuExecutable(module, assignment, program, compiled)
+        seconds["load"] = time.perf_counter() - started
+        return CompileResult(trace, executable, cpu_stages(trace, assignment, program, compiled), assignment, seconds)
+
+
+def target_facts() -> dict[str, Any]:
+    """What passes may ask about this CPU."""
+    target = host_target()
+    return {"backend": "cpu", "triple": target.triple, "vector_register_bits": target.vector_register_bits}
+
+
+def host_codegen_target() -> CodegenTarget:
+    """This machine, for code generation."""
+    target = host_target()
+    return CodegenTarget("cpu", "ptr", target.triple, target.vector_register_bits, target.has_fma)
+
+
+def write_program(module: HloModule, assignment: BufferAssignment, *, probes: bool = False) -> HostProgram:
+    """The host program of a scheduled module with assigned buffers."""
+    leaves = [(p.payload, index, leaf) for p in module.entry.parameters() for index, leaf in p.shape.leaves()]
+    parameter_slots = {(number, index): k for k, (number, index, _) in enumerate(leaves)}
+    outputs = [(index, leaf) for index, leaf in module.entry.root.shape.leaves() if leaf.is_array]
+    output_slots = {index: len(leaves) + k for k, (index, _) in enumerate(outputs)}
+    constants: dict[HloInstruction, int] = {}
+    for computation in module.computations.values():
+        for i in computation.instructions.values():
+            if i.opcode.name == "constant" and i.shape.is_array:
+                constants[i] = len(constants)
+    table = HostTable(len(leaves), len(leaves), len(leaves) + len(outputs), [i.literal for i in constants])
+
+    def place_of(instruction: HloInstruction, index: tuple[int, ...]) -> Place:
+        found = assignment.slice_of(instruction, index)
+        allocation = found.allocation
+        if allocation.kind == "parameter":
+            slot = parameter_slots[allocation.number, allocation.index]
+        elif allocation.kind == "output":
+            slot = output_slots[allocation.index]
+        elif allocation.kind == "constant":
+            assert allocation.instruction is not None
+            slot = table.constant_slot + constants[allocation.instruction]
+        else:
+            slot = table.arena_slot
+        return Place(slot, found.offset, found.size)
+
+    return HostProgramWriter(module, host_codegen_target(), place_of, table, probes=probes).write()

@@ -1,0 +1,247 @@
+"""An executable on this CPU: one native call per execution; inputs by address, outputs from a reusing pool."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.backends.cpu.aligned_arena import Arena, OutputPool, OutputSlot
+from xla_explorer.backends.cpu.blas import blas_symbols
+from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep
+from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, optimize_and_emit
+from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.compiler.buffers.assignment import BufferAssignment
+from xla_explorer.compiler.codegen.host_program import EvaluatorStep, HostProgram, Place
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.evaluator import Evaluator
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+
+Array = np.ndarray[Any, Any]
+_ARENA = Arena()
+_POOL = OutputPool()
+
+
+class ArgumentError(XlaExplorerError, TypeError):
+    """An argument does not fit its parameter."""
+
+
+class _LeafReader:
+    """Takes one argument leaf: checks it and gives its address."""
+
+    __slots__ = ("dimensions", "dtype", "name", "order", "shape", "writable_order")
+
+    def __init__(self, name: str, shape: Shape) -> None:
+        self.name = name
+        self.shape = shape
+        self.dtype = shape.element_type.dtype
+        self.dimensions = shape.dimensions
+        self.order = None if shape.layout.is_default or shape.rank < 2 else tuple(reversed(shape.layout.minor_to_major))
+
+    def prepare(self, value: Any) -> Array:
+        """The argument as an array whose memory has the parameter's layout. ArgumentError names both sides."""
+        array = value if type(value) is np.ndarray else as_numpy(value)
+        if array.dtype != self.dtype or array.shape != self.dimensions:
+            if array.dtype != self.dtype and array.ndim == 0 and np.can_cast(array.dtype, self.dtype, "same_kind"):
+                array = array.astype(self.dtype)
+            if array.dtype != self.dtype or array.shape != self.dimensions:
+                raise ArgumentError(f"parameter %{self.name} is {self.shape.text_without_layout}, the argument is "
+                                    f"{array.dtype}[{','.join(map(str, array.shape))}]",
+                                    "pass an array of that type and shape, for example with .astype and .reshape")
+        if self.order is not None:
+            array = array.transpose(self.order)
+        return array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape)
+
+
+def as_numpy(value: Any) -> Array:
+    """A numpy array of anything that has DLPack, the array interface, or is a nested sequence; without a copy where possible."""
+    if isinstance(value, np.ndarray):
+        return value
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__"):
+        try:
+            return np.from_dlpack(value)
+        except (TypeError, BufferError, RuntimeError):
+            return np.asarray(value)
+    return np.asarray(value)
+
+
+class CpuExecutable:
+    """See `backends.interfaces.Executable`. Calls are serialised: an executable has one arena at a time."""
+
+    def __init__(self, module: HloModule, assignment: BufferAssignment, program: HostProgram, compiled: CompiledObject) -> None:
+        self.module = module
+        self.assignment = assignment
+        self.program = program
+        self.compiled = compiled
+        self.steps = [ProgramStep(*row) for row in program.rows]
+        self._lock = threading.Lock()
+        self._readers = [_LeafReader(p.name, leaf) for p in module.entry.parameters() for _, leaf in p.shape.leaves()]
+        self._outputs: list[tuple[OutputSlot, tuple[int, ...] | None]] = []
+        for _, leaf in module.entry.root.shape.leaves():
+            if leaf.is_array:
+                major_to_minor = tuple(reversed(leaf.layout.minor_to_major))
+                natural = major_to_minor == tuple(range(leaf.rank))
+                stored = tuple([leaf.dimensions[d] for d in major_to_minor])
+                self._outputs.append((_POOL.slot(stored, leaf.element_type.dtype), None if natural else tuple(np.argsort(major_to_minor).tolist())))
+        self._library = self._load(program, compiled)
+        self._table = (ctypes.c_uint64 * program.table_size)()
+        self._constants = [np.ascontiguousarray(literal.array).reshape(literal.shape.dimensions) for literal in program.constants]
+        for k, literal in enumerate(program.constants):
+            if not literal.shape.layout.is_default and literal.shape.rank > 1:
+                self._constants[k] = np.ascontiguousarray(literal.array.transpose(tuple(reversed(literal.shape.layout.minor_to_major))))
+            self._table[program.constant_slot + k] = self._constants[k].__array_interface__["data"][0]
+        self._arena = _ARENA.take(max(assignment.arena_size, 64))
+        self._table[program.arena_slot] = self._arena.address
+        self._evaluator = Evaluator()
+        self._failure: BaseException | None = None
+        self._callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64)(self._evaluate)
+        self._table[program.callback_slot] = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
+        self._table_address = ctypes.addressof(self._table)
+        self._entry = self._library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
+        self._probed: tuple[NativeLibrary, Any] | None = None
+
+    def _load(self, program: HostProgram, compiled: CompiledObject) -> NativeLibrary:
+        symbols = {name: blas_symbols()[name] for name in program.symbols} if program.symbols else {}
+        return NativeLibrary(compiled.objects, symbols, ["xe_entry"])
+
+    # -- execution ---------------------------------------------------------------------------------------------------
+    def execute(self, arrays: list[Array]) -> list[Array]:
+        """Parameter leaves in, result leaves out. Inputs are only read."""
+        return self._run(arrays, self._entry)
+
+    def _run(self, arrays: list[Array], entry: Any) -> list[Array]:
+        readers = self._readers
+        if len(arrays) != len(readers):
+            raise ArgumentError(f"the module takes {len(readers)} array{'s' if len(readers) != 1 else ''}, got {len(arrays)}",
+                                "parameters: " + ", ".join([f"%{r.name}: {r.shape.text_without_layout}" for r in readers]))
+        table = self._table
+        with self._lock:
+            prepared = []
+            for k, reader in enumerate(readers):
+                array = reader.prepare(arrays[k])
+                prepared.append(array)
+                table[k] = array.__array_interface__["data"][0]
+            results = []
+            at = len(readers)
+            for slot, order in self._outputs:
+                array, table[at] = slot.take()
+                at += 1
+                results.append(array if order is None else array.transpose(order))
+            status = entry(self._table_address)
+            if status:
+                failure, self._failure = self._failure, None
+                raise failure if failure is not None else XlaExplorerError(f"execution ended with status {status}")
+        return results
+
+    # -- the evaluator, for what has no native code -------------------------------------------------------------------
+    def _view(self, place: Place, shape: Shape) -> Array:
+        """The memory of a place as an array in logical order."""
+        address = self._table[place.slot] + place.offset
+        major_to_minor = tuple(reversed(shape.layout.minor_to_major))
+        stored = tuple([shape.dimensions[d] for d in major_to_minor])
+        raw = (ctypes.c_uint8 * max(shape.byte_size, 1)).from_address(address)
+        array = np.frombuffer(raw, shape.element_type.dtype, shape.element_count).reshape(stored)
+        return array.transpose(np.argsort(major_to_minor)) if shape.rank > 1 else array
+
+    def _evaluate(self, number: int) -> int:
+        """Called from native code: evaluate step `number` on the buffers. Errors are kept and end the execution."""
+        try:
+            step: EvaluatorStep = self.program.evaluator_steps[number]
+            values = []
+            for operand, places in zip(step.instruction.operands, step.operands, strict=True):
+                rest = iter(places)
+                values.append(self._value(operand.shape, rest))
+            result = self._evaluator.evaluate_instruction(step.instruction, values)
+            leaves: list[Any] = []
+            _flatten(result, leaves)
+            shapes = [leaf for _, leaf in step.instruction.shape.leaves() if leaf.is_array]
+            for place, shape, leaf in zip(step.results, shapes, leaves, strict=True):
+                self._view(place, shape)[...] = np.asarray(leaf).reshape(shape.dimensions)
+            return 0
+        except BaseException as problem:  # it must not travel through native frames
+            self._failure = problem
+            return 1
+
+    def _value(self, shape: Shape, places: Any) -> Any:
+        if shape.is_tuple:
+            return tuple([self._value(part, places) for part in shape.tuple_shapes])
+        return self._view(next(places), shape) if shape.is_array else None
+
+    # -- profile -----------------------------------------------------------------------------------------------------
+    def profile(self, arrays: list[Array], repeats: int = 20) -> ProfileResult:
+        """Whole-program times without probes, then per-step times by cycle counters from a second build with probes."""
+        totals = []
+        for _ in range(3):
+            self.execute(arrays)
+        for _ in range(repeats):
+            started = time.perf_counter_ns()
+            self.execute(arrays)
+            totals.append((time.perf_counter_ns() - started) / 1e3)
+        if self._probed is None:
+            from xla_explorer.backends.cpu.cpu_compiler import write_program
+
+            program = write_program(self.module, self.assignment, probes=True)
+            library = self._load(program, optimize_and_emit(program.text))
+            self._probed = library, library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
+        counters = np.zeros((max(len(self.steps), 1), 2), np.int64)
+        self._table[self.program.probe_slot] = counters.__array_interface__["data"][0]
+        samples: list[Array] = []
+        self._run(arrays, self._probed[1])
+        per_us = cycles_per_microsecond()
+        for _ in range(repeats):
+            counters[...] = 0
+            self._run(arrays, self._probed[1])
+            samples.append(counters.copy())
+        timings = []
+        for k, step in enumerate(self.steps):
+            calls = int(samples[-1][k, 1]) if samples else 0
+            timings.append(KernelTiming(step, calls, tuple([float(s[k, 0]) / per_us / max(calls, 1) for s in samples])))
+        return ProfileResult(tuple(totals), tuple(timings), probe_cost_us())
+
+
+def _flatten(value: Any, leaves: list[Any]) -> None:
+    if isinstance(value, tuple):
+        for part in value:
+            _flatten(part, leaves)
+    elif isinstance(value, (np.ndarray, np.generic)):
+        leaves.append(value)
+
+
+_CLOCK: dict[str, float] = {}
+
+
+def _clock_function() -> Any:
+    from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit as compile_text
+
+    text = ("define i64 @cycles() {\n  %1 = call i64 @llvm.readcyclecounter()\n  ret i64 %1\n}\n"
+            "define i64 @cost(i64 %n) {\nentry:\n  br label %loop\nloop:\n  %i = phi i64 [ 0, %entry ], [ %j, %loop ]\n"
+            "  %a = call i64 @llvm.readcyclecounter()\n  %j = add i64 %i, 1\n  %c = icmp slt i64 %j, %n\n"
+            "  br i1 %c, label %loop, label %end\nend:\n  ret i64 %a\n}\ndeclare i64 @llvm.readcyclecounter()\n")
+    library = NativeLibrary(compile_text(text).objects, {}, ["cycles", "cost"])
+    return library.bind("cycles", ctypes.c_int64, []), library.bind("cost", ctypes.c_int64, [ctypes.c_int64])
+
+
+def cycles_per_microsecond() -> float:
+    """How fast the cycle counter runs, measured once over 20 ms."""
+    if "rate" not in _CLOCK:
+        cycles, cost = _clock_function()
+        cycles()
+        started, first = time.perf_counter(), cycles()
+        while time.perf_counter() - started < 0.02:
+            pass
+        last, ended = cycles(), time.perf_counter()
+        _CLOCK["rate"] = (last - first) / (ended - started) / 1e6
+        start = cycles()
+        cost(2000)
+        _CLOCK["cost"] = (cycles() - start) / 1000 / _CLOCK["rate"]  # two readings a probe
+    return _CLOCK["rate"]
+
+
+def probe_cost_us() -> float:
+    """What a pair of probes adds to a step, in microseconds."""
+    cycles_per_microsecond()
+    return _CLOCK["cost"]

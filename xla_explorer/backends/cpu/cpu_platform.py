@@ -1,0 +1,113 @@
+"""The CPU as a platform: compiler, host memory as device memory, literals in and out."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xla_explorer.backends.interfaces import DeviceMemory, StreamExecutor
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.literal import Literal, literal_from_array
+from xla_explorer.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler
+
+
+class CpuPlatform:
+    """See `backends.interfaces.Platform`."""
+
+    name = "cpu"
+    description = "This machine's CPU: the whole module as native code, compiled by LLVM just in time."
+
+    def compiler(self) -> CpuCompiler:
+        """The compiler (loads LLVM)."""
+        from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler
+
+        return CpuCompiler()
+
+    def stream_executor(self) -> CpuStreamExecutor:
+        """Host memory and one stream: the calling thread."""
+        return CpuStreamExecutor()
+
+    def transfer_manager(self) -> CpuTransferManager:
+        """Literals to host buffers and back."""
+        return CpuTransferManager()
+
+    def availability(self) -> Reason | None:
+        """Always there."""
+        return None
+
+
+class CpuStreamExecutor:
+    """See `backends.interfaces.StreamExecutor`. Everything happens at once on the calling thread, so streams are empty words."""
+
+    def allocate(self, size: int) -> DeviceMemory:
+        """Host memory aligned to 64 bytes."""
+        from xla_explorer.backends.cpu.aligned_arena import allocate_aligned
+
+        owner, _, address = allocate_aligned(max(size, 1))
+        return DeviceMemory(address, size, owner)
+
+    def deallocate(self, memory: DeviceMemory) -> None:
+        """Drop what keeps the memory alive."""
+        memory.handle, memory.address = None, 0
+
+    def copy_to_device(self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None) -> None:
+        """Copy bytes in."""
+        raw = bytes(data)
+        if len(raw) > target.size:
+            raise ValueError(f"{len(raw)} bytes do not fit into {target.size} bytes of device memory")
+        ctypes.memmove(target.address, raw, len(raw))
+
+    def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
+        """Copy bytes out."""
+        if size > source.size:
+            raise ValueError(f"{size} bytes asked for, the device memory has {source.size}")
+        return ctypes.string_at(source.address, size)
+
+    def load(self, code: bytes, exports: list[str]) -> Any:
+        """Load an object file."""
+        from xla_explorer.backends.llvm.native_library import NativeLibrary
+
+        return NativeLibrary(code, {}, exports)
+
+    def launch(self, loaded: Any, function: str, arguments: list[int], stream: Any = None) -> None:
+        """Call an exported function with addresses as arguments."""
+        loaded.bind(function, None, [ctypes.c_void_p] * len(arguments))(*arguments)
+
+    def create_stream(self) -> Any:
+        """The calling thread."""
+        return None
+
+    def synchronize(self, stream: Any = None) -> None:
+        """Nothing to wait for."""
+
+
+class CpuTransferManager:
+    """See `backends.interfaces.TransferManager`."""
+
+    def transfer_literal_to_device(self, executor: StreamExecutor, literal: Literal) -> list[DeviceMemory]:
+        """One buffer per array leaf, laid out as the literal's shape says."""
+        if literal.parts:
+            return [memory for part in literal.parts for memory in self.transfer_literal_to_device(executor, part)]
+        shape = literal.shape
+        array = np.ascontiguousarray(literal.array.transpose(tuple(reversed(shape.layout.minor_to_major))))
+        memory = executor.allocate(shape.byte_size)
+        executor.copy_to_device(memory, array.tobytes())
+        return [memory]
+
+    def transfer_literal_from_device(self, executor: StreamExecutor, buffers: list[DeviceMemory], shape: Shape) -> Literal:
+        """The literal, in logical order."""
+        rest = iter(buffers)
+
+        def read(part: Shape) -> Any:
+            if part.is_tuple:
+                return tuple([read(inner) for inner in part.tuple_shapes])
+            major_to_minor = tuple(reversed(part.layout.minor_to_major))
+            raw = np.frombuffer(executor.copy_from_device(next(rest), part.byte_size), part.element_type.dtype)
+            return raw.reshape([part.dimensions[d] for d in major_to_minor]).transpose(np.argsort(major_to_minor))
+
+        return literal_from_array(read(shape), shape)

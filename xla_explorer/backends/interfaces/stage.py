@@ -1,0 +1,59 @@
+"""A stage: one artifact on the way from HLO to machine code, text or bytes, with a source map to instruction ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class Stage:
+    """name: `hlo`, `hlo-optimized`, `schedule`, `buffers`, `llvm-ir`, `llvm-ir-optimized`, `assembly`, `ptx`, `object` ...
+
+    Content is produced on first use. `origins` gives, for each line of the text, the id of the (optimised) HLO instruction that
+    it came from, or None.
+    """
+
+    def __init__(self, name: str, produce: Callable[[], tuple[str | bytes, list[int | None]]], language: str = "text",
+                 compiler: str = "") -> None:
+        self.name = name
+        self.language = language
+        self.compiler = compiler
+        self._produce = produce
+        self._content: tuple[str | bytes, list[int | None]] | None = None
+
+    def _get(self) -> tuple[str | bytes, list[int | None]]:
+        if self._content is None:
+            self._content = self._produce()
+        return self._content
+
+    @property
+    def text(self) -> str:
+        """The artifact as text. TypeError when it is binary."""
+        content = self._get()[0]
+        if isinstance(content, bytes):
+            raise TypeError(f"stage {self.name} is binary: use .data")
+        return content
+
+    @property
+    def data(self) -> bytes:
+        """The artifact as bytes."""
+        content = self._get()[0]
+        return content if isinstance(content, bytes) else content.encode()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether `.text` works."""
+        return isinstance(self._get()[0], str)
+
+    @property
+    def origins(self) -> list[int | None]:
+        """One instruction id (or None) per line of the text."""
+        return self._get()[1]
+
+    def lines(self) -> list[tuple[str, int | None]]:
+        """The text's lines with their instruction ids."""
+        lines = self.text.splitlines()
+        origins = self.origins
+        return [(line, origins[k] if k < len(origins) else None) for k, line in enumerate(lines)]
+
+    def __repr__(self) -> str:
+        return f"<Stage {self.name}>"

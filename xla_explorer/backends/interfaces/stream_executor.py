@@ -1,0 +1,67 @@
+"""StreamExecutor and TransferManager. Source: xla/stream_executor/stream_executor.h, xla/service/transfer_manager.h."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.shape import Shape
+
+
+class DeviceMemory:
+    """A piece of device memory. address: in the device's address space. size: bytes. handle: what keeps it alive."""
+
+    __slots__ = ("address", "handle", "size")
+
+    def __init__(self, address: int, size: int, handle: Any = None) -> None:
+        self.address, self.size, self.handle = address, size, handle
+
+
+@runtime_checkable
+class StreamExecutor(Protocol):
+    """Memory, kernels, streams and events of one device."""
+
+    def allocate(self, size: int) -> DeviceMemory:
+        """At least `size` bytes, aligned to 64. MemoryError with the size asked for."""
+        ...
+
+    def deallocate(self, memory: DeviceMemory) -> None:
+        """Give memory back."""
+        ...
+
+    def copy_to_device(self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None) -> None:
+        """Host bytes to the device. ValueError when they do not fit."""
+        ...
+
+    def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
+        """Device bytes to the host."""
+        ...
+
+    def load(self, code: bytes, exports: list[str]) -> Any:
+        """Load machine code; the result is launched by name."""
+        ...
+
+    def launch(self, loaded: Any, function: str, arguments: list[int], stream: Any = None) -> None:
+        """Run a function of loaded code with addresses as arguments."""
+        ...
+
+    def create_stream(self) -> Any:
+        """A queue of work."""
+        ...
+
+    def synchronize(self, stream: Any = None) -> None:
+        """Wait until everything queued has run."""
+        ...
+
+
+@runtime_checkable
+class TransferManager(Protocol):
+    """Between literals and device buffers."""
+
+    def transfer_literal_to_device(self, executor: StreamExecutor, literal: Literal) -> list[DeviceMemory]:
+        """A buffer per array leaf, in the device's layout."""
+        ...
+
+    def transfer_literal_from_device(self, executor: StreamExecutor, buffers: list[DeviceMemory], shape: Shape) -> Literal:
+        """The literal of the given shape."""
+        ...

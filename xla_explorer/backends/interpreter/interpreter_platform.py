@@ -1,0 +1,183 @@
+"""The evaluator as a backend: passes run if asked, then each instruction is evaluated with numpy."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult, DeviceMemory, KernelTiming, ProfileResult, ProgramStep, Stage
+from xla_explorer.backends.interfaces.stream_executor import StreamExecutor
+from xla_explorer.compiler.pipeline.optimize import optimize
+from xla_explorer.compiler.pipeline.pipeline import PassPipeline
+from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.evaluator import evaluate
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import Literal, literal_from_array
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.text.printer import module_text_with_lines
+
+Array = np.ndarray[Any, Any]
+
+
+class InterpreterPlatform:
+    """See `backends.interfaces.Platform`."""
+
+    name = "interpreter"
+    description = "The numpy reference evaluator: no code generation, every opcode, the values that all others are checked against."
+
+    def compiler(self) -> InterpreterCompiler:
+        """The compiler."""
+        return InterpreterCompiler()
+
+    def stream_executor(self) -> HostMemoryExecutor:
+        """Host memory."""
+        return HostMemoryExecutor()
+
+    def transfer_manager(self) -> HostTransferManager:
+        """Literals as numpy arrays."""
+        return HostTransferManager()
+
+    def availability(self) -> Reason | None:
+        """Always there."""
+        return None
+
+
+class InterpreterCompiler:
+    """See `backends.interfaces.Compiler`. Its default pipeline is empty: the module is evaluated as it was written."""
+
+    name = "interpreter"
+
+    def default_pipeline(self) -> PassPipeline:
+        """No passes."""
+        return PassPipeline("interpreter", ())
+
+    def supports(self, instruction: HloInstruction) -> Reason | None:
+        """The evaluator answers when it runs."""
+        return None
+
+    def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
+        """Run the passes that were asked for by name."""
+        pipeline = self.default_pipeline() if options.passes in ("default", "none", "") else options.passes
+        return optimize(module, pipeline, options.journal, control=options.control, verify=options.verify)
+
+    def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
+        """Wrap the module."""
+        stages = {}
+        for name, module in (("hlo", HloModule.from_snapshot(trace.initial) if trace.initial else None), ("hlo-optimized", trace.module)):
+            if module is not None:
+                stages[name] = Stage(name, _text_of(module), "hlo")
+        return CompileResult(trace, InterpreterExecutable(trace.module), stages, None, {"hlo-passes": trace.seconds})
+
+
+def _text_of(module: HloModule) -> Any:
+    def produce() -> tuple[str, list[int | None]]:
+        text, lines = module_text_with_lines(module)
+        return text, [lines.get(k + 1) for k in range(text.count("\n") + 1)]
+
+    return produce
+
+
+class InterpreterExecutable:
+    """See `backends.interfaces.Executable`."""
+
+    def __init__(self, module: HloModule) -> None:
+        self.module = module
+        self.steps = [ProgramStep(k, i.id, i.name, i.opcode.name, "evaluator", "evaluator", None)
+                      for k, i in enumerate(module.entry.post_order()) if i.opcode.name not in ("parameter", "constant", "tuple", "get-tuple-element")]
+
+    def execute(self, arrays: list[Array]) -> list[Array]:
+        """Evaluate the module."""
+        rest = iter(arrays)
+
+        def argument(shape: Shape) -> Any:
+            return tuple([argument(part) for part in shape.tuple_shapes]) if shape.is_tuple else next(rest)
+
+        result = evaluate(self.module, *[argument(p.shape) for p in self.module.entry.parameters()])
+        leaves: list[Array] = []
+
+        def flatten(value: Any) -> None:
+            if isinstance(value, tuple):
+                for part in value:
+                    flatten(part)
+            elif isinstance(value, (np.ndarray, np.generic)):
+                leaves.append(np.asarray(value))
+
+        flatten(result)
+        return leaves
+
+    def profile(self, arrays: list[Array], repeats: int = 5) -> ProfileResult:
+        """Whole-program times; the evaluator has no kernels to time."""
+        totals = []
+        for _ in range(repeats):
+            started = time.perf_counter_ns()
+            self.execute(arrays)
+            totals.append((time.perf_counter_ns() - started) / 1e3)
+        whole = ProgramStep(0, self.module.entry.root.id, self.module.entry.name, "entry", "evaluator", "evaluator", None)
+        return ProfileResult(tuple(totals), (KernelTiming(whole, 1, tuple(totals)),), 0.0)
+
+
+class HostMemoryExecutor:
+    """Memory as bytearrays: addresses are handles, nothing is launched."""
+
+    def allocate(self, size: int) -> DeviceMemory:
+        """A bytearray."""
+        return DeviceMemory(0, size, bytearray(size))
+
+    def deallocate(self, memory: DeviceMemory) -> None:
+        """Drop it."""
+        memory.handle = None
+
+    def copy_to_device(self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None) -> None:
+        """Copy bytes in."""
+        if len(data) > target.size:
+            raise ValueError(f"{len(data)} bytes do not fit into {target.size} bytes")
+        target.handle[: len(data)] = bytes(data)
+
+    def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
+        """Copy bytes out."""
+        if size > source.size:
+            raise ValueError(f"{size} bytes asked for, there are {source.size}")
+        return bytes(source.handle[:size])
+
+    def load(self, code: bytes, exports: list[str]) -> Any:
+        """The interpreter runs HLO, not machine code."""
+        raise NotImplementedError("the interpreter loads no machine code")
+
+    def launch(self, loaded: Any, function: str, arguments: list[int], stream: Any = None) -> None:
+        """See load."""
+        raise NotImplementedError("the interpreter launches no kernels")
+
+    def create_stream(self) -> Any:
+        """The calling thread."""
+        return None
+
+    def synchronize(self, stream: Any = None) -> None:
+        """Nothing to wait for."""
+
+
+class HostTransferManager:
+    """Literals to bytes in logical order and back."""
+
+    def transfer_literal_to_device(self, executor: StreamExecutor, literal: Literal) -> list[DeviceMemory]:
+        """One buffer per array leaf."""
+        if literal.parts:
+            return [memory for part in literal.parts for memory in self.transfer_literal_to_device(executor, part)]
+        data = literal.array.tobytes()
+        memory = executor.allocate(len(data))
+        executor.copy_to_device(memory, data)
+        return [memory]
+
+    def transfer_literal_from_device(self, executor: StreamExecutor, buffers: list[DeviceMemory], shape: Shape) -> Literal:
+        """The literal of the shape."""
+        rest = iter(buffers)
+
+        def read(part: Shape) -> Any:
+            if part.is_tuple:
+                return tuple([read(inner) for inner in part.tuple_shapes])
+            return np.frombuffer(executor.copy_from_device(next(rest), part.byte_size), part.element_type.dtype).reshape(part.dimensions)
+
+        return literal_from_array(read(shape), shape)

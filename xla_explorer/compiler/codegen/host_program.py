@@ -1,0 +1,398 @@
+"""A whole entry computation as one native function: kernels, loops, conditionals and calls, entered once per execution.
+
+The function takes one table of pointers: parameter leaves, output leaves, constants, the arena, and two slots for the
+evaluator callback and the probe counters. Every value's place comes from the buffer assignment; control flow is emitted inline.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels import Kernel, kernel_is_emitted, write_kernel
+from xla_explorer.compiler.codegen.library_calls import (
+    convolution_by_library,
+    dot_by_library,
+    write_library_convolution,
+    write_library_dot,
+)
+from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.codegen.vector_math import vector_math_module
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.module import HloModule
+
+
+class SliceLike(Protocol):
+    """Where one array lives. allocation kinds: `parameter`, `output`, `constant`, `arena`."""
+
+    @property
+    def offset(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+
+
+class Place(NamedTuple):
+    """A slice as (table slot, byte offset, bytes)."""
+
+    slot: int
+    offset: int
+    size: int
+
+
+class ProgramRow(NamedTuple):
+    """One step of the program, for tables: an instruction and how it runs (`kernel`, `library`, `evaluator`, `copy`).
+
+    function: name of the LLVM function. reason: why it runs on the evaluator or not by the library.
+    """
+
+    number: int
+    instruction: int
+    name: str
+    opcode: str
+    runs_on: str
+    function: str
+    reason: Reason | None
+
+
+class EvaluatorStep(NamedTuple):
+    """An instruction that runs on the evaluator: its operands' and results' places, leaf by leaf."""
+
+    instruction: HloInstruction
+    operands: tuple[tuple[Place, ...], ...]
+    results: tuple[Place, ...]
+
+
+class HostProgram(NamedTuple):
+    """LLVM IR text of a module and what its table must hold."""
+
+    lines: list[str]
+    origins: list[int | None]
+    rows: list[ProgramRow]
+    evaluator_steps: list[EvaluatorStep]
+    constants: list[Literal]
+    constant_slot: int
+    arena_slot: int
+    callback_slot: int
+    probe_slot: int
+    table_size: int
+    symbols: tuple[str, ...]
+    functions: dict[str, int]
+
+    @property
+    def text(self) -> str:
+        """The whole IR module."""
+        return "\n".join(self.lines) + "\n"
+
+
+class PlaceOf(Protocol):
+    """The buffer assignment as this module needs it: (instruction, leaf index) -> Place."""
+
+    def __call__(self, instruction: HloInstruction, index: tuple[int, ...]) -> Place: ...
+
+
+def identifier(name: str) -> str:
+    """An HLO name as an LLVM (and PTX) identifier."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", name)
+
+
+def no_code(i: HloInstruction) -> bool:
+    """Whether an instruction only renames memory."""
+    return i.opcode.name in ("parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "domain",
+                             "add-dependency")
+
+
+class HostProgramWriter:
+    """Walks the schedule and writes the program."""
+
+    def __init__(self, module: HloModule, target: CodegenTarget, place_of: PlaceOf, layout: HostTable, *, probes: bool = False,
+                 decide_library: Callable[[str, HloInstruction], Reason | None] | None = None, name: str = "xe_entry") -> None:
+        self.module = module
+        self.target = target
+        self.place_of = place_of
+        self.table = layout
+        self.probes = probes
+        self.name = name
+        self.decide_library = decide_library or _library_reason
+        self.w = FunctionWriter()
+        self.rows: list[ProgramRow] = []
+        self.steps: list[EvaluatorStep] = []
+        self.kernels: dict[tuple[object, ...], str] = {}
+        self.kernel_texts: list[tuple[str, Kernel, int, bool, bool]] = []
+        self.functions: dict[str, int] = {}
+        self._names: set[str] = {name}
+        self._pointers: dict[int, str] = {}
+
+    # -- addresses ---------------------------------------------------------------------------------------------------
+    def base(self, slot: int) -> str:
+        """The pointer in a table slot, loaded once at the function's entry."""
+        if slot not in self._pointers:
+            name = self._pointers[slot] = f"%table{slot}"
+            self.w._entry_lines.append(f"  {name}.at = getelementptr inbounds ptr, ptr %table, i64 {slot}")
+            self.w._entry_lines.append(f"  {name} = load ptr, ptr {name}.at, align 8, !invariant.load !0")
+        return self._pointers[slot]
+
+    def address(self, place: Place) -> str:
+        """The address of a place."""
+        base = self.base(place.slot)
+        return base if place.offset == 0 else self.w.value(f"getelementptr inbounds i8, ptr {base}, i64 {place.offset}")
+
+    def leaves(self, i: HloInstruction) -> list[Place]:
+        """The places of an instruction's array leaves."""
+        return [self.place_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array]
+
+    def copy(self, source: Place, target: Place) -> None:
+        """memcpy, unless both are the same."""
+        if source == target or target.size == 0:
+            return
+        self.w.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+        self.w.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {self.address(target)}, ptr {self.address(source)}, i64 {target.size}, i1 false)")
+
+    # -- computations ------------------------------------------------------------------------------------------------
+    def computation(self, computation: HloComputation) -> None:
+        """Emit every instruction in order."""
+        for i in computation.sequence():
+            with self.w.from_instruction(i.id):
+                self.instruction(i)
+
+    def instruction(self, i: HloInstruction) -> None:
+        """Emit one instruction."""
+        name = i.opcode.name
+        if no_code(i):
+            return
+        if name == "copy":
+            self.copy_instruction(i)
+        elif name == "while":
+            self.while_loop(i)
+        elif name == "conditional":
+            self.conditional(i)
+        elif name == "call":
+            self.computation(i.called[0])
+            self._copy_result(i.called[0].root, i)
+        else:
+            self.operation(i)
+
+    def _copy_result(self, root: HloInstruction, i: HloInstruction) -> None:
+        for index, leaf in i.shape.leaves():
+            if leaf.is_array:
+                self.copy(self.place_of(root, index), self.place_of(i, index))
+
+    def copy_instruction(self, i: HloInstruction) -> None:
+        """A copy: memcpy when the layout stays, else a loop kernel."""
+        if i.shape.is_array and i.shape.layout is not i.operands[0].shape.layout and i.shape.rank > 1:
+            self.operation(i)
+            return
+        number = self._row(i, "copy", "memcpy", None)
+        self._probe(number, True)
+        for source, target in zip(self.leaves(i.operands[0]), self.leaves(i), strict=True):
+            self.copy(source, target)
+        self._probe(number, False)
+
+    def while_loop(self, i: HloInstruction) -> None:
+        """Condition, body, back; the state stays in place."""
+        condition, body = i.called
+        w = self.w
+        self._copy_result(i.operands[0], i)
+        head, inside, end = w.fresh_label("while"), w.fresh_label("while.body"), w.fresh_label("while.end")
+        w.branch(head)
+        w.start_block(head)
+        self.computation(condition)
+        w.branch_if(self._load_pred(self.place_of(condition.root, ())), inside, end)
+        w.start_block(inside)
+        self.computation(body)
+        self._copy_result(body.root, i)
+        w.branch(head)
+        w.start_block(end)
+
+    def _load_pred(self, place: Place) -> str:
+        loaded = self.w.value(f"load i8, ptr {self.address(place)}, align 1")
+        return self.w.value(f"icmp ne i8 {loaded}, 0")
+
+    def conditional(self, i: HloInstruction) -> None:
+        """A branch on a pred, or a switch whose default is the last branch."""
+        w = self.w
+        selector = i.operands[0]
+        end = w.fresh_label("branch.end")
+        labels = [w.fresh_label("branch") for _ in i.called]
+        place = self.place_of(selector, ())
+        if selector.shape.element_type.is_pred:
+            w.branch_if(self._load_pred(place), labels[0], labels[1])
+        else:
+            value = w.value(f"load i32, ptr {self.address(place)}, align 4")
+            cases = " ".join([f"i32 {k}, label %{label}" for k, label in enumerate(labels[:-1])])
+            w.do(f"switch i32 {value}, label %{labels[-1]} [ {cases} ]")
+        for label, branch in zip(labels, i.called, strict=True):
+            w.start_block(label)
+            self.computation(branch)
+            self._copy_result(branch.root, i)
+            w.branch(end)
+        w.start_block(end)
+
+    # -- operations --------------------------------------------------------------------------------------------------
+    def operation(self, i: HloInstruction) -> None:
+        """A kernel, a library call, or the evaluator."""
+        name = i.opcode.name
+        library: Reason | None = None
+        if name in ("dot", "convolution"):
+            library = self.decide_library(name, i)
+            if library is None:
+                self.kernel(i, "library", write_library_dot if name == "dot" else write_library_convolution, None)
+                return
+        refusal = kernel_is_emitted(i)
+        if refusal is None:
+            self.kernel(i, "kernel", write_kernel, library)
+        else:
+            self.evaluator_step(i, refusal)
+
+    def kernel(self, i: HloInstruction, kind: str, write: Callable[..., Kernel], reason: Reason | None) -> None:
+        """Write (or find) the kernel and call it."""
+        operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
+        places = [self.place_of(o, ()) for o in operands] + self.leaves(i)
+        if all(place.size == 0 for place in self.leaves(i)):
+            return
+        numbers: dict[tuple[int, int], int] = {}
+        slots = tuple([numbers.setdefault((p.slot, p.offset), len(numbers)) for p in places])
+        unique = [next(p for p, s in zip(places, slots, strict=True) if s == k) for k in range(len(numbers))]
+        written = {slots[k] for k in range(len(operands), len(slots))}
+        overlap = any(a.slot == b.slot and a.offset < b.offset + b.size and b.offset < a.offset + a.size and (x in written or y in written)
+                      for x, a in enumerate(unique) for y, b in enumerate(unique) if x < y)
+        made = write(i, self.target, slots)
+        tiny = all(place.size <= 128 for place in places) and kind == "kernel" and len(made.lines) < 400
+        key = (made.lines, made.globals, made.parameters, overlap, tiny)
+        function = self.kernels.get(key)
+        if function is None:
+            function = identifier(i.name)
+            while function in self._names:
+                function += "_"
+            self._names.add(function)
+            self.kernels[key] = function
+            self.functions[function] = i.id
+            self.kernel_texts.append((function, made, i.id, overlap, tiny))
+        number = self._row(i, kind, function, reason)
+        self._probe(number, True)
+        arguments = ", ".join([f"ptr {self.address(place)}" for place in unique])
+        self.w.do(f"call void @{function}({arguments})")
+        self._probe(number, False)
+
+    def evaluator_step(self, i: HloInstruction, reason: Reason) -> None:
+        """Call back into the evaluator; a non-zero answer ends the program with that status."""
+        w = self.w
+        number = self._row(i, "evaluator", "evaluator", reason)
+        step = len(self.steps)
+        self.steps.append(EvaluatorStep(i, tuple([tuple(self.leaves(o)) for o in i.operands]), tuple(self.leaves(i))))
+        self._probe(number, True)
+        status = w.value(f"call i32 {self.base(self.table.callback_slot)}(i64 {step})")
+        self._probe(number, False)
+        good, bad = w.fresh_label("ok"), w.fresh_label("failed")
+        w.branch_if(w.value(f"icmp eq i32 {status}, 0"), good, bad)
+        w.start_block(bad)
+        w.do(f"ret i32 {status}")
+        w.start_block(good)
+
+    def _row(self, i: HloInstruction, runs_on: str, function: str, reason: Reason | None) -> int:
+        self.rows.append(ProgramRow(len(self.rows), i.id, i.name, i.opcode.name, runs_on, function, reason))
+        return len(self.rows) - 1
+
+    def _probe(self, number: int, start: bool) -> None:
+        """Add the cycle counter's advance to the row's cell, count the call in the next one."""
+        if not self.probes:
+            return
+        w = self.w
+        w.declare("declare i64 @llvm.readcyclecounter()")
+        now = w.value("call i64 @llvm.readcyclecounter()")
+        cell = w.value(f"getelementptr inbounds i64, ptr {self.base(self.table.probe_slot)}, i64 {2 * number}")
+        total = w.value(f"load volatile i64, ptr {cell}, align 8")
+        changed = w.value(f"{'sub' if start else 'add'} i64 {total}, {now}")
+        w.do(f"store volatile i64 {changed}, ptr {cell}, align 8")
+        if not start:
+            count = w.value(f"getelementptr inbounds i64, ptr {cell}, i64 1")
+            calls = w.value(f"load volatile i64, ptr {count}, align 8")
+            w.do(f"store volatile i64 {w.value(f'add i64 {calls}, 1')}, ptr {count}, align 8")
+
+    # -- the whole ---------------------------------------------------------------------------------------------------
+    def write(self) -> HostProgram:
+        """The program."""
+        entry = self.module.entry
+        self.computation(entry)
+        for number, (index, leaf) in enumerate([(x, s) for x, s in entry.root.shape.leaves() if s.is_array]):
+            place = self.place_of(entry.root, index)
+            self.copy(place, Place(self.table.output_slot + number, 0, leaf.byte_size))
+        self.w.do("ret i32 0")
+        lines: list[str] = ['source_filename = "module.hlo"', ""]
+        origins: list[int | None] = [None, None]
+        declarations = dict(self.w.declarations)
+        math: dict[str, None] = {}
+        globals_: dict[str, None] = {}
+        for _, kernel, *_rest in self.kernel_texts:
+            declarations.update(dict.fromkeys(kernel.declarations))
+            math.update(dict.fromkeys(kernel.math))
+            globals_.update(dict.fromkeys(kernel.globals))
+        for text in globals_:
+            lines.append(text)
+            origins.append(None)
+        for function, kernel, instruction, overlap, tiny in self.kernel_texts:
+            kind = "ptr" if overlap else "ptr noalias"
+            parameters = ", ".join([f"{kind} %a{k}" for k in range(kernel.parameters)])
+            lines += [f"define internal void @{function}({parameters}) {'alwaysinline' if tiny else 'noinline'} nounwind {{", "entry:",
+                      *kernel.lines, "}", ""]
+            origins += [instruction, instruction, *kernel.origins, instruction, None]
+        body, body_origins = self.w.body_lines()
+        lines += [f"define i32 @{self.name}(ptr noalias %table) nounwind {{", "entry:", *body, "}", ""]
+        origins += [None, None, *body_origins, None, None]
+        if math:
+            text, math_declarations = _split_declarations(vector_math_module(tuple(math)))
+            lines += text
+            origins += [None] * len(text)
+            declarations.update(dict.fromkeys(math_declarations))
+        tail = [*declarations, "", "!0 = !{}"]
+        lines += tail
+        origins += [None] * len(tail)
+        symbols = tuple([m.group(1) for d in declarations if (m := re.search(r"@((?:cblas|LAPACKE)_\w+)\(", d))])
+        t = self.table
+        return HostProgram(lines, origins, self.rows, self.steps, t.constants, t.constant_slot, t.arena_slot, t.callback_slot, t.probe_slot,
+                           t.size, symbols, self.functions)
+
+
+class HostTable(NamedTuple):
+    """Which table slot holds what: parameters from 0, outputs from output_slot, constants from constant_slot, then the rest."""
+
+    parameters: int
+    output_slot: int
+    constant_slot: int
+    constants: list[Literal]
+
+    @property
+    def arena_slot(self) -> int:
+        """The slot of the arena's address."""
+        return self.constant_slot + len(self.constants)
+
+    @property
+    def callback_slot(self) -> int:
+        """The slot of the evaluator callback."""
+        return self.arena_slot + 1
+
+    @property
+    def probe_slot(self) -> int:
+        """The slot of the probe counters."""
+        return self.arena_slot + 2
+
+    @property
+    def size(self) -> int:
+        """Number of slots."""
+        return self.arena_slot + 3
+
+
+def _library_reason(name: str, i: HloInstruction) -> Reason | None:
+    return dot_by_library(i) if name == "dot" else convolution_by_library(i)
+
+
+def _split_declarations(text: str) -> tuple[list[str], list[str]]:
+    """The lines of an IR text, its `declare` lines apart (they must not be repeated)."""
+    body, declarations = [], []
+    for line in text.splitlines():
+        (declarations if line.startswith("declare ") else body).append(line)
+    return body, declarations

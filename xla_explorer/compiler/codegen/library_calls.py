@@ -1,0 +1,219 @@
+"""dot and convolution by BLAS: which operations it can serve, and the kernels that call it.
+
+The routine is an external symbol (`cblas_sgemm` ...) whose address the backend supplies at load time. A dot of any dimension
+numbers becomes batched GEMMs through strides, without copies, when its free and its contracted dimensions each have one stride
+and one of the two is contiguous. A convolution becomes a GEMM per output row and window column.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels.contraction import dot_free_dimensions
+from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
+from xla_explorer.compiler.codegen.kernels.window import _Guard, base_position
+from xla_explorer.compiler.codegen.llvm_types import float_constant
+from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import Shape
+
+_ROUTINES = {"f32": ("cblas_sgemm", "float"), "f64": ("cblas_dgemm", "double")}
+SMALL_DOT = 4096  # multiply-adds below which a call costs more than loops
+
+
+class MatrixOperand(NamedTuple):
+    """One side of a GEMM: strides in elements of its row and column dimension, and of each batch dimension."""
+
+    row: int
+    column: int
+    batch: tuple[int, ...]
+
+
+def _single_stride(shape: Shape, dimensions: tuple[int, ...] | list[int]) -> int | None:
+    """The stride of several dimensions seen as one, None when they are not regular. Sizes of one do not matter."""
+    real = [d for d in dimensions if shape.dimensions[d] != 1]
+    if not real:
+        return 1
+    for outer, inner in zip(real, real[1:], strict=False):
+        if shape.strides[outer] != shape.strides[inner] * shape.dimensions[inner]:
+            return None
+    return shape.strides[real[-1]]
+
+
+def dot_by_library(dot: HloInstruction) -> Reason | None:
+    """None when BLAS serves the dot well; else why not."""
+    element_type = dot.shape.element_type
+    if element_type.name not in _ROUTINES or any(o.shape.element_type is not element_type for o in dot.operands):
+        types = ", ".join([o.shape.element_type.name for o in dot.operands])
+        return refuse("no-blas-routine", f"BLAS has no routine for {types} -> {element_type}", element_type=element_type.name)
+    rows, columns, depth, _ = dot_sizes(dot)
+    if rows == 1 or columns == 1:
+        return refuse("matrix-vector", f"%{dot.name} is a matrix-vector product; a vectorised loop reads the matrix once", rows=rows, columns=columns)
+    if rows * columns * depth < SMALL_DOT:
+        return refuse("dot-too-small", f"{rows}x{depth} by {depth}x{columns} is cheaper as a loop than as a library call",
+                      multiply_adds=rows * columns * depth)
+    if dot_operands(dot) is None:
+        return refuse("irregular-strides", f"the dimensions of %{dot.name} do not form matrices without a copy")
+    return None
+
+
+def dot_sizes(dot: HloInstruction) -> tuple[int, int, int, int]:
+    """(rows, columns, depth, batches)."""
+    lhs, rhs = dot.operands
+    left, right = dot_free_dimensions(dot)
+    sizes = [1, 1, 1, 1]
+    for d in left:
+        sizes[0] *= lhs.shape.dimensions[d]
+    for d in right:
+        sizes[1] *= rhs.shape.dimensions[d]
+    for d in dot.attribute("lhs_contracting_dims"):
+        sizes[2] *= lhs.shape.dimensions[d]
+    for d in dot.attribute("lhs_batch_dims"):
+        sizes[3] *= lhs.shape.dimensions[d]
+    return sizes[0], sizes[1], sizes[2], sizes[3]
+
+
+def dot_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand] | None:
+    """The operands as strided matrices (left: free x contracted, right: contracted x free), None when they are none."""
+    lhs, rhs = dot.operands
+    left, right = dot_free_dimensions(dot)
+    found = []
+    for shape, rows, columns, batch in ((lhs.shape, left, dot.attribute("lhs_contracting_dims"), dot.attribute("lhs_batch_dims")),
+                                        (rhs.shape, dot.attribute("rhs_contracting_dims"), right, dot.attribute("rhs_batch_dims"))):
+        row, column = _single_stride(shape, rows), _single_stride(shape, columns)
+        if row is None or column is None or (row != 1 and column != 1):
+            return None
+        found.append(MatrixOperand(row, column, tuple([shape.strides[d] for d in batch])))
+    for operand, (rows_count, columns_count) in zip(found, ((dot_sizes(dot)[0], dot_sizes(dot)[2]), (dot_sizes(dot)[2], dot_sizes(dot)[1])), strict=True):
+        leading = operand.row if operand.column == 1 else operand.column
+        if leading < (columns_count if operand.column == 1 else rows_count):
+            return None  # a leading dimension of one with several rows: BLAS refuses
+    if not dot.shape.layout.is_default and dot.shape.rank > 1:
+        return None
+    return found[0], found[1]
+
+
+def _gemm(w: FunctionWriter, element_type: str, transposed: tuple[bool, bool], sizes: tuple[str | int, int, int],
+          a: tuple[str, int], b: tuple[str, int], c: tuple[str, int], accumulate: bool) -> None:
+    """Call GEMM: C (rows x columns) = A B (+ C). Pointers with their leading dimensions."""
+    routine, t = _ROUTINES[element_type]
+    w.declare(f"declare void @{routine}(i32, i32, i32, i32, i32, i32, {t}, ptr, i32, ptr, i32, {t}, ptr, i32)")
+    one, beta = float_constant(1.0, t), float_constant(1.0 if accumulate else 0.0, t)
+    rows = sizes[0] if isinstance(sizes[0], int) else w.value(f"trunc i64 {sizes[0]} to i32")
+    flags = [112 if flag else 111 for flag in transposed]
+    w.do(f"call void @{routine}(i32 101, i32 {flags[0]}, i32 {flags[1]}, i32 {rows}, i32 {sizes[1]}, i32 {sizes[2]}, {t} {one}, "
+         f"ptr {a[0]}, i32 {a[1]}, ptr {b[0]}, i32 {b[1]}, {t} {beta}, ptr {c[0]}, i32 {c[1]})")
+
+
+def _at(w: FunctionWriter, array: ArrayInMemory, element_type: str, offset: str | int) -> str:
+    return w.value(f"getelementptr inbounds {_ROUTINES[element_type][1]}, ptr {array.pointer}, i64 {offset}")
+
+
+def write_library_dot(dot: HloInstruction, target: CodegenTarget, slots: tuple[int, ...]) -> Kernel:
+    """A kernel that loops over the batch and calls GEMM."""
+    context = KernelContext(target, dot, slots)
+    w = context.writer
+    w.origin = dot.id
+    rows, columns, depth, _ = dot_sizes(dot)
+    operands = dot_operands(dot)
+    assert operands is not None
+    left, right = operands
+    name = dot.shape.element_type.name
+    a, b, c = context.arrays[dot.operands[0]], context.arrays[dot.operands[1]], context.outputs[0]
+    batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]
+    with context.iterate(batch) as index:
+        offsets = [w.linear(index, strides) for strides in (left.batch, right.batch, dot.shape.strides[: len(batch)])]
+        pointers = [_at(w, array, name, offset) for array, offset in zip((a, b, c), offsets, strict=True)]
+        transposed = (left.column != 1 and depth != 1, right.column != 1 and columns != 1)
+        leading = (left.column if transposed[0] else max(left.row, depth), right.column if transposed[1] else max(right.row, columns))
+        _gemm(w, name, transposed, (rows, columns, depth), (pointers[0], leading[0]), (pointers[1], leading[1]), (pointers[2], columns), False)
+    return context.finish(slots)
+
+
+def convolution_by_library(i: HloInstruction) -> Reason | None:
+    """None when the convolution becomes GEMMs per output row; else why not."""
+    element_type = i.shape.element_type
+    if element_type.name not in _ROUTINES or any(o.shape.element_type is not element_type for o in i.operands):
+        return refuse("no-blas-routine", f"BLAS has no routine for {element_type}", element_type=element_type.name)
+    if i.attribute("feature_group_count") != 1 or i.attribute("batch_group_count") != 1:
+        return refuse("grouped-convolution", f"%{i.name} works in groups", feature_groups=i.attribute("feature_group_count"))
+    labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
+    if not rules or any(r.base_dilation != 1 for r in rules) or rules[-1].window_reversal:
+        return refuse("dilated-or-reversed", f"%{i.name} dilates its input or reverses its window")
+    lhs, rhs = i.operands
+    depth, features = rhs.shape.dimensions[labels.kernel_input_feature], rhs.shape.dimensions[labels.kernel_output_feature]
+    if depth < 8 or features < 8:
+        return refuse("too-few-features", f"{depth} input and {features} output features make a poor matrix", depth=depth, features=features)
+    if not all(s.layout.is_default or s.rank <= 1 for s in (lhs.shape, rhs.shape, i.shape)):
+        return refuse("layout-differs", f"%{i.name} has an operand that is not row-major")
+    if lhs.shape.strides[labels.input_feature] != 1 or i.shape.strides[labels.output_feature] != 1:
+        return refuse("features-not-contiguous", f"the features of %{i.name} are not contiguous")
+    if 1 not in (rhs.shape.strides[labels.kernel_input_feature], rhs.shape.strides[labels.kernel_output_feature]):
+        return refuse("features-not-contiguous", f"the kernel features of %{i.name} are not contiguous")
+    x = labels.input_spatial[-1]
+    if lhs.shape.strides[x] * rules[-1].stride < depth:
+        return refuse("irregular-strides", f"the rows of %{i.name} overlap")
+    return None
+
+
+def write_library_convolution(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...]) -> Kernel:
+    """For each batch element and output row: one GEMM per window column, accumulated. A 1x1 convolution is a single GEMM."""
+    context = KernelContext(target, i, slots)
+    w = context.writer
+    w.origin = i.id
+    labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
+    lhs, rhs = i.operands
+    name = i.shape.element_type.name
+    t = _ROUTINES[name][1]
+    a, b, c = context.arrays[lhs], context.arrays[rhs], context.outputs[0]
+    depth, features = rhs.shape.dimensions[labels.kernel_input_feature], rhs.shape.dimensions[labels.kernel_output_feature]
+    kernel_transposed = rhs.shape.strides[labels.kernel_output_feature] != 1
+    kernel_leading = rhs.shape.strides[labels.kernel_output_feature if kernel_transposed else labels.kernel_input_feature]
+    kernel_leading = max(kernel_leading, depth if kernel_transposed else features)
+    in_dims, out_dims = lhs.shape.dimensions, i.shape.dimensions
+    plain = all(r.size == 1 and r.stride == 1 and not r.padding_low and not r.padding_high for r in rules)
+    if plain and labels.input_feature == lhs.shape.rank - 1 and labels.output_feature == i.shape.rank - 1 and \
+            (labels.input_batch, *labels.input_spatial) == (labels.output_batch, *labels.output_spatial):
+        _gemm(w, name, (False, kernel_transposed), (i.shape.element_count // features, features, depth), (a.pointer, depth),
+              (b.pointer, kernel_leading), (c.pointer, features), False)
+        return context.finish(slots)
+    last = rules[-1]
+    x_in, x_out = labels.input_spatial[-1], labels.output_spatial[-1]
+    width = out_dims[x_out]
+    zero = float_constant(0.0, t)
+    with context.iterate([out_dims[d] for d in (labels.output_batch, *labels.output_spatial[:-1])]) as (batch, *where):
+        row: str | int = w.mul(batch, i.shape.strides[labels.output_batch])
+        for d, x in zip(labels.output_spatial[:-1], where, strict=True):
+            row = w.add(row, w.mul(x, i.shape.strides[d]))
+        with w.loop(width, stem="clear") as x, w.loop(features, stem="clear") as j:
+            at = w.add(w.add(row, w.mul(x, i.shape.strides[x_out])), j)
+            w.do(f"store {t} {zero}, ptr {_at(w, c, name, at)}")
+        with ExitStack() as loops:
+            window = [loops.enter_context(w.loop(r.size, stem="window")) for r in rules[:-1]]
+            conditions: list[str] = []
+            base = [base_position(w, r, x, k, in_dims[d], conditions)
+                    for r, x, k, d in zip(rules[:-1], where, window, labels.input_spatial[:-1], strict=True)]
+            loops.enter_context(_Guard(w, conditions))
+            source: str | int = w.mul(batch, lhs.shape.strides[labels.input_batch])
+            for d, x in zip(labels.input_spatial[:-1], base, strict=True):
+                source = w.add(source, w.mul(x, lhs.shape.strides[d]))
+            kernel: str | int = 0
+            for d, k in zip(labels.kernel_spatial[:-1], window, strict=True):
+                kernel = w.add(kernel, w.mul(k, rhs.shape.strides[d]))
+            for k in range(last.size):
+                shift = k * last.window_dilation - last.padding_low
+                first = max(0, -(shift // last.stride))
+                end = min(width, (in_dims[x_in] - 1 - shift) // last.stride + 1)
+                if end <= first:
+                    continue
+                from_a = w.add(source, (first * last.stride + shift) * lhs.shape.strides[x_in])
+                from_b = w.add(kernel, k * rhs.shape.strides[labels.kernel_spatial[-1]])
+                to_c = w.add(row, first * i.shape.strides[x_out])
+                _gemm(w, name, (False, kernel_transposed), (end - first, features, depth),
+                      (_at(w, a, name, from_a), last.stride * lhs.shape.strides[x_in]), (_at(w, b, name, from_b), kernel_leading),
+                      (_at(w, c, name, to_c), i.shape.strides[x_out]), True)
+    return context.finish(slots)
