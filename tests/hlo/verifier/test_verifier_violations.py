@@ -111,7 +111,7 @@ def test_all_violations_are_listed_with_their_place() -> None:
     assert "f32[3]" in found[0].message and "f32[2]" in found[0].message
     assert found[0].to_json()["line"] == 5
     with pytest.raises(HloVerifyError, match="2 violations") as caught:
-        verify(parse_hlo("p = f32[2] parameter(0)\nq = f32[3] add(p, p)\nROOT r = f32[2] add(p, q)"))
+        verify(parse_hlo("ENTRY e { p = f32[2] parameter(0)\nq = f32[3] add(p, p)\nROOT r = f32[2] add(p, q) }"))
     assert len(caught.value.violations) == 2
 
 
