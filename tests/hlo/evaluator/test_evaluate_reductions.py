@@ -375,3 +375,59 @@ def test_convolution_agrees_with_loops(window: str, labels: str, groups: tuple[i
         left, kernel, wanted.shape, window, labels, feature_group_count=features, batch_group_count=batches
     )
     np.testing.assert_array_equal(result, wanted)
+
+
+def test_small_and_large_windows_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xla_explorer.hlo.evaluator import windows
+
+    random = np.random.default_rng(2)
+    for _ in range(60):
+        draw = random.integers
+        parts = [
+            WindowDimension(*map(int, (draw(1, 24), draw(1, 4), draw(-2, 20), draw(-2, 20), draw(1, 3), draw(1, 3))))
+            for _ in range(2)
+        ]
+        x = draw(-9, 9, (int(draw(1, 9)), int(draw(1, 9)))).astype(np.int32)
+        out = [d.output_size(n) for d, n in zip(parts, x.shape, strict=True)]
+        if 0 in out:
+            continue
+        results = []
+        for limit in (0, 10**6):
+            monkeypatch.setattr(windows, "_SMALL", limit)
+            results.append(
+                run(
+                    "reduce-window",
+                    shape("s32", *out),
+                    x,
+                    np.int32(1),
+                    to_apply=("add", "s32"),
+                    window=Window(tuple(parts)),
+                )
+            )
+        np.testing.assert_array_equal(*results, err_msg=str(parts))
+
+
+def test_scaled_dot() -> None:
+    a, b = np.arange(8, dtype=F).reshape(2, 4), np.ones((4, 1), F)
+    sa, sb = np.array([[1, 2], [4, 8]], F), np.array([[0.5], [0.25]], F)
+    expected = (a * np.repeat(sa, 2, 1)) @ (b * np.repeat(sb, 2, 0))
+    contracting = {"lhs_contracting_dims": (1,), "rhs_contracting_dims": (0,)}
+    np.testing.assert_array_equal(run("scaled-dot", shape("f32", 2, 1), a, sa, b, sb, **contracting), expected)
+    np.testing.assert_array_equal(run("scaled-dot", shape("f32", 2, 1), a, b, sa, sb, **contracting), expected)
+
+
+def test_ragged_dot() -> None:
+    random = np.random.default_rng(0)
+    a, b = random.integers(-3, 4, (5, 3)).astype(F), random.integers(-3, 4, (2, 3, 4)).astype(F)
+    result = run(
+        "ragged-dot",
+        shape("f32", 5, 4),
+        a,
+        b,
+        np.array([2, 2], np.int32),
+        lhs_contracting_dims=(1,),
+        rhs_contracting_dims=(1,),
+        lhs_ragged_dims=(0,),
+        rhs_group_dims=(0,),
+    )
+    np.testing.assert_array_equal(result, np.concatenate([a[:2] @ b[0], a[2:4] @ b[1], np.zeros((1, 4))]))

@@ -36,13 +36,23 @@ def evaluate(
             )
         iterator = iter(given)
         given = [_pack(p.shape, iterator) for p in parameters]
-    return runner.evaluate_computation(
-        module.entry,
-        [
-            check_argument(value, p.shape, f"parameter {number} (%{p.name})")
-            for number, (p, value) in enumerate(zip(parameters, given, strict=True))
-        ],
+    values = [
+        check_argument(value, p.shape, f"parameter {number} (%{p.name})")
+        for number, (p, value) in enumerate(zip(parameters, given, strict=True))
+    ]
+    return _detached(
+        runner.evaluate_computation(module.entry, values), {id(leaf) for leaf in flatten_value(tuple(values))}
     )
+
+
+def _detached(value: Value, arguments: set[int]) -> Value:
+    """The result as row-major arrays that share memory neither with the arguments nor with constants of the module."""
+    if isinstance(value, tuple):
+        return tuple([_detached(part, arguments) for part in value])
+    if value is TOKEN_VALUE:
+        return value
+    own = value.base is None and value.flags.writeable and value.flags.c_contiguous and id(value) not in arguments
+    return value if own else np.array(value, order="C")
 
 
 def count_leaves(shape: Shape) -> int:

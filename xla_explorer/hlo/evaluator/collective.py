@@ -35,7 +35,15 @@ def device_number(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
     return np.zeros((), np.uint32)
 
 
-@evaluates("all-reduce", "all-gather", "reduce-scatter", "collective-broadcast", "all-to-all", "all-reduce-start")
+@evaluates(
+    "all-reduce",
+    "all-gather",
+    "reduce-scatter",
+    "collective-broadcast",
+    "all-to-all",
+    "all-reduce-start",
+    "collective-reduce",
+)
 def keep(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """The operands themselves."""
     check_group_of_one(i)

@@ -85,6 +85,41 @@ def _integer_product(left: Array, right: Array) -> Array:
     return np.asarray(np.matmul(left.astype(wide), right.astype(wide)))
 
 
+def _block_scaled(x: Array, scale: Array) -> Array:
+    """f64 values of x with each block multiplied by its scale; along each dimension the blocks are equally long."""
+    values = widen(scale).astype(np.float64)
+    for d, (size, blocks) in enumerate(zip(x.shape, scale.shape, strict=True)):
+        values = np.repeat(values, size // blocks, axis=d) if blocks else values
+    return np.asarray(widen(x).astype(np.float64) * values)
+
+
+def _is_scale_of(scale: Array, x: Array) -> bool:
+    return scale.ndim == x.ndim and all(b > 0 and n % b == 0 for n, b in zip(x.shape, scale.shape, strict=True))
+
+
+@evaluates("scaled-dot")
+def scaled_dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """A dot of block-scaled operands: (lhs, lhs scale, rhs, rhs scale), or the older (lhs, rhs, lhs scale, rhs scale).
+
+    Which order it is follows from which shapes divide which; where both fit, a scale is smaller than what it scales.
+    """
+    first, second, third, fourth = operands
+    interleaved = _is_scale_of(second, first) and _is_scale_of(fourth, third)
+    if interleaved and _is_scale_of(third, first) and _is_scale_of(fourth, second):
+        interleaved = second.size <= third.size
+    lhs, lhs_scale, rhs, rhs_scale = (first, second, third, fourth) if interleaved else (first, third, second, fourth)
+    value = i.attributes.value
+    return dot_general(
+        _block_scaled(lhs, lhs_scale),
+        _block_scaled(rhs, rhs_scale),
+        value("lhs_contracting_dims"),
+        value("rhs_contracting_dims"),
+        value("lhs_batch_dims"),
+        value("rhs_batch_dims"),
+        i.shape.element_type,
+    )
+
+
 @evaluates("ragged-dot")
 def ragged_dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """A dot whose ragged left dimension is cut into groups, each with its own right side (or result, or batch).

@@ -101,9 +101,13 @@ def convert(array: Array, target: PrimitiveType) -> Array:
     if target.is_complex:
         return np.asarray(widen(array)).astype(target.dtype)
     if target.is_float:
+        if target.name == "f4e2m1fn":
+            # Has no NaN; XLA:CPU gives -0.
+            values = widen(array)
+            return np.asarray(np.where(values != values, values.dtype.type(-0.0), values)).astype(target.dtype)
         if target.dtype in WIDER and not source.is_float:
             return np.asarray(widen(array)).astype(np.float32).astype(target.dtype)
-        return np.asarray(array).astype(target.dtype)
+        return np.asarray(widen(array)).astype(target.dtype)
     if source.is_float:
         return _saturate(np.asarray(array), target)
     return np.asarray(widen(array)).astype(target.dtype)

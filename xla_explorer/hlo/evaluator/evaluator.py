@@ -77,7 +77,7 @@ class Evaluator:
         for function, instruction, operands, result, dead, dtype, dimensions in plan.steps:
             try:
                 value = function(instruction, [frame[o] for o in operands], self)
-            except (ValueError, TypeError, IndexError) as problem:
+            except (ValueError, TypeError, IndexError, KeyError, OverflowError) as problem:
                 raise EvaluationError(
                     f"%{instruction.name} ({instruction.opcode.name}, {instruction.shape.text_without_layout}) "
                     f"could not be evaluated: {problem}"

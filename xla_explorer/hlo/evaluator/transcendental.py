@@ -73,9 +73,15 @@ def log_plus_one(x: Array) -> Array:
     return result
 
 
-def exponential(x: Array) -> Array:
-    """exp; a real infinite complex argument gives no NaN."""
-    return np.asarray(np.exp(x))
+def exponential_minus_one(x: Array) -> Array:
+    """exp(x) - 1, accurate near zero; a complex number on the real axis stays there, also where it overflows."""
+    result = np.asarray(np.expm1(x))
+    if x.dtype.kind == "c":
+        on_axis = x.imag == 0
+        if on_axis.any():
+            result = result.copy()
+            result.imag = np.where(on_axis, x.imag, result.imag)
+    return result
 
 
 def tangent(x: Array) -> Array:
@@ -124,8 +130,8 @@ def _erf(x: Array) -> Array:
 
 
 _UNARY: dict[str, Callable[[Array], Array]] = {
-    "exponential": exponential,
-    "exponential-minus-one": np.expm1,
+    "exponential": np.exp,
+    "exponential-minus-one": exponential_minus_one,
     "log": np.log,
     "log-plus-one": log_plus_one,
     "logistic": logistic,
@@ -138,6 +144,7 @@ _UNARY: dict[str, Callable[[Array], Array]] = {
     "tan": tangent,
     "asin": np.arcsin,
     "acos": np.arccos,
+    "atan": np.arctan,
     "sinh": np.sinh,
     "cosh": np.cosh,
     "asinh": np.arcsinh,

@@ -95,25 +95,32 @@ def reduce_window(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
     return tuple(accumulators) if i.shape.is_tuple else accumulators[0]
 
 
-# Wider windows are put together from windows of 1, 2, 4 ... elements.
+# Up to so many elements a window is summed element by element in row-major order, like a loop does it.
+_SMALL = 36
+# Along one dimension, wider windows are put together from windows of 1, 2, 4 ... elements.
 _NARROW = 16
 
 
 def _reduce_window_known(
     combiner: Combiner, x: Array, initial: Array, window: Window, output: tuple[int, ...]
 ) -> Array:
-    """One dimension after the other, since these combiners are associative and commutative; padding holds the
-    identity."""
+    """Small windows position by position; larger ones one dimension after the other, since these combiners are
+    associative and commutative, with the identity in place of padding."""
     dtype = x.dtype
     native = widen(x) if dtype in WIDER else x
     wide = accumulation_dtype(dtype, combiner.name)
     values = native.astype(wide, copy=False)
     identity = identity_of(combiner.name, wide)
-    for axis, (d, count) in enumerate(zip(window.dimensions, output, strict=True)):
-        if d != TRIVIAL_WINDOW:
-            values = np.moveaxis(
-                _reduce_along(combiner.ufunc, np.moveaxis(values, axis, 0), d, count, identity), 0, axis
-            )
+    if math.prod([d.size for d in window.dimensions]) <= _SMALL:
+        source, values = values, np.full(output, identity, wide)
+        for position in window_positions(window, x.shape, output):
+            target = values[position.windows]
+            combiner.ufunc(target, source[position.elements], out=target)
+    else:
+        for axis, (d, count) in enumerate(zip(window.dimensions, output, strict=True)):
+            if d != TRIVIAL_WINDOW:
+                line = np.moveaxis(values, axis, 0)
+                values = np.moveaxis(_reduce_along(combiner.ufunc, line, d, count, identity), 0, axis)
     if combiner.name in ("maximum", "minimum"):
         return combine_pair(combiner, narrow(values, dtype), np.asarray(initial))
     return np.asarray(narrow(np.asarray(combiner.ufunc(values, widen(initial).astype(wide))), dtype))
