@@ -9,6 +9,7 @@ leave a choice.
 from __future__ import annotations
 
 from xla_explorer.hlo.evaluator import (
+    bits,
     collective,
     contraction,
     control_flow,
@@ -41,6 +42,7 @@ from xla_explorer.hlo.evaluator.registry import (
 
 # The families register their functions when they are imported.
 _FAMILIES = (
+    bits,
     collective,
     contraction,
     control_flow,
