@@ -7,21 +7,12 @@ from typing import Any
 from xla_explorer.backends.interfaces import Stage
 from xla_explorer.backends.llvm.assembly import assembly_with_lines
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, emit_assembly, optimized_ir
+from xla_explorer.backends.llvm.stages import hlo_stage, strip_debug
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
 from xla_explorer.compiler.codegen.host_program import HostProgram
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.text.printer import module_text_with_lines
-
-
-def hlo_stage(name: str, module: HloModule) -> Stage:
-    """A module as text with a source map."""
-    def produce() -> tuple[str, list[int | None]]:
-        text, lines = module_text_with_lines(module)
-        return text, [lines.get(k + 1) for k in range(text.count("\n") + 1)]
-
-    return Stage(name, produce, "hlo")
 
 
 def cpu_stages(trace: PassTrace, assignment: BufferAssignment, program: HostProgram, compiled: CompiledObject) -> dict[str, Stage]:
@@ -54,18 +45,3 @@ def cpu_stages(trace: PassTrace, assignment: BufferAssignment, program: HostProg
     stages.append(Stage("assembly", assembly, "asm"))
     stages.append(Stage("object", lambda: (b"".join(compiled.objects), []), "object"))
     return {stage.name: stage for stage in stages}
-
-
-def strip_debug(text: str) -> tuple[str, list[int | None]]:
-    """LLVM IR without its debug metadata, and the instruction id of each line from it."""
-    import re
-
-    locations = {m.group(1): int(m.group(2)) - 1 for m in re.finditer(r"^(!\d+) = !DILocation\(line: (\d+)", text, re.M)}
-    lines, origins = [], []
-    for line in text.splitlines():
-        if re.match(r"!\d+ = |!llvm\.(dbg|module)|!\w+ = ", line):
-            continue
-        found = re.search(r", !dbg (!\d+)", line)
-        origins.append(locations.get(found.group(1)) if found else None)
-        lines.append(re.sub(r",? !dbg !\d+", "", line))
-    return "\n".join(lines), origins

@@ -1,0 +1,10 @@
+"""The GPU backend: NVIDIA PTX, by LLVM's NVPTX target. Importing it loads neither LLVM nor CUDA."""
+
+from __future__ import annotations
+
+from xla_explorer.backends.gpu.gpu_platform import GpuPlatform
+
+
+def platform() -> GpuPlatform:
+    """The platform object that the registry hands out."""
+    return GpuPlatform()

@@ -34,7 +34,8 @@ class CompileOptions:
 class CompileResult(NamedTuple):
     """trace: passes and their snapshots, with the journal. executable: None when the backend cannot run here (then `why_not`).
 
-    stages: ordered artifacts by name. buffers: the buffer assignment, or None. seconds: compile time by phase."""
+    stages: ordered artifacts by name. buffers: the buffer assignment, or None. seconds: compile time by phase.
+    program: what the backend made, in its own terms, where there is no executable to ask (`program.steps` as for executables)."""
 
     trace: PassTrace
     executable: Executable | None
@@ -42,6 +43,7 @@ class CompileResult(NamedTuple):
     buffers: Any
     seconds: dict[str, float]
     why_not: Reason | None = None
+    program: Any = None
 
 
 @runtime_checkable

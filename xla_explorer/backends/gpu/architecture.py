@@ -1,0 +1,66 @@
+"""GPU architectures: LLVM's name and PTX version for each, and the limits that launch dimensions depend on.
+
+Source: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability"; PTX ISA, release notes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xla_explorer.backends.llvm.target_machine import TargetDescription, describe_target
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+NVPTX_TRIPLE = "nvptx64-nvidia-cuda"
+DEFAULT_ARCHITECTURE = "sm_90"
+
+
+class UnknownArchitectureError(XlaExplorerError, ValueError):
+    """No GPU architecture of that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class GpuArchitecture:
+    """name: as ptxas spells it. ptx_version: of the PTX text, 83 is 8.3. multiprocessors: of the largest product.
+
+    threads_per_multiprocessor: resident at once. registers_per_multiprocessor: of 32 bits.
+    """
+
+    name: str
+    product: str
+    ptx_version: int
+    multiprocessors: int
+    threads_per_multiprocessor: int
+    registers_per_multiprocessor: int = 65536
+    warp_size: int = 32
+    threads_per_block: int = 1024
+    blocks_in_grid: int = 2**31 - 1
+
+    @property
+    def target(self) -> TargetDescription:
+        """What LLVM generates code for."""
+        return describe_target(NVPTX_TRIPLE, self.name, f"+ptx{self.ptx_version}")
+
+    @property
+    def resident_threads(self) -> int:
+        """Threads that the whole device holds at once."""
+        return self.multiprocessors * self.threads_per_multiprocessor
+
+
+ARCHITECTURES = {a.name: a for a in (
+    GpuArchitecture("sm_75", "T4", 70, 40, 1024),
+    GpuArchitecture("sm_80", "A100", 80, 108, 2048),
+    GpuArchitecture("sm_86", "RTX 3090", 80, 82, 1536),
+    GpuArchitecture("sm_89", "L40", 83, 142, 1536),
+    GpuArchitecture("sm_90", "H100, H200", 83, 132, 2048),
+    GpuArchitecture("sm_90a", "H100, H200 (with architecture-specific instructions)", 83, 132, 2048),
+    GpuArchitecture("sm_100", "B200", 86, 148, 2048),
+    GpuArchitecture("sm_120", "RTX 5090", 87, 170, 1536),
+)}
+
+
+def gpu_architecture(name: str = DEFAULT_ARCHITECTURE) -> GpuArchitecture:
+    """The architecture of a name. UnknownArchitectureError with the names there are."""
+    try:
+        return ARCHITECTURES[name]
+    except KeyError:
+        raise UnknownArchitectureError(f"no GPU architecture is named {name!r}", f"choose from {', '.join(ARCHITECTURES)}") from None

@@ -1,0 +1,169 @@
+"""What runs on a GPU, in order: a thunk per instruction, control flow with the thunks it runs inside.
+
+Source: xla/service/gpu/thunk_emitter.cc, xla/backends/gpu/runtime/thunk.h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.kernel_module import GpuKernel, KernelModule
+from xla_explorer.backends.interfaces import ProgramStep
+from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
+from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
+from xla_explorer.compiler.codegen.target import NVPTX
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+_RENAMES_MEMORY = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "domain",
+                             "add-dependency"})
+_CONTROL_FLOW = frozenset({"while", "conditional", "call"})
+
+
+class Thunk(NamedTuple):
+    """One thing to do. kind: `kernel`, `copy` (device to device), `while` (bodies: condition, body), `conditional` (a body per
+    branch), `call` (one body), `unsupported` (nothing can: see reason).
+
+    arguments: kernels: memory of each parameter, in order. copies: source, target. while and conditional: where the predicate or
+    branch index is. handed_over: (source, target) slices to copy when a body is done, where they differ; one tuple per body.
+    reason: why not something better (a library), or why not at all.
+    """
+
+    kind: str
+    instruction: HloInstruction
+    kernel: GpuKernel | None = None
+    arguments: tuple[BufferSlice, ...] = ()
+    bodies: tuple[tuple[Thunk, ...], ...] = ()
+    handed_over: tuple[tuple[tuple[BufferSlice, BufferSlice], ...], ...] = ()
+    reason: Reason | None = None
+
+
+class GpuProgram(NamedTuple):
+    """thunks: of the entry. kernels: each distinct one, in the order of the module. lines, origins: the LLVM IR module."""
+
+    thunks: tuple[Thunk, ...]
+    kernels: tuple[GpuKernel, ...]
+    lines: tuple[str, ...]
+    origins: tuple[int | None, ...]
+
+    @property
+    def text(self) -> str:
+        """The LLVM IR module."""
+        return "\n".join(self.lines) + "\n"
+
+    def walk(self) -> Iterator[Thunk]:
+        """Every thunk, those inside bodies included, in program order."""
+        stack = list(reversed(self.thunks))
+        while stack:
+            thunk = stack.pop()
+            yield thunk
+            for body in reversed(thunk.bodies):
+                stack.extend(reversed(body))
+
+    @property
+    def steps(self) -> list[ProgramStep]:
+        """Kernels, copies and what has no native code, as rows; control flow itself makes none."""
+        rows: list[ProgramStep] = []
+        for thunk in self.walk():
+            if thunk.kind in _CONTROL_FLOW:
+                continue
+            i = thunk.instruction
+            function = thunk.kernel.name if thunk.kernel is not None else {"copy": "memcpy"}.get(thunk.kind, "")
+            rows.append(ProgramStep(len(rows), i.id, i.name, i.opcode.name, thunk.kind, function, thunk.reason))
+        return rows
+
+    @property
+    def unsupported(self) -> list[Thunk]:
+        """Thunks without native code."""
+        return [thunk for thunk in self.walk() if thunk.kind == "unsupported"]
+
+
+def kernel_is_emitted_for_gpu(i: HloInstruction) -> Reason | None:
+    """None when a PTX kernel can be written for the instruction."""
+    if i.opcode.name in _RENAMES_MEMORY or i.opcode.name in _CONTROL_FLOW or i.opcode.name == "copy":
+        return None
+    return kernel_is_emitted(i)
+
+
+def library_choice(i: HloInstruction) -> Reason | None:
+    """Why a library call is not made where XLA would make one; None where XLA would write a kernel too."""
+    name = i.opcode.name
+    if name not in ("dot", "convolution"):
+        return None
+    library = "cuBLAS" if name == "dot" else "cuDNN"
+    return refuse("library-not-called-yet", f"%{i.name}: XLA would call {library} for this {name}; there is no {library} call yet, so it is a "
+                                            f"loop kernel, one thread per result element", library=library, opcode=name)
+
+
+class GpuProgramWriter:
+    """Walks the schedule and writes kernels and thunks."""
+
+    def __init__(self, module: HloModule, assignment: BufferAssignment, architecture: GpuArchitecture) -> None:
+        self.module = module
+        self.assignment = assignment
+        self.kernels = KernelModule(architecture)
+
+    def write(self) -> GpuProgram:
+        """The program."""
+        thunks = self._computation(self.module.entry)
+        lines, origins = self.kernels.write()
+        return GpuProgram(thunks, tuple(self.kernels.kernels), tuple(lines), tuple(origins))
+
+    def _computation(self, computation: HloComputation) -> tuple[Thunk, ...]:
+        thunks: list[Thunk] = []
+        for i in computation.sequence():
+            name = i.opcode.name
+            if name in _RENAMES_MEMORY:
+                continue
+            if name in _CONTROL_FLOW:
+                thunks.extend(self._control_flow(i))
+            elif name == "copy" and (not i.shape.is_array or i.shape.layout is i.operands[0].shape.layout or i.shape.rank <= 1):
+                pairs = zip(self._leaves(i.operands[0]), self._leaves(i), strict=True)
+                thunks.extend([Thunk("copy", i, arguments=pair) for pair in pairs if pair[0] != pair[1]])
+            else:
+                thunks.append(self._operation(i))
+        return tuple(thunks)
+
+    def _leaves(self, i: HloInstruction) -> list[BufferSlice]:
+        return [self.assignment.slice_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array]
+
+    def _handed_over(self, source: HloInstruction, target: HloInstruction) -> tuple[tuple[BufferSlice, BufferSlice], ...]:
+        pairs = zip(self._leaves(source), self._leaves(target), strict=True)
+        return tuple([pair for pair in pairs if pair[0] != pair[1]])
+
+    def _control_flow(self, i: HloInstruction) -> list[Thunk]:
+        bodies = tuple([self._computation(c) for c in i.called])
+        if i.opcode.name == "while":
+            condition, body = i.called
+            before = [Thunk("copy", i, arguments=pair) for pair in self._handed_over(i.operands[0], i)]
+            predicate = self.assignment.slice_of(condition.root)
+            return [*before, Thunk("while", i, None, (predicate,), bodies, ((), self._handed_over(body.root, i)))]
+        handed_over = tuple([self._handed_over(c.root, i) for c in i.called])
+        if i.opcode.name == "conditional":
+            return [Thunk("conditional", i, None, (self.assignment.slice_of(i.operands[0]),), bodies, handed_over)]
+        return [Thunk("call", i, None, (), bodies, handed_over)]
+
+    def _operation(self, i: HloInstruction) -> Thunk:
+        refusal = kernel_is_emitted_for_gpu(i)
+        if refusal is not None:
+            return Thunk("unsupported", i, reason=refusal)
+        operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
+        results = self._leaves(i)
+        places = [self.assignment.slice_of(o) for o in operands] + results
+        numbers: dict[tuple[int, int], int] = {}
+        slots = tuple([numbers.setdefault((id(p.allocation), p.offset), len(numbers)) for p in places])
+        distinct = tuple([places[slots.index(number)] for number in range(len(numbers))])
+        written = {slots[k] for k in range(len(operands), len(slots))}
+        may_overlap = any(a.overlaps(b) and (x in written or y in written)
+                          for x, a in enumerate(distinct) for y, b in enumerate(distinct) if x < y)
+        kernel = self.kernels.add(i.name, i.id, write_kernel(i, NVPTX, slots), may_overlap)
+        return Thunk("kernel", i, kernel, distinct, reason=library_choice(i))
+
+
+def write_gpu_program(module: HloModule, assignment: BufferAssignment, architecture: GpuArchitecture) -> GpuProgram:
+    """The program of a scheduled module with assigned buffers."""
+    return GpuProgramWriter(module, assignment, architecture).write()

@@ -1,0 +1,87 @@
+"""The GPU backend's stages: hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, ptx, launches."""
+
+from __future__ import annotations
+
+import re
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.gpu_program import GpuProgram
+from xla_explorer.backends.interfaces import Stage
+from xla_explorer.backends.llvm.assembly import parse_assembly
+from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions, emit_assembly, optimized_ir
+from xla_explorer.backends.llvm.stages import hlo_stage, strip_debug
+from xla_explorer.compiler.buffers import BufferAssignment
+from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
+from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.hlo.module import HloModule
+
+# Loops inside a GPU thread gain nothing from vectorisation; the warp is the vector.
+PTX_OPTIMIZATION = OptimizationOptions(level=3, loop_vectorization=False, slp_vectorization=False)
+_DEBUG_LABEL = re.compile(r"\$L__(tmp|func_begin|func_end|debug|info)\w*:")
+
+
+def gpu_stages(trace: PassTrace, assignment: BufferAssignment | None, program: GpuProgram, architecture: GpuArchitecture) -> dict[str, Stage]:
+    """The stages by name; each is made when somebody looks at it."""
+    stages = []
+    if trace.initial is not None:
+        stages.append(hlo_stage("hlo", HloModule.from_snapshot(trace.initial)))
+    stages.append(hlo_stage("hlo-optimized", trace.module))
+    target = architecture.target
+
+    def with_lines() -> str:
+        return with_debug_lines(list(program.lines), list(program.origins), "DebugDirectivesOnly")
+
+    def buffers() -> tuple[str, list[int | None]]:
+        assert assignment is not None
+        rows = assignment.to_rows()
+        text = [repr(assignment), *[", ".join([f"{key}={value}" for key, value in row.items()]) for row in rows]]
+        return "\n".join(text), [None, *[row["id"] for row in rows]]
+
+    if assignment is not None:
+        stages.append(Stage("buffers", buffers))
+    stages.append(Stage("llvm-ir", lambda: (program.text, list(program.origins)), "llvm"))
+    stages.append(Stage("llvm-ir-optimized", lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)), "llvm"))
+    stages.append(Stage("ptx", lambda: ptx_without_debug(emit_assembly(with_lines(), target, PTX_OPTIMIZATION)), "ptx"))
+    stages.append(Stage("launches", lambda: launch_table(program)))
+    return {stage.name: stage for stage in stages}
+
+
+def ptx_without_debug(text: str) -> tuple[str, list[int | None]]:
+    """PTX text without `.loc`, `.file` and debug sections (still good for ptxas), and the instruction id of each line."""
+    lines: list[str] = []
+    origins: list[int | None] = []
+    in_debug_section = False
+    for line in parse_assembly(text, "module.hlo"):
+        stripped = line.text.strip()
+        if stripped.startswith(".section"):
+            in_debug_section = True
+        if in_debug_section:
+            in_debug_section = stripped != "}"
+            continue
+        if stripped.startswith((".loc", ".file")) or _DEBUG_LABEL.match(stripped):
+            continue
+        lines.append(line.text.split("// @")[0].rstrip() if stripped.startswith("// @") else line.text)
+        origins.append(None if line.hlo_line is None else line.hlo_line - 1)
+    return "\n".join(lines) + "\n", origins
+
+
+def launch_table(program: GpuProgram) -> tuple[str, list[int | None]]:
+    """One line per kernel launch, copy and refusal, with the reasoning; and their instruction ids."""
+    lines: list[str] = []
+    origins: list[int | None] = []
+    for thunk in program.walk():
+        name = f"%{thunk.instruction.name}"
+        if thunk.kernel is not None:
+            text = f"kernel       {name}: {thunk.kernel.name}, {thunk.kernel.launch}: {thunk.kernel.launch.reasoning}"
+            if thunk.reason is not None:
+                text += f". {thunk.reason.code}: {thunk.reason.message}"
+        elif thunk.kind == "copy":
+            source, target = thunk.arguments
+            text = f"copy         {name}: {target.size} bytes, {source.allocation.name}+{source.offset} to {target.allocation.name}+{target.offset}"
+        elif thunk.kind == "unsupported":
+            text = f"unsupported  {name}: {thunk.reason}"
+        else:
+            text = f"{thunk.kind:12s} {name}: {sum(map(len, thunk.bodies))} steps inside"
+        lines.append(text)
+        origins.append(thunk.instruction.id)
+    return "\n".join(lines), origins

@@ -1,0 +1,92 @@
+"""One LLVM module with a `ptx_kernel` function per distinct kernel, as text with the HLO instruction of every line."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.architecture import NVPTX_TRIPLE, GpuArchitecture
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
+from xla_explorer.compiler.codegen.kernels import Kernel
+from xla_explorer.compiler.codegen.vector_math import vector_math_module
+
+_NOT_IN_IDENTIFIERS = re.compile(r"[^A-Za-z0-9_]")
+
+
+def ptx_identifier(name: str) -> str:
+    """An HLO name as a PTX identifier: ptxas refuses dots and hyphens, and a digit at the start."""
+    mangled = _NOT_IN_IDENTIFIERS.sub("_", name)
+    return mangled if mangled[:1].isalpha() or mangled[:1] == "_" else f"_{mangled}"
+
+
+class GpuKernel(NamedTuple):
+    """name: of the PTX entry. instruction: id of the first instruction that it was written for. launch: its dimensions.
+
+    may_overlap: some of its arguments share memory, so its parameters are not `noalias`.
+    """
+
+    name: str
+    instruction: int
+    kernel: Kernel
+    launch: LaunchDimensions
+    may_overlap: bool
+
+
+class KernelModule:
+    """Collects kernels; equal ones are written once."""
+
+    def __init__(self, architecture: GpuArchitecture) -> None:
+        self.architecture = architecture
+        self.kernels: list[GpuKernel] = []
+        self._known: dict[tuple[object, ...], GpuKernel] = {}
+        self._names: set[str] = set()
+
+    def add(self, name: str, instruction: int, kernel: Kernel, may_overlap: bool = False) -> GpuKernel:
+        """Add a kernel, or find the equal one that is there already."""
+        key = (kernel.lines, kernel.globals, kernel.parameters, kernel.threads, may_overlap)
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        stem = unique = ptx_identifier(name)
+        number = 1
+        while unique in self._names:
+            number += 1
+            unique = f"{stem}_{number}"
+        self._names.add(unique)
+        made = GpuKernel(unique, instruction, kernel, launch_dimensions(kernel.threads, self.architecture), may_overlap)
+        self._known[key] = made
+        self.kernels.append(made)
+        return made
+
+    def write(self) -> tuple[list[str], list[int | None]]:
+        """Lines of the module, and for each the id of the HLO instruction it came from."""
+        lines: list[str] = ['source_filename = "module.hlo"', f'target triple = "{NVPTX_TRIPLE}"', ""]
+        origins: list[int | None] = [None] * len(lines)
+
+        def append(new: list[str], owners: list[int | None] | None = None) -> None:
+            lines.extend(new)
+            origins.extend(owners if owners is not None else [None] * len(new))
+
+        declarations: dict[str, None] = {}
+        math: dict[str, None] = {}
+        constants: dict[str, None] = {}
+        for k in self.kernels:
+            declarations.update(dict.fromkeys(k.kernel.declarations))
+            math.update(dict.fromkeys(k.kernel.math))
+            constants.update(dict.fromkeys(k.kernel.globals))
+        append(list(constants))
+        groups: dict[int, int] = {}
+        for k in self.kernels:
+            group = groups.setdefault(k.launch.threads_per_block, len(groups))
+            alias = "" if k.may_overlap else " noalias"
+            parameters = ", ".join([f"ptr addrspace(1){alias} align 16 %a{number}" for number in range(k.kernel.parameters)])
+            append([f"define ptx_kernel void @{k.name}({parameters}) #{group} {{", "entry:", *k.kernel.lines, "}", ""],
+                   [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None])
+        if math:
+            text = vector_math_module(tuple(math)).splitlines()
+            append([line for line in text if not line.startswith("declare ")])
+            declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
+        append([*declarations, ""])
+        append([f'attributes #{group} = {{ nounwind "nvvm.maxntid"="{threads}" }}' for threads, group in groups.items()])
+        append(["", "!0 = !{}"])
+        return lines, origins

@@ -1,0 +1,49 @@
+"""How many blocks of how many threads a kernel is launched with, and why.
+
+Source: xla/service/gpu/launch_dimensions.cc (blocks of 128 threads for loop kernels).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+
+SMALL_BLOCK, LARGE_BLOCK = 128, 256
+
+
+class LaunchDimensions(NamedTuple):
+    """blocks, threads_per_block: one-dimensional grid and block. threads: elements of work. reasoning: one sentence."""
+
+    blocks: int
+    threads_per_block: int
+    threads: int
+    reasoning: str
+
+    def __str__(self) -> str:
+        return f"grid {self.blocks} x block {self.threads_per_block}"
+
+
+def launch_dimensions(threads: int, architecture: GpuArchitecture) -> LaunchDimensions:
+    """Dimensions for a kernel with so many independent elements, one thread each.
+
+    Fewer elements than a block: whole warps only. Enough to fill the device with the small block: the large one, which halves
+    the number of blocks to schedule. Between: the small one, which spreads over more multiprocessors.
+    """
+    warp = architecture.warp_size
+    threads = max(threads, 1)
+    if threads <= SMALL_BLOCK:
+        block = math.ceil(threads / warp) * warp
+        return LaunchDimensions(1, block, threads, f"{threads} elements fit into one block of {block // warp} warps")
+    if threads >= architecture.resident_threads:
+        block = LARGE_BLOCK
+        why = f"{threads} elements fill the {architecture.resident_threads} resident threads of {architecture.name}, so blocks of {block}"
+    else:
+        block = SMALL_BLOCK
+        why = (f"{threads} elements leave some of the {architecture.resident_threads} resident threads of {architecture.name} idle, "
+               f"so blocks of {block} to spread over more multiprocessors")
+    blocks = math.ceil(threads / block)
+    rest = blocks * block - threads
+    why += f"; {blocks} blocks" + (f", {rest} threads of the last one have nothing to do" if rest else ", all threads busy")
+    return LaunchDimensions(blocks, block, threads, why)
