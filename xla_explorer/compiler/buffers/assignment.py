@@ -83,7 +83,7 @@ class BufferAssignment:
             touching = reason.code == "live-ranges-overlap" and early.end == late.start
             if touching and any(o is early.instruction for o in late.instruction.operands):
                 number = next(k for k, o in enumerate(late.instruction.operands) if o is early.instruction)
-                return why_not_overwritten(late.instruction, number) or reason
+                return why_not_overwritten(late.instruction, number, late.index) or reason
             return reason
         return refuse("different-places", f"%{first.name} and %{second.name} could share; packing put them apart")
 
@@ -106,12 +106,12 @@ class BufferAssignment:
                 f"(at least {self.arena_lower_bound})>")
 
 
-def why_not_overwritten(i: HloInstruction, number: int) -> Reason | None:
-    """None when an operation may write its result over operand `number`, else why not."""
-    operand = i.operands[number]
-    if not i.shape.is_array or operand.shape.byte_size != i.shape.byte_size:
-        return refuse("sizes-differ", f"%{operand.name} has {operand.shape.byte_size} bytes, %{i.name} {i.shape.byte_size}")
-    if any(k == number for k, _ in in_place_pairs(i)) or may_overwrite(i, number):
+def why_not_overwritten(i: HloInstruction, number: int, index: Index = ()) -> Reason | None:
+    """None when an operation may write a leaf of its result over operand `number`, else why not."""
+    operand, result = i.operands[number], i.shape.sub_shape(index)
+    if operand.shape.byte_size != result.byte_size:
+        return refuse("sizes-differ", f"%{operand.name} has {operand.shape.byte_size} bytes, %{i.name} {result.byte_size}")
+    if (number, index) in in_place_pairs(i) or may_overwrite(i, number):
         return None
     return refuse("not-computed-in-step", f"%{i.name} reads %{operand.name} at other elements than the one it writes, or in several places")
 
@@ -157,7 +157,7 @@ def _join_what_must(flow: Dataflow, sets: BufferSets) -> None:
 def _join_what_may(flow: Dataflow, sets: BufferSets) -> None:
     for value in flow.values:
         i = value.instruction
-        if value.forwarded_to is not None or value.phi is not None or value.index or not (i.opcode.elementwise or i.opcode.name == "fusion"):
+        if value.forwarded_to is not None or value.phi is not None or not (i.opcode.elementwise or i.opcode.name == "fusion"):
             continue
         target = sets.set_of(value)
         position = value.start

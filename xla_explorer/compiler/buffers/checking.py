@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.buffers.assignment import BufferAssignment
-from xla_explorer.compiler.buffers.assignment import why_not_overwritten
+from xla_explorer.compiler.buffers.assignment import BufferAssignment, why_not_overwritten
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.dataflow import Value
 
@@ -46,5 +45,6 @@ def _handed_over(assignment: BufferAssignment, old: Value, new: Value) -> bool:
     if old.end != new.start or assignment.slice_of_value(old) != assignment.slice_of_value(new):
         return False
     readers = [(user, number) for position, user, number in old.uses if position == new.start]
-    return len(readers) == 1 and readers[0][0] is new.instruction and why_not_overwritten(*readers[0]) is None \
-        if new.instruction.shape.is_array else len(readers) == 1
+    if len(readers) != 1 or readers[0][0] is not new.instruction:
+        return False
+    return why_not_overwritten(readers[0][0], readers[0][1], new.index) is None

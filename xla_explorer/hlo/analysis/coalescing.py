@@ -106,4 +106,4 @@ def interfere(x: Value, y: Value) -> bool:
         return True
     if len(numbers) != 1:
         return True
-    return (numbers[0], y.index) not in in_place_pairs(writer) and not (y.index == () and may_overwrite(writer, numbers[0]))
+    return (numbers[0], y.index) not in in_place_pairs(writer) and not may_overwrite(writer, numbers[0])

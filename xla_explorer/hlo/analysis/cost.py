@@ -8,6 +8,7 @@ that reads or writes it, and fusions only what crosses their border.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.hlo.computation import HloComputation
@@ -184,9 +185,13 @@ def _random(i: HloInstruction) -> tuple[float, float]:
     return 0, sum([shape.element_count for _, shape in i.shape.leaves()])
 
 
-_OPERATIONS = {"reduce": _reduce, "reduce-window": _reduce_window, "dot": _dot, "convolution": _convolution, "select-and-scatter": _select_and_scatter,
+def _all_reduce(i: HloInstruction) -> tuple[float, float]:
+    return sum([shape.element_count for _, shape in i.shape.leaves()]), 0
+
+
+_OPERATIONS: dict[str, Callable[[HloInstruction], tuple[float, float]]] = {"reduce": _reduce, "reduce-window": _reduce_window, "dot": _dot, "convolution": _convolution, "select-and-scatter": _select_and_scatter,
                "scatter": _scatter, "fft": _fft, "cholesky": _cholesky, "triangular-solve": _triangular_solve, "sort": _sort, "map": _map,
-               "rng": _random, "rng-bit-generator": _random, "all-reduce": lambda i: (sum([s.element_count for _, s in i.shape.leaves()]), 0)}
+               "rng": _random, "rng-bit-generator": _random, "all-reduce": _all_reduce}
 
 
 # -- bytes -----------------------------------------------------------------------------------------------------------------
@@ -255,7 +260,8 @@ def _while(i: HloInstruction) -> Cost:
 
 def _conditional(i: HloInstruction) -> Cost:
     branches = [computation_cost(branch) for branch in i.called]
-    return Cost(*[max([b[k] for b in branches]) for k in range(4)], all(b.known for b in branches))
+    return Cost(max([b.flops for b in branches]), max([b.transcendentals for b in branches]), max([b.bytes_read for b in branches]),
+                max([b.bytes_written for b in branches]), all(b.known for b in branches))
 
 
 def _call(i: HloInstruction) -> Cost:
@@ -266,6 +272,6 @@ def _unknown(i: HloInstruction) -> Cost:
     return Cost(0, 0, _read_bytes(i), i.shape.byte_size, False)
 
 
-_SPECIAL = {"slice": _slice, "dynamic-slice": _slice, "gather": _gather, "dynamic-update-slice": _dynamic_update_slice, "scatter": _scatter_cost,
+_SPECIAL: dict[str, Callable[[HloInstruction], Cost]] = {"slice": _slice, "dynamic-slice": _slice, "gather": _gather, "dynamic-update-slice": _dynamic_update_slice, "scatter": _scatter_cost,
             "cholesky": _half, "triangular-solve": _half, "fusion": _fusion, "while": _while, "conditional": _conditional, "call": _call,
             "custom-call": _unknown}

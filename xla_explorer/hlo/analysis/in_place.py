@@ -64,26 +64,31 @@ def _elementwise_to(i: HloInstruction, root: HloInstruction) -> bool:
 
 
 def may_overwrite(i: HloInstruction, operand_number: int) -> bool:
-    """Whether an array-shaped operation may write its result over an operand that dies there: element k of the result is
-    computed from element k of that operand, in any order. The sizes must be equal as well; that is for the caller to see."""
+    """Whether an operation may write a result over an operand that dies there: element k of each result is computed from
+    element k of that operand, in any order of k. That the sizes are equal is for the caller to see."""
     operand = i.operands[operand_number]
-    if sum([1 for o in i.operands if o is operand]) != 1 and i.opcode.name == "fusion":
-        return False
-    if i.opcode.elementwise and i.opcode.name not in ("copy", "map"):
-        return operand.shape.dimensions == i.shape.dimensions or all(o.shape.dimensions == i.shape.dimensions for o in i.operands if o is operand)
-    if i.opcode.name != "fusion" or not i.shape.is_array:
-        return False
-    fused = i.called[0]
+    if i.opcode.name == "fusion":
+        return sum([1 for o in i.operands if o is operand]) == 1 and reads_in_step(i, operand_number)
+    return i.opcode.elementwise and i.opcode.name not in ("copy", "map") and i.shape.is_array and (
+        operand.shape.dimensions == i.shape.dimensions)
+
+
+def reads_in_step(fusion: HloInstruction, operand_number: int) -> bool:
+    """Whether a fusion computes element k of every result from element k of an operand, of all its elements no other."""
+    fused = fusion.called[0]
     root = fused.root
+    roots = root.operands if root.opcode.name == "tuple" else (root,)
     parameter = next((p for p in fused.instructions.values() if p.opcode.name == "parameter" and p.payload == operand_number), None)
-    if parameter is None or root.shape.dimensions != parameter.shape.dimensions:
+    if parameter is None or any(not r.shape.is_array or r.shape.dimensions != parameter.shape.dimensions for r in roots):
         return False
+    dimensions = parameter.shape.dimensions
     seen: set[HloInstruction] = set()
     stack = [parameter]
     while stack:
-        here = stack.pop()
-        for user in here.users:
-            if not user.opcode.elementwise or user.opcode.name == "map" or user.shape.dimensions != root.shape.dimensions:
+        for user in stack.pop().users:
+            if user is root and root.opcode.name == "tuple":
+                continue
+            if not user.opcode.elementwise or user.opcode.name == "map" or user.shape.dimensions != dimensions:
                 return False
             if user not in seen:
                 seen.add(user)

@@ -189,9 +189,9 @@ class _CopyInserter:
                 temporary[source] = len(temporary)
                 ordered.append((None, source, temporary[source]))
         made: dict[int, Value] = {}
-        for number, (phi, source, slot) in enumerate(ordered):
+        for number, (target_phi, source, slot) in enumerate(ordered):
             at = end - STEP + STEP * (number + 1) / (len(ordered) + 1)
-            if phi is None:
+            if target_phi is None:
                 made[slot] = self._temporary(source, at, i)
                 self.edits.copy_to_temporary(body, slot, next(p.index for p, s in moves if s is source))
                 continue
@@ -204,8 +204,8 @@ class _CopyInserter:
                 copy = self._copy(made[slot], at, end, i)
             else:
                 copy = self._copy(source, at, end, i)
-            self.sets.join(copy, phi.state)
-            self.edits.copy_root_leaf(body, phi.index, slot)
+            self.sets.join(copy, target_phi.state)
+            self.edits.copy_root_leaf(body, target_phi.index, slot)
 
     def _temporary(self, source: Value, at: float, user: HloInstruction) -> Value:
         source.uses.append((at, user, 0))  # type: ignore[arg-type]

@@ -2,7 +2,8 @@
 
 from xla_explorer.compiler.transforms.fusion.fusion_wrapper import FusionWrapper
 from xla_explorer.compiler.transforms.fusion.instruction_fusion import InstructionFusion
+from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MULTI_OUTPUT_REASONS, MultiOutputFusion
 from xla_explorer.compiler.transforms.fusion.planning import fusion_checklist, plan_fusions
 from xla_explorer.compiler.transforms.fusion.policy import FUSION_REASONS
 
-__all__ = ["FUSION_REASONS", "FusionWrapper", "InstructionFusion", "fusion_checklist", "plan_fusions"]
+__all__ = ["FUSION_REASONS", "MULTI_OUTPUT_REASONS", "FusionWrapper", "InstructionFusion", "MultiOutputFusion", "fusion_checklist", "plan_fusions"]

@@ -30,7 +30,7 @@ def build_fusion(computation: HloComputation, root: HloInstruction, members: Ite
         for operand in member.operands:
             if operand not in inside:
                 operands[operand] = None
-    fused = computation.module.add_computation(computation_name)
+    fused = computation.module.add_computation(computation.module.names.unique(computation_name))
     fusion = computation.add(FUSION, root.shape, operands, INPUT if root.opcode is fusible.REDUCE else LOOP, called=(fused,),
                              name=name or fusion_name(members), metadata=root.metadata)
     fusion.line = root.line

@@ -45,7 +45,7 @@ class FusionCostModel:
 
     def element(self, i: HloInstruction) -> float:
         """Nanoseconds to compute one element of the result."""
-        kind = i.shape.element_type
+        kind = i.operands[0].shape.element_type if i.shape.is_tuple else i.shape.element_type
         key = (i.opcode.name, kind.name)
         found = self._cache.get(key)
         if found is None:
@@ -57,6 +57,8 @@ class FusionCostModel:
             elif kind.bytes == 16:
                 found *= 6.0
             self._cache[key] = found
+        if i.opcode.name == "reduce":
+            found *= max(1, i.operands[0].shape.element_count // max(1, i.shape.element_count))
         return found
 
     def traffic(self, size: float) -> float:

@@ -25,12 +25,13 @@ GATHER = opcode("gather")
 CONSTANT = opcode("constant")
 PARAMETER = opcode("parameter")
 COPY = opcode("copy")
+BITCAST_CONVERT = opcode("bitcast-convert")
 
 ELEMENTWISE: frozenset[OpcodeSpec] = frozenset([row for row in OPCODES.values() if row.elementwise and row.name not in ("map", "copy")])
 
 # Opcodes whose element i of the result reads elements of the operands at other places.
 INDEXING: frozenset[OpcodeSpec] = frozenset({BROADCAST, IOTA, SLICE, PAD, CONCATENATE, REVERSE, TRANSPOSE, RESHAPE, BITCAST, GATHER,
-                                             DYNAMIC_SLICE, opcode("bitcast-convert")})
+                                             DYNAMIC_SLICE, BITCAST_CONVERT})
 
 # What a fused computation may hold below its root.
 PRODUCERS: frozenset[OpcodeSpec] = ELEMENTWISE | INDEXING
@@ -49,6 +50,13 @@ LIBRARY_CALLS: frozenset[OpcodeSpec] = frozenset([opcode(name) for name in (
 
 # Recomputing one of these is as cheap as reading it, so it goes into every consumer whatever else needs it.
 ALWAYS_DUPLICABLE: frozenset[OpcodeSpec] = frozenset({BROADCAST, IOTA, RESHAPE, BITCAST, CONSTANT})
+
+
+def is_consumer(i: HloInstruction) -> bool:
+    """Whether it may be the root of a fused computation: the opcode is emitted as a loop over its row-major result."""
+    if i.opcode not in CONSUMERS or i.shape.base is not i.shape or not (i.shape.is_array or i.opcode is REDUCE):
+        return False
+    return i.opcode is not BITCAST_CONVERT or i.shape.dimensions == i.operands[0].shape.dimensions
 
 
 def is_small_constant(i: HloInstruction) -> bool:

@@ -22,6 +22,8 @@ def is_not_elemental(i: HloInstruction) -> Reason | None:
         return refuse("consumer-not-fusible", f"%{i.name} ({i.opcode.name}) is no loop over its result")
     if not fusible.has_default_layout(i):
         return refuse("layout-differs", f"%{i.name} has layout {i.shape.layout}, a fusion is row-major inside")
+    if not fusible.is_consumer(i):
+        return refuse("consumer-not-fusible", f"%{i.name} changes the width of elements")
     return None
 
 

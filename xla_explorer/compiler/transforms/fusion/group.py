@@ -7,6 +7,7 @@ slice, transpose ... makes a new one. Counting them bounds the code, which can o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from xla_explorer.compiler.transforms.fusion import fusible
@@ -44,12 +45,15 @@ class FusionGroup:
         self.in_place = root.operands[0] if root.opcode is fusible.DYNAMIC_UPDATE_SLICE else None
         self._keys: dict[tuple[int, int, int], int] = {}
 
-    def evaluations_of(self, producer: HloInstruction) -> Evaluations:
-        """The evaluations that a producer would have inside this group: one per index expression of its users here."""
+    def evaluations_of(self, producer: HloInstruction, users: Iterable[HloInstruction] | None = None) -> Evaluations:
+        """The evaluations that a producer would have inside this group: one per index expression of its users here.
+
+        users: those of its users that are members, where the caller knows them.
+        """
         members = self.members
         found: Evaluations | None = None
         merged: dict[int, Evaluation] | None = None
-        for user in producer.users:
+        for user in producer.users if users is None else users:
             above = members.get(user)
             if above is None:
                 continue

@@ -34,37 +34,36 @@ class FusionPlanner:
         policy, root = self.policy, self.computation.root
         groups_of = policy.groups_of
         for producer in reversed(self.computation.post_order()):
-            targets: dict[FusionGroup, None] = {}
+            targets: dict[FusionGroup, list[HloInstruction]] = {}
             stored_anyway = producer is root
             for user in producer.users:
                 if user in groups_of:
                     for group in groups_of[user]:
-                        targets[group] = None
+                        targets.setdefault(group, []).append(user)
                     if user.opcode in fusible.BYTE_PRESERVING and user not in self._gone:
                         stored_anyway = True
                 else:
                     stored_anyway = True
             if targets and producer.opcode.name not in _NEVER_ASKED:
-                stored_anyway = self._place(producer, list(targets), stored_anyway)
+                stored_anyway = self._place(producer, targets, stored_anyway)
             else:
                 stored_anyway = True
             if not stored_anyway:
                 self._gone.add(producer)
-            elif producer.opcode in fusible.CONSUMERS and producer.shape.base is producer.shape and not producer.control_predecessors \
-                    and producer not in policy.pinned and (producer.shape.is_array or producer.opcode is fusible.REDUCE):
+            elif fusible.is_consumer(producer) and not producer.control_predecessors and producer not in policy.pinned:
                 group = FusionGroup(producer)
                 policy.groups[producer] = group
                 groups_of.setdefault(producer, []).append(group)
         return [group for group in policy.groups.values() if self._trim(group)]
 
-    def _place(self, producer: HloInstruction, targets: list[FusionGroup], stored_anyway: bool) -> bool:
+    def _place(self, producer: HloInstruction, targets: dict[FusionGroup, list[HloInstruction]], stored_anyway: bool) -> bool:
         """Put the producer into the fusions that may take it. Whether somebody still needs it in memory."""
         policy, context = self.policy, self.context
         if producer.opcode is fusible.CONSTANT and producer.shape.element_count == 1 and not context.decisions_on:
             stored_anyway_after = stored_anyway
             for group in targets:
                 policy.groups_of.setdefault(producer, []).append(group)
-                group.absorb(producer, group.evaluations_of(producer))
+                group.absorb(producer, group.evaluations_of(producer, targets[group]))
             return stored_anyway_after
         policy.consider(producer, targets, stored_anyway)
         if len(targets) > 1 and not stored_anyway:
@@ -111,11 +110,11 @@ def fusion_checklist(producer: HloInstruction, consumer: HloInstruction, **optio
     """Every check of the policy, asked as if the consumer stood alone: (name of the check, None or its Reason)."""
     numbers = {"max_operands": 64, "max_emitted": 800, "max_evaluations": 15, "tiny_reduce": 8, "code_price": 400.0, **options}
     policy = FusionPolicy(FusionCostModel(), pinned=fusible.control_successors(consumer.parent), **numbers)  # type: ignore[arg-type]
-    targets = []
+    targets: dict[FusionGroup, list[HloInstruction]] = {}
     if consumer.opcode in fusible.CONSUMERS:
         for user in producer.users:
             if user.opcode in fusible.CONSUMERS:
-                targets.append(policy.groups.setdefault(user, FusionGroup(user)))
+                targets[policy.groups.setdefault(user, FusionGroup(user))] = [user]
         policy.groups.setdefault(consumer, FusionGroup(consumer))
     policy.consider(producer, targets, any(user.opcode not in fusible.CONSUMERS for user in producer.users) or producer.is_root)
     return checklist((*policy.legality, *policy.profitability), producer, consumer)

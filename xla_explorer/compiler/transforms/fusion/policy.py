@@ -7,6 +7,7 @@ asks consumer by consumer, the time of all consumers together is compared here, 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from xla_explorer.compiler.transforms.fusion import fusible
@@ -60,13 +61,16 @@ class FusionPolicy:
         self._producer: HloInstruction | None = None
         self._evaluations: dict[FusionGroup, Evaluations] = {}
         self._stored_anyway = False
-        self._targets: list[FusionGroup] = []
+        self._joint: tuple[float, float] | None = None
+        self._targets: dict[FusionGroup, list[HloInstruction]] = {}
 
     # -- the question at hand ----------------------------------------------------------------------------------------
-    def consider(self, producer: HloInstruction, targets: list[FusionGroup], stored_anyway: bool) -> None:
-        """Fix the producer, the fusions that would take it in, and whether it must be in memory for somebody else."""
+    def consider(self, producer: HloInstruction, targets: dict[FusionGroup, list[HloInstruction]], stored_anyway: bool) -> None:
+        """Fix the producer, the fusions that would take it in (with its users there), and whether it must be in memory for
+        somebody else."""
         self._producer, self._targets, self._stored_anyway = producer, targets, stored_anyway
         self._evaluations = {}
+        self._joint = None
 
     def evaluations(self, producer: HloInstruction, group: FusionGroup) -> Evaluations:
         """How the group would evaluate the producer."""
@@ -74,7 +78,7 @@ class FusionPolicy:
             return group.evaluations_of(producer)
         found = self._evaluations.get(group)
         if found is None:
-            found = self._evaluations[group] = group.evaluations_of(producer)
+            found = self._evaluations[group] = group.evaluations_of(producer, self._targets.get(group))
         return found
 
     # -- legality ----------------------------------------------------------------------------------------------------
@@ -88,6 +92,8 @@ class FusionPolicy:
                 return refuse("tuple-or-token", f"%{producer.name} has shape {producer.shape}, no array")
             if True in producer.shape.dynamic:
                 return refuse("dynamic-dimension", f"%{producer.name} has a dynamic dimension: {producer.shape}")
+            if opcode is fusible.BITCAST_CONVERT and producer.shape.dimensions != producer.operands[0].shape.dimensions:
+                return refuse("producer-not-fusible", f"%{producer.name} changes the width of elements")
             if opcode is fusible.BITCAST and producer.operands[0].shape.element_type is not producer.shape.element_type:
                 return refuse("producer-not-fusible", f"%{producer.name} reads {producer.operands[0].shape} as {producer.shape}")
             return None
@@ -135,7 +141,7 @@ class FusionPolicy:
         if producer.opcode is not fusible.REDUCE:
             return None
         size = fusible.reduced_size(producer)
-        if consumer.opcode is fusible.REDUCE:
+        if consumer.opcode is fusible.REDUCE and size > self.tiny_reduce:
             return refuse("reduce-into-reduce", f"%{producer.name} reduces {size} elements inside the reduce %{consumer.name}", reduced=size)
         if size > self.tiny_reduce or producer.shape.is_tuple:
             return refuse("reduce-is-root-only", f"%{producer.name} reduces {size} elements for each of its own; %{consumer.name} would repeat that "
@@ -239,7 +245,7 @@ class FusionPolicy:
         if self._stored_anyway:
             return refuse("would-duplicate-expensive", f"%{producer.name} ({producer.opcode.name}) must be stored for another user, so "
                           f"%{consumer.name} need not compute it again")
-        fused, stored = self._times(producer, self._targets)
+        fused, stored = self._joint_times(producer)
         if fused > 0.9 * stored:
             return refuse("would-duplicate-expensive", f"%{producer.name} ({producer.opcode.name}) in {len(self._targets)} kernels takes "
                           f"{fused / 1e3:.3g} us, stored once {stored / 1e3:.3g} us", consumers=len(self._targets),
@@ -260,9 +266,9 @@ class FusionPolicy:
                               f"computing it takes {fused / 1e3:.3g} us", fused_microseconds=fused / 1e3, unfused_microseconds=stored / 1e3)
             return None
         targets = self._targets
-        if len(targets) == 1 and len(seen := self.evaluations(producer, targets[0])) == 1 and seen[0].hoisted <= producer.shape.element_count:
+        if len(targets) == 1 and len(seen := self.evaluations(producer, next(iter(targets)))) == 1 and seen[0].hoisted <= producer.shape.element_count:
             return None
-        fused, stored = self._times(producer, targets)
+        fused, stored = self._joint_times(producer)
         if fused > stored:
             return refuse("reads-multiply", f"%{producer.name} computed in {len(targets)} kernels takes {fused / 1e3:.3g} us with its reads, stored once "
                           f"{stored / 1e3:.3g} us", consumers=len(targets), fused_microseconds=fused / 1e3, unfused_microseconds=stored / 1e3)
@@ -273,7 +279,12 @@ class FusionPolicy:
         return None
 
     # -- numbers -----------------------------------------------------------------------------------------------------
-    def _times(self, producer: HloInstruction, groups: list[FusionGroup] | tuple[FusionGroup, ...],
+    def _joint_times(self, producer: HloInstruction) -> tuple[float, float]:
+        if self._joint is None:
+            self._joint = self._times(producer, self._targets)
+        return self._joint
+
+    def _times(self, producer: HloInstruction, groups: Iterable[FusionGroup],
                stored_anyway: bool = False) -> tuple[float, float]:
         """(fused, unfused) nanoseconds of what the decision changes."""
         cost = self.cost

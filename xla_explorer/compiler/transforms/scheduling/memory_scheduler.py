@@ -103,7 +103,7 @@ def _soft_edges(computation: HloComputation, place: dict[HloInstruction, int]) -
             elements = {int(u.attribute("index")): u for u in parameters[0].users if u.opcode.name == "get-tuple-element"}
             for number, made in enumerate(computation.root.operands):
                 old = elements.get(number)
-                while made.opcode.name in ("bitcast", "reshape"):
+                while made.opcode.name in ("bitcast", "reshape", "get-tuple-element") and made is not old:
                     made = made.operands[0]
                 if old is not None and made is not old and made.opcode.name not in _FREE:
                     wanted.extend([(user, made) for user in _readers(old) if user is not made])

@@ -1,0 +1,181 @@
+"""The pass `multi-output-fusion`: loops over the same indices become one loop with several results.
+
+What they read in common is read once, and what one computes for another stays in a register. Two loops may merge when no
+path through other instructions leads from one to the other. Source: xla/service/multi_output_fusion.cc.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.fusion.building import order_callees_first
+from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, merge_cluster
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.analysis.in_place import reads_in_step
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import FUSION
+
+MULTI_OUTPUT_REASONS: dict[str, str] = {
+    "not-a-loop": "only loop fusions whose result is computed elementwise share a loop",
+    "dimensions-differ": "the loops run over different indices",
+    "would-create-cycle": "one needs the other through something that runs in between",
+    "not-read-in-step": "one reads other elements of the other's result than the one at its own index",
+    "too-many-arrays": "the loop would read and write too many arrays at once",
+    "fused-computation-too-large": "the code of one element would become too long",
+    "nothing-shared": "they read too little in common",
+}
+_SEARCH_LIMIT = 400
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class MultiOutputFusion:
+    """Runs after fusion and fusion-wrapper. max_arrays: read and written by one loop. max_emitted: LLVM instructions per element,
+    about. min_bytes: size of a shared array from which merging pays."""
+
+    name: ClassVar[str] = "multi-output-fusion"
+    max_arrays: int = 24
+    max_emitted: int = 400
+    min_bytes: int = 1024
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Merge in every computation that is a program."""
+        changed = False
+        for computation in sequential_computations(module):
+            planner = _Planner(computation, context, self)
+            for cluster in planner.plan():
+                merge_cluster(computation, cluster)
+                changed = True
+        if changed:
+            order_callees_first(module)
+        return changed
+
+
+class _Planner:
+    def __init__(self, computation: HloComputation, context: PassContext, options: MultiOutputFusion) -> None:
+        self.computation, self.context, self.options = computation, context, options
+        self.cluster_of: dict[HloInstruction, LoopCluster] = {}
+        self.legality = (self.not_a_loop, self.dimensions_differ, self.too_many_arrays, self.fused_computation_too_large,
+                         self.not_read_in_step, self.would_create_cycle)
+        self.profitability = (self.nothing_shared,)
+
+    def plan(self) -> list[LoopCluster]:
+        """Clusters of at least two loops."""
+        order = self.computation.post_order()
+        self.place = {i: number for number, i in enumerate(order)}
+        bodies = Counter([i.called[0] for i in self.computation.module.instructions() if i.opcode is FUSION])
+        loops = [i for i in order if i.opcode is FUSION and bodies[i.called[0]] == 1 and self.not_a_loop(i, i) is None]
+        for i in loops:
+            self.cluster_of[i] = LoopCluster(i)
+        for i in loops:
+            for other in self._neighbours(i):
+                mine, theirs = self.cluster_of[i], self.cluster_of[other]
+                if mine is not theirs and self.context.decide("multi-output-fusion", self.legality, self.profitability, other, i,
+                                                              facts=lambda i=i, other=other: self._facts(other, i)) is None:  # type: ignore[misc]
+                    mine.take(theirs)
+                    for member in theirs.members:
+                        self.cluster_of[member] = mine
+        return [c for c in dict.fromkeys(self.cluster_of.values()) if len(c.members) > 1]
+
+    def _neighbours(self, i: HloInstruction) -> list[HloInstruction]:
+        """Earlier loops that `i` reads, or that read what `i` reads (for each array the nearest one)."""
+        found: dict[HloInstruction, None] = {}
+        here = self.place[i]
+        for operand in i.operands:
+            if operand in self.cluster_of:
+                found[operand] = None
+            if operand.shape.is_array and operand.shape.byte_size >= self.options.min_bytes and len(operand.users) <= 64:
+                nearest = max([u for u in operand.users if u in self.cluster_of and self.place[u] < here], key=self.place.__getitem__, default=None)
+                if nearest is not None:
+                    found[nearest] = None
+        return sorted(found, key=self.place.__getitem__, reverse=True)
+
+    # -- checks (first, second): first stands earlier ----------------------------------------------------------------
+    def not_a_loop(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+        """Are both elementwise loops?"""
+        for i in (first, second):
+            root = i.called[0].root
+            if i.attributes.get("kind") != "kLoop" or not i.shape.is_array or not root.opcode.elementwise or i.control_predecessors:
+                return refuse("not-a-loop", f"%{i.name} ({root.opcode.name} at its root) does not share its loop")
+        return None
+
+    def dimensions_differ(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+        """Do both run over the same indices?"""
+        if first.shape.dimensions != second.shape.dimensions:
+            return refuse("dimensions-differ", f"%{first.name} has shape {first.shape}, %{second.name} {second.shape}")
+        return None
+
+    def too_many_arrays(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+        """Does the merged loop touch few arrays?"""
+        a, b = self.cluster_of[first], self.cluster_of[second]
+        count = len({o for c in (a, b) for m in c.members for o in m.operands}) + len(a.members) + len(b.members)
+        if count > self.options.max_arrays:
+            return refuse("too-many-arrays", f"together they would touch {count} arrays (limit {self.options.max_arrays})", arrays=count)
+        return None
+
+    def fused_computation_too_large(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+        """Does the code of one element stay short?"""
+        size = self.cluster_of[first].emitted + self.cluster_of[second].emitted
+        if size > self.options.max_emitted:
+            return refuse("fused-computation-too-large", f"together about {size} instructions per element (limit {self.options.max_emitted})",
+                          instructions=size)
+        return None
+
+    def not_read_in_step(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+        """Does each read the other's result at its own index only?"""
+        a, b = self.cluster_of[first], self.cluster_of[second]
+        for members, others in ((a.members, b.members), (b.members, a.members)):
+            for reader in members:
+                for number, operand in enumerate(reader.operands):
+                    if operand in others and not reads_in_step(reader, number):
+                        return refuse("not-read-in-step", f"%{reader.name} reads %{operand.name} at other indices than its own")
+        return None
+
+    def would_create_cycle(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+        """Is there no way from one to the other through something else?"""
+        a, b = self.cluster_of[first], self.cluster_of[second]
+        inside = set(a.members) | set(b.members)
+        last = max(self.place[m] for m in inside)
+        seen: set[HloInstruction] = set(inside)
+        stack = [u for m in inside for u in m.users if u not in inside]
+        while stack:
+            i = stack.pop()
+            if i in seen:
+                continue
+            seen.add(i)
+            members = self.cluster_of[i].members if i in self.cluster_of else (i,)
+            if len(seen) > _SEARCH_LIMIT + len(inside):
+                return refuse("would-create-cycle", f"the search for a path between %{first.name} and %{second.name} was given up")
+            for member in members:
+                seen.add(member)
+                for user in member.users:
+                    if user in inside:
+                        return refuse("would-create-cycle", f"%{user.name} needs one of them through %{member.name}", through=member.name)
+                    if user not in seen and (self.place[user] < last or user in self.cluster_of):
+                        stack.append(user)
+        return None
+
+    def nothing_shared(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+        """Is anything of size read in common?"""
+        if self._shared_bytes(first, second) < self.options.min_bytes:
+            return refuse("nothing-shared", f"%{first.name} and %{second.name} share {self._shared_bytes(first, second)} bytes",
+                          bytes=self._shared_bytes(first, second))
+        return None
+
+    def _shared_bytes(self, first: HloInstruction, second: HloInstruction) -> int:
+        a, b = self.cluster_of[first], self.cluster_of[second]
+        reads_a = {o for m in a.members for o in m.operands}
+        reads_b = {o for m in b.members for o in m.operands}
+        shared = (reads_a & reads_b) | (reads_b & set(a.members)) | (reads_a & set(b.members))
+        return sum([o.shape.byte_size for o in shared])
+
+    def _facts(self, first: HloInstruction, second: HloInstruction) -> dict[str, int]:
+        return {"bytes_saved": self._shared_bytes(first, second),
+                "loops": len(self.cluster_of[first].members) + len(self.cluster_of[second].members)}
