@@ -90,6 +90,27 @@ CASES = [
         "all-reduce-C7",
     ),
     (
+        "all-to-all",
+        "p = f32[4] parameter(0)\nROOT r = (f32[4]) all-to-all(p), replica_groups={{0,1}}",
+        "all-to-all-C8",
+    ),
+    (
+        "uneven groups",
+        "p = f32[4] parameter(0)\nROOT r = f32[2] reduce-scatter(p), replica_groups={{0,1},{2}}, "
+        "dimensions={0}, to_apply=sum",
+        "reduce-scatter-C7",
+    ),
+    (
+        "composite",
+        "p = f32[4] parameter(0)\nROOT r = f32[4] call(p), to_apply=neg, is_composite=true",
+        "call-C8",
+    ),
+    (
+        "start without done",
+        "p = f32[4] parameter(0)\nROOT r = (f32[4], f32[4], u32[]) copy-start(p)",
+        "pair",
+    ),
+    (
         "pairs",
         "p = f32[4] parameter(0)\nROOT r = f32[4] collective-permute(p), source_target_pairs={{0,1},{0,2}}",
         "collective-permute-C7",

@@ -140,7 +140,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         "StableHLO all_to_all",
         rules.all_to_all,
         attributes=("channel_id", "replica_groups", "constrain_layout", "dimensions"),
-        constraints=(collectives.replica_groups,),
+        constraints=(collectives.replica_groups, collectives.blocks_exchanged),
     ),
     _row(
         "ragged-all-to-all",

@@ -47,7 +47,10 @@ ROWS: tuple[OpcodeSpec, ...] = (
         source="StableHLO func.call, composite",
         shape_rule=rules.call,
         traits=_EXPENSIVE,
-        constraints=(signatures.callee,),
+        constraints=(
+            signatures.callee,
+            signatures.composite_is_named,
+        ),
     ),
     OpcodeSpec(
         "fusion",

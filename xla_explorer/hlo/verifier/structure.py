@@ -21,6 +21,8 @@ _WAITS_FOR = {
     "all-reduce-done": ("all-reduce-start",),
     "collective-permute-done": ("collective-permute-start",),
 }
+# ... and which of them must be waited for by exactly one user.
+_STARTED = {starts: waits for waits, names in _WAITS_FOR.items() for starts in names if waits != "async-update"}
 
 
 def parameter_findings(computation: HloComputation, parameters: list[HloInstruction]) -> Iterator[Finding]:
@@ -111,14 +113,19 @@ def schedule_findings(computation: HloComputation) -> Iterator[Finding]:
 
 
 def pair_finding(i: HloInstruction) -> Finding | None:
-    """An operation that waits reads the operation that it waits for."""
-    wanted = _WAITS_FOR.get(i.opcode.name)
-    if wanted is not None and i.operands and i.operands[0].opcode.name not in wanted:
-        return (
-            "pair",
-            f"waits for {' or '.join(wanted)}, its operand %{i.operands[0].name} is {i.operands[0].opcode.name}",
-            i,
-        )
+    """An operation that waits reads the operation that it waits for, and that one is waited for once."""
+    name = i.opcode.name
+    wanted = _WAITS_FOR.get(name)
+    if wanted is not None:
+        if i.operands and i.operands[0].opcode.name not in wanted:
+            operand = i.operands[0]
+            return "pair", f"waits for {' or '.join(wanted)}, its operand %{operand.name} is {operand.opcode.name}", i
+        if name != "async-update":
+            return None
+    if name in _STARTED and (len(i.users) != 1 or _STARTED[name] not in [user.opcode.name for user in i.users]):
+        if name in ("async-start", "async-update") and [user.opcode.name for user in i.users] == ["async-update"]:
+            return None
+        return "pair", f"must have one user, a {_STARTED[name]}; it has {len(i.users)}", i
     return None
 
 

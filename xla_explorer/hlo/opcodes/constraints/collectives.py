@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.instruction import HloInstruction
 
 
+# Reducing in place needs no equal shares.
+_GROUPS_MAY_DIFFER = frozenset({"all-reduce", "all-reduce-start", "collective-broadcast", "collective-reduce"})
+
+
 def _group_size(i: HloInstruction) -> int | None:
     # With a channel and without global ids a group spans all partitions as well, whose number only the module knows.
     if i.attribute("channel_id") is not None and not i.attribute("use_global_device_ids"):
@@ -28,6 +32,8 @@ def replica_groups(i: HloInstruction) -> Reason | None:
     members = [device for group in groups.groups for device in group]
     if len(set(members)) != len(members):
         return refuse("replica-repeated", f"a device stands twice in replica_groups={groups.text}")
+    if i.opcode.name not in _GROUPS_MAY_DIFFER and len({len(group) for group in groups.groups}) > 1:
+        return refuse("replica-groups-uneven", f"the groups differ in size in replica_groups={groups.text}")
     if len(groups.groups) > 1 and any(not group for group in groups.groups):
         return refuse("replica-group-empty", f"a group is empty in replica_groups={groups.text}")
     return None
@@ -56,6 +62,16 @@ def _scaled(i: HloInstruction, small: Shape, large: Shape, words: str) -> Reason
                 f"{words}: dimension {d} of {bare(small)} and {bare(large)} must differ by the factor "
                 f"{'of the group size' if size is None else size}",
             )
+    return None
+
+
+def blocks_exchanged(i: HloInstruction) -> Reason | None:
+    """Without dimensions, one operand for each member of a group (all-to-all)."""
+    size = _group_size(i)
+    if not i.attribute("dimensions") and size is not None and size != len(i.operands):
+        return refuse(
+            "operand-count", f"takes one operand for each of the {size} members of a group, got {len(i.operands)}"
+        )
     return None
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.opcodes.shape_rules.agreement import bare
 from xla_explorer.hlo.primitive_type import PRED, PrimitiveType
-from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.shape import Shape, array_shape
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.computation import HloComputation
@@ -113,8 +113,8 @@ def comparator(i: HloInstruction) -> Reason | None:
 
 
 def mapped(i: HloInstruction) -> Reason | None:
-    """One scalar for each operand to one scalar (map)."""
-    return _takes_scalars("to_apply", i.called[0], [operand.shape for operand in i.operands])
+    """One scalar of its element type for each operand to one scalar (map)."""
+    return _takes("to_apply", i.called[0], [array_shape(operand.shape.element_type, ()) for operand in i.operands])
 
 
 def combiner(i: HloInstruction) -> Reason | None:
@@ -150,6 +150,13 @@ def callee(i: HloInstruction) -> Reason | None:
     """The parameters are the operands, the result is the result (call, fusion)."""
     role = i.opcode.called[0]
     return _takes(role, i.called[0], [operand.shape for operand in i.operands]) or _returns(role, i.called[0], i.shape)
+
+
+def composite_is_named(i: HloInstruction) -> Reason | None:
+    """A composite call carries `composite.name` in its frontend attributes (call)."""
+    if i.attribute("is_composite") and "composite.name=" not in str(i.attributes.get("frontend_attributes", "")):
+        return refuse("composite-unnamed", "is_composite=true needs composite.name in frontend_attributes")
+    return None
 
 
 def step(i: HloInstruction) -> Reason | None:

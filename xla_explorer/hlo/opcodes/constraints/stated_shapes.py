@@ -181,6 +181,9 @@ def rng_bounds(i: HloInstruction) -> Reason | None:
                 "rng-parameters",
                 f"operand {number} must be a scalar of the result's type: {bare(operand.shape)} vs {bare(i.shape)}",
             )
+    kind = i.shape.element_type
+    if kind.is_complex or (i.attribute("distribution") == "rng_normal" and not kind.is_float):
+        return refuse("rng-type", f"{i.attribute('distribution')} gives no {kind}")
     if i.attribute("distribution") not in ("rng_uniform", "rng_normal"):
         return refuse(
             "rng-distribution", f"distribution must be rng_uniform or rng_normal, it is {i.attribute('distribution')}"
