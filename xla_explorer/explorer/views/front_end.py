@@ -24,6 +24,7 @@ MODULES = (
     "graph",
     "timeline",
     "texts",
+    "lines",
     "decisions",
     "why",
     "code",

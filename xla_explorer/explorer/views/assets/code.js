@@ -1,9 +1,8 @@
 // The code strip: any two to four texts side by side, one selection through all of them.
-import { make, scrollWithin } from "./elements.js";
-import { highlighted } from "./texts.js";
+import { make } from "./elements.js";
+import { lineBlocks } from "./lines.js";
 
-const MOST_LINES = 4000,
-  MOST_PANES = 4;
+const MOST_PANES = 4;
 const TITLES = {
   source: "your source",
   hlo: "HLO",
@@ -47,32 +46,13 @@ export function codeStrip(app) {
     shown = [];
   const built = new Map();
 
-  function lineOf(entry, number) {
-    const el = make(
-      "div",
-      { className: "xe-line" },
-      make("span", { className: "no", textContent: number }),
-      make("code", {}, ...highlighted(entry[0])),
-    );
-    if (entry[1] !== null) {
-      el.dataset.id = entry[1];
-      el.classList.add(`c${entry[1] % 8}`);
-    }
-    return el;
-  }
   function build(pane) {
     if (built.has(pane.name)) return built.get(pane.name);
-    const box = make("div", { className: "xe-lines" }),
-      lines = pane.lines.slice(0, MOST_LINES),
+    const lines = lineBlocks(pane.lines, id => app.select(id, pane.name)),
       notes = [];
-    box.append(...lines.map((l, k) => lineOf(l, k + 1)));
-    box.addEventListener("click", event => {
-      const el = event.target.closest("[data-id]");
-      if (el) app.select(+el.dataset.id, pane.name);
-    });
     if (pane.producer) notes.push(pane.producer);
     if (pane.note) notes.push(pane.note);
-    if (pane.lines.length > lines.length) notes.push(`${pane.lines.length - lines.length} more lines not shown`);
+    notes.push(`${pane.lines.length} lines`);
     const el = make(
       "div",
       { className: "xe-pane" },
@@ -88,16 +68,9 @@ export function codeStrip(app) {
           onclick: () => toggle(panes.findIndex(p => p.name === pane.name)),
         }),
       ),
-      box,
+      lines.root,
     );
-    const byId = new Map();
-    for (const line of box.children)
-      if (line.dataset.id !== undefined) {
-        const id = +line.dataset.id;
-        if (!byId.has(id)) byId.set(id, []);
-        byId.get(id).push(line);
-      }
-    const entry = { el, box, byId, present: new Set(byId.keys()), lit: [] };
+    const entry = { el, lines };
     built.set(pane.name, entry);
     return entry;
   }
@@ -144,17 +117,11 @@ export function codeStrip(app) {
   function mark() {
     for (const name of shown) {
       const entry = built.get(name);
-      for (const el of entry.lit) el.classList.remove("on");
       const ids =
         app.selected === null
           ? new Set()
-          : app.store.counterparts(app.selected, entry.present, app.now?.picture.aliases);
-      entry.lit = [...ids].flatMap(id => entry.byId.get(id) || []);
-      for (const el of entry.lit) el.classList.add("on");
-      if (entry.lit.length && app.origin !== name) {
-        const first = entry.lit.reduce((a, b) => (a.compareDocumentPosition(b) & 4 ? a : b));
-        scrollWithin(entry.box, first, true);
-      }
+          : app.store.counterparts(app.selected, entry.lines.present, app.now?.picture.aliases);
+      entry.lines.light(ids, app.origin !== name);
     }
   }
   // Two panes follow the timeline; the others are what the session gave.
@@ -176,10 +143,16 @@ export function codeStrip(app) {
       });
     const fixed = panes.filter(p => !p.name.startsWith("hlo-"));
     panes = [...fixed.filter(p => p.name === "source"), ...own, ...fixed.filter(p => p.name !== "source")];
-    built.delete("hlo-before");
-    built.delete("hlo-after");
+    const places = new Map();
+    for (const { name } of own) {
+      places.set(name, built.get(name)?.lines.root.scrollTop || 0);
+      built.get(name)?.lines.dispose();
+      built.delete(name);
+    }
     shown = shown.filter(name => panes.some(p => p.name === name));
     if (fixed.length || own.length) layout();
+    if (app.selected === null)
+      for (const [name, top] of places) if (built.has(name)) built.get(name).lines.root.scrollTop = top;
   }
   async function load() {
     try {
@@ -188,8 +161,8 @@ export function codeStrip(app) {
       body.replaceChildren(make("p", { className: "xe-error", textContent: error.message }));
       return;
     }
-    const wanted = app.wantedPane && panes.some(p => p.name === app.wantedPane) ? [app.wantedPane] : [];
     follow();
+    const wanted = panes.some(p => p.name === app.wantedPane) ? [app.wantedPane] : [];
     const ranked = FIRST_CHOICE.map(family => family.find(name => panes.some(p => p.name === name))).filter(
       name => name && !wanted.includes(name),
     );

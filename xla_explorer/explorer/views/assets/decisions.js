@@ -37,8 +37,16 @@ export function decisionsTab(app) {
       }),
     );
     const shown = decisions.filter(d => filter === null || d.verdict + "\u0000" + d.code === filter),
-      kinds = new Set(decisions.map(d => d.kind));
-    const head = ["", ...(kinds.size > 1 ? ["kind"] : []), "producer", "consumer", "code", "why", "pass"];
+      kinds = new Set(decisions.map(d => d.kind)),
+      passOf = d => d.pass || (steps[d.step] || {}).name || "",
+      passes = new Set(decisions.map(passOf));
+    const head = [
+      "",
+      ...(kinds.size > 1 ? ["kind"] : []),
+      "producer → consumer",
+      "why",
+      ...(passes.size > 1 ? ["pass"] : []),
+    ];
     table.replaceChildren(
       make("thead", {}, make("tr", {}, ...head.map(h => make("th", { textContent: h })))),
       make(
@@ -50,11 +58,19 @@ export function decisionsTab(app) {
             { className: d.verdict, onclick: () => app.showDecision(d.index, true) },
             make("td", { textContent: `${VERDICT_MARK[d.verdict] || ""} ${d.verdict}` }),
             ...(kinds.size > 1 ? [make("td", { textContent: d.kind })] : []),
-            make("td", { className: "mono", textContent: d.producerName && "%" + d.producerName }),
-            make("td", { className: "mono", textContent: d.consumerName && "%" + d.consumerName }),
-            make("td", { textContent: d.code }),
-            make("td", { className: "long", textContent: d.message, title: d.message }),
-            make("td", { textContent: d.pass || (steps[d.step] || {}).name || "" }),
+            make(
+              "td",
+              { className: "mono pair" },
+              make("div", { textContent: d.producerName && "%" + d.producerName }),
+              make("div", { textContent: d.consumerName && "→ %" + d.consumerName }),
+            ),
+            make(
+              "td",
+              { className: "long" },
+              make("b", { textContent: d.code }),
+              make("div", { textContent: d.message }),
+            ),
+            ...(passes.size > 1 ? [make("td", { textContent: passOf(d) })] : []),
           );
           row.dataset.index = d.index;
           return row;

@@ -1,0 +1,70 @@
+// A long text as blocks of lines that are filled when they come near the view: a hundred thousand lines cost what a screen costs.
+import { make } from "./elements.js";
+import { highlighted } from "./texts.js";
+
+const BLOCK = 100,
+  LINE_HEIGHT = 16.5; // pixels, as .xe-lines .xe-line in the style sheet
+
+function codeLine([text, id], number) {
+  const el = make(
+    "div",
+    { className: "xe-line" },
+    make("span", { className: "no", textContent: number }),
+    make("code", {}, ...highlighted(text)),
+  );
+  if (id !== null) {
+    el.dataset.id = id;
+    el.classList.add(`c${id % 8}`);
+  }
+  return el;
+}
+
+// lines: [text, instruction id or null]. -> the element, the ids present, and how to light some of them.
+export function lineBlocks(lines, onSelect) {
+  const root = make("div", { className: "xe-lines" }),
+    blocks = [],
+    byId = new Map(),
+    lit = new Set();
+  const fill = k => {
+    const block = blocks[k];
+    if (!block || block.childElementCount) return;
+    const first = k * BLOCK;
+    block.replaceChildren(...lines.slice(first, first + BLOCK).map((line, n) => codeLine(line, first + n + 1)));
+    for (const at of lit) if (Math.floor(at / BLOCK) === k) block.children[at - first].classList.add("on");
+  };
+  const near = new IntersectionObserver(
+    entries => entries.forEach(entry => entry.isIntersecting && fill(+entry.target.dataset.block)),
+    { root, rootMargin: "600px" },
+  );
+  for (let first = 0; first < lines.length; first += BLOCK) {
+    const block = make("div", { className: "xe-block", data: { block: blocks.length } });
+    block.style.height = `${Math.min(BLOCK, lines.length - first) * LINE_HEIGHT}px`;
+    blocks.push(block);
+    near.observe(block);
+  }
+  fill(0);
+  root.append(...blocks);
+  lines.forEach(([, id], at) => {
+    if (id === null) return;
+    if (!byId.has(id)) byId.set(id, []);
+    byId.get(id).push(at);
+  });
+  root.addEventListener("click", event => {
+    const line = event.target.closest("[data-id]");
+    if (line) onSelect(+line.dataset.id);
+  });
+
+  function light(ids, scroll) {
+    for (const el of root.querySelectorAll(".xe-line.on")) el.classList.remove("on");
+    lit.clear();
+    for (const id of ids) for (const at of byId.get(id) || []) lit.add(at);
+    for (const at of lit) blocks[Math.floor(at / BLOCK)].children[at % BLOCK]?.classList.add("on");
+    if (!lit.size || !scroll || !root.clientHeight) return;
+    const first = Math.min(...lit),
+      top = first * LINE_HEIGHT;
+    fill(Math.floor(first / BLOCK));
+    if (top < root.scrollTop || top + LINE_HEIGHT > root.scrollTop + root.clientHeight)
+      root.scrollTop = top - (root.clientHeight - LINE_HEIGHT) / 2;
+  }
+  return { root, present: new Set(byId.keys()), light, dispose: () => near.disconnect() };
+}
