@@ -1,4 +1,6 @@
-"""Unique names in XLA's manner: `add`, `add.1`, `add.2`; a numeric suffix of the request is replaced, not stacked."""
+"""Unique names in XLA's manner: `add`, `add.1`, `add.2`; a numeric suffix of the request is replaced, not stacked.
+
+Source: xla/service/name_uniquer.cc. A bare stem counts as number 0, so a second `add.1` becomes `add.0` while `add` is free."""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ class UniqueNames:
         stem, dot, suffix = wanted.rpartition(".")
         if not dot or not suffix.isdigit():
             stem = wanted
-        number = self._next.get(stem, 1)
+        number = self._next.get(stem, 1 if stem in self._taken else 0)
         while (name := f"{stem}.{number}") in self._taken:
             number += 1
         self._next[stem] = number + 1

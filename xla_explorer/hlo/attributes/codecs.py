@@ -131,6 +131,8 @@ def _read_window(text: str) -> Window:
 
     strides, base, window, reversal = numbers("stride", 1), numbers("lhs_dilate", 1), numbers("rhs_dilate", 1), numbers("rhs_reversal", 0)
     pads = [tuple(map(int, p.split("_"))) for p in fields["pad"].split("x")] if "pad" in fields else [(0, 0)] * count
+    if not all(len(pad) == 2 for pad in pads):
+        raise ValueError("expects padding_low and padding_high separated by '_'")
     if not all(len(part) == count for part in (strides, base, window, reversal, pads)):
         raise ValueError("the fields of a window differ in their number of dimensions")
     return Window(tuple([WindowDimension(sizes[k], strides[k], pads[k][0], pads[k][1], base[k], window[k], bool(reversal[k]))
@@ -182,8 +184,37 @@ def _write_dim_labels(value: ConvolutionDimensionNumbers) -> str:
     return value.text
 
 
+def _mesh_groups(axes_text: str, device_ids: str | None, chosen_text: str, text: str) -> ReplicaGroups:
+    """`mesh['x'=2,'y'=2]{'y'}`: devices that differ only along the chosen axes form a group."""
+    import numpy as np
+
+    axes = {name: int(size) for name, size in re.findall(r"[\"']?([^\"'=,]+)[\"']?=(\d+)", axes_text)}
+    chosen = re.findall(r"[^\"',]+", chosen_text)
+    names = list(axes)
+    if not axes or any(name not in axes for name in chosen):
+        raise ValueError(f"expects axes of the mesh ({', '.join(names)}) but sees {text}")
+    count = int(np.prod(list(axes.values())))
+    ids = np.array([int(n) for n in device_ids.split(",")]) if device_ids else np.arange(count)
+    if ids.size != count:
+        raise ValueError(f"the mesh has {count} places, but {ids.size} devices")
+    order = [names.index(name) for name in names if name not in chosen] + [names.index(name) for name in chosen]
+    width = int(np.prod([axes[name] for name in chosen])) if chosen else 1
+    rows = ids.reshape(list(axes.values())).transpose(order).reshape(-1, width)
+    return ReplicaGroups(tuple([tuple(map(int, row)) for row in rows]), text)
+
+
+def _read_result_accuracy(text: str) -> str:
+    mode = re.search(r"mode\s*=\s*(\w*)", text)
+    if mode is not None and mode.group(1).lower() not in ("default", "highest"):
+        raise ValueError(f"expects a mode (default, highest) or tolerance={{...}} but sees: {mode.group(1)}")
+    return text
+
+
 def _read_replica_groups(text: str) -> ReplicaGroups:
-    text = text.strip()
+    text = "".join(text.split())
+    mesh = re.fullmatch(r"mesh\[([^\]]*)\](?:,device_ids=\(([\d,]*)\))?\{([^{}]*)\}", text)
+    if mesh:
+        return _mesh_groups(mesh.group(1), mesh.group(2), mesh.group(3), text)
     iota = re.fullmatch(r"\[([\d,]+)\]\s*<=\s*\[([\d,]+)\](?:T\(([\d,]+)\))?", text)
     if iota:
         import numpy as np
@@ -217,7 +248,7 @@ def _write_slice_sizes(value: Any) -> str:
 
 
 def _read_precisions(text: str) -> tuple[str, ...]:
-    names = tuple([n.strip() for n in text.strip("{} ").split(",") if n.strip()])
+    names = tuple([n.strip().lower() for n in text.strip("{} ").split(",") if n.strip()])
     for name in names:
         if name not in ("default", "high", "highest", "packed_nibble"):
             raise ValueError(f"expects a precision (default, high, highest, packed_nibble) but sees: {name}")
@@ -286,7 +317,7 @@ _ROWS = (
     AttributeCodec("direction", _one_of("comparison direction", "EQ", "NE", "LT", "LE", "GT", "GE"), str, _REQUIRED, "which comparison"),
     AttributeCodec("type", _one_of("comparison type", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"), str, None, "order of the comparison"),
     _integer("exponent_bits", "bits of the exponent kept"), _integer("mantissa_bits", "bits of the mantissa kept"),
-    _text("result_accuracy", "accuracy asked of a transcendental function"),
+    AttributeCodec("result_accuracy", _read_result_accuracy, str, None, "accuracy asked of a transcendental function"),
     _text("fft_type", "FFT, IFFT, RFFT or IRFFT", _REQUIRED), _integers("fft_length", "sizes transformed"),
     _flag("lower", "the lower triangle is meant"), _flag("left_side", "the triangular matrix stands left"),
     _flag("unit_diagonal", "the diagonal counts as ones"), _text("transpose_a", "NO_TRANSPOSE, TRANSPOSE or ADJOINT", "NO_TRANSPOSE"),

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.module import HloModule
 
 _SUFFIX = ".async_computation"
-_OUTER = frozenset({*COMMON, "async_execution_thread"}) - {"result_accuracy"}
+_OUTER = frozenset({*COMMON, "async_execution_thread"}) 
 
 
 def sugared(opcode_name: str) -> tuple[str, str] | None:
     """(wrapped opcode, `start`, `update` or `done`) of a sugared opcode name, None for others."""
     stem, _, step = opcode_name.rpartition("-")
-    return (stem, step) if step in ("start", "update", "done") and stem in OPCODES else None
+    if step not in ("start", "update", "done") or stem not in OPCODES or f"{stem}-start" in OPCODES:
+        return None
+    if step != "start" and f"{stem}-done" in OPCODES:
+        return None  # send and recv have a done of their own
+    return stem, step
 
 
 def begin_async(find: FindComputation, module: HloModule, name: str, wrapped: OpcodeSpec, shape: Shape | None,

@@ -22,7 +22,7 @@ ROLES = frozenset("to_apply calls body condition select scatter true_computation
                   "called_computations".split())
 # Allowed on every opcode.
 COMMON = ("sharding", "frontend_attributes", "metadata", "backend_config", "control-predecessors", "origin", "parameter_replication",
-          "statistics", "result_accuracy")
+          "statistics")
 _OPTIONAL_ROLES = frozenset({"custom-call", "all-reduce-done", "async-update", "async-done"})
 _VERBATIM = frozenset({"backend_config", "frontend_attributes", "metadata"})
 
@@ -116,6 +116,12 @@ def read_attributes(text: str, at: int) -> tuple[list[AttributeText], int]:
         at = balanced_end(text, value_at)
         if at == value_at:
             raise TextProblem(f"attribute {key.group(1)} has no value", value_at, f"write a value after {key.group(1)}=")
+        if key.group(1) == "replica_groups" and text.startswith("mesh[", value_at):  # mesh['x'=2] {'x'}: two parts
+            brace = skip_blank(text, at)
+            if text.startswith("{", brace):
+                at = balanced_end(text, brace)
+        elif key.group(1) == "literal" and text.startswith(" ", at):  # literal=s32[] 1: a shape and its literal
+            at = balanced_end(text, at + 1)
         found.append(AttributeText(key.group(1), text[value_at:at], start, value_at))
 
 
@@ -128,6 +134,8 @@ def _normal(name: str, value: str) -> str:
 
 def _refuse_unknown(spec: OpcodeSpec, item: AttributeText) -> None:
     """A misspelt name is an error; one that is like no name we know is kept, so that newer XLA's attributes survive."""
+    if item.name == "result_accuracy":
+        raise TextProblem(f'unexpected attribute "{item.name}"', item.name_at, f"{spec.name} is exact; remove it", len(item.name))
     allowed = {*spec.attributes, *spec.called, *COMMON}
     near = difflib.get_close_matches(item.name, {*allowed, *CODECS, *ROLES}, 1, 0.8)
     if near:
@@ -157,7 +165,7 @@ def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindCo
         elif name == "control-predecessors":
             for m in NAME.finditer(without_comments(value)):
                 control.append((m.group(1), item.value_at + max(value.find(m.group()), 0)))
-        elif codec is not None:
+        elif codec is not None and (name != "result_accuracy" or name in spec.attributes):
             try:
                 values[name] = codec.read(_normal(name, value))
             except TextProblem as problem:

@@ -14,7 +14,7 @@ import numpy as np
 
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.primitive_type import PrimitiveType
-from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.shape import Shape, array_shape
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import COMMENT, balanced_end, skip_blank
 
@@ -47,8 +47,8 @@ def _skeleton_length(dimensions: tuple[int, ...]) -> int:
 
 def _numbers(shape: Shape, text: str, base: int) -> list[str]:
     """The element texts of an array literal, checked against the shape. No memory is taken before the lengths agree."""
-    punctuation = _NOT_PUNCTUATION.sub("", text) if shape.dimensions else ""
     if shape.dimensions:
+        punctuation = _NOT_PUNCTUATION.sub("", text)
         wanted = _skeleton_length(shape.dimensions)
         if len(punctuation) != wanted or punctuation != _skeleton(shape.dimensions):
             raise _misshapen(shape, text, base)
@@ -123,6 +123,8 @@ def _read_integers(shape: Shape, parts: list[str], text: str, base: int) -> Arra
         raise TextProblem(f"expects integer for primitive type: {element_type.name.upper()}", at,
                           f"write a whole number instead of {piece or 'nothing'}", max(len(piece), 1))
     bits = element_type.bits
+    if bits == 64 and not element_type.is_signed:  # XLA reads negative numbers as the bits of an s64
+        values = [value + (1 << 64) if -(1 << 63) <= value < 0 else value for value in values]
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if element_type.is_signed else (0, (1 << bits) - 1)
     if min(values) < low or max(values) > high:
         piece, at = _first_bad(parts, text, base, lambda p: not low <= int(p) <= high)
@@ -211,7 +213,7 @@ def _beyond(element_type: PrimitiveType, values: Array, array: Array) -> Array:
 def _set_payloads(element_type: PrimitiveType, array: Array, payloads: list[tuple[int, int]], values: Array, parts: list[str], text: str,
                   base: int) -> Array:
     if element_type.name not in _IEEE:
-        return array
+        raise TextProblem(f"{element_type.name} does not support NaN payloads", base, "write nan", max(len(text), 1))
     mantissa, bits = _IEEE[element_type.name]
     raw = array.view(np.dtype(f"uint{bits}"))
     for index, payload in payloads:
@@ -273,6 +275,8 @@ def read_array(shape: Shape, text: str, base: int = 0) -> Array:
             raise TextProblem("expects nested array in rank 0, but sees larger", base, "write the number of a scalar without braces", len(text))
         return _elided(shape)
     element_type = shape.element_type
+    if shape.dimensions and shape.element_count and "{" not in text and not element_type.is_complex and text.strip():
+        return _first_element_only(shape, text, base)
     if element_type.is_complex:
         return _read_complex(shape, text, base).reshape(shape.dimensions)
     parts = _numbers(shape, text, base)
@@ -288,6 +292,16 @@ def read_array(shape: Shape, text: str, base: int = 0) -> Array:
         raise TextProblem(f"expects {shape.element_count} elements, but sees {array.size}", base,
                           f"write a literal of shape {shape.text_without_layout}", max(len(text), 1))
     return array.reshape(shape.dimensions)
+
+
+def _first_element_only(shape: Shape, text: str, base: int) -> Array:
+    """A bare number where an array belongs: XLA's parser sets the first element and leaves zeros in the others."""
+    if shape.byte_size > LARGEST_ELIDED:
+        raise TextProblem(f"one number stands for {shape.byte_size} bytes of shape {shape.text_without_layout}", base,
+                          "write a scalar constant and a broadcast", len(text))
+    array = np.zeros(shape.dimensions, shape.element_type.dtype)
+    array.flat[0] = read_array(array_shape(shape.element_type, ()), text, base)[()]
+    return array
 
 
 def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:

@@ -124,14 +124,16 @@ def read_header(text: str, at: int) -> ModuleHeader:
         if found is None or place == opening.end():
             raise TextProblem("expects the name of the module", place, "write HloModule and a name, such as: HloModule my_module")
         name, at = found.group(1), found.end()
+        if text.startswith(":", at):  # an old spelling that XLA still reads
+            at += 1
         items, at = read_attributes(text, at)
         for item in items:
             if item.name in attributes:
                 raise TextProblem(f"attribute {item.name} already exists", item.name_at, "keep one of the two", len(item.name))
             if item.name not in HEADER_ATTRIBUTES:
-                near = difflib.get_close_matches(item.name, HEADER_ATTRIBUTES, 1, 0.8)
-                if near:
-                    raise TextProblem(f'unexpected attribute "{item.name}"', item.name_at, f"did you mean {near[0]}?", len(item.name))
+                near = difflib.get_close_matches(item.name, HEADER_ATTRIBUTES, 1, 0.6)
+                raise TextProblem(f'unexpected attribute "{item.name}"', item.name_at,
+                                  f"did you mean {near[0]}?" if near else f"a module has {', '.join(HEADER_ATTRIBUTES)}", len(item.name))
             _check(item)
             attributes[item.name] = item.value
             places[item.name] = item

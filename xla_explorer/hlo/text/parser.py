@@ -26,7 +26,7 @@ from xla_explorer.hlo.text.errors import HloParseError, TextProblem
 from xla_explorer.hlo.text.lexical import BLANK, COMMENT, KEYWORDS, NAME, NAME_PATTERN, RESERVED, skip_blank
 from xla_explorer.hlo.text.literal_text import read_literal
 from xla_explorer.hlo.text.module_header import ModuleHeader, parse_entry_computation_layout, read_header
-from xla_explorer.hlo.text.slow_path import CarefulReader, Pieces
+from xla_explorer.hlo.text.slow_path import CAREFUL_OPCODES, CarefulReader, Pieces, same_dimensions
 
 # root, name, shape, opcode, arguments, attributes. Possessive quantifiers rule out backtracking. What follows the line must not
 # continue it (a comma) and must not be a comment.
@@ -139,10 +139,14 @@ class _Parser:
                         payload = literals.get((shape, arguments))
                         if payload is None:
                             payload = literals[shape, arguments] = read_literal(shape, arguments)
-                    elif spec.arity is not None and spec.arity != len(operands):
-                        raise _Unusual
-                    elif spec is TUPLE and len(operands) != len(shape.tuple_shapes):
-                        raise _Unusual
+                    elif spec.arity is not None:
+                        if spec.arity != len(operands):
+                            raise _Unusual
+                    elif spec is TUPLE:
+                        if len(operands) != len(shape.tuple_shapes):
+                            raise _Unusual
+                    elif opcode_name in CAREFUL_OPCODES:
+                        self.reader.check(spec, shape, operands, attributes, called, tail or "", at)
                     end = m.end()
                     line_step = 1
                 except (_Unusual, KeyError, ValueError, IndexError):
@@ -203,6 +207,8 @@ class _Parser:
         return at + 1, line
 
     def _row(self, opcode_name: str) -> tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]]:
+        if opcode_name in ("async-update", "async-done"):
+            raise _Unusual
         spec = OPCODES[opcode_name]
         entry: tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]] = (spec, {})
         if not spec.required and (not spec.called or spec.name == "custom-call"):
@@ -278,7 +284,9 @@ class _Parser:
     def _inline(self, text: str, at: int) -> HloComputation:
         """A computation written in an attribute, `to_apply={...}`."""
         computation = HloComputation("_", self.module)
+        single, self.reader.single = self.reader.single, False
         self.body(at + 1, computation, self.text.count("\n", 0, at) + 1)
+        self.reader.single = single
         name, number = "_", 0
         while name in self.module.computations:
             number += 1
@@ -293,7 +301,7 @@ class _Parser:
             raise TextProblem(f"computation already exists: {header.name}", header.name_at, "rename one of the two", len(header.name))
         computation = HloComputation(header.name, self.module)
         at, line = self.body(header.end, computation, line + self.text.count("\n", header.start, header.end))
-        if header.result is not None and not header.result.compatible(computation.root.shape):
+        if header.result is not None and not same_dimensions(header.result, computation.root.shape):
             raise TextProblem(f"Shape of computation {header.name}, {header.result}, is not compatible with that of its root instruction "
                               f"{computation.root.name}, {computation.root.shape}", header.result_at,
                               f"write -> {computation.root.shape.text_without_layout}, or correct the root in line {computation.root.line}",
@@ -350,7 +358,7 @@ class _Parser:
             item = header.places["entry_computation_layout"]
             parameters, result = parse_entry_computation_layout(layout_text)
             given, own = [*parameters, result], [*module.parameter_shapes(), module.entry.root.shape]
-            if len(given) != len(own) or not all(a.compatible(b) for a, b in zip(given, own, strict=True)):
+            if len(given) != len(own) or not all([_same_sizes(a, b) for a, b in zip(given, own, strict=True)]):
                 raise TextProblem("entry_computation_layout does not fit the entry computation", item.value_at,
                                   "correct it, or leave it out: it follows from the entry's parameters and root", len(item.value))
         if header.attributes.get("is_scheduled") == "true":
@@ -368,7 +376,9 @@ class _Parser:
         self.reader.single = True
         computation = HloComputation("_", module)
         names: dict[str, HloInstruction] = {}
+        module.computations["_"] = computation  # taken before inlined computations ask for a name
         pieces = self.reader.read(at, names, computation)
+        del module.computations["_"]
         if skip_blank(text, pieces.end) < len(text):
             found = NAME.match(text, skip_blank(text, pieces.end))
             raise TextProblem("stray text after a single instruction", skip_blank(text, pieces.end),
@@ -383,6 +393,13 @@ class _Parser:
         computation.schedule = tuple(computation.instructions.values())
         self.slow_lines += 1
         return module
+
+
+def _same_sizes(a: Shape, b: Shape) -> bool:
+    """Whether two shapes have the same structure and sizes, whatever the element types: real texts hold headers of earlier types."""
+    if a.tuple_shapes or b.tuple_shapes:
+        return len(a.tuple_shapes) == len(b.tuple_shapes) and all([_same_sizes(x, y) for x, y in zip(a.tuple_shapes, b.tuple_shapes, strict=True)])
+    return a.dimensions == b.dimensions
 
 
 def _never(text: str, at: int) -> re.Match[str] | None:

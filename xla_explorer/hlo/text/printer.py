@@ -89,7 +89,8 @@ class _Printer:
             literal = i.payload
             if not self.options.large_constants and (literal.shape.is_tuple or literal.shape.element_count > self.options.constant_limit):
                 return "{...}"
-            return str(literal.text)
+            # What came in as a placeholder goes out as one: its values were never known.
+            return "{...}" if literal._text == "{...}" else str(literal.text)
         name = self.name
         if self.options.operand_shapes:
             texts = [f"{self.shape(o.shape)} {name(o)}" for o in i.operands]

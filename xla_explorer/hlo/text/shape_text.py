@@ -16,7 +16,8 @@ from xla_explorer.hlo.text.lexical import skip_blank, without_comments
 
 _ARRAY = re.compile(r"([A-Za-z][A-Za-z0-9]*)\s*\[([^\[\](){}\n]*)(\]?)")
 _LAYOUT_START = re.compile(r"\{\s*(?=[\d:}])")
-_PROPERTIES = re.compile(r"(?:(?:SC|[DTLESPM#*])\((?:[^()]|\([^()]*\))*\)(?:\((?:[^()]|\([^()]*\))*\))*)*+")
+_PROPERTIES = re.compile(r"(?:D\([DCS+~,]*\))?(?:T(?:\([\d,*]*\))+)?(?:L\(\d+\))?(?:#\(\w+\))?(?:\*\(\w+\))?(?:E\(\d+\))?(?:S\(\d+\))?"
+                         r"(?:SC(?:\([\d:,]*\))+)?(?:P\((?:[^()]|\([^()]*\))*\))?(?:M\(\d+\))?")
 _LARGEST = (1 << 63) - 1
 _DEEPEST = 64  # nesting of tuples
 
@@ -129,5 +130,7 @@ def _read_layout(text: str, start: int, rank: int) -> tuple[Layout, int]:
         raise ShapeTextError(f"the layout {{{order_text}}} is no permutation of the dimensions 0 to {rank - 1}", start,
                              "list each dimension once, the fastest varying first", length)
     if _PROPERTIES.fullmatch(properties) is None:
-        raise ShapeTextError(f"unknown layout properties {properties}", start, "properties are D(), T(), L(), #(), *(), E(), S(), SC(), P(), M()", length)
+        raise ShapeTextError(f"unknown layout properties {properties}", start, "properties are, in this order: D(), T(), L(), #(), *(), E(), S(), SC(), P(), M()", length)
+    if "P(" in properties and not properties.startswith("D("):
+        raise ShapeTextError("the layout has a physical shape, but is not for a sparse array", start, "remove P(...)", length)
     return layout(minor_to_major, properties), end

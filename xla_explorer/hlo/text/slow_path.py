@@ -31,6 +31,10 @@ _SHAPE_START = re.compile(r"\(|b\(|[A-Za-z]\w*\s*\[")
 _DEEPEST = 100  # nested operands
 
 
+# Opcodes with checks that only the careful reader makes; the fast path hands them over.
+CAREFUL_OPCODES = frozenset({"conditional", "async-start", "async-update", "async-done"})
+
+
 class Pieces(NamedTuple):
     """One instruction, read but not yet in its computation."""
 
@@ -50,6 +54,16 @@ def plural(count: int) -> str:
     return f"{count} operand{'' if count == 1 else 's'}"
 
 
+def same_dimensions(a: Shape, b: Shape) -> bool:
+    """Compatible as the parser sees it: types and sizes agree; layouts and whether a dimension is dynamic do not matter."""
+    if a.base is b.base:
+        return True
+    if a.tuple_shapes or b.tuple_shapes:
+        return (a.is_tuple == b.is_tuple and len(a.tuple_shapes) == len(b.tuple_shapes)
+                and all([same_dimensions(x, y) for x, y in zip(a.tuple_shapes, b.tuple_shapes, strict=True)]))
+    return a.element_type is b.element_type and a.dimensions == b.dimensions
+
+
 def near_names(wanted: str, names: dict[str, HloInstruction]) -> str:
     """The hint for an operand that does not exist."""
     near = difflib.get_close_matches(wanted, list(names)[-5000:], 2, 0.7)
@@ -65,6 +79,7 @@ class CarefulReader:
         self.text = text
         self.find = find
         self.single = single
+        self.asynchronous: set[HloComputation] = set()
 
     def read(self, at: int, names: dict[str, HloInstruction], computation: HloComputation) -> Pieces:
         """The instruction at `at`. TextProblem with its place otherwise."""
@@ -94,7 +109,9 @@ class CarefulReader:
                 if problem.at < 0:
                     problem.at = opcode_at
                 raise
-        shape, payload = self._finish(spec, shape, shape_at, operands, decoded, payload_text, payload_at, opcode_at)
+        shape, payload = self._finish(spec, shape, operands, decoded, payload_text, payload_at, opcode_at)
+        if spec.name in CAREFUL_OPCODES:
+            self.check(spec, shape, operands, decoded.attributes, decoded.called, "".join([f", {item.name}=" for item in items]), opcode_at)
         return Pieces(bool(is_root), name, name_at, spec, shape, operands, decoded, payload, end)
 
     # -- parts -------------------------------------------------------------------------------------------------------
@@ -181,6 +198,8 @@ class CarefulReader:
         text = self.text
         declared, shape_at, at = self._optional_shape(at)
         found = NAME.match(text, at)
+        if found is None and self.single and declared is not None:
+            return self._parameter(f"_{self._count(computation)}", declared, names, computation), at
         if found is None:
             raise TextProblem("expects the name of an operand", at, "operands are names of instructions defined above")
         name, end = found.group(1), found.end()
@@ -191,15 +210,21 @@ class CarefulReader:
         operand = names.get(name)
         if operand is None:
             if self.single and declared is not None:
-                number = sum([i.opcode is PARAMETER for i in computation.instructions.values()])
-                return self._create(name, PARAMETER, declared, (), NO_ATTRIBUTES, number, names, computation), end
+                return self._parameter(name, declared, names, computation), end
             elsewhere = [c.name for c in self.find.computations.values() if any(i.name == name for i in c.instructions.values())]
             hint = near_names(name, names) if not elsewhere else f"{name} belongs to computation {elsewhere[0]}; pass its value as a parameter"
             raise TextProblem(f"instruction does not exist: {name}", at, hint, end - at)
-        if declared is not None and not declared.compatible(operand.shape):
+        if declared is not None and not same_dimensions(declared, operand.shape):
             raise TextProblem(f"The declared operand shape {declared} is not compatible with the shape of the operand instruction "
                               f"{operand.shape}.", shape_at, "correct the shape, or leave operand shapes out", max(at - shape_at, 1))
         return operand, end
+
+    def _count(self, computation: HloComputation) -> int:
+        return sum([i.opcode is PARAMETER for i in computation.instructions.values()])
+
+    def _parameter(self, name: str, shape: Shape, names: dict[str, HloInstruction], computation: HloComputation) -> HloInstruction:
+        """A parameter for an operand that a single instruction mentions."""
+        return self._create(name, PARAMETER, shape, (), NO_ATTRIBUTES, self._count(computation), names, computation)
 
     def _nested(self, at: int, shape: Shape | None, shape_at: int, names: dict[str, HloInstruction], computation: HloComputation,
                 depth: int) -> tuple[HloInstruction, int]:
@@ -212,7 +237,7 @@ class CarefulReader:
         decoded = DecodedAttributes(NO_ATTRIBUTES, (), None, ())
         if spec.required or spec.called:
             raise TextProblem(f"a nested {opcode_name} cannot have attributes", at, "give it a name and a line of its own", len(opcode_name))
-        shape, payload = self._finish(spec, shape, shape_at, operands, decoded, payload_text, payload_at, at)
+        shape, payload = self._finish(spec, shape, operands, decoded, payload_text, payload_at, at)
         stem = name = f"{opcode_name}.anon"
         number = 0
         while name in names:
@@ -226,7 +251,34 @@ class CarefulReader:
         names[name] = computation.insert(i)
         return i
 
-    def _finish(self, spec: OpcodeSpec, shape: Shape | None, shape_at: int, operands: tuple[HloInstruction, ...],
+    def check(self, spec: OpcodeSpec, shape: Shape, operands: tuple[HloInstruction, ...], attributes: Attributes,
+              called: tuple[HloComputation, ...], tail: str, at: int) -> None:
+        """What XLA's parser checks of conditionals and asynchronous operations."""
+        def refuse(message: str, hint: str) -> None:
+            raise TextProblem(message, at, hint, len(spec.name))
+
+        if spec.name == "conditional":
+            selector = operands[0].shape if operands else None
+            if selector is None or not selector.is_scalar or selector.element_type.name not in ("pred", "s32"):
+                refuse("the first operand of a conditional must be a scalar of PRED or S32", "select a branch by pred[] or s32[]")
+            elif selector.element_type.is_pred and ", branch_computations=" in tail:
+                refuse('unexpected attribute "branch_computations"', "a pred selector goes with true_computation= and false_computation=")
+        elif spec.name == "async-start":
+            if not shape.is_tuple or len(shape.tuple_shapes) < 2 or not shape.tuple_shapes[0].is_tuple:
+                refuse("async-start expects the shape ((operands), result, context...)", "write for example ((f32[4]), f32[4], s32[])")
+            if called[0] in self.asynchronous:
+                refuse(f"computation {called[0].name} is called by more than one async-start", "give each async-start its own computation")
+            self.asynchronous.add(called[0])
+        else:
+            start = operands[0] if operands else None
+            if start is None or start.opcode.name not in ("async-start", "async-update"):
+                refuse(f"{spec.name} expects one asynchronous operation as its operand", "pass the async-start or async-update it belongs to")
+            else:
+                thread, given = start.attributes.get("async_execution_thread"), attributes.get("async_execution_thread")
+                if given is not None and given != (thread or '"main"'):
+                    refuse(f"async_execution_thread is {given}, but {thread or 'main'} where the operation starts", "use one thread for all steps")
+
+    def _finish(self, spec: OpcodeSpec, shape: Shape | None, operands: tuple[HloInstruction, ...],
                 decoded: DecodedAttributes, payload_text: str, payload_at: int, opcode_at: int) -> tuple[Shape, Any]:
         """Arity, shape and payload."""
         if spec.arity is not None and spec.arity != len(operands) and spec is not CONSTANT and spec is not PARAMETER:
