@@ -221,6 +221,28 @@ def test_layout_is_a_permutation(order: tuple[int, ...]) -> None:
     assert codes(module) == {"parameter-C6"}
 
 
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        ({"input_output_alias": "{ {}: (0, {}, may-alias) }"}, set()),
+        ({"input_output_alias": "{ {0}: (0, {}, may-alias) }"}, {"alias"}),
+        ({"input_output_alias": "{ {}: (2, {}, may-alias) }"}, {"alias"}),
+        ({"input_output_alias": "{ {}: (0, {}), {}: (1, {}) }"}, {"alias"}),
+        ({"buffer_donor": "{ (1, {}) }"}, set()),
+        ({"buffer_donor": "{ (1, {0}) }"}, {"donor"}),
+        ({"input_output_alias": "{ {}: (0, {}) }", "buffer_donor": "{ (0, {}) }"}, {"donor"}),
+        ({"entry_computation_layout": "{(f32[4]{0}, f32[4])->f32[4]}"}, set()),
+        ({"entry_computation_layout": "{(f32[4]{0})->f32[4]}"}, {"entry-layout"}),
+        ({"entry_computation_layout": "{(f32[4], f32[5])->f32[4]}"}, {"entry-layout"}),
+        ({"entry_computation_layout": "{(f32[4], f32[4])->s32[4]}"}, {"entry-layout"}),
+    ],
+)
+def test_header_goes_with_the_entry(header: dict[str, str], code: set[str]) -> None:
+    module = small()
+    module.attributes.update(header)
+    assert codes(module) == code
+
+
 def test_stale_users() -> None:
     module = small()
     module.find("q").users.clear()

@@ -57,8 +57,8 @@ class OpcodeSpec:
     printing order (codecs in `hlo/attributes/codecs.py`). required: those that must be written. called: roles of
     the computations it calls (`to_apply`, or `condition`, `body` ...). shape_rule: infers the result shape, None
     where operands and attributes do not determine it. infers_in_text: whether HLO text may leave the result shape
-    out (XLA's parser infers fewer than we can). constraints: checks of the verifier, numbered C1, C2 ... in order.
-    summary: one sentence. source: where the fact comes from.
+    out (XLA's parser infers fewer than we can). constraints: its own checks, numbered from C7 on (C1 to C6 are in
+    `hlo/verifier`). summary: one sentence. source: where the fact comes from.
     """
 
     __slots__ = (

@@ -14,6 +14,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER
 from xla_explorer.hlo.verifier.constraints import STANDARD, literal_has_the_shape, reasons_against
+from xla_explorer.hlo.verifier.header import header_findings
 from xla_explorer.hlo.verifier.structure import (
     Finding,
     call_findings,
@@ -76,6 +77,8 @@ def violations(module: HloModule) -> list[Violation]:
         for finding in _computation_findings(computation, signatures):
             add(finding, computation)
     for finding in _name_findings(module):
+        add(finding, None)
+    for finding in header_findings(module):
         add(finding, None)
     return found
 

@@ -1,0 +1,109 @@
+"""Checks of the module's header against its entry: stated layouts, aliases and donors. Source: hlo_verifier.cc,
+hlo_module.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.text.module_header import (
+    InputOutputAlias,
+    parse_buffer_donor,
+    parse_entry_computation_layout,
+    parse_input_output_alias,
+)
+from xla_explorer.hlo.verifier.structure import Finding
+
+_layouts = lru_cache(maxsize=64)(parse_entry_computation_layout)
+_aliases = lru_cache(maxsize=64)(parse_input_output_alias)
+_donors = lru_cache(maxsize=64)(parse_buffer_donor)
+
+
+def header_findings(module: HloModule) -> Iterator[Finding]:
+    """Everything in the header that does not go with the parameters and the root of the entry."""
+    attributes = module.attributes
+    if not attributes:
+        return
+    parameters, result = module.parameter_shapes(), module.result_shape()
+    if isinstance(text := attributes.get("entry_computation_layout"), str):
+        yield from _layout_findings(*_layouts(text), tuple(parameters), result)
+    aliases: tuple[InputOutputAlias, ...] = ()
+    if isinstance(text := attributes.get("input_output_alias"), str):
+        aliases = _aliases(text)
+        yield from _alias_findings(aliases, parameters, result)
+    if isinstance(text := attributes.get("buffer_donor"), str):
+        for number, index in _donors(text):
+            if _at(parameters, number, index) is None:
+                yield "donor", f"buffer_donor names parameter {number} {_braces(index)}, which does not exist", None
+            elif any((alias.parameter_number, alias.parameter_index) == (number, index) for alias in aliases):
+                yield "donor", f"parameter {number} {_braces(index)} is donated and aliased at once", None
+
+
+def _layout_findings(
+    stated: tuple[Shape, ...], stated_result: Shape, parameters: tuple[Shape, ...], result: Shape
+) -> Iterator[Finding]:
+    if len(stated) != len(parameters):
+        yield (
+            "entry-layout",
+            f"entry_computation_layout gives {len(stated)} parameters, the entry has {len(parameters)}",
+            None,
+        )
+    else:
+        for number, (a, b) in enumerate(zip(stated, parameters, strict=True)):
+            if a.base is not b.base:
+                yield (
+                    "entry-layout",
+                    f"entry_computation_layout gives parameter {number} as {a.text_without_layout}, "
+                    f"it is {b.text_without_layout}",
+                    None,
+                )
+    if stated_result.base is not result.base:
+        yield (
+            "entry-layout",
+            f"entry_computation_layout gives the result as {stated_result.text_without_layout}, "
+            f"it is {result.text_without_layout}",
+            None,
+        )
+
+
+def _alias_findings(aliases: tuple[InputOutputAlias, ...], parameters: list[Shape], result: Shape) -> Iterator[Finding]:
+    outputs: set[tuple[int, ...]] = set()
+    inputs: set[tuple[int, tuple[int, ...]]] = set()
+    for alias in aliases:
+        output = _at([result], 0, alias.output_index)
+        source = _at(parameters, alias.parameter_number, alias.parameter_index)
+        source_words = f"parameter {alias.parameter_number} {_braces(alias.parameter_index)}"
+        words = f"output {_braces(alias.output_index)} and {source_words}"
+        if output is None or source is None:
+            missing = "that output" if output is None else "that parameter"
+            yield "alias", f"input_output_alias names {words}; {missing} does not exist", None
+            continue
+        if output.byte_size != source.byte_size:
+            yield (
+                "alias",
+                f"{words} differ in size: {output.text_without_layout} vs {source.text_without_layout}",
+                None,
+            )
+        if alias.output_index in outputs or (alias.parameter_number, alias.parameter_index) in inputs:
+            yield "alias", f"{words}: one of them is aliased already", None
+        outputs.add(alias.output_index)
+        inputs.add((alias.parameter_number, alias.parameter_index))
+
+
+def _at(shapes: list[Shape], number: int, index: tuple[int, ...]) -> Shape | None:
+    """The shape at a tuple index of shapes[number], None where there is none."""
+    if not 0 <= number < len(shapes):
+        return None
+    found = shapes[number]
+    for step in index:
+        if not found.is_tuple or not 0 <= step < len(found.tuple_shapes):
+            return None
+        found = found.tuple_shapes[step]
+    return found
+
+
+def _braces(index: tuple[int, ...]) -> str:
+    return "{" + ",".join(map(str, index)) + "}"
