@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from xla_explorer.compiler.transforms.fusion.building import LOOP
 from xla_explorer.compiler.transforms.fusion.cost_model import emitted_instructions
 from xla_explorer.hlo.attributes import attributes_of
@@ -33,9 +35,10 @@ def merge_cluster(computation: HloComputation, cluster: LoopCluster) -> HloInstr
     inside = set(members)
     module = computation.module
     operands = list(dict.fromkeys([o for m in members for o in m.operands if o not in inside]))
-    results = [m for m in members if m is computation.root or any(u not in inside for u in m.users)]
+    results = [m for m in members if m is computation.root or any(u not in inside for u in m.users)] or members[-1:]  # (dead code)
     fused = module.add_computation(module.names.unique("fused_computation"))
     inner = {o: fused.add_parameter(number, o.shape) for number, o in enumerate(operands)}
+    made: dict[Any, HloInstruction] = {}
     for member in members:
         body = member.called[0]
         known: dict[HloInstruction, HloInstruction] = {}
@@ -45,8 +48,12 @@ def merge_cluster(computation: HloComputation, cluster: LoopCluster) -> HloInstr
         for i in list(body.post_order()):
             if i.opcode is not PARAMETER:
                 arguments = tuple([known[o] for o in i.operands])
-                i.operands, i.users, i._record = arguments, {}, None
-                known[i] = fused.insert(i)
+                key = (i.opcode, i.shape, arguments, i.attributes, i.called, i.payload)
+                same = made.get(key)  # what several members compute is computed once
+                if same is None:
+                    i.operands, i.users, i._record = arguments, {}, None
+                    same = made[key] = fused.insert(i)
+                known[i] = same
         inner[member] = known[body.root]
         module.remove_computation(body)
     if len(results) == 1:
