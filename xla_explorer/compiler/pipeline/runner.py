@@ -8,6 +8,7 @@ from collections.abc import Callable
 from xla_explorer.compiler.pipeline.context import PassContext, StopRequested
 from xla_explorer.compiler.pipeline.pass_interface import HloPass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline, pass_options
+from xla_explorer.compiler.pipeline.schedule_update import update_schedules
 from xla_explorer.compiler.pipeline.trace import PassStep, PassTrace
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -84,6 +85,8 @@ class _Runner:
             except (Exception, StopRequested) as raised:
                 problem = raised
                 span.error = step.error = f"{type(raised).__name__}: {raised}"
+            if step.changed and problem is None:
+                update_schedules(module)
             step.seconds = time.perf_counter() - started
             span.changed = step.changed
         step.rewrites = context.rewrites - rewrites

@@ -34,7 +34,9 @@ def known_branch(conditional: HloInstruction) -> int | Reason:
 
 
 def has_no_control_edges(conditional: HloInstruction) -> Reason | None:
-    """Control edges would be lost."""
+    """Control edges would be lost; a scheduling group is kept together."""
+    if "_scheduling_group_id" in (conditional.attributes.get("frontend_attributes") or ""):
+        return refuse("scheduling-group", f"%{conditional.name} belongs to a scheduling group")
     if conditional.control_predecessors or conditional in control_targets(conditional.parent):
         return refuse("control-dependency", f"%{conditional.name} has control edges")
     return None

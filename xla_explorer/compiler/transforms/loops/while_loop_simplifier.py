@@ -42,8 +42,6 @@ def may_be_reshaped(loop: HloInstruction) -> Reason | None:
     condition, body = loop.called
     if not loop.shape.is_tuple or body.root.opcode is not TUPLE:
         return refuse("state-not-tuple", f"the state of %{loop.name} is not put together as a tuple")
-    if not read_only_by_elements(loop):
-        return refuse("state-read-whole", f"the state of %{loop.name} is read as a whole")
     for computation in (condition, body):
         if not read_only_by_elements(parameter_of(computation)):
             return refuse("state-read-whole", f"%{computation.name} reads its state as a whole")
@@ -69,11 +67,21 @@ def _sources(computation: HloComputation, start: list[HloInstruction]) -> set[in
     return found
 
 
+def invariant_elements(loop: HloInstruction) -> set[int]:
+    """Elements that the body passes on as they are: after the loop they are what they were before."""
+    return {number for number, o in enumerate(loop.called[1].root.operands)
+            if o.opcode is GET_TUPLE_ELEMENT and o.operands[0].opcode is PARAMETER and o.attributes["index"] == number}
+
+
 def live_elements(loop: HloInstruction) -> set[int]:
-    """Elements that the condition, a user of the loop, a side effect, or another live element depends on."""
+    """Elements that the condition, a user of the loop, a side effect, or another live element depends on.
+
+    What users read of an element that never changes, they can read before the loop.
+    """
     condition, body = loop.called
     live = _sources(condition, [condition.root, *[i for i in condition.instructions.values() if has_side_effect(i)]])
-    live |= {int(user.attributes["index"]) for user in loop.users}
+    outside = {int(user.attributes["index"]) for user in loop.users} if read_only_by_elements(loop) else set(range(len(loop.shape.tuple_shapes)))
+    live |= outside - invariant_elements(loop)
     live |= _sources(body, [i for i in body.instructions.values() if has_side_effect(i)])
     pending = list(live)
     while pending:
@@ -129,10 +137,17 @@ def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:
     shape = tuple_shape([loop.shape.tuple_shapes[k] for k in kept])
     made = computation.add(WHILE, shape, (computation.add(TUPLE, shape, parts),), loop.attributes.with_values(backend_config=None),
                            called=loop.called, name=loop.name, metadata=loop.metadata)
+    def after_loop(old: int) -> HloInstruction:
+        if old in live:
+            return element(computation, made, kept.index(old))
+        return start.operands[old] if start.opcode is TUPLE else element(computation, start, old)
+
     for user in list(loop.users):
-        old = int(user.attributes["index"])
-        computation.replace(user, element(computation, made, kept.index(old)))
-        computation.remove(user)
+        if user.opcode is GET_TUPLE_ELEMENT:
+            computation.replace(user, after_loop(int(user.attributes["index"])))
+            remove_if_dead(computation, user)
+    if loop.users or loop.is_root:
+        computation.replace(loop, computation.add(TUPLE, loop.shape, [after_loop(k) for k in range(count)], metadata=loop.metadata))
     if loop.control_predecessors:
         computation.set_control_predecessors(made, loop.control_predecessors)
         computation.set_control_predecessors(loop, ())

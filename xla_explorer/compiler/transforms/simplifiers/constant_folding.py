@@ -88,6 +88,8 @@ def fold_constants(computation: HloComputation, context: PassContext, evaluator:
             continue
         if not has_constant_operands(i) or not i.shape.is_array or any(i.shape.dynamic):
             continue
+        if row.name == "pad" and i.operands[0].opcode is BROADCAST:
+            continue  # the broadcast is cheaper to make than the padded constant is to store
         if row.side_effect or Trait.NON_DETERMINISTIC in row.traits or i.control_predecessors or i in targets or not (i.users or i.is_root):
             continue
         if i.called and has_side_effect(i):

@@ -10,7 +10,8 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_targets, remove_if_dead
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.opcodes import FUSION, PARAMETER
+from xla_explorer.hlo.opcodes import FUSION, GET_TUPLE_ELEMENT, PARAMETER, TUPLE
+from xla_explorer.hlo.shape import tuple_shape
 
 
 def remove_dead_instructions(computation: HloComputation) -> int:
@@ -46,6 +47,38 @@ def remove_dead_fusion_parameters(computation: HloComputation) -> int:
     return dropped
 
 
+def remove_dead_fusion_results(computation: HloComputation) -> int:
+    """Drop results of multi-output fusions that nobody takes. Returns the number dropped."""
+    dropped = 0
+    for fusion in list(computation.instructions.values()):
+        if fusion.opcode is not FUSION or not fusion.shape.is_tuple or fusion is computation.root or fusion.control_predecessors:
+            continue
+        body = fusion.called[0]
+        if body.root.opcode is not TUPLE or not all([u.opcode is GET_TUPLE_ELEMENT for u in fusion.users]) or not fusion.users:
+            continue
+        used = sorted({int(u.attributes["index"]) for u in fusion.users})
+        old_root = body.root
+        if len(used) == len(old_root.operands) or "output_to_operand_aliasing" in fusion.attributes or fusion in control_targets(computation):
+            continue
+        dropped += len(old_root.operands) - len(used)
+        if len(used) == 1:
+            body.set_root(old_root.operands[used[0]])
+            shape = body.root.shape
+        else:
+            shape = tuple_shape([old_root.operands[k].shape for k in used])
+            body.set_root(body.add(TUPLE, shape, [old_root.operands[k] for k in used]))
+        body.remove(old_root)
+        remove_dead_instructions(body)
+        computation.set_shape(fusion, shape)
+        for user in list(fusion.users):
+            if len(used) == 1:
+                computation.replace(user, fusion)
+                computation.remove(user)
+            else:
+                computation.set_attributes(user, user.attributes.with_values(index=used.index(int(user.attributes["index"]))))
+    return dropped
+
+
 def remove_unreachable_computations(module: HloModule) -> int:
     """Remove computations that the entry does not reach through calls. Returns the number removed."""
     live = set(module.post_order_computations())
@@ -69,7 +102,7 @@ class DeadCodeElimination:
             removed += remove_dead_instructions(computation)
         for computation in reversed(list(module.computations.values())):
             if any([i.opcode is FUSION for i in computation.instructions.values()]):
-                dropped = remove_dead_fusion_parameters(computation)
+                dropped = remove_dead_fusion_results(computation) + remove_dead_fusion_parameters(computation)
                 removed += dropped + (remove_dead_instructions(computation) if dropped else 0)
         return removed + remove_unreachable_computations(module) > 0
 

@@ -176,12 +176,12 @@ def multiply_one(x: HloInstruction) -> HloInstruction:
     return x
 
 
-@rule(multiply(any_(), scalar(0)), exactness=Exactness.BITWISE, when=(integral,),
+@rule(multiply(any_(), scalar(0, "zero")), exactness=Exactness.BITWISE, when=(integral,),
       before=_N + filled("zero", "s32[4]", 0) + "ROOT r = s32[4] multiply(x, zero)",
       after=_N + filled("zero", "s32[4]", 0).replace("zero =", "ROOT zero ="))
-def multiply_zero(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def multiply_zero(zero: HloInstruction) -> HloInstruction:
     """x * 0 becomes 0, for integers; for floats infinities, NaN and signs stand against it."""
-    return splat_constant(computation, instruction.shape, 0)
+    return zero
 
 
 @rule(multiply(negate(any_("x")), negate(any_("y"))), exactness=Exactness.BITWISE,

@@ -35,9 +35,13 @@ def is_ordinary(i: HloInstruction) -> bool:
 
 
 def left_is_non_negative(i: HloInstruction) -> bool:
+    """The left operand is known to be non-negative; it may be NaN."""
+    return is_ordinary(i) and is_non_negative(i.operands[0])
+
+
+def left_is_a_non_negative_number(i: HloInstruction) -> bool:
     """The left operand is known to be non-negative, and no NaN can be there."""
-    x = i.operands[0]
-    return is_ordinary(i) and not x.shape.element_type.is_float and is_non_negative(x)
+    return left_is_non_negative(i) and not i.operands[0].shape.element_type.is_float
 
 
 @rule(compare(any_("x"), scalar(0), direction="LT").that(left_is_non_negative), exactness=Exactness.BITWISE,
@@ -47,7 +51,7 @@ def non_negative_below_zero(computation: HloComputation, instruction: HloInstruc
     return splat_constant(computation, instruction.shape, False)
 
 
-@rule(compare(any_("x"), scalar(0), direction="GE").that(left_is_non_negative), exactness=Exactness.BITWISE,
+@rule(compare(any_("x"), scalar(0), direction="GE").that(left_is_a_non_negative_number), exactness=Exactness.BITWISE,
       before=_U + filled("zero", "u32[4]", 0) + "ROOT r = pred[4] compare(x, zero), direction=GE", after=_U + _ROOT_TRUE)
 def non_negative_at_least_zero(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """x >= 0 becomes true when x is known to be non-negative."""

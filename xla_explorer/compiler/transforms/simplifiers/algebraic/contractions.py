@@ -53,6 +53,13 @@ def same_types(instruction: HloInstruction, a: HloInstruction, b: HloInstruction
     return refuse("types-differ", f"{a.shape.element_type} times {b.shape.element_type} gives {instruction.shape.element_type}")
 
 
+def asks_for_no_algorithm(instruction: HloInstruction) -> Reason | None:
+    """The dot leaves open how it is computed."""
+    if "algorithm" in instruction.attributes:
+        return refuse("dot-algorithm", f"%{instruction.name} asks for {instruction.attributes['algorithm']}")
+    return None
+
+
 def has_degenerate_dimensions(i: HloInstruction) -> bool:
     """Some dimension of an operand has size one, and it is no plain outer product."""
     return 1 in i.operands[0].shape.dimensions or 1 in i.operands[1].shape.dimensions
@@ -93,7 +100,7 @@ def dot_without_ones(computation: HloComputation, instruction: HloInstruction, a
     return reshape(computation, small, instruction.shape)
 
 
-@rule(dot(any_("a"), any_("b")).that(sums_nothing), exactness=Exactness.NUMERIC, when=(static, same_types),
+@rule(dot(any_("a"), any_("b")).that(sums_nothing), exactness=Exactness.NUMERIC, when=(static, same_types, asks_for_no_algorithm),
       before=_AB + "ROOT r = f32[2,3,4] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}",
       after=_AB + "x = f32[2,3,4] broadcast(a), dimensions={0,1}\ny = f32[2,3,4] broadcast(b), dimensions={0,2}\nROOT r = f32[2,3,4] multiply(x, y)")
 def dot_to_multiply(computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction) -> HloInstruction:
@@ -136,7 +143,7 @@ def _add_reducer(computation: HloComputation, shape: Shape) -> HloComputation:
     return made
 
 
-@rule(dot(any_("a"), any_("b")).that(is_a_vector_product), exactness=Exactness.REAL, when=(static, same_types),
+@rule(dot(any_("a"), any_("b")).that(is_a_vector_product), exactness=Exactness.REAL, when=(static, same_types, asks_for_no_algorithm),
       before="s {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT t = f32[] add(p, q)\n}\n---\n"
              "a = f32[8] parameter(0)\nb = f32[8] parameter(1)\nROOT r = f32[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
       after="s {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT t = f32[] add(p, q)\n}\n---\n"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.rewriting.construction import broadcast, broadcast_scalar, scalar_of, splat_constant
+import numpy as np
+
+from xla_explorer.compiler.rewriting.construction import broadcast, splat_constant, uniform_array
 from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.exactness import Exactness
-from xla_explorer.compiler.rewriting.guards import inexact_type, real_type, signed, unsigned
+from xla_explorer.compiler.rewriting.guards import inexact_type, real_type
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.operators import divide, exponential, power, remainder, rsqrt, sqrt
 from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, varying
@@ -25,6 +27,16 @@ _U = parameters("u32[4]", "x")
 _SIGNED_EIGHT = (filled("zero", "s32[4]", 0) + filled("k", "s32[4]", "%s") + "below = pred[4] compare(x, zero), direction=LT\n"
                  "minus = s32[4] negate(x)\nmagnitude = s32[4] select(below, minus, x)\nlow = s32[4] %s(magnitude, k)\n"
                  "negated = s32[4] negate(low)\nROOT r = s32[4] select(below, negated, low)")
+
+
+def is_unsigned(i: HloInstruction) -> bool:
+    """The type is an unsigned integer."""
+    return i.shape.element_type.is_unsigned
+
+
+def is_signed(i: HloInstruction) -> bool:
+    """The type is a signed integer."""
+    return i.shape.element_type.is_signed
 
 
 def by_power_of_two(c: HloInstruction) -> Reason | None:
@@ -49,7 +61,7 @@ def divide_one(x: HloInstruction) -> HloInstruction:
     return x
 
 
-@rule(divide(any_("x"), splat("c")), exactness=Exactness.BITWISE, when=(unsigned, by_power_of_two),
+@rule(divide(any_("x"), splat("c")).that(is_unsigned), exactness=Exactness.BITWISE, when=(by_power_of_two,),
       before=_U + filled("c", "u32[4]", 8) + "ROOT r = u32[4] divide(x, c)",
       after=_U + filled("k", "u32[4]", 3) + "ROOT r = u32[4] shift-right-logical(x, k)")
 def unsigned_divide_to_shift(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction) -> HloInstruction:
@@ -57,7 +69,7 @@ def unsigned_divide_to_shift(computation: HloComputation, instruction: HloInstru
     return computation.add("shift-right-logical", x.shape, (x, splat_constant(computation, x.shape, power_of_two(c))))
 
 
-@rule(divide(any_("x"), splat("c")), exactness=Exactness.BITWISE, when=(signed, by_power_of_two),
+@rule(divide(any_("x"), splat("c")).that(is_signed), exactness=Exactness.BITWISE, when=(by_power_of_two,),
       before=_S + filled("c", "s32[4]", 8) + "ROOT r = s32[4] divide(x, c)", after=_S + _SIGNED_EIGHT % (3, "shift-right-logical"))
 def signed_divide_to_shift(computation: HloComputation, x: HloInstruction, c: HloInstruction) -> HloInstruction:
     """x / 2**k becomes a shift of |x| with the sign of x, for signed integers: division truncates towards zero."""
@@ -108,18 +120,13 @@ def divide_by_rsqrt(computation: HloComputation, instruction: HloInstruction, x:
 
 
 @rule(divide(varying("x"), splat("c")), exactness=Exactness.REAL, when=(inexact_type,),
-      before=_X + filled("c", "f32[4]", 4) + "ROOT r = f32[4] divide(x, c)",
-      after=_X + "one = f32[] constant(1)\nfour = f32[] constant(4)\nq = f32[] divide(one, four)\n"
-            "c = f32[4] broadcast(q), dimensions={}\nROOT r = f32[4] multiply(x, c)")
+      before=_X + filled("c", "f32[4]", 4) + "ROOT r = f32[4] divide(x, c)", after=_X + filled("c", "f32[4]", 0.25) + "ROOT r = f32[4] multiply(x, c)")
 def divide_by_constant(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction) -> HloInstruction:
-    """x / C becomes x * (1/C), the reciprocal computed at compile time. Exact for powers of two, else within two roundings."""
-    value = scalar_of(c)
-    if value is None or not c.shape.rank:
-        reciprocal = computation.add("divide", c.shape, (splat_constant(computation, c.shape, 1), c))
-    else:
-        inner = computation.add("divide", value.shape, (splat_constant(computation, value.shape, 1), value))
-        reciprocal = broadcast_scalar(computation, inner, c.shape)
-    return computation.add("multiply", instruction.shape, (x, reciprocal))
+    """x / C becomes x * (1/C), the reciprocal computed here. Exact for powers of two, else within two roundings."""
+    value = uniform_array(c)
+    with np.errstate(all="ignore"):
+        reciprocal = value.dtype.type(1) / value
+    return computation.add("multiply", instruction.shape, (x, splat_constant(computation, c.shape, reciprocal)))
 
 
 def is_smaller_than_its_result(i: HloInstruction) -> bool:
@@ -176,7 +183,7 @@ def remainder_twice(inner: HloInstruction) -> HloInstruction:
     return inner
 
 
-@rule(remainder(any_("x"), splat("c")), exactness=Exactness.BITWISE, when=(unsigned, by_power_of_two),
+@rule(remainder(any_("x"), splat("c")).that(is_unsigned), exactness=Exactness.BITWISE, when=(by_power_of_two,),
       before=_U + filled("c", "u32[4]", 8) + "ROOT r = u32[4] remainder(x, c)",
       after=_U + filled("k", "u32[4]", 7) + "ROOT r = u32[4] and(x, k)")
 def unsigned_remainder_to_mask(computation: HloComputation, x: HloInstruction, c: HloInstruction) -> HloInstruction:
@@ -186,7 +193,7 @@ def unsigned_remainder_to_mask(computation: HloComputation, x: HloInstruction, c
     return computation.add("and", x.shape, (x, splat_constant(computation, x.shape, (1 << exponent) - 1)))
 
 
-@rule(remainder(any_("x"), splat("c")), exactness=Exactness.BITWISE, when=(signed, by_power_of_two),
+@rule(remainder(any_("x"), splat("c")).that(is_signed), exactness=Exactness.BITWISE, when=(by_power_of_two,),
       before=_S + filled("c", "s32[4]", 8) + "ROOT r = s32[4] remainder(x, c)", after=_S + _SIGNED_EIGHT % (7, "and"))
 def signed_remainder_to_mask(computation: HloComputation, x: HloInstruction, c: HloInstruction) -> HloInstruction:
     """x rem 2**k becomes a mask of |x| with the sign of x, for signed integers."""

@@ -37,18 +37,18 @@ def and_true(x: HloInstruction) -> HloInstruction:
     return x
 
 
-@rule(and_(any_(), scalar(0)), exactness=Exactness.BITWISE,
+@rule(and_(any_(), scalar(0, "zero")), exactness=Exactness.BITWISE,
       before=_N + _ZERO + "ROOT r = s32[4] and(x, k)", after=_N + _ZERO.replace("k = s32[4] b", "ROOT k = s32[4] b"))
-def and_zero(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def and_zero(zero: HloInstruction) -> HloInstruction:
     """x and 0 becomes 0."""
-    return splat_constant(computation, instruction.shape, 0)
+    return zero
 
 
-@rule(or_(any_(), scalar(1)), exactness=Exactness.BITWISE, when=(boolean,),
+@rule(or_(any_(), scalar(1, "true")), exactness=Exactness.BITWISE, when=(boolean,),
       before=_P + _TRUE + "ROOT r = pred[4] or(x, k)", after=_P + _TRUE.replace("k = pred[4] b", "ROOT k = pred[4] b"))
-def or_true(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+def or_true(true: HloInstruction) -> HloInstruction:
     """x or true becomes true."""
-    return splat_constant(computation, instruction.shape, True)
+    return true
 
 
 @rule(or_(any_("x"), scalar(0)), exactness=Exactness.BITWISE,

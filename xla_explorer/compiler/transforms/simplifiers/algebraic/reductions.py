@@ -188,6 +188,28 @@ def sum_of_broadcast(computation: HloComputation, instruction: HloInstruction, w
     return computation.add("add", shape, (product, start if not shape.rank else broadcast_scalar(computation, start, shape)))
 
 
+_IDEMPOTENT = frozenset(["maximum", "minimum", "and", "or"])
+
+
+def repeats_do_not_matter(i: HloInstruction) -> bool:
+    """The reducer gives the same for one or many equal values, and every element is one scalar."""
+    wide = i.operands[0]
+    return is_plain(i) and i.shape.is_scalar and wide.operands[0].shape.is_scalar and wide.shape.element_count > 0 \
+        and plain_reducer(i.called[0]) in _IDEMPOTENT
+
+
+@rule(reduce(broadcast_of(any_("x")), any_("start")).that(repeats_do_not_matter), exactness=Exactness.BITWISE,
+      before="most {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] maximum(a, b)\n}\n---\n"
+             + parameters("f32[]", "x", "z") + "b = f32[5] broadcast(x), dimensions={}\nROOT r = f32[] reduce(b, z), dimensions={0}, to_apply=most",
+      after="most {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] maximum(a, b)\n}\n---\n"
+            + parameters("f32[]", "x", "z") + "ROOT r = f32[] maximum(x, z)")
+def extremum_of_broadcast(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, start: HloInstruction) -> HloInstruction:
+    """The maximum, minimum, and, or of one scalar repeated becomes the operation on it and the initial value."""
+    name = plain_reducer(instruction.called[0])
+    assert name is not None
+    return computation.add(name, instruction.shape, (x, start))
+
+
 def has_windows_of_one(i: HloInstruction) -> bool:
     """Every window holds one element, in place."""
     return (is_plain(i) and i.shape.base is i.operands[0].shape.base

@@ -14,6 +14,7 @@ from xla_explorer.compiler.rewriting.guards import keeps_shape, static
 from xla_explorer.compiler.rewriting.operators import bitcast, bitcast_convert, copy
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.operators import dot as dot_of
+from xla_explorer.compiler.rewriting.operators import iota as iota_of
 from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.operators import reverse as reverse_of
 from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
@@ -21,6 +22,7 @@ from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -72,6 +74,17 @@ def reshape_of_broadcast(computation: HloComputation, instruction: HloInstructio
     if not dimensions or not all([d in kept for d in dimensions]) or 0 in b.shape.dimensions:
         return None
     return broadcast(computation, x, instruction.shape, [kept[d] for d in dimensions])
+
+
+@rule(reshape_of(iota_of(name="counts")), exactness=Exactness.BITWISE,
+      before="i = s32[4,6] iota(), iota_dimension=0\nROOT r = s32[4,2,3] reshape(i)", after="ROOT r = s32[4,2,3] iota(), iota_dimension=0")
+def reshape_of_iota(computation: HloComputation, instruction: HloInstruction, counts: HloInstruction) -> HloInstruction | None:
+    """reshape(iota) becomes an iota when the counted dimension stays as it is."""
+    kept = unmodified_dimensions(counts.shape.dimensions, instruction.shape.dimensions)
+    dimension = counts.attributes["iota_dimension"]
+    if dimension not in kept or 0 in counts.shape.dimensions:
+        return None
+    return computation.add("iota", instruction.shape, (), attributes_of({"iota_dimension": kept[dimension]}))
 
 
 def is_identity(i: HloInstruction) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from xla_explorer.compiler.rewriting.construction import broadcast, broadcast_scalar, reshape, scalar_constant
 from xla_explorer.compiler.rewriting.example import filled, parameters, scalar_constant_text
 from xla_explorer.compiler.rewriting.exactness import Exactness
-from xla_explorer.compiler.rewriting.guards import has_elements, keeps_shape, static
+from xla_explorer.compiler.rewriting.guards import has_elements, static
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.operators import concatenate, dynamic_slice, dynamic_update_slice, pad
 from xla_explorer.compiler.rewriting.operators import reverse as reverse_of
@@ -17,6 +17,7 @@ from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_, is_varying
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import as_integer, same_value
+from xla_explorer.compiler.transforms.simplifiers.algebraic.reshaping import changes_nothing
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import Attributes, attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension, SliceDimension
@@ -48,7 +49,7 @@ def slice_attributes(rows: list[SliceDimension]) -> Attributes:
 
 
 # -- slice -----------------------------------------------------------------------------------------------------------
-@rule(slice_of(any_("x")), exactness=Exactness.BITWISE, when=(keeps_shape, static), before=_X + "ROOT r = f32[8] slice(x), slice={[0:8]}", after=_ROOT_X)
+@rule(slice_of(any_("x")).that(changes_nothing), exactness=Exactness.BITWISE, when=(static,), before=_X + "ROOT r = f32[8] slice(x), slice={[0:8]}", after=_ROOT_X)
 def slice_everything(x: HloInstruction) -> HloInstruction:
     """A slice of the whole array becomes x."""
     return x
@@ -344,6 +345,23 @@ def dynamic_slice_everything(part: HloInstruction) -> HloInstruction | None:
     """A dynamic-slice of the whole array becomes the array: the start is clamped to zero."""
     x = part.operands[0]
     return x if x.shape.base is part.shape.base else None
+
+
+@rule(dynamic_slice(name="part"), exactness=Exactness.BITWISE, when=(static,),
+      before=_X + "i = s32[] parameter(1)\nj = s32[] parameter(2)\nb = f32[5,8] broadcast(x), dimensions={1}\n"
+             "ROOT r = f32[2,3] dynamic-slice(b, i, j), dynamic_slice_sizes={2,3}",
+      after=_X + "i = s32[] parameter(1)\nj = s32[] parameter(2)\ns = f32[3] dynamic-slice(x, j), dynamic_slice_sizes={3}\n"
+            "ROOT r = f32[2,3] broadcast(s), dimensions={1}")
+def dynamic_slice_of_broadcast(computation: HloComputation, part: HloInstruction) -> HloInstruction | None:
+    """dynamic-slice(broadcast(x)) becomes broadcast(dynamic-slice(x))."""
+    wide, starts = part.operands[0], part.operands[1:]
+    if wide.opcode is not BROADCAST or len(starts) != wide.shape.rank or not wide.operands[0].shape.rank:
+        return None
+    dimensions, x = dimensions_of(wide), wide.operands[0]
+    sizes = tuple([part.shape.dimensions[d] for d in dimensions])
+    small = computation.add("dynamic-slice", x.shape.with_dimensions(sizes), (x, *[starts[d] for d in dimensions]),
+                            attributes_of({"dynamic_slice_sizes": sizes}))
+    return broadcast(computation, small, part.shape, dimensions)
 
 
 def start_operands(i: HloInstruction) -> tuple[HloInstruction, ...]:

@@ -13,6 +13,7 @@ from xla_explorer.compiler.rewriting.operators import complex_, divide, exponent
 from xla_explorer.compiler.rewriting.patterns import any_, scalar
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import non_negative
+from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -140,6 +141,11 @@ def rsqrt_of_inverse(computation: HloComputation, instruction: HloInstruction, x
     return computation.add("sqrt", instruction.shape, (x,))
 
 
+def operand_is_real(x: HloInstruction) -> Reason | None:
+    """x is not complex."""
+    return real_type(x)
+
+
 @rule(complex_(real(any_("z")), imag(any_("z"))), exactness=Exactness.BITWISE,
       before="z = c64[4] parameter(0)\na = f32[4] real(z)\nb = f32[4] imag(z)\nROOT r = c64[4] complex(a, b)", after="ROOT z = c64[4] parameter(0)")
 def complex_of_its_parts(z: HloInstruction) -> HloInstruction | None:
@@ -159,6 +165,13 @@ def real_of_complex(x: HloInstruction) -> HloInstruction:
 def imag_of_complex(y: HloInstruction) -> HloInstruction:
     """imag(complex(x, y)) becomes y."""
     return y
+
+
+@rule(imag(any_("x")), exactness=Exactness.BITWISE, when=(operand_is_real,), before=_X + "ROOT r = f32[4] imag(x)",
+      after=_X + filled("zero", "f32[4]", 0).replace("zero = f32[4] b", "ROOT zero = f32[4] b"))
+def imag_of_real(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+    """imag(x) becomes 0 when x is not complex."""
+    return splat_constant(computation, instruction.shape, 0)
 
 
 @rule(real(any_("x")), exactness=Exactness.BITWISE, when=(keeps_shape,), before=_X + "ROOT r = f32[4] real(x)", after=_ROOT_X)
