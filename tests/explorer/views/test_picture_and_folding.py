@@ -92,6 +92,17 @@ def test_parameters_of_a_fusion_become_edges_into_its_box() -> None:
     assert folded.aliases == {3: 2, 4: 1} and [node.id for node in folded.nodes] == [1, 2, 5, 7]
 
 
+def test_fusions_without_a_name_are_called_by_what_they_do() -> None:
+    labels = ["broadcast {0}", "subtract", "exponential", "sum over 1", "multiply"]
+    nodes = [
+        PictureNode(k, label, "", "reduction" if "over" in label else "elementwise", "f")
+        for k, label in enumerate(labels)
+    ]
+    folded = fold_picture(PictureGraph(nodes, (), [PictureGroup("f", "fusion", "f32[8]", instruction=9)]))
+    assert folded.groups[0].label == "subtract, exponential, sum over 1 +1"
+    assert folded.groups[0].detail == "fusion of 5 · f32[8]"
+
+
 def test_the_only_node_of_a_box_is_never_folded() -> None:
     nodes = [PictureNode(1, "constant 1", "", "constant", "f"), PictureNode(2, "add", "", "elementwise")]
     graph = PictureGraph(nodes, [PictureEdge(1, 2)], [PictureGroup("f", "constant")])

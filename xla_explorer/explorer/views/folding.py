@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from xla_explorer.explorer.views.picture import PictureEdge, PictureGraph, PictureNode
+from xla_explorer.explorer.views.picture import PictureGraph, PictureGroup, PictureNode
 
 PASSED_THROUGH = frozenset({"broadcast", "bitcast", "reshape", "convert", "copy"})
 LONGEST_CONSTANT = 12
+QUIET = PASSED_THROUGH | {"parameter", "constant", "transpose", "tuple", "get-tuple-element", "iota"}
+"""Plumbing: not what a fusion is called by."""
 
 
 def fold_picture(graph: PictureGraph) -> PictureGraph:
@@ -20,58 +22,94 @@ def fold_picture(graph: PictureGraph) -> PictureGraph:
 
     A constant is folded when its node has kind "constant"; its text is the part of its label after "constant", else
     "const". A node is taken for a get-tuple-element, tuple or broadcast by the first word of its label. What would
-    leave a box or the whole picture empty stays drawn.
+    leave a box or the whole picture empty stays drawn. Fusion boxes labelled just "fusion" are named by what they do.
     """
     graph = join_fusion_parameters(graph)
-    operands: dict[int, list[int]] = defaultdict(list)
-    users: dict[int, list[int]] = defaultdict(list)
-    held: set[int] = set()
-    for edge in graph.edges:
-        if edge.kind == "data":
-            operands[edge.target].append(edge.source)
-            users[edge.source].append(edge.target)
-        else:
-            held.update((edge.source, edge.target))
-    at = {node.id: node for node in graph.nodes}
-    text = _constant_texts(graph, operands, users, held)
-    stands_for = _tuple_element_sources(graph, operands, users, held)
-    roots = _droppable_roots(graph, operands, users, held)
-    returned = {operand for root in roots for operand in operands[root]}
-    folded = {
-        key
-        for key in text
-        if key not in returned and users[key] and all(user in at for user in _real_users(key, users, text))
-    }
+    links = _Links(graph)
+    while True:
+        text = _constant_texts(graph, links)
+        stands_for = _tuple_element_sources(graph, links)
+        roots = _droppable_roots(graph, links)
+        returned = {operand for root in roots for operand in links.operands[root]}
+        folded = {key: _real_users(key, links.users, text) for key in text if key not in returned and links.users[key]}
+        gone = folded.keys() | roots | stands_for.keys()
+        left = {node.group for node in graph.nodes if node.id not in gone}
+        emptied = {node.id for node in graph.nodes if node.group not in left}
+        if not emptied:
+            break
+        links.held |= emptied  # would leave a box, or everything, empty: draw it after all
     aliases = dict(graph.aliases)
-    for key in folded:
-        readers = _real_users(key, users, text)
-        if readers:
-            aliases[key] = readers[0]
-    for key, source in stands_for.items():
-        aliases[key] = source
+    aliases |= {key: readers[0] for key, readers in folded.items() if readers}
+    aliases |= stands_for
     marks: dict[int, list[int]] = defaultdict(list)
     for root in roots:
-        for position, operand in enumerate(operands[root]):
-            marks[stands_for.get(operand, operand)].append(position)
-        if operands[root]:
-            aliases[root] = stands_for.get(operands[root][0], operands[root][0])
-    gone = folded | roots | set(stands_for)
-    emptied = {node.group for node in graph.nodes if node.group} - {n.group for n in graph.nodes if n.id not in gone}
-    if len(gone) == len(graph.nodes) or emptied:
-        return graph
+        sources = [stands_for.get(operand, operand) for operand in links.operands[root]]
+        for position, source in enumerate(sources):
+            marks[source].append(position)
+        aliases[root] = sources[0]
     nodes = [
-        _with_marks(node, [text[o] for o in operands[node.id] if o in folded], marks.get(node.id, []))
+        _with_marks(node, [text[o] for o in links.operands[node.id] if o in folded], marks.get(node.id, []))
         for node in graph.nodes
         if node.id not in gone
     ]
     edges = [
-        PictureEdge(stands_for.get(e.source, e.source), e.target, e.kind, e.weight_bytes, e.label)
-        for e in graph.edges
-        if e.source not in folded and e.target not in gone
+        edge._replace(source=stands_for[edge.source]) if edge.source in stands_for else edge
+        for edge in graph.edges
+        if edge.source not in folded and edge.target not in gone
     ]
     return PictureGraph(
-        nodes, edges, graph.groups, title=graph.title, aliases=aliases, hidden=graph.hidden, note=graph.note
+        nodes,
+        edges,
+        [
+            group._replace(detail=group.detail + _output_mark(marks[group.instruction]))
+            if group.instruction is not None and group.instruction in marks
+            else group
+            for group in _named_fusions(graph.groups, graph.nodes)
+        ],
+        title=graph.title,
+        aliases=aliases,
+        hidden=graph.hidden,
+        note=graph.note,
     )
+
+
+class _Links:
+    """Data operands and users by id, and the nodes that must stay drawn: decision and control edges end at them."""
+
+    def __init__(self, graph: PictureGraph) -> None:
+        self.operands: dict[int, list[int]] = defaultdict(list)
+        self.users: dict[int, list[int]] = defaultdict(list)
+        self.held: set[int] = set()
+        self.drawn = {node.id for node in graph.nodes}
+        self.boxes = {group.instruction for group in graph.groups if group.instruction is not None}
+        for edge in graph.edges:
+            if edge.kind == "data":
+                self.operands[edge.target].append(edge.source)
+                self.users[edge.source].append(edge.target)
+            else:
+                self.held.update((edge.source, edge.target))
+
+
+def _named_fusions(groups: tuple[PictureGroup, ...], nodes: tuple[PictureNode, ...]) -> list[PictureGroup]:
+    """A fusion is called by its first three operations that are not plumbing: "subtract, exponential, sum over 1"."""
+    words: dict[str, list[str]] = defaultdict(list)
+    count: dict[str, int] = defaultdict(int)
+    for node in nodes:
+        if node.group is None:
+            continue
+        count[node.group] += 1
+        word = node.label if node.kind == "reduction" else _first_word(node)
+        if word not in QUIET and word not in words[node.group]:
+            words[node.group].append(word)
+    named = []
+    for group in groups:
+        found = words[group.id]
+        if group.kind == "fusion" and group.label == "fusion" and found:
+            label = ", ".join(found[:3]) + (f" +{len(found) - 3}" if len(found) > 3 else "")
+            detail = " · ".join(filter(None, [f"fusion of {count[group.id]}", group.detail]))
+            group = group._replace(label=label, detail=detail)
+        named.append(group)
+    return named
 
 
 def join_fusion_parameters(graph: PictureGraph) -> PictureGraph:
@@ -126,24 +164,25 @@ def _first_word(node: PictureNode) -> str:
     return node.label.split(" ", 1)[0]
 
 
-def _constant_texts(
-    graph: PictureGraph, operands: dict[int, list[int]], users: dict[int, list[int]], held: set[int]
-) -> dict[int, str]:
+def _constant_texts(graph: PictureGraph, links: _Links) -> dict[int, str]:
     text: dict[int, str] = {}
     for node in graph.nodes:
-        if node.id in held or not users[node.id]:
+        if node.id in links.held or not links.users[node.id]:
             continue
         if node.kind == "constant":
             value = node.label.removeprefix("constant").strip() or "const"
             text[node.id] = value if len(value) <= LONGEST_CONSTANT else value[: LONGEST_CONSTANT - 1] + "…"
-        elif _first_word(node) in PASSED_THROUGH and len(operands[node.id]) == 1 and operands[node.id][0] in text:
-            text[node.id] = text[operands[node.id][0]]
+        elif (
+            _first_word(node) in PASSED_THROUGH
+            and len(links.operands[node.id]) == 1
+            and links.operands[node.id][0] in text
+        ):
+            text[node.id] = text[links.operands[node.id][0]]
     # A constant whose reader is a box (a fusion operand) would vanish without a trace: nothing there carries its text.
-    drawn = {node.id for node in graph.nodes}
-    for key in [key for key in text if any(user not in drawn for user in users[key])]:
+    for key in [key for key in text if any(user not in links.drawn for user in links.users[key])]:
         del text[key]
     for node in graph.nodes:
-        if node.id in text and node.kind != "constant" and operands[node.id][0] not in text:
+        if node.id in text and node.kind != "constant" and links.operands[node.id][0] not in text:
             del text[node.id]
     return text
 
@@ -161,33 +200,32 @@ def _real_users(key: int, users: dict[int, list[int]], text: dict[int, str]) -> 
     return found
 
 
-def _tuple_element_sources(
-    graph: PictureGraph, operands: dict[int, list[int]], users: dict[int, list[int]], held: set[int]
-) -> dict[int, int]:
+def _tuple_element_sources(graph: PictureGraph, links: _Links) -> dict[int, int]:
     source: dict[int, int] = {}
     for node in graph.nodes:
-        if _first_word(node) == "get-tuple-element" and len(operands[node.id]) == 1 and node.id not in held:
-            operand = operands[node.id][0]
-            if users[node.id]:
+        if _first_word(node) == "get-tuple-element" and len(links.operands[node.id]) == 1 and node.id not in links.held:
+            operand = links.operands[node.id][0]
+            if links.users[node.id]:
                 source[node.id] = source.get(operand, operand)
     return source
 
 
-def _droppable_roots(
-    graph: PictureGraph, operands: dict[int, list[int]], users: dict[int, list[int]], held: set[int]
-) -> set[int]:
+def _droppable_roots(graph: PictureGraph, links: _Links) -> set[int]:
     """The tuples that only return what others computed, at the outermost level."""
-    drawn = {node.id for node in graph.nodes}
     return {
         node.id
         for node in graph.nodes
         if _first_word(node) == "tuple"
         and node.group is None
-        and operands[node.id]
-        and not users[node.id]
-        and node.id not in held
-        and all(operand in drawn for operand in operands[node.id])
+        and links.operands[node.id]
+        and not links.users[node.id]
+        and node.id not in links.held
+        and all(operand in links.drawn or operand in links.boxes for operand in links.operands[node.id])
     }
+
+
+def _output_mark(positions: list[int]) -> str:
+    return f" → out {positions[0]}" if len(positions) == 1 else f" → {len(positions)} outputs"
 
 
 def _with_marks(node: PictureNode, constants: list[str], positions: list[int]) -> PictureNode:
@@ -195,5 +233,5 @@ def _with_marks(node: PictureNode, constants: list[str], positions: list[int]) -
     if constants and node.kind not in ("reduction", "control-flow", "fusion"):
         label = f"{label} · {' '.join(constants[:2])}"
     if positions:
-        detail += f" → out {positions[0]}" if len(positions) == 1 else f" → {len(positions)} outputs"
+        detail += _output_mark(positions)
     return node if label == node.label and detail == node.detail else node._replace(label=label, detail=detail)
