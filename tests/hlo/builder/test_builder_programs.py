@@ -256,3 +256,16 @@ def test_several_results_and_nested_tuples() -> None:
     x = array(3)
     got = run(lambda v: (v, (v + 1, [v * 2, v])), x)
     np.testing.assert_allclose(got[1][1][0], x * 2)  # type: ignore[index]
+
+
+def test_numpy_functions_and_names_on_the_builder() -> None:
+    x, y = array(3, 4), array(3, 4)
+    np.testing.assert_allclose(run(lambda v: np.sum(v, axis=1) + np.mean(v), x), x.sum(1) + x.mean(), rtol=1e-5)
+    np.testing.assert_allclose(run(lambda v, w: np.concatenate([v, w], axis=-1), x, y), np.concatenate([x, y], axis=-1))
+    np.testing.assert_allclose(run(lambda v, w: np.where(v > w, v, w), x, y), np.maximum(x, y))
+    np.testing.assert_allclose(run(lambda v: np.transpose(np.reshape(v, (4, 3))), x), x.reshape(4, 3).T)
+    np.testing.assert_allclose(
+        run(lambda v: v.builder.exp(v) + v.builder.sum(v, axis=0), x), np.exp(x) + x.sum(0), rtol=1e-5
+    )
+    with pytest.raises(TypeError):
+        run(lambda v: np.linalg.norm(v), x)

@@ -126,3 +126,15 @@ def test_questions() -> None:
         x.broadcast_to(3, 3)
     with pytest.raises(HloBuilderError, match="no shape"):
         b.parameter(17)
+
+
+def test_unknown_names_have_neighbours() -> None:
+    b = HloBuilder("m")
+    with pytest.raises(AttributeError, match="exponential"):
+        b.exponental(b.parameter(F32))
+    assert not hasattr(b, "_repr_html_")
+
+
+def test_lists_are_single_precision() -> None:
+    b = HloBuilder("m")
+    assert b.constant([1.5, 2]).dtype is F32 and b.constant([[1, 2]]).dtype is S32 and b.constant([True]).dtype is PRED

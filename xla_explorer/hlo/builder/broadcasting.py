@@ -23,12 +23,16 @@ def element_type_for(value: Any, beside: PrimitiveType | None) -> PrimitiveType:
     """The element type that a Python or numpy number gets beside an operand of type `beside`.
 
     A number takes its partner's type when nothing is lost in kind (an int beside f32, never a float beside s32);
-    alone, a Python bool is pred, an int s32, a float f32, and a numpy value keeps its dtype.
+    alone, a Python bool is pred, an int s32, a float f32, also in lists, and a numpy value keeps its dtype.
     """
     array = np.asarray(value)
     if beside is None:
         if isinstance(value, (bool, int, float)):
             return PRED if isinstance(value, bool) else S32 if isinstance(value, int) else F32
+        if isinstance(value, list):
+            return (
+                F32 if array.dtype == np.float64 else S32 if array.dtype == np.int64 else primitive_type_of(array.dtype)
+            )
         return primitive_type_of(array.dtype)
     own = primitive_type_of(array.dtype)
     if _rank_of_kind(own) > _rank_of_kind(beside):

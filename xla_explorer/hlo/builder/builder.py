@@ -12,8 +12,9 @@ better has a method of its own here and in `structured_control.py`.
 from __future__ import annotations
 
 import builtins
+import difflib
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -79,9 +80,18 @@ class HloBuilder(StructuredControl):
         self._parameters = 0
         self._built = False
 
-    if TYPE_CHECKING:
+    def __getattr__(self, name: str) -> Callable[..., HloValue]:
+        """`b.exp(x)` is `x.exp()`: what is no opcode and no method of the builder is asked of the first value."""
+        if not name.startswith("_") and callable(getattr(HloValue, name, None)):
 
-        def __getattr__(self, name: str) -> Callable[..., HloValue]: ...
+            def of_value(value: Any, *others: Any, **options: Any) -> HloValue:
+                return getattr(self.value(value), name)(*others, **options)  # type: ignore[no-any-return]
+
+            return of_value
+        near = difflib.get_close_matches(
+            name, [n for n in (*dir(type(self)), *dir(HloValue)) if not n.startswith("_")], 3
+        )
+        raise AttributeError(f"HloBuilder has no method {name}" + (f"; near: {', '.join(near)}" if near else ""))
 
     def nested(self, name: str) -> HloBuilder:
         """A builder of another computation of the same module."""
@@ -350,4 +360,4 @@ class HloBuilder(StructuredControl):
 
 
 def _hint(spec: OpcodeSpec) -> str:
-    return f"{spec.name}: {spec.summary[0].lower()}{spec.summary[1:]} ({spec.source})"
+    return f"{spec.summary} ({spec.source})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from xla_explorer.hlo.builder.broadcasting import matched_operands
 from xla_explorer.hlo.builder.errors import HloBuilderError
 from xla_explorer.hlo.builder.indexing import index_value
+from xla_explorer.hlo.builder.numpy_protocol import apply_function, apply_ufunc
 from xla_explorer.hlo.builder.products import matrix_product
 from xla_explorer.hlo.builder.reductions import Reductions
 from xla_explorer.hlo.instruction import HloInstruction
@@ -379,71 +380,11 @@ class HloValue(Reductions):
         """The value in a buffer of its own."""
         return self._unary("copy")
 
-    # -- numpy's own functions ------------------------------------------------------------------------------------
+    # -- numpy's own functions ---------------------------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         """`np.exp(x)` and `np.float32(2) * x` build operations too; other methods than a plain call are refused."""
-        function = _UFUNCS.get(ufunc.__name__)
-        if method != "__call__" or options or function is None:
-            return NotImplemented
-        first = next(value for value in inputs if isinstance(value, HloValue))
-        return function(
-            *[value if isinstance(value, HloValue) else first.builder.value(value, first.dtype) for value in inputs]
-        )
+        return NotImplemented if method != "__call__" or options else apply_ufunc(self, ufunc.__name__, inputs)
 
-
-def _method(name: str) -> Callable[..., HloValue]:
-    def call(value: HloValue, *others: Any) -> HloValue:
-        return getattr(value, name)(*others)  # type: ignore[no-any-return]
-
-    return call
-
-
-_UFUNCS: dict[str, Callable[..., HloValue]] = {
-    **{
-        name: _method(name)
-        for name in (
-            "exp",
-            "expm1",
-            "log",
-            "log1p",
-            "tanh",
-            "sqrt",
-            "cbrt",
-            "sin",
-            "cos",
-            "tan",
-            "sign",
-            "floor",
-            "ceil",
-            "isfinite",
-            "square",
-            "maximum",
-            "minimum",
-        )
-    },
-    "rint": _method("round"),
-    "absolute": _method("abs"),
-    "negative": _method("__neg__"),
-    "add": _method("__add__"),
-    "subtract": _method("__sub__"),
-    "multiply": _method("__mul__"),
-    "divide": _method("__truediv__"),
-    "true_divide": _method("__truediv__"),
-    "floor_divide": _method("__floordiv__"),
-    "fmod": _method("__mod__"),
-    "power": _method("__pow__"),
-    "matmul": _method("__matmul__"),
-    "equal": _method("__eq__"),
-    "not_equal": _method("__ne__"),
-    "less": _method("__lt__"),
-    "less_equal": _method("__le__"),
-    "greater": _method("__gt__"),
-    "greater_equal": _method("__ge__"),
-    "bitwise_and": _method("__and__"),
-    "bitwise_or": _method("__or__"),
-    "bitwise_xor": _method("__xor__"),
-    "logical_and": _method("__and__"),
-    "logical_or": _method("__or__"),
-    "logical_not": _method("__invert__"),
-    "invert": _method("__invert__"),
-}
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        """`np.sum(x, axis=0)`, `np.where(c, x, y)`, `np.concatenate([x, y])` build operations too."""
+        return apply_function(function.__name__, arguments, options)

@@ -1,0 +1,88 @@
+"""numpy's functions applied to values: the operator or method of the same meaning. Source: NEP 13 and NEP 18."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.builder.value import HloValue
+
+# ufunc name -> method of HloValue.
+_UFUNCS = {
+    **{
+        name: name
+        for name in (
+            *("exp", "expm1", "log", "log1p", "tanh", "sqrt", "cbrt", "sin", "cos", "tan", "sign", "floor", "ceil"),
+            *("isfinite", "square", "maximum", "minimum"),
+        )
+    },
+    "rint": "round",
+    "absolute": "abs",
+    "negative": "__neg__",
+    "add": "__add__",
+    "subtract": "__sub__",
+    "multiply": "__mul__",
+    "divide": "__truediv__",
+    "true_divide": "__truediv__",
+    "floor_divide": "__floordiv__",
+    "fmod": "__mod__",
+    "power": "__pow__",
+    "matmul": "__matmul__",
+    "equal": "__eq__",
+    "not_equal": "__ne__",
+    "less": "__lt__",
+    "less_equal": "__le__",
+    "greater": "__gt__",
+    "greater_equal": "__ge__",
+    "bitwise_and": "__and__",
+    "bitwise_or": "__or__",
+    "bitwise_xor": "__xor__",
+    "logical_and": "__and__",
+    "logical_or": "__or__",
+    "logical_not": "__invert__",
+    "invert": "__invert__",
+}
+# Functions whose first argument is the value that has the method.
+_FUNCTIONS = {
+    **{
+        name: name
+        for name in (
+            *("sum", "prod", "max", "min", "mean", "var", "std", "all", "any", "argmax", "argmin", "sort", "clip"),
+            *("reshape", "ravel", "squeeze", "transpose", "swapaxes", "broadcast_to", "dot"),
+        )
+    },
+    "amax": "max",
+    "amin": "min",
+    "round": "round",
+    "copy": "copy",
+}
+
+
+def apply_ufunc(value: HloValue, name: str, inputs: tuple[Any, ...]) -> Any:
+    """The operation that a ufunc means, NotImplemented when HLO has none. Numbers become constants beside `value`."""
+    method = _UFUNCS.get(name)
+    if method is None:
+        return NotImplemented
+    first, *others = [
+        operand if isinstance(operand, type(value)) else value.builder.value(operand, value.dtype) for operand in inputs
+    ]
+    return getattr(first, method)(*others)
+
+
+def apply_function(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """The operation that a numpy function means, NotImplemented when HLO has none (or an option such as `out` is
+    given).
+    """
+    if any(option in options for option in ("out", "dtype", "where", "initial")):
+        return NotImplemented
+    if name == "concatenate" and hasattr(arguments[0][0], "builder"):
+        axis = options.get("axis", arguments[1] if len(arguments) > 1 else 0)
+        first = arguments[0][0]
+        return first.builder.concatenate(list(arguments[0]), dimensions=first.axes(axis)[0])
+    if name == "where" and len(arguments) == 3:
+        builder = next(argument.builder for argument in arguments if hasattr(argument, "builder"))
+        return builder.where(*arguments)
+    method = _FUNCTIONS.get(name)
+    if method is None or not hasattr(arguments[0], "builder"):
+        return NotImplemented
+    return getattr(arguments[0], method)(*arguments[1:], **options)
