@@ -10,6 +10,7 @@ from xla_explorer.compiler.codegen.elemental.complex_numbers import complex_bina
 from xla_explorer.compiler.codegen.elemental.registry import Value, emits_elementwise
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import float_constant, nan_constant, register_type, type_bits
+from xla_explorer.compiler.codegen.vector_math import vector_math_function
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
@@ -48,7 +49,8 @@ def float_binary(w: FunctionWriter, name: str, llvm_type: str, a: str, b: str) -
     if name in ("maximum", "minimum"):
         return w.call_intrinsic(f"llvm.{name}.{suffix}", llvm_type, (llvm_type, a), (llvm_type, b))
     if name == "remainder":
-        return w.value(f"frem {llvm_type} {a}, {b}")
+        # Not frem: a call into libm on CPUs, and inexact on GPUs, where LLVM expands it to one division.
+        return w.call_math(vector_math_function("remainder", suffix).name, llvm_type, a, b)
     raise KeyError(name)
 
 
@@ -232,14 +234,18 @@ def identity(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Val
     return operands[0]
 
 
+_FORMATS = {"half": (16, 10, 15), "bfloat": (16, 7, 127), "float": (32, 23, 127), "double": (64, 52, 1023)}  # bits, mantissa, bias
+
+
 @emits_elementwise("reduce-precision")
 def reduce_precision(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
-    """Round to fewer exponent and mantissa bits, in integer arithmetic: nearest even, overflow to infinity, underflow to zero."""
-    element_type = i.shape.element_type
-    kind = compute_type(element_type)
-    x = widen(w, operands[0], element_type)
-    bits, mantissa_width, bias = (32, 23, 127) if kind == "float" else (64, 52, 1023)
+    """Round to fewer exponent and mantissa bits, in integer arithmetic on the type's own bits: nearest even, overflow to infinity,
+    underflow to zero."""
+    kind = register_type(i.shape.element_type)
+    x = operands[0]
+    bits, mantissa_width, bias = _FORMATS[kind]
     integer = f"i{bits}"
+    exponent_mask = ((1 << (bits - 1 - mantissa_width)) - 1) << mantissa_width
     exponent_bits, mantissa_bits = i.attribute("exponent_bits"), i.attribute("mantissa_bits")
     raw = w.value(f"bitcast {kind} {x} to {integer}")
     result = raw
@@ -249,17 +255,17 @@ def reduce_precision(w: FunctionWriter, i: HloInstruction, operands: list[Value]
         rounded = w.value(f"add {integer} {raw}, {w.value(f'add {integer} {last}, {(1 << (dropped - 1)) - 1}')}")
         result = w.value(f"and {integer} {rounded}, {-(1 << dropped)}")
     sign_bit = w.value(f"and {integer} {raw}, {-(1 << (bits - 1))}")
-    if exponent_bits < (8 if kind == "float" else 11):
+    if exponent_bits < bits - 1 - mantissa_width:
         reduced_bias = (1 << (exponent_bits - 1)) - 1
-        field = w.value(f"and {integer} {result}, {((1 << (bits - 1 - mantissa_width)) - 1) << mantissa_width}")
+        field = w.value(f"and {integer} {result}, {exponent_mask}")
         too_big = w.value(f"icmp ugt {integer} {field}, {(bias + reduced_bias) << mantissa_width}")
         too_small = w.value(f"icmp ule {integer} {field}, {(bias - reduced_bias) << mantissa_width}")
-        infinity = w.value(f"or {integer} {sign_bit}, {((1 << (bits - 1 - mantissa_width)) - 1) << mantissa_width}")
+        infinity = w.value(f"or {integer} {sign_bit}, {exponent_mask}")
         result = w.value(f"select i1 {too_big}, {integer} {infinity}, {integer} {result}")
         result = w.value(f"select i1 {too_small}, {integer} {sign_bit}, {integer} {result}")
     made = w.value(f"bitcast {integer} {result} to {kind}")
     unordered = w.value(f"fcmp uno {kind} {x}, {x}")
     kept = nan_constant(kind) if mantissa_bits == 0 else x
-    return narrow(w, w.value(f"select i1 {unordered}, {kind} {kept}, {kind} {made}"), element_type)
+    return w.value(f"select i1 {unordered}, {kind} {kept}, {kind} {made}")
 
 

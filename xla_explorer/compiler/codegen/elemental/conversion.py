@@ -33,8 +33,8 @@ def convert_value(w: FunctionWriter, value: Value, source: PrimitiveType, target
         if target.is_pred:
             return w.value(f"fcmp une {kind} {x}, {float_constant(0.0, kind)}")
         if target.is_float:
-            if type_bits(a) == 64 and type_bits(b) == 16:  # straight: rounding twice through float would differ
-                return w.value(f"fptrunc double {value} to {b}")
+            if type_bits(a) == 64 and type_bits(b) == 16:
+                return w.value(f"fptrunc float {_double_to_odd_float(w, value)} to {b}")
             wanted = compute_type(target)
             if kind != wanted:
                 x = w.value(f"{'fpext' if wanted == 'double' else 'fptrunc'} {kind} {x} to {wanted}")
@@ -53,6 +53,21 @@ def convert_value(w: FunctionWriter, value: Value, source: PrimitiveType, target
     if type_bits(a) > type_bits(b):
         return w.value(f"trunc {a} {value} to {b}")
     return w.value(f"{'sext' if source.is_signed else 'zext'} {a} {value} to {b}")
+
+
+def _double_to_odd_float(w: FunctionWriter, value: Value) -> Value:
+    """A double as the float next to it towards zero, last bit set when inexact: rounding that to 16 bits rounds the double right.
+
+    Rounding to nearest twice would not, and double to half in one step is a call into a library on most targets.
+    """
+    nearest = w.value(f"fptrunc double {value} to float")
+    back = w.value(f"fpext float {nearest} to double")
+    inexact = w.value(f"fcmp one double {back}, {value}")
+    sizes = [w.call_intrinsic("llvm.fabs.f64", "double", ("double", x)) for x in (back, value)]
+    away = w.value(f"zext i1 {w.value(f'fcmp ogt double {sizes[0]}, {sizes[1]}')} to i32")
+    towards_zero = w.value(f"sub i32 {w.value(f'bitcast float {nearest} to i32')}, {away}")
+    odd = w.value(f"or i32 {towards_zero}, {w.value(f'zext i1 {inexact} to i32')}")
+    return w.value(f"bitcast i32 {odd} to float")
 
 
 @emits_elementwise("bitcast-convert")

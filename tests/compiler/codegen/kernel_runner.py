@@ -1,0 +1,169 @@
+"""Runs the kernels of a module one by one on numpy arrays, and compares with the evaluator.
+
+Every instruction of the entry that computes something becomes a kernel of its own, all in one LLVM module. With the target "gpu"
+the per-thread code runs on the host: the special registers become parameters, address spaces disappear, and a driver function
+calls the kernel for every thread of every block, so that bounds checks and index arithmetic are executed as on the device
+(kernels have no barriers).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+
+import numpy as np
+
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
+from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.target import HOST_LIKE, NVPTX
+from xla_explorer.compiler.codegen.vector_math import vector_math_module
+from xla_explorer.hlo.evaluator import evaluate
+from xla_explorer.hlo.text.parser import parse_hlo
+
+BLOCK = 64
+NO_CODE = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
+_SREG = re.compile(r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.x\(\)")
+
+
+def _on_the_host(line: str) -> str:
+    line = _SREG.sub(lambda m: f"add i32 %{m.group(1)}, 0", line)
+    return line.replace("ptr addrspace(1)", "ptr").replace("addrspace(1) constant", "constant")
+
+
+def _driver(name: str, parameters: int) -> list[str]:
+    """A function that runs the thread function for every thread of %blocks blocks of BLOCK threads."""
+    pointers = ", ".join([f"ptr %a{k}" for k in range(parameters)])
+    comma = ", " if parameters else ""
+    return [f"define void @{name}({pointers}{comma}i32 %blocks) {{", "entry:", "  br label %block", "block:",
+            "  %b = phi i32 [ 0, %entry ], [ %b.next, %after ]", "  br label %thread", "thread:",
+            "  %t = phi i32 [ 0, %block ], [ %t.next, %thread ]",
+            f"  call void @{name}_thread({pointers}{comma}i32 %b, i32 {BLOCK}, i32 %t)",
+            "  %t.next = add i32 %t, 1", f"  %t.more = icmp ult i32 %t.next, {BLOCK}", "  br i1 %t.more, label %thread, label %after",
+            "after:", "  %b.next = add i32 %b, 1", "  %b.more = icmp ult i32 %b.next, %blocks",
+            "  br i1 %b.more, label %block, label %end", "end:", "  ret void", "}", ""]
+
+
+def module_lines(kernels, target):
+    """The LLVM IR of named kernels as callable host functions."""
+    lines, declarations, math, constants = [], {}, {}, {}
+    for name, kernel in kernels:
+        declarations.update(dict.fromkeys(kernel.declarations))
+        math.update(dict.fromkeys(kernel.math))
+        constants.update(dict.fromkeys(kernel.globals))
+        pointers = ", ".join([f"ptr %a{k}" for k in range(kernel.parameters)])
+        if target == "gpu":
+            comma = ", " if kernel.parameters else ""
+            lines += [f"define internal void @{name}_thread({pointers}{comma}i32 %ctaid, i32 %ntid, i32 %tid) {{", "entry:",
+                      *map(_on_the_host, kernel.lines), "}", "", *_driver(name, kernel.parameters)]
+        else:
+            lines += [f"define void @{name}({pointers}) {{", "entry:", *kernel.lines, "}", ""]
+    text = vector_math_module(tuple(math)).splitlines() if math else []
+    declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
+    return [*map(_on_the_host, constants), *lines, *[line for line in text if not line.startswith("declare ")],
+            *[d for d in declarations if "nvvm.read" not in d], "!0 = !{}"]
+
+
+def _in_memory(array, shape):
+    """The bytes of an array as the shape's layout orders them."""
+    array = np.asarray(array, shape.element_type.dtype).reshape(shape.dimensions)
+    return np.ascontiguousarray(array.transpose(tuple(reversed(shape.layout.minor_to_major)))).reshape(-1).copy()
+
+
+def _logical(memory, shape):
+    order = tuple(reversed(shape.layout.minor_to_major))
+    return memory.reshape([shape.dimensions[d] for d in order]).transpose(np.argsort(order)) if order else memory.reshape(())
+
+
+def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
+    """The entry's result leaves as numpy arrays. in_place: names of instructions whose result overwrites their first operand."""
+    module = parse_hlo(text) if isinstance(text, str) else text
+    entry = module.entry
+    made = []
+    for i in entry.sequence():
+        if i.opcode.name in NO_CODE:
+            continue
+        reason = kernel_is_emitted(i)
+        assert reason is None, reason
+        slots = list(kernel_slots(i))
+        if i.name in in_place:
+            slots[-1] = 0
+        made.append((i, f"k{len(made)}", write_kernel(i, NVPTX if target == "gpu" else HOST_LIKE, tuple(slots))))
+    ir = "\n".join(module_lines([(name, kernel) for _, name, kernel in made], target)) + "\n"
+    compiled = optimize_and_emit(ir, effort=effort)
+    library = NativeLibrary(compiled.object_bytes, {}, [name for _, name, _ in made])
+    memory = {}
+    for p in entry.parameters():
+        memory[p, ()] = _in_memory(inputs[p.payload], p.shape)
+
+    def buffer(i, index=()):
+        if (i, index) not in memory:
+            name = i.opcode.name
+            if name == "constant":
+                memory[i, index] = _in_memory(i.literal.array, i.shape)
+            elif name == "tuple":
+                return buffer(i.operands[index[0]], index[1:])
+            elif name == "get-tuple-element":
+                return buffer(i.operands[0], (i.attribute("index"), *index))
+        return memory[i, index]
+
+    for i, name, kernel in made:
+        operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
+        arrays = [buffer(o) for o in operands]
+        for index, leaf in i.shape.leaves():
+            if i.name in in_place:
+                arrays[0] = memory[i, index] = arrays[0].copy()
+            else:
+                # Filled with a pattern, so that an element nobody wrote is noticed.
+                memory[i, index] = np.full(leaf.element_count * leaf.element_type.bytes, 0xA5, np.uint8).view(leaf.element_type.dtype)
+            arrays.append(memory[i, index])
+        by_slot = dict(zip(kernel.slots, arrays, strict=True))
+        pointers = [by_slot[k].ctypes.data if k in by_slot else 0 for k in range(kernel.parameters)]
+        types = [ctypes.c_void_p] * len(pointers)
+        if target == "gpu":
+            blocks = max(1, -(-kernel.threads // BLOCK))
+            library.bind(name, None, [*types, ctypes.c_int])(*pointers, blocks)
+        else:
+            library.bind(name, None, types)(*pointers)
+    return [_logical(buffer(entry.root, index), leaf) for index, leaf in entry.root.shape.leaves() if leaf.is_array]
+
+
+def leaves_of(value):
+    """A nested tuple as a flat list of arrays."""
+    return [leaf for part in value for leaf in leaves_of(part)] if isinstance(value, (tuple, list)) else [np.asarray(value)]
+
+
+def assert_same(found, wanted, what="", relative=0.0):
+    """Equal element by element: bit for bit except that every NaN is like the other; or within a relative error."""
+    assert found.shape == wanted.shape, f"{what}: shape {found.shape} instead of {wanted.shape}"
+    assert found.dtype == wanted.dtype, f"{what}: {found.dtype} instead of {wanted.dtype}"
+    if found.dtype.kind in "biu":
+        wrong = found != wanted
+    else:
+        kind = np.complex128 if found.dtype.kind == "c" else np.float64
+        a, b = found.astype(kind), wanted.astype(kind)
+        parts = [(a.real, b.real), (a.imag, b.imag)] if kind is np.complex128 else [(a, b)]
+        wrong = np.zeros(found.shape, bool)
+        with np.errstate(all="ignore"):
+            for x, y in parts:
+                same = (x == y) & (np.signbit(x) == np.signbit(y)) | (np.isnan(x) & np.isnan(y))
+                if relative:
+                    same |= np.abs(x - y) <= relative * np.maximum(np.abs(a), np.abs(b))
+                wrong |= ~same
+    if wrong.any():
+        where = tuple(np.argwhere(wrong)[0])
+        raise AssertionError(f"{what}: {int(wrong.sum())} of {wrong.size} elements differ, first at {[int(x) for x in where]}: "
+                             f"{found[where]} instead of {wanted[where]}")
+
+
+def check_kernels(text, *inputs, target="cpu", in_place=(), relative=0.0, effort="fast"):
+    """Run and compare with the evaluator, result leaf by result leaf."""
+    module = parse_hlo(text)
+    wanted = leaves_of(evaluate(module, *inputs))
+    found = run_kernels(module, *inputs, target=target, in_place=in_place, effort=effort)
+    assert len(found) == len(wanted)
+    root = module.entry.root
+    names = [o.name for o in root.operands] if root.opcode.name == "tuple" else [root.name] * len(found)
+    for name, a, b in zip(names, found, wanted, strict=False):
+        assert_same(a, b, f"%{name} ({target})", relative)
