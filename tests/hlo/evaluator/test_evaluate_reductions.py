@@ -431,3 +431,45 @@ def test_ragged_dot() -> None:
         rhs_group_dims=(0,),
     )
     np.testing.assert_array_equal(result, np.concatenate([a[:2] @ b[0], a[2:4] @ b[1], np.zeros((1, 4))]))
+
+
+EQUAL_BY_TWO_COMPARISONS = (
+    SCALARS
+    + """  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  less = pred[] compare(a, b), direction=LT
+  more = pred[] compare(b, a), direction=LT
+  equal = pred[] compare(less, more), direction=EQ
+  rest = pred[] compare(c, d), direction=GT
+  ROOT r = pred[] select(equal, rest, less)"""
+)
+
+
+@pytest.mark.parametrize(
+    ("comparator", "known"), [(LEXICOGRAPHIC, True), (EQUAL_BY_TWO_COMPARISONS, True), (ARBITRARY, False)]
+)
+def test_comparators_that_are_keys_are_recognised(comparator: str, known: bool) -> None:
+    from xla_explorer.hlo.evaluator.sorting import comparator_keys
+    from xla_explorer.hlo.text import parse_hlo
+
+    text = _sort_text(
+        comparator,
+        "  x = f32[99] parameter(0)\n  y = s32[99] parameter(1)\n"
+        "  ROOT r = (f32[99], s32[99]) sort(x, y), dimensions={0}, to_apply=cmp",
+    )
+    keys = comparator_keys(parse_hlo(text).computations["cmp"])
+    assert (keys is not None) == known
+    random = np.random.default_rng(0)
+    x, y = random.integers(0, 9, 99).astype(F), random.integers(0, 9, 99, dtype=np.int32)
+    order = np.lexsort((-y, x))
+    result = run_text(text, x, y)
+    np.testing.assert_array_equal(result[0], x[order])
+    np.testing.assert_array_equal(result[1], y[order])
+
+
+def test_convolution_of_bytes_wraps() -> None:
+    x, k = np.full((1, 3, 1), 100, np.int8), np.full((3, 1, 1), 100, np.int8)
+    window, labels = CODECS["window"].read("{size=3}"), CODECS["dim_labels"].read("b0f_0io->b0f")
+    for element, expected in (("s8", 30000 - 117 * 256), ("s32", 30000)):
+        result = run("convolution", shape(element, 1, 1, 1), x, k, window=window, dim_labels=labels)
+        assert int(result[0, 0, 0]) == expected

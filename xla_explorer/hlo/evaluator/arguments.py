@@ -27,7 +27,8 @@ def evaluate(
     parameters = module.entry.parameters()
     given: Sequence[Any] = arrays
     leaves = sum([count_leaves(p.shape) for p in parameters])
-    if len(given) != len(parameters):
+    misfit = any(p.shape.is_tuple and not isinstance(v, (tuple, list)) for p, v in zip(parameters, given, strict=False))
+    if len(given) != len(parameters) or (misfit and len(given) == leaves):
         if len(given) != leaves:
             wanted = ", ".join([f"{p.name}: {p.shape.text_without_layout}" for p in parameters])
             raise EvaluationError(

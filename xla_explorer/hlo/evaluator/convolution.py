@@ -27,10 +27,9 @@ def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     labels, window = value("dim_labels"), value("window")
     feature_groups, batch_groups = value("feature_group_count"), value("batch_group_count")
     groups = max(feature_groups, batch_groups)
-    lhs = widen(operands[0]).transpose([labels.input_batch, *labels.input_spatial, labels.input_feature])
-    rhs = widen(operands[1]).transpose(
-        [*labels.kernel_spatial, labels.kernel_input_feature, labels.kernel_output_feature]
-    )
+    left, right = widen(operands[0]), widen(operands[1])
+    lhs = left.transpose([labels.input_batch, *labels.input_spatial, labels.input_feature])
+    rhs = right.transpose([*labels.kernel_spatial, labels.kernel_input_feature, labels.kernel_output_feature])
     spatial, rank = lhs.shape[1:-1], lhs.ndim - 2
     kernel_inputs, kernel_outputs = rhs.shape[-2:]
     # Bring both to one form: lhs [group, batch, spatial ..., feature], rhs [spatial ..., group, feature, output].
@@ -54,6 +53,8 @@ def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
             rows = block.reshape(groups, -1, kernel_inputs)
             product = np.matmul(rows, kernel).reshape(*block.shape[:-1], per_group)
         total[(whole, whole, *position.windows)] += product
+    if left.dtype.kind in "iub" and right.dtype.kind in "iub" and i.shape.element_type.is_integer:
+        total = total.astype(np.int64)  # integers wrap, they do not saturate
     result = convert(np.moveaxis(total, 0, -2).reshape(batch, *output, kernel_outputs), i.shape.element_type)
     # result dimensions are [batch, spatial ..., feature]; dimension d of the instruction is the one labelled so.
     order = [0] * (rank + 2)

@@ -23,8 +23,8 @@ def iota(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> 
     """The index along `iota_dimension`, converted to the element type; complex: imaginary part 0."""
     shape = i.shape
     dimension = i.attributes.get("iota_dimension", 0)
-    if not shape.rank:
-        return np.zeros((), shape.element_type.dtype)
+    if not shape.rank or not shape.element_count:
+        return np.zeros(shape.dimensions, shape.element_type.dtype)
     line = convert(np.arange(shape.dimensions[dimension], dtype=S64.dtype), shape.element_type)
     return np.broadcast_to(line.reshape([-1 if d == dimension else 1 for d in range(shape.rank)]), shape.dimensions)
 
@@ -49,8 +49,11 @@ def broadcast(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 
 @evaluates("reshape")
 def reshape(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The same elements in row-major order."""
-    return operands[0].reshape(i.shape.dimensions)
+    """The same elements in row-major order. One dynamic dimension of the result takes what the others leave."""
+    shape = i.shape
+    if shape.dynamic.count(True) == 1:
+        return operands[0].reshape([-1 if d else n for n, d in zip(shape.dimensions, shape.dynamic, strict=True)])
+    return operands[0].reshape(shape.dimensions)
 
 
 @evaluates("dynamic-reshape")
@@ -205,6 +208,8 @@ def get_dimension_size(i: HloInstruction, operands: Sequence[Value], evaluator: 
 def set_dimension_size(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """The array cut to the given size of one dimension (values of dynamic shapes have their actual size here)."""
     x, size = operands
+    if not i.shape.dynamic[i.attributes.value("dimensions")[0]]:
+        return x
     cut: list[slice] = [slice(None)] * x.ndim
     cut[i.attributes.value("dimensions")[0]] = slice(0, int(size))
     return x[tuple(cut)]

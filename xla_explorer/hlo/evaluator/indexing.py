@@ -57,6 +57,8 @@ def gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
     vector_dim = value("index_vector_dim")
     vectors = index_vectors(indices, vector_dim)
     sizes, offset_dims = value("slice_sizes"), value("offset_dims")
+    if any(i.operands[0].shape.dynamic):
+        sizes = [min(n, actual) for n, actual in zip(sizes, x.shape, strict=True)]
     component_of = {d: k for k, d in enumerate(value("start_index_map"))}
     batching = value("operand_batching_dims")
     batch_of = {

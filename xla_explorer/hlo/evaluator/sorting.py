@@ -133,13 +133,23 @@ def _lexicographic(strict: HloInstruction, equal: HloInstruction, rest: HloInstr
     first, following = _keys_of(strict), _keys_of(rest)
     if first is None or following is None or len(first) != 1:
         return None
-    key = first[0]
-    same_order = (equal.attributes.get("type") == "TOTALORDER") == key.total_order
-    sides = equal.operands
-    for left, right in (sides, sides[::-1]):
-        if (left is key.side or mirrored(key.side, right, 0)) and mirrored(left, right, 0) and same_order:
-            return first + following
-    return None
+    return first + following if _compares_equality(equal, first[0]) else None
+
+
+def _compares_equality(equal: HloInstruction, key: SortKey) -> bool:
+    """Whether a comparison by EQ or NE asks if both sides have the same key: `a == b`, or `(a < b) == (b < a)`."""
+    left, right = equal.operands
+    if left.opcode.name == "compare" and right.opcode.name == "compare":
+        if left.attributes is not right.attributes or left.operands != right.operands[::-1]:
+            return False
+        if left.attributes["direction"] not in ("LT", "GT"):
+            return False
+        equal, (left, right) = left, left.operands
+    if (equal.attributes.get("type") == "TOTALORDER") != key.total_order:
+        return False
+    return any(
+        (a is key.side or mirrored(key.side, b, 0)) and mirrored(a, b, 0) for a, b in ((left, right), (right, left))
+    )
 
 
 def mirrored(left: HloInstruction, right: HloInstruction, offset: int) -> bool:

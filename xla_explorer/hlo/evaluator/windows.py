@@ -114,8 +114,7 @@ def _reduce_window_known(
     if math.prod([d.size for d in window.dimensions]) <= _SMALL:
         source, values = values, np.full(output, identity, wide)
         for position in window_positions(window, x.shape, output):
-            target = values[position.windows]
-            combiner.ufunc(target, source[position.elements], out=target)
+            values[position.windows] = combiner.ufunc(values[position.windows], source[position.elements])
     else:
         for axis, (d, count) in enumerate(zip(window.dimensions, output, strict=True)):
             if d != TRIVIAL_WINDOW:
