@@ -33,7 +33,7 @@ def test_dumps_of_xla_are_sound() -> None:
         if text.startswith("HloModule"):
             assert violations(parse_hlo(text, filename=path.name)) == [], path
             checked += 1
-    assert checked > 40
+    assert checked > 10
 
 
 @pytest.mark.parametrize(
