@@ -1,6 +1,11 @@
 """Buffers: logical buffers of a scheduled program, packed into allocations."""
 
-from xla_explorer.compiler.buffers.assignment import BUFFER_REASONS, BufferAssignment, BufferAssignmentError, assign_buffers
+from xla_explorer.compiler.buffers.assignment import (
+           BUFFER_REASONS,
+           BufferAssignment,
+           BufferAssignmentError,
+           assign_buffers,
+)
 from xla_explorer.compiler.buffers.checking import check_assignment
 from xla_explorer.compiler.buffers.slices import Allocation, BufferSlice
 

@@ -24,9 +24,13 @@ class PassControl:
 
     __slots__ = ("forbid", "force", "rewrite_limit", "skipped_rules")
 
-    def __init__(self, force: dict[str, Iterable[tuple[Any, ...]]] | None = None,
-                 forbid: dict[str, Iterable[tuple[Any, ...]]] | None = None,
-                 skipped_rules: Iterable[str] = (), rewrite_limit: int | None = None) -> None:
+    def __init__(
+        self,
+        force: dict[str, Iterable[tuple[Any, ...]]] | None = None,
+        forbid: dict[str, Iterable[tuple[Any, ...]]] | None = None,
+        skipped_rules: Iterable[str] = (),
+        rewrite_limit: int | None = None,
+    ) -> None:
         self.force = {kind: {self._normal(key) for key in keys} for kind, keys in (force or {}).items()}
         self.forbid = {kind: {self._normal(key) for key in keys} for kind, keys in (forbid or {}).items()}
         self.skipped_rules = frozenset(skipped_rules)
@@ -55,7 +59,9 @@ class PassContext:
 
     __slots__ = ("acting", "control", "decisions_on", "everything_on", "journal", "rewrites", "target")
 
-    def __init__(self, journal: Journal | None = None, control: PassControl | None = None, target: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, journal: Journal | None = None, control: PassControl | None = None, target: dict[str, Any] | None = None
+    ) -> None:
         self.journal = journal if journal is not None and journal.level > Level.OFF else None
         self.control = control or PassControl()
         self.target = target or {}
@@ -68,8 +74,14 @@ class PassContext:
         """A fact about the target, such as `vector_register_bits` or `cache_bytes`."""
         return self.target.get(name, default)
 
-    def decide(self, kind: str, legality: Iterable[Check], profitability: Iterable[Check], *subjects: HloInstruction,
-               facts: Callable[[], dict[str, Any]] | None = None) -> Reason | None:
+    def decide(
+        self,
+        kind: str,
+        legality: Iterable[Check],
+        profitability: Iterable[Check],
+        *subjects: HloInstruction,
+        facts: Callable[[], dict[str, Any]] | None = None,
+    ) -> Reason | None:
         """Ask whether to go ahead: None is yes, a Reason is no; the answer is recorded.
 
         legality checks always hold; an override of the user skips the profitability checks or refuses outright. facts: called
@@ -97,8 +109,14 @@ class PassContext:
             details = facts() if facts is not None else {}
             if forced:
                 details["forced-by-user"] = True
-            journal.write("denied" if reason else "allowed", kind, tuple([s.id for s in subjects]), tuple([s.name for s in subjects]),
-                          reason, details)
+            journal.write(
+                "denied" if reason else "allowed",
+                kind,
+                tuple([s.id for s in subjects]),
+                tuple([s.name for s in subjects]),
+                reason,
+                details,
+            )
         return reason
 
     # -- for the rule driver -----------------------------------------------------------------------------------------
@@ -109,8 +127,14 @@ class PassContext:
         limit = self.control.rewrite_limit
         return limit is None or self.rewrites < limit
 
-    def rewrote(self, rule: str, subject: HloInstruction, result: HloInstruction | None, created: Iterable[int] = (),
-                facts: dict[str, Any] | None = None) -> None:
+    def rewrote(
+        self,
+        rule: str,
+        subject: HloInstruction,
+        result: HloInstruction | None,
+        created: Iterable[int] = (),
+        facts: dict[str, Any] | None = None,
+    ) -> None:
         """Record that a rule fired."""
         self.rewrites += 1
         if self.decisions_on:

@@ -32,13 +32,16 @@ def simplification(name: str = "simplification", *, layout_sensitive: bool = Fal
 
 def default_simplification_pipeline() -> PassPipeline:
     """What every backend runs before layout assignment and fusion."""
-    return PassPipeline("HLO_passes_through_layout_assignment", (
-        # Dead calls are not worth inlining.
-        make_pass("dce"),
-        # Before everything else: rules do not look through calls.
-        make_pass("call-inliner"),
-        make_pass("logistic-expander"),
-        simplification(),
-        # When loops are as small as they get, so that the counts stay right.
-        make_pass("while-loop-trip-count-annotator"),
-    ))
+    return PassPipeline(
+        "HLO_passes_through_layout_assignment",
+        (
+            # Dead calls are not worth inlining.
+            make_pass("dce"),
+            # Before everything else: rules do not look through calls.
+            make_pass("call-inliner"),
+            make_pass("logistic-expander"),
+            simplification(),
+            # When loops are as small as they get, so that the counts stay right.
+            make_pass("while-loop-trip-count-annotator"),
+        ),
+    )

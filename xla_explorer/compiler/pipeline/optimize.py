@@ -7,7 +7,7 @@ from typing import Any
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import HloPass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline, parse_pipeline
-from xla_explorer.compiler.pipeline.runner import PassFailedError, run_pipeline
+from xla_explorer.compiler.pipeline.runner import PassFailedError, Verifier, run_pipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.hlo.module import HloModule
@@ -28,9 +28,17 @@ def as_pipeline(pipeline: PipelineLike) -> PassPipeline:
     return PassPipeline(pipeline.name, (pipeline,))
 
 
-def optimize(module: HloModule, pipeline: PipelineLike = "default", journal: str | Level | Journal = "decisions", *,
-             control: PassControl | None = None, target: dict[str, Any] | None = None, verify: bool = False,
-             in_place: bool = False, keep_errors: bool = False) -> PassTrace:
+def optimize(
+    module: HloModule,
+    pipeline: PipelineLike = "default",
+    journal: str | Level | Journal = "decisions",
+    *,
+    control: PassControl | None = None,
+    target: dict[str, Any] | None = None,
+    verify: bool = False,
+    in_place: bool = False,
+    keep_errors: bool = False,
+) -> PassTrace:
     """Run passes on a copy of the module (on itself with in_place) and return the trace; `.module` is the result.
 
     journal: `off`, `passes`, `decisions`, `everything`, or a Journal to write to. verify: run the verifier after each pass that
@@ -38,9 +46,11 @@ def optimize(module: HloModule, pipeline: PipelineLike = "default", journal: str
     """
     made = journal if isinstance(journal, Journal) else Journal(journal)
     context = PassContext(made, control, target)
-    verifier = None
+    verifier: Verifier | None = None
     if verify:
-        from xla_explorer.hlo.verifier import verify as verifier
+        from xla_explorer.hlo.verifier import verify as verify_module
+
+        verifier = verify_module
     trace = run_pipeline(module if in_place else module.clone(), as_pipeline(pipeline), context, verifier=verifier)
     if trace.error is not None and not keep_errors:
         raise PassFailedError(trace.steps[-1].name, trace.error, trace) from trace.error

@@ -10,7 +10,7 @@ import ast
 import dataclasses
 import re
 from collections.abc import Iterator
-from typing import Any, Union
+from typing import Any
 
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
@@ -27,7 +27,7 @@ class PassPipeline:
     """steps: passes and pipelines, in order. fixed_point: repeat until no step changes anything, at most `limit` times."""
 
     name: str
-    steps: tuple[Union[HloPass, "PassPipeline"], ...]
+    steps: tuple[HloPass | PassPipeline, ...]
     fixed_point: bool = False
     limit: int = FIXED_POINT_LIMIT
 
@@ -45,7 +45,11 @@ class PassPipeline:
 
     def without(self, *names: str) -> PassPipeline:
         """The pipeline without the passes (or nested pipelines) of these names."""
-        kept = [step.without(*names) if isinstance(step, PassPipeline) else step for step in self.steps if step.name not in names]
+        kept = [
+            step.without(*names) if isinstance(step, PassPipeline) else step
+            for step in self.steps
+            if step.name not in names
+        ]
         return dataclasses.replace(self, steps=tuple(kept))
 
     def __str__(self) -> str:
@@ -97,7 +101,9 @@ class _Reader:
 
     def fail(self, message: str, at: int | None = None) -> PipelineSyntaxError:
         span = SourceSpan.from_offset(self.text, self.at if at is None else at, filename="<pipeline>")
-        return PipelineSyntaxError(f"{message}\n{span.caret()}", 'a pipeline reads "algsimp,simplification{cse,dce}*,fusion{max_operands=64}"')
+        return PipelineSyntaxError(
+            f"{message}\n{span.caret()}", 'a pipeline reads "algsimp,simplification{cse,dce}*,fusion{max_operands=64}"'
+        )
 
     def eat(self, sign: str) -> bool:
         while self.text[self.at : self.at + 1].isspace():

@@ -23,8 +23,21 @@ class PassStep:
     instructions_before, instructions_after, rewrites: counts. error: what it raised, as text.
     """
 
-    __slots__ = ("after", "before", "changed", "error", "index", "instructions_after", "instructions_before", "name", "options", "path",
-                 "rewrites", "seconds", "span")
+    __slots__ = (
+        "after",
+        "before",
+        "changed",
+        "error",
+        "index",
+        "instructions_after",
+        "instructions_before",
+        "name",
+        "options",
+        "path",
+        "rewrites",
+        "seconds",
+        "span",
+    )
 
     def __init__(self, index: int, path: tuple[str, ...], name: str, options: dict[str, Any]) -> None:
         self.index, self.path, self.name, self.options = index, path, name, options
@@ -54,7 +67,9 @@ class PassTrace:
 
     __slots__ = ("error", "initial", "journal", "module", "pipeline", "seconds", "steps")
 
-    def __init__(self, module: HloModule, pipeline: PassPipeline, journal: Journal | None, initial: ModuleSnapshot | None) -> None:
+    def __init__(
+        self, module: HloModule, pipeline: PassPipeline, journal: Journal | None, initial: ModuleSnapshot | None
+    ) -> None:
         self.steps: list[PassStep] = []
         self.module = module
         self.pipeline = pipeline
@@ -66,13 +81,15 @@ class PassTrace:
     def _snapshots(self, index: int) -> tuple[ModuleSnapshot, ModuleSnapshot]:
         step = self.steps[index]
         if step.before is None or step.after is None:
-            raise XlaExplorerError(f"step {step.index} ({step.name}) has no snapshots", 'run with journal="passes" or more')
+            raise XlaExplorerError(
+                f"step {step.index} ({step.name}) has no snapshots", 'run with journal="passes" or more'
+            )
         return step.before, step.after
 
     @property
     def changed(self) -> bool:
         """Whether any pass changed the module."""
-        return any([step.changed for step in self.steps])
+        return any(step.changed for step in self.steps)
 
     def at(self, index: int) -> HloModule:
         """The module as it stood after step `index` (negative: from the end), with the same names and ids."""
@@ -94,13 +111,19 @@ class PassTrace:
 
     def events(self, index: int) -> list[Event]:
         """The journal's events of step `index`."""
-        return self.journal.of_span(self.steps[index].span) if self.journal is not None and self.steps[index].span >= 0 else []
+        return (
+            self.journal.of_span(self.steps[index].span)
+            if self.journal is not None and self.steps[index].span >= 0
+            else []
+        )
 
     def step(self, name: str, occurrence: int = 0) -> PassStep:
         """The n-th step of a pass by name. KeyError when it did not run so often."""
         found = [s for s in self.steps if s.name == name]
         if not -len(found) <= occurrence < len(found):
-            raise KeyError(f"pass {name!r} ran {len(found)} times; ran: {', '.join(dict.fromkeys([s.name for s in self.steps]))}")
+            raise KeyError(
+                f"pass {name!r} ran {len(found)} times; ran: {', '.join(dict.fromkeys([s.name for s in self.steps]))}"
+            )
         return found[occurrence]
 
     def to_frame(self) -> pandas.DataFrame:
@@ -109,13 +132,40 @@ class PassTrace:
 
         rows = []
         for step in self.steps:
-            difference = self.diff(step.index) if step.changed and step.before is not None and step.after is not None else None
-            rows.append({"pipeline": step.pipeline, "pass": step.name, "changed": step.changed, "seconds": step.seconds,
-                         "instructions_before": step.instructions_before, "instructions_after": step.instructions_after,
-                         "added": len(difference.added) if difference else 0, "removed": len(difference.removed) if difference else 0,
-                         "modified": len(difference.changed) if difference else 0, "rewrites": step.rewrites, "error": step.error})
-        return pandas.DataFrame(rows, columns=["pipeline", "pass", "changed", "seconds", "instructions_before", "instructions_after",
-                                               "added", "removed", "modified", "rewrites", "error"])
+            difference = (
+                self.diff(step.index) if step.changed and step.before is not None and step.after is not None else None
+            )
+            rows.append(
+                {
+                    "pipeline": step.pipeline,
+                    "pass": step.name,
+                    "changed": step.changed,
+                    "seconds": step.seconds,
+                    "instructions_before": step.instructions_before,
+                    "instructions_after": step.instructions_after,
+                    "added": len(difference.added) if difference else 0,
+                    "removed": len(difference.removed) if difference else 0,
+                    "modified": len(difference.changed) if difference else 0,
+                    "rewrites": step.rewrites,
+                    "error": step.error,
+                }
+            )
+        return pandas.DataFrame(
+            rows,
+            columns=[
+                "pipeline",
+                "pass",
+                "changed",
+                "seconds",
+                "instructions_before",
+                "instructions_after",
+                "added",
+                "removed",
+                "modified",
+                "rewrites",
+                "error",
+            ],
+        )
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -123,11 +173,16 @@ class PassTrace:
     def __repr__(self) -> str:
         changed = len([s for s in self.steps if s.changed])
         failed = f", failed: {self.error}" if self.error else ""
-        return (f"<PassTrace {self.pipeline.name}: {len(self.steps)} steps, {changed} changed the module, "
-                f"{self.module.instruction_count()} instructions, {self.seconds * 1e3:.1f} ms{failed}>")
+        return (
+            f"<PassTrace {self.pipeline.name}: {len(self.steps)} steps, {changed} changed the module, "
+            f"{self.module.instruction_count()} instructions, {self.seconds * 1e3:.1f} ms{failed}>"
+        )
 
     def __str__(self) -> str:
         lines = [repr(self)[1:-1]]
-        lines += [f"  {s.index:3d} {s.pipeline + '/' + s.name:50s} {'changed' if s.changed else '-':8s} {s.instructions_before:6d} -> "
-                  f"{s.instructions_after:6d} {s.seconds * 1e3:9.2f} ms" for s in self.steps]
+        lines += [
+            f"  {s.index:3d} {s.pipeline + '/' + s.name:50s} {'changed' if s.changed else '-':8s} {s.instructions_before:6d} -> "
+            f"{s.instructions_after:6d} {s.seconds * 1e3:9.2f} ms"
+            for s in self.steps
+        ]
         return "\n".join(lines)

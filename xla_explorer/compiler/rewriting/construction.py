@@ -48,10 +48,14 @@ def splat_literal(computation: HloComputation, shape: Shape, literal: Literal) -
 
 def broadcast_scalar(computation: HloComputation, scalar: HloInstruction, shape: Shape) -> HloInstruction:
     """The scalar repeated over the shape's dimensions."""
-    return computation.add(_BROADCAST, shape.with_element_type(scalar.shape.element_type), (scalar,), with_dimensions(()))
+    return computation.add(
+        _BROADCAST, shape.with_element_type(scalar.shape.element_type), (scalar,), with_dimensions(())
+    )
 
 
-def broadcast(computation: HloComputation, x: HloInstruction, shape: Shape, dimensions: Iterable[int]) -> HloInstruction:
+def broadcast(
+    computation: HloComputation, x: HloInstruction, shape: Shape, dimensions: Iterable[int]
+) -> HloInstruction:
     """A broadcast; dimension k of x becomes dimension dimensions[k] of the result."""
     return computation.add(_BROADCAST, shape, (x,), with_dimensions(dimensions))
 
@@ -61,7 +65,9 @@ def reshape(computation: HloComputation, x: HloInstruction, shape: Shape) -> Hlo
     return x if x.shape.base is shape.base else computation.add(_RESHAPE, shape, (x,))
 
 
-def transpose(computation: HloComputation, x: HloInstruction, permutation: tuple[int, ...], shape: Shape | None = None) -> HloInstruction:
+def transpose(
+    computation: HloComputation, x: HloInstruction, permutation: tuple[int, ...], shape: Shape | None = None
+) -> HloInstruction:
     """Result dimension k is operand dimension permutation[k]."""
     if shape is None:
         shape = x.shape.with_dimensions([x.shape.dimensions[d] for d in permutation])

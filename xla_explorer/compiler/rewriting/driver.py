@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections import deque
 
 from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.compiler.rewriting.removal import compatible_replacement, control_targets, remove_if_dead, replace_instruction
+from xla_explorer.compiler.rewriting.removal import (
+    compatible_replacement,
+    control_targets,
+    remove_if_dead,
+    replace_instruction,
+)
 from xla_explorer.compiler.rewriting.rule import Rule, RuleSet
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
@@ -92,6 +97,10 @@ def rewrite_computation(computation: HloComputation, rules: RuleSet, context: Pa
             remove_if_dead(computation, i, targets, single)
             break
         if total > limit:
-            context.refused(rules.name, i, refuse("rewrite-limit", f"{total} rewrites in %{computation.name} and no end", rewrites=total))
+            context.refused(
+                rules.name,
+                i,
+                refuse("rewrite-limit", f"{total} rewrites in %{computation.name} and no end", rewrites=total),
+            )
             break
     return total

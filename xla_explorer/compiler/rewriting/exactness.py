@@ -37,17 +37,24 @@ class Exactness:
     def difference(self, expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any]) -> Reason | None:
         """None when `actual` keeps the claim about `expected`, else where it breaks it first."""
         if expected.shape != actual.shape or expected.dtype != actual.dtype:
-            return refuse("type-differs", f"expected {expected.dtype}{list(expected.shape)}, got {actual.dtype}{list(actual.shape)}")
+            return refuse(
+                "type-differs",
+                f"expected {expected.dtype}{list(expected.shape)}, got {actual.dtype}{list(actual.shape)}",
+            )
         wrong = self._wrong(expected, actual)
         if not wrong.any():
             return None
         place = tuple(map(int, np.argwhere(wrong)[0]))
-        return refuse("value-differs", f"at {list(place)}: {actual[place]!r} where {expected[place]!r} was to be kept ({self})",
-                      index=place, count=int(wrong.sum()))
+        return refuse(
+            "value-differs",
+            f"at {list(place)}: {actual[place]!r} where {expected[place]!r} was to be kept ({self})",
+            index=place,
+            count=int(wrong.sum()),
+        )
 
     def _wrong(self, expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         if expected.dtype.kind in "biu" or not _is_floating(expected):
-            return np.asarray(expected != actual)
+            return np.not_equal(expected, actual)
         if expected.dtype.kind == "c":
             return self._wrong(expected.real, actual.real) | self._wrong(expected.imag, actual.imag)
         a, b = expected.astype(np.float64), actual.astype(np.float64)
@@ -61,7 +68,12 @@ class Exactness:
             if self.kind == "approximate":
                 near = (a == b) | (np.abs(a - b) <= self.ulps * unit)
                 return np.asarray(np.where(nan, ~np.isnan(b), ~near))
-            near = (a == b) | ~np.isfinite(a) | ~np.isfinite(b) | (np.abs(a - b) <= 64 * unit + 1e-6 * np.maximum(np.abs(a), 1))
+            near = (
+                (a == b)
+                | ~np.isfinite(a)
+                | ~np.isfinite(b)
+                | (np.abs(a - b) <= 64 * unit + 1e-6 * np.maximum(np.abs(a), 1))
+            )
             return np.asarray(~near)
 
 

@@ -12,7 +12,9 @@ def filled(name: str, shape: str, value: str | float) -> str:
     """A scalar constant `name_value` and its broadcast `name` to the shape."""
     text = str(value).lower()
     element_type = shape.partition("[")[0]
-    return f"{name}_value = {element_type}[] constant({text})\n{name} = {shape} broadcast({name}_value), dimensions={{}}\n"
+    return (
+        f"{name}_value = {element_type}[] constant({text})\n{name} = {shape} broadcast({name}_value), dimensions={{}}\n"
+    )
 
 
 def scalar_constant_text(name: str, element_type: str, value: str | float) -> str:
@@ -26,4 +28,10 @@ def example_module(body: str) -> str:
     A body that holds further computations separates them by a line `---`: the last part is the entry.
     """
     *others, entry = body.split("---\n")
-    return "HloModule example\n\n" + "".join([part + "\n" for part in others]) + "ENTRY example {\n" + entry.rstrip("\n") + "\n}\n"
+    return (
+        "HloModule example\n\n"
+        + "".join([part + "\n" for part in others])
+        + "ENTRY example {\n"
+        + entry.rstrip("\n")
+        + "\n}\n"
+    )

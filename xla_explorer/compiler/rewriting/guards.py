@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -18,8 +17,6 @@ def about(name: str, check: Callable[..., Reason | None]) -> Check:
     bound: Check = eval(text, {"check": check})
     bound.__name__ = f"{check.__name__}_{name}"
     return bound
-
-
 
 
 def integral(instruction: HloInstruction) -> Reason | None:
@@ -51,7 +48,11 @@ def signed(instruction: HloInstruction) -> Reason | None:
 def inexact_type(instruction: HloInstruction) -> Reason | None:
     """Floating point or complex."""
     kind = instruction.shape.element_type
-    return None if kind.is_float or kind.is_complex else refuse("not-floating", f"{kind.name} is no floating-point type", type=kind.name)
+    return (
+        None
+        if kind.is_float or kind.is_complex
+        else refuse("not-floating", f"{kind.name} is no floating-point type", type=kind.name)
+    )
 
 
 def floating(instruction: HloInstruction) -> Reason | None:
@@ -76,7 +77,12 @@ def keeps_shape(instruction: HloInstruction, x: HloInstruction) -> Reason | None
     """x has the shape of the result (layouts aside)."""
     if x.shape.base is instruction.shape.base:
         return None
-    return refuse("shape-differs", f"the result is {instruction.shape}, %{x.name} is {x.shape}", result=instruction.shape.text, operand=x.shape.text)
+    return refuse(
+        "shape-differs",
+        f"the result is {instruction.shape}, %{x.name} is {x.shape}",
+        result=instruction.shape.text,
+        operand=x.shape.text,
+    )
 
 
 def has_elements(instruction: HloInstruction) -> Reason | None:
@@ -90,5 +96,3 @@ def static(instruction: HloInstruction) -> Reason | None:
         if any(i.shape.dynamic):
             return refuse("dynamic-shape", f"%{i.name} is {i.shape}, which is dynamic")
     return None
-
-

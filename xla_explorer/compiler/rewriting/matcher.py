@@ -34,7 +34,11 @@ class _Writer:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.environment: dict[str, Any] = {"uniform_value": uniform_value, "CONSTANT": CONSTANT, "BROADCAST": BROADCAST}
+        self.environment: dict[str, Any] = {
+            "uniform_value": uniform_value,
+            "CONSTANT": CONSTANT,
+            "BROADCAST": BROADCAST,
+        }
         self.depth = 1
         self.count = 0
         self.bound: dict[str, str] = {}
@@ -69,7 +73,9 @@ class _Writer:
             conditions.append(f"len({variable}.users) == 1")
         if pattern.value is not None or pattern.uniform:
             test = f"== {self.keep(pattern.value)}" if pattern.value is not None else "is not None"
-            conditions.append(f"({variable}.opcode is CONSTANT or {variable}.opcode is BROADCAST) and uniform_value({variable}) {test}")
+            conditions.append(
+                f"({variable}.opcode is CONSTANT or {variable}.opcode is BROADCAST) and uniform_value({variable}) {test}"
+            )
         for name, wanted in pattern.attributes:
             conditions.append(f"{variable}.attributes.value({name!r}) == {self.keep(wanted)}")
         if pattern.operands is not None and any(row.arity != len(pattern.operands) for row in pattern.opcodes):

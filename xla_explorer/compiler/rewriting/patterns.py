@@ -56,8 +56,12 @@ class Pattern:
     @property
     def commutes(self) -> bool:
         """Whether the two operand patterns may match in either order."""
-        return (self.operands is not None and len(self.operands) == 2 and bool(self.opcodes)
-                and all([row.commutative for row in self.opcodes]))
+        return (
+            self.operands is not None
+            and len(self.operands) == 2
+            and bool(self.opcodes)
+            and all(row.commutative for row in self.opcodes)
+        )
 
     @property
     def captures(self) -> tuple[str, ...]:
@@ -78,7 +82,9 @@ class Pattern:
             text = "|".join([row.name for row in self.opcodes])
             if self.operands is not None:
                 text += f"({', '.join(map(str, self.operands))})"
-        text += "".join([f" {name}={value}" for name, value in self.attributes]) + (" (one use)" if self.single_use else "")
+        text += "".join([f" {name}={value}" for name, value in self.attributes]) + (
+            " (one use)" if self.single_use else ""
+        )
         if self.predicate is not None:
             text += f" that {self.predicate.__name__.replace('_', ' ')}"
         if self.name is None:
@@ -151,7 +157,9 @@ def uniform_value(i: HloInstruction) -> Any:
     return payload.splat if ends[0] == ends[1] else None
 
 
-def matches(pattern: Pattern, i: HloInstruction, captures: dict[str, HloInstruction]) -> Iterator[dict[str, HloInstruction]]:
+def matches(
+    pattern: Pattern, i: HloInstruction, captures: dict[str, HloInstruction]
+) -> Iterator[dict[str, HloInstruction]]:
     """The meaning of patterns, as a plain backtracking interpreter: every way to match, in order.
 
     `compile_pattern` generates a function that finds the first of these; a property test holds the two together.
@@ -178,7 +186,9 @@ def matches(pattern: Pattern, i: HloInstruction, captures: dict[str, HloInstruct
             yield found
 
 
-def _operand_matches(pattern: Pattern, i: HloInstruction, captures: dict[str, HloInstruction]) -> Iterator[dict[str, HloInstruction]]:
+def _operand_matches(
+    pattern: Pattern, i: HloInstruction, captures: dict[str, HloInstruction]
+) -> Iterator[dict[str, HloInstruction]]:
     if pattern.operands is None:
         yield captures
         return
@@ -187,7 +197,9 @@ def _operand_matches(pattern: Pattern, i: HloInstruction, captures: dict[str, Hl
         yield from _all(list(zip(pattern.operands, reversed(i.operands), strict=True)), captures)
 
 
-def _all(pairs: list[tuple[Pattern, HloInstruction]], captures: dict[str, HloInstruction]) -> Iterator[dict[str, HloInstruction]]:
+def _all(
+    pairs: list[tuple[Pattern, HloInstruction]], captures: dict[str, HloInstruction]
+) -> Iterator[dict[str, HloInstruction]]:
     if not pairs:
         yield captures
         return

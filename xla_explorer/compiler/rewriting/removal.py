@@ -23,23 +23,34 @@ def has_side_effect(i: HloInstruction) -> bool:
         return True
     for computation in i.called:
         for inner in computation.instructions.values():
-            if (inner.opcode.side_effect or inner.called or inner.opcode.name == "custom-call") and has_side_effect(inner):
+            if (inner.opcode.side_effect or inner.called or inner.opcode.name == "custom-call") and has_side_effect(
+                inner
+            ):
                 return True
     return False
 
 
 def control_targets(computation: HloComputation) -> frozenset[HloInstruction]:
     """Instructions that another one names as its control predecessor."""
-    return frozenset([p for i in computation.instructions.values() if i.control_predecessors for p in i.control_predecessors])
+    return frozenset(
+        [p for i in computation.instructions.values() if i.control_predecessors for p in i.control_predecessors]
+    )
 
 
-def compatible_replacement(old: HloInstruction, new: HloInstruction, targets: frozenset[HloInstruction]) -> Reason | None:
+def compatible_replacement(
+    old: HloInstruction, new: HloInstruction, targets: frozenset[HloInstruction]
+) -> Reason | None:
     """XLA's "compatible replace": why `new` may not take the place of `old`, or None.
 
     Refuses other shapes (layouts may differ), control edges at `old`, and the loss of a sharding.
     """
     if old.shape is not new.shape and old.shape.base is not new.shape.base:
-        return refuse("shape-differs", f"%{old.name} is {old.shape}, %{new.name} is {new.shape}", old=old.shape.text, new=new.shape.text)
+        return refuse(
+            "shape-differs",
+            f"%{old.name} is {old.shape}, %{new.name} is {new.shape}",
+            old=old.shape.text,
+            new=new.shape.text,
+        )
     if old.control_predecessors or old in targets:
         return refuse("control-dependency", f"%{old.name} has control edges that a replacement would lose")
     mine = old.attributes.get(ENTRY_OUTPUT_SHARDING)
@@ -48,21 +59,29 @@ def compatible_replacement(old: HloInstruction, new: HloInstruction, targets: fr
     return None
 
 
-def replace_instruction(computation: HloComputation, old: HloInstruction, new: HloInstruction, created_from: int) -> None:
+def replace_instruction(
+    computation: HloComputation, old: HloInstruction, new: HloInstruction, created_from: int
+) -> None:
     """Replace; the new instruction, if it was just made (id >= created_from), inherits metadata and sharding that it lacks."""
     if new.id >= created_from:
         if new.metadata is None and old.metadata is not None:
             new.metadata = old.metadata
             new._record = None
         if old.attributes.sharding_text and not new.attributes.sharding_text:
-            inherited = {name: old.attributes[name] for name in ("sharding", "frontend_attributes") if name in old.attributes}
+            inherited = {
+                name: old.attributes[name] for name in ("sharding", "frontend_attributes") if name in old.attributes
+            }
             if inherited:
                 computation.set_attributes(new, new.attributes.with_values(**inherited))
     computation.replace(old, new)
 
 
-def remove_if_dead(computation: HloComputation, start: HloInstruction, targets: frozenset[HloInstruction] = frozenset(),
-                   on_single: Callable[[HloInstruction], None] | None = None) -> int:
+def remove_if_dead(
+    computation: HloComputation,
+    start: HloInstruction,
+    targets: frozenset[HloInstruction] = frozenset(),
+    on_single: Callable[[HloInstruction], None] | None = None,
+) -> int:
     """Remove `start` when nobody uses it, then operands that die with it. Returns the number removed.
 
     Parameters, the root, what has side effects and what control edges name all stay. on_single: told about operands that have
@@ -71,8 +90,15 @@ def remove_if_dead(computation: HloComputation, start: HloInstruction, targets: 
     removed, work, root = 0, [start], computation.root
     while work:
         i = work.pop()
-        if (i.users or i is root or i.opcode is PARAMETER or i in targets or i.control_predecessors or i.id not in computation.instructions
-                or has_side_effect(i)):
+        if (
+            i.users
+            or i is root
+            or i.opcode is PARAMETER
+            or i in targets
+            or i.control_predecessors
+            or i.id not in computation.instructions
+            or has_side_effect(i)
+        ):
             continue
         operands = i.operands
         computation.remove(i)

@@ -30,11 +30,32 @@ class Rule:
     layout: `insensitive` or `sensitive` when it holds only before or only after layout assignment, else empty.
     """
 
-    __slots__ = ("after", "before", "build", "checks", "exactness", "function", "guards", "layout", "match", "name", "pattern", "source",
-                 "summary")
+    __slots__ = (
+        "after",
+        "before",
+        "build",
+        "checks",
+        "exactness",
+        "function",
+        "guards",
+        "layout",
+        "match",
+        "name",
+        "pattern",
+        "source",
+        "summary",
+    )
 
-    def __init__(self, function: Callable[..., BuildResult], pattern: Pattern, exactness: Exactness, when: Iterable[Check], before: str,
-                 after: str, layout: str) -> None:
+    def __init__(
+        self,
+        function: Callable[..., BuildResult],
+        pattern: Pattern,
+        exactness: Exactness,
+        when: Iterable[Check],
+        before: str,
+        after: str,
+        layout: str,
+    ) -> None:
         self.name = function.__name__.rstrip("_").replace("_", "-")
         self.summary = inspect.cleandoc(function.__doc__ or "")
         self.pattern, self.exactness, self.before, self.after, self.layout = pattern, exactness, before, after, layout
@@ -45,7 +66,8 @@ class Rule:
         captured = pattern.captures
         self.build: Callable[[HloComputation, HloInstruction, Captures], BuildResult] = _by_name(function, captured)
         self.checks: tuple[Callable[[HloInstruction, Captures], Reason | None], ...] = tuple(
-            [_by_name(guard, captured, without_computation=True) for guard in self.guards])
+            [_by_name(guard, captured, without_computation=True) for guard in self.guards]
+        )
 
     def refusal(self, i: HloInstruction, captures: Captures) -> Reason | None:
         """The first guard that refuses a match, else None."""
@@ -63,7 +85,9 @@ class Rule:
         return f"<rule {self.name}: {self.pattern}>"
 
 
-def _by_name(function: Callable[..., Any], captured: tuple[str, ...], *, without_computation: bool = False) -> Callable[..., Any]:
+def _by_name(
+    function: Callable[..., Any], captured: tuple[str, ...], *, without_computation: bool = False
+) -> Callable[..., Any]:
     """Bind parameters by name: `computation`, `instruction`, and the captures that the function asks for."""
     given = {"instruction": "i", **{name: f"c[{number}]" for number, name in enumerate(captured)}}
     if not without_computation:
@@ -73,14 +97,17 @@ def _by_name(function: Callable[..., Any], captured: tuple[str, ...], *, without
         if parameter.name in given:
             arguments.append(given[parameter.name])
         elif parameter.default is parameter.empty:
-            raise TypeError(f"{function.__name__} asks for {parameter.name!r}; the pattern captures: {', '.join(captured) or 'nothing'}")
+            raise TypeError(
+                f"{function.__name__} asks for {parameter.name!r}; the pattern captures: {', '.join(captured) or 'nothing'}"
+            )
     head = "lambda i, c:" if without_computation else "lambda computation, i, c:"
     bound: Callable[..., Any] = eval(f"{head} function({', '.join(arguments)})", {"function": function})
     return bound
 
 
-def rule(pattern: Pattern, *, exactness: Exactness, before: str, after: str, when: Iterable[Check] = (),
-         layout: str = "") -> Callable[[Callable[..., BuildResult]], Rule]:
+def rule(
+    pattern: Pattern, *, exactness: Exactness, before: str, after: str, when: Iterable[Check] = (), layout: str = ""
+) -> Callable[[Callable[..., BuildResult]], Rule]:
     """Declare a rule. The decorated build function takes, by name, any of `computation`, `instruction` and the captures.
 
     It returns the instruction that takes the place of the matched one (made by `computation.add`, or one that exists), or None

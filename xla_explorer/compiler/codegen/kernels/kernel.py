@@ -52,7 +52,9 @@ class KernelContext:
         for number, parameter in enumerate(inner):
             if parameter.shape.is_array:
                 slot = slots[number]
-                self.arrays[parameter] = ArrayInMemory(f"%a{slot}", parameter.shape, target.pointer, slot not in written)
+                # invariant.load holds for the whole program: true of a GPU launch, false of a CPU kernel inlined into a loop.
+                invariant = target.kind == "gpu" and slot not in written
+                self.arrays[parameter] = ArrayInMemory(f"%a{slot}", parameter.shape, target.pointer, invariant)
         for number, (_, leaf) in enumerate(instruction.shape.leaves()):
             self.outputs.append(ArrayInMemory(f"%a{slots[len(inner) + number]}", leaf, target.pointer))
         root = body.root if body is not None else instruction

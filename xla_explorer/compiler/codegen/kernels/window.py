@@ -58,6 +58,54 @@ class _Guard(ExitStack):
         self.callback(finish)
 
 
+def scan_dimension(rules: tuple[WindowDimension, ...], base: tuple[int, ...]) -> tuple[int, bool] | None:
+    """(dimension, from the end) when the windows make a running reduction (cumsum and its kin) along one dimension, else None.
+
+    Window k covers everything up to k: the size of the dimension, padded by size - 1 on one side. Linear work instead of
+    quadratic.
+    """
+    found: tuple[int, bool] | None = None
+    for d, (rule, size) in enumerate(zip(rules, base, strict=True)):
+        if rule == WindowDimension(1):
+            continue
+        whole = rule._replace(padding_low=0, padding_high=0) == WindowDimension(size)
+        if found is not None or not whole or (rule.padding_low, rule.padding_high) not in ((size - 1, 0), (0, size - 1)):
+            return None
+        found = d, rule.padding_high > 0
+    return found
+
+
+def _write_scan(context: KernelContext, state: _Reduction, emitter: ElementalEmitter, dimension: int, from_end: bool) -> None:
+    """Accumulators carried along the dimension; dimensions inside it are a row of accumulators."""
+    w = context.writer
+    out = context.outputs[0].shape
+    inner = out.dimensions[dimension + 1 :]
+    outer = out.dimensions[:dimension]
+    extent = out.dimensions[dimension]
+    width = 1
+    for n in inner:
+        width *= n
+    by_row = len(inner) == 1 and width > 1
+    with ExitStack() as loops:
+        index = loops.enter_context(context.iterate(list(outer)))
+        loops.enter_context(emitter.scope())
+        tile = min(width, ROW_TILE) if by_row else 1
+        rest = () if by_row else loops.enter_context(context.iterate(list(inner)))
+        start = loops.enter_context(w.loop(width, 0, tile, stem="tile")) if by_row else 0
+        length: str | int = tile
+        if by_row and width % tile:
+            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(width, start))))
+        slots = _Slots(context, state.wide, tile)
+        with w.loop(length, stem="clear") as j, emitter.scope():
+            slots.store(state.initial_values(), j)
+        with w.loop(extent, stem="scan") as step, emitter.scope(), w.loop(length, stem="column") as j, emitter.scope():
+            at = w.sub(extent - 1, step) if from_end else step
+            place = (*index, at, w.add(start, j)) if by_row else (*index, at, *rest)
+            values = state.combine(slots.load(j), place)
+            slots.store(values, j)
+            _store(context, state.results(values), w.linear(place, out.strides))
+
+
 @writes_root("reduce-window")
 def write_reduce_window_kernel(context: KernelContext) -> None:
     """Each result element on its own, accumulators in registers; a kept minor dimension is the inner, vectorised loop."""
@@ -70,6 +118,10 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
     rules = root.attribute("window").dimensions
     base = root.operands[0].shape.dimensions
     rank = out.rank
+    scan = scan_dimension(rules, base)
+    if scan is not None and context.target.kind == "cpu":
+        _write_scan(context, state, emitter, *scan)
+        return
     minor_is_free = rank > 0 and rules[-1] == WindowDimension(1) and out.dimensions[-1] >= 4 and context.target.kind == "cpu"
     if not minor_is_free:
         with context.iterate(list(out.dimensions)) as index, emitter.scope():

@@ -14,7 +14,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.copies.copy_edits import CopyEdits
-from xla_explorer.compiler.transforms.scheduling.memory_scheduler import schedule_computation
+from xla_explorer.compiler.transforms.scheduling.memory_scheduler import update_schedule
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.coalescing import BufferSets
@@ -45,9 +45,7 @@ class CopyInsertion:
         """Insert copies in the entry and in every computation that control flow runs."""
         changed = False
         for computation in sequential_computations(module):
-            if computation.schedule is None:
-                computation.set_schedule(schedule_computation(computation))
-                changed = True
+            changed |= update_schedule(computation)
         return _CopyInserter(module, context).run() or changed
 
 
@@ -225,7 +223,7 @@ class _CopyInserter:
                 reason = refuse(f"read-only-{kind}", f"%{value.name} is a {kind}; the result needs a buffer of its own", index=index)
             elif id(home) in taken:
                 reason = refuse("repeated-element", f"%{value.name} is returned twice", index=index)
-            if self.context.decide("share-buffer", (lambda *_, reason=reason: reason,), (), value.instruction, entry.root,  # type: ignore[misc]
+            if self.context.decide("share-buffer", (lambda *_, reason=reason: reason,), (), value.instruction, entry.root,
                                    facts=lambda value=value: {"bytes": value.shape.byte_size}) is not None:  # type: ignore[misc]
                 self.edits.copy_root_leaf(entry, index)
             else:

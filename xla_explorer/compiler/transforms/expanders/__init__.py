@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.transforms.expanders import logistic_expander
+from xla_explorer.compiler.transforms.expanders import change_op_data_type, logistic_expander
 
-__all__ = ["logistic_expander"]
+__all__ = ["change_op_data_type", "logistic_expander"]

@@ -9,8 +9,8 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.construction import splat_constant
 from xla_explorer.compiler.rewriting.driver import rewrite_computation
-from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.operators import logistic
 from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import RuleSet, rule
@@ -19,9 +19,14 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 
-@rule(logistic(any_("x")), exactness=Exactness.approximate(4), before=parameters("f32[4]", "x") + "ROOT r = f32[4] logistic(x)",
-      after=parameters("f32[4]", "x") + filled("one", "f32[4]", 1)
-            + "n = f32[4] negate(x)\ne = f32[4] exponential(n)\ns = f32[4] add(one, e)\nROOT r = f32[4] divide(one, s)")
+@rule(
+    logistic(any_("x")),
+    exactness=Exactness.approximate(4),
+    before=parameters("f32[4]", "x") + "ROOT r = f32[4] logistic(x)",
+    after=parameters("f32[4]", "x")
+    + filled("one", "f32[4]", 1)
+    + "n = f32[4] negate(x)\ne = f32[4] exponential(n)\ns = f32[4] add(one, e)\nROOT r = f32[4] divide(one, s)",
+)
 def expand_logistic(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
     """logistic(x) becomes 1 / (1 + exp(-x))."""
     shape = instruction.shape

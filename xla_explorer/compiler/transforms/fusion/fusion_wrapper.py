@@ -10,8 +10,8 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
-from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 

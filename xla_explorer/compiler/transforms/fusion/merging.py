@@ -14,23 +14,24 @@ from xla_explorer.hlo.shape import tuple_shape
 
 
 class LoopCluster:
-    """Loop fusions that will share one loop. emitted: LLVM instructions per element, about."""
+    """Loop fusions that will share one loop. emitted: LLVM instructions per element, about. first: place of the earliest."""
 
-    __slots__ = ("emitted", "members")
+    __slots__ = ("emitted", "first", "members")
 
-    def __init__(self, fusion: HloInstruction) -> None:
+    def __init__(self, fusion: HloInstruction, place: int) -> None:
         self.members = [fusion]
+        self.first = place
         self.emitted = sum([emitted_instructions(i) for i in fusion.called[0].instructions.values()])
 
     def take(self, other: LoopCluster) -> None:
         """Join another cluster to this one."""
         self.members.extend(other.members)
+        self.first = min(self.first, other.first)
         self.emitted += other.emitted
 
 
-def merge_cluster(computation: HloComputation, cluster: LoopCluster) -> HloInstruction:
-    """Replace the members by one fusion; what nobody outside reads is no result of it."""
-    place = {i: number for number, i in enumerate(computation.post_order())}
+def merge_cluster(computation: HloComputation, cluster: LoopCluster, place: dict[HloInstruction, int]) -> HloInstruction:
+    """Replace the members by one fusion; what nobody outside reads is no result of it. place: an order of the members."""
     members = sorted(cluster.members, key=place.__getitem__)
     inside = set(members)
     module = computation.module

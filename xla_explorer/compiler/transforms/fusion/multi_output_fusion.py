@@ -51,7 +51,7 @@ class MultiOutputFusion:
         for computation in sequential_computations(module):
             planner = _Planner(computation, context, self)
             for cluster in planner.plan():
-                merge_cluster(computation, cluster)
+                merge_cluster(computation, cluster, planner.place)
                 changed = True
         if changed:
             order_callees_first(module)
@@ -73,7 +73,7 @@ class _Planner:
         bodies = Counter([i.called[0] for i in self.computation.module.instructions() if i.opcode is FUSION])
         loops = [i for i in order if i.opcode is FUSION and bodies[i.called[0]] == 1 and self.not_a_loop(i, i) is None]
         for i in loops:
-            self.cluster_of[i] = LoopCluster(i)
+            self.cluster_of[i] = LoopCluster(i, self.place[i])
         for i in loops:
             for other in self._neighbours(i):
                 mine, theirs = self.cluster_of[i], self.cluster_of[other]
@@ -141,24 +141,28 @@ class _Planner:
     def would_create_cycle(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Is there no way from one to the other through something else?"""
         a, b = self.cluster_of[first], self.cluster_of[second]
-        inside = set(a.members) | set(b.members)
-        last = max(self.place[m] for m in inside)
+        inside = {*a.members, *b.members}
+        place, cluster_of = self.place, self.cluster_of
+        last = max([place[m] for m in inside])
         seen: set[HloInstruction] = set(inside)
-        stack = [u for m in inside for u in m.users if u not in inside]
+        stack = [u for m in inside for u in m.users]
+        budget = _SEARCH_LIMIT
         while stack:
             i = stack.pop()
             if i in seen:
                 continue
-            seen.add(i)
-            members = self.cluster_of[i].members if i in self.cluster_of else (i,)
-            if len(seen) > _SEARCH_LIMIT + len(inside):
+            cluster = cluster_of.get(i)
+            if place[i] >= last and (cluster is None or cluster.first >= last):
+                continue  # no way back from there: everything that follows stands later still
+            budget -= 1
+            if budget < 0:
                 return refuse("would-create-cycle", f"the search for a path between %{first.name} and %{second.name} was given up")
-            for member in members:
+            for member in cluster.members if cluster is not None else (i,):
                 seen.add(member)
                 for user in member.users:
                     if user in inside:
                         return refuse("would-create-cycle", f"%{user.name} needs one of them through %{member.name}", through=member.name)
-                    if user not in seen and (self.place[user] < last or user in self.cluster_of):
+                    if user not in seen:
                         stack.append(user)
         return None
 

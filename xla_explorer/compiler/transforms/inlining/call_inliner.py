@@ -29,8 +29,16 @@ def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
         if i.opcode is PARAMETER:
             copies[i] = call.operands[int(i.payload)]
             continue
-        copy = copies[i] = caller.add(i.opcode, i.shape, [copies[o] for o in i.operands], i.attributes, called=i.called, payload=i.payload,
-                                      name=i.name, metadata=i.metadata if i.metadata is not None else call.metadata)
+        copy = copies[i] = caller.add(
+            i.opcode,
+            i.shape,
+            [copies[o] for o in i.operands],
+            i.attributes,
+            called=i.called,
+            payload=i.payload,
+            name=i.name,
+            metadata=i.metadata if i.metadata is not None else call.metadata,
+        )
         copy.line = i.line
         predecessors = [copies[p] for p in i.control_predecessors] + list(call.control_predecessors)
         if predecessors:
@@ -48,7 +56,11 @@ def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
 
 def not_a_composite(call: HloInstruction) -> Reason | None:
     """A composite call stands for one operation that a backend may know."""
-    return refuse("composite", f"%{call.name} stands for one composite operation") if call.attributes.get("is_composite") else None
+    return (
+        refuse("composite", f"%{call.name} stands for one composite operation")
+        if call.attributes.get("is_composite")
+        else None
+    )
 
 
 def wanted_inline(call: HloInstruction) -> Reason | None:
@@ -92,5 +104,3 @@ class CallInliner:
         if changed:
             remove_unreachable_computations(module)
         return changed
-
-

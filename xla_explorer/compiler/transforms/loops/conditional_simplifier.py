@@ -60,8 +60,13 @@ class ConditionalSimplifier:
                     continue
                 if context.decide("branch-removal", (has_no_control_edges,), (), conditional) is not None:
                     continue
-                call = computation.add(CALL, conditional.shape, (conditional.operands[branch + 1],), called=(conditional.called[branch],),
-                                       metadata=conditional.metadata)
+                call = computation.add(
+                    CALL,
+                    conditional.shape,
+                    (conditional.operands[branch + 1],),
+                    called=(conditional.called[branch],),
+                    metadata=conditional.metadata,
+                )
                 computation.replace(conditional, call)
                 computation.remove(conditional)
                 inline_call(call)

@@ -16,9 +16,9 @@ _MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "
 
 
 class InductionVariable(NamedTuple):
-    """Tuple element `index` starts at `first`, moves by `step`; the loop runs while it compares `direction` with `limit`."""
+    """Tuple element `element` starts at `first`, moves by `step`; the loop runs while it compares `direction` with `limit`."""
 
-    index: int
+    element: int
     first: int
     step: int
     direction: str
@@ -70,7 +70,11 @@ def find_induction(loop: HloInstruction) -> InductionVariable | Reason:
     condition = loop.called[0]
     root = condition.root
     if root.opcode.name == "constant":
-        return InductionVariable(-1, 0, 0, "EQ", 0, 0) if not root.literal.scalar else refuse("runs-for-ever", f"%{condition.name} is always true")
+        return (
+            InductionVariable(-1, 0, 0, "EQ", 0, 0)
+            if not root.literal.scalar
+            else refuse("runs-for-ever", f"%{condition.name} is always true")
+        )
     if root.opcode.name != "compare":
         return refuse("condition-not-compare", f"the condition of %{loop.name} is a {root.opcode.name}")
     left, right = [_through_copies(o) for o in root.operands]
@@ -79,7 +83,9 @@ def find_induction(loop: HloInstruction) -> InductionVariable | Reason:
     if index is None or limit is None:
         index, limit, direction = _element_index(right), _constant_bound(loop, left), _MIRRORED[direction]
     if index is None or limit is None:
-        return refuse("limit-not-constant", f"the condition of %{loop.name} does not compare an element with a constant")
+        return refuse(
+            "limit-not-constant", f"the condition of %{loop.name} does not compare an element with a constant"
+        )
     start, after = initial_element(loop, index), body_element(loop, index)
     first = as_integer(start) if start is not None else None
     if first is None:
@@ -99,7 +105,14 @@ def find_induction(loop: HloInstruction) -> InductionVariable | Reason:
 
 
 def _holds(value: int, direction: str, limit: int) -> bool:
-    return {"LT": value < limit, "LE": value <= limit, "GT": value > limit, "GE": value >= limit, "EQ": value == limit, "NE": value != limit}[direction]
+    return {
+        "LT": value < limit,
+        "LE": value <= limit,
+        "GT": value > limit,
+        "GE": value >= limit,
+        "EQ": value == limit,
+        "NE": value != limit,
+    }[direction]
 
 
 def _step(loop: HloInstruction, after: HloInstruction | None, index: int) -> int | None:

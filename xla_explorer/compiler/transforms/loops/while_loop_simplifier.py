@@ -10,7 +10,10 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, remove_if_dead
 from xla_explorer.compiler.transforms.inlining.call_inliner import CALL, inline_call
 from xla_explorer.compiler.transforms.loops.induction import find_induction
-from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions, remove_unreachable_computations
+from xla_explorer.compiler.transforms.simplifiers.dead_code import (
+    remove_dead_instructions,
+    remove_unreachable_computations,
+)
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -24,7 +27,9 @@ WHILE = opcode("while")
 
 def element(computation: HloComputation, whole: HloInstruction, index: int) -> HloInstruction:
     """A get-tuple-element."""
-    return computation.add(GET_TUPLE_ELEMENT, whole.shape.tuple_shapes[index], (whole,), attributes_of({"index": index}))
+    return computation.add(
+        GET_TUPLE_ELEMENT, whole.shape.tuple_shapes[index], (whole,), attributes_of({"index": index})
+    )
 
 
 def parameter_of(computation: HloComputation) -> HloInstruction:
@@ -34,7 +39,7 @@ def parameter_of(computation: HloComputation) -> HloInstruction:
 
 def read_only_by_elements(i: HloInstruction) -> bool:
     """Whether every user takes one element, and the instruction is not the root."""
-    return not i.is_root and all([user.opcode is GET_TUPLE_ELEMENT for user in i.users])
+    return not i.is_root and all(user.opcode is GET_TUPLE_ELEMENT for user in i.users)
 
 
 def may_be_reshaped(loop: HloInstruction) -> Reason | None:
@@ -69,8 +74,11 @@ def _sources(computation: HloComputation, start: list[HloInstruction]) -> set[in
 
 def invariant_elements(loop: HloInstruction) -> set[int]:
     """Elements that the body passes on as they are: after the loop they are what they were before."""
-    return {number for number, o in enumerate(loop.called[1].root.operands)
-            if o.opcode is GET_TUPLE_ELEMENT and o.operands[0].opcode is PARAMETER and o.attributes["index"] == number}
+    return {
+        number
+        for number, o in enumerate(loop.called[1].root.operands)
+        if o.opcode is GET_TUPLE_ELEMENT and o.operands[0].opcode is PARAMETER and o.attributes["index"] == number
+    }
 
 
 def live_elements(loop: HloInstruction) -> set[int]:
@@ -80,7 +88,11 @@ def live_elements(loop: HloInstruction) -> set[int]:
     """
     condition, body = loop.called
     live = _sources(condition, [condition.root, *[i for i in condition.instructions.values() if has_side_effect(i)]])
-    outside = {int(user.attributes["index"]) for user in loop.users} if read_only_by_elements(loop) else set(range(len(loop.shape.tuple_shapes)))
+    outside = (
+        {int(user.attributes["index"]) for user in loop.users}
+        if read_only_by_elements(loop)
+        else set(range(len(loop.shape.tuple_shapes)))
+    )
     live |= outside - invariant_elements(loop)
     live |= _sources(body, [i for i in body.instructions.values() if has_side_effect(i)])
     pending = list(live)
@@ -114,7 +126,7 @@ def _narrow(computation: HloComputation, kept: list[int], *, is_body: bool) -> N
 def _called_elsewhere(loop: HloInstruction) -> bool:
     module = loop.parent.module
     callers = [i for i in module.instructions() if i.called and i is not loop]
-    return loop.called[0] is loop.called[1] or any([c in loop.called for i in callers for c in i.called])
+    return loop.called[0] is loop.called[1] or any(c in loop.called for i in callers for c in i.called)
 
 
 def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:
@@ -135,8 +147,16 @@ def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:
         _narrow(called, kept, is_body=number == 1)
     parts = [start.operands[k] if start.opcode is TUPLE else element(computation, start, k) for k in kept]
     shape = tuple_shape([loop.shape.tuple_shapes[k] for k in kept])
-    made = computation.add(WHILE, shape, (computation.add(TUPLE, shape, parts),), loop.attributes.with_values(backend_config=None),
-                           called=loop.called, name=loop.name, metadata=loop.metadata)
+    made = computation.add(
+        WHILE,
+        shape,
+        (computation.add(TUPLE, shape, parts),),
+        loop.attributes.with_values(backend_config=None),
+        called=loop.called,
+        name=loop.name,
+        metadata=loop.metadata,
+    )
+
     def after_loop(old: int) -> HloInstruction:
         if old in live:
             return element(computation, made, kept.index(old))
@@ -147,7 +167,9 @@ def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:
             computation.replace(user, after_loop(int(user.attributes["index"])))
             remove_if_dead(computation, user)
     if loop.users or loop.is_root:
-        computation.replace(loop, computation.add(TUPLE, loop.shape, [after_loop(k) for k in range(count)], metadata=loop.metadata))
+        computation.replace(
+            loop, computation.add(TUPLE, loop.shape, [after_loop(k) for k in range(count)], metadata=loop.metadata)
+        )
     if loop.control_predecessors:
         computation.set_control_predecessors(made, loop.control_predecessors)
         computation.set_control_predecessors(loop, ())
@@ -206,7 +228,12 @@ class WhileLoopSimplifier:
         found = find_induction(loop)
         effects = has_side_effect(loop)
         if not isinstance(found, Reason) and found.trip_count <= 1 and not effects:
-            if context.decide("loop-removal", (has_no_control_edges,), (), loop, facts=lambda: {"trip_count": found.trip_count}) is None:
+            if (
+                context.decide(
+                    "loop-removal", (has_no_control_edges,), (), loop, facts=lambda: {"trip_count": found.trip_count}
+                )
+                is None
+            ):
                 (inline_loop_that_runs_once if found.trip_count else remove_loop_that_never_runs)(loop)
                 return True
         result = remove_dead_elements(loop)
@@ -214,6 +241,11 @@ class WhileLoopSimplifier:
             if result.code != "all-live":
                 context.refused("dead-loop-elements", loop, result)
             return False
-        context.rewrote("dead-loop-elements", loop, result, (result.id,),
-                        {"before": len(loop.shape.tuple_shapes), "after": len(result.shape.tuple_shapes)})
+        context.rewrote(
+            "dead-loop-elements",
+            loop,
+            result,
+            (result.id,),
+            {"before": len(loop.shape.tuple_shapes), "after": len(result.shape.tuple_shapes)},
+        )
         return True

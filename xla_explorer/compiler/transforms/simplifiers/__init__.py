@@ -12,4 +12,12 @@ from xla_explorer.compiler.transforms.simplifiers import (
 )
 from xla_explorer.compiler.transforms.simplifiers.algebraic import algsimp
 
-__all__ = ["algsimp", "common_subexpressions", "constant_folding", "dead_code", "reshape_mover", "tuple_simplifier", "zero_sized"]
+__all__ = [
+    "algsimp",
+    "common_subexpressions",
+    "constant_folding",
+    "dead_code",
+    "reshape_mover",
+    "tuple_simplifier",
+    "zero_sized",
+]

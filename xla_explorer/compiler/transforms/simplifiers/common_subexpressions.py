@@ -49,19 +49,31 @@ class StructuralKeys:
             order = order_from_root(computation)
             place = {i: number for number, i in enumerate(order)}
             rows = tuple([(*self.parts(i), tuple([place[o] for o in i.operands])) for i in order])
-            found = self._keys[computation] = self._numbers.setdefault((rows, place[computation.root]), len(self._numbers))
+            found = self._keys[computation] = self._numbers.setdefault(
+                (rows, place[computation.root]), len(self._numbers)
+            )
         return int(found)
 
     def parts(self, i: HloInstruction) -> tuple[Any, ...]:
         """What must agree besides operands."""
         payload = i.payload.key if isinstance(i.payload, Literal) else i.payload
-        return (i.opcode, i.shape if self.layout_sensitive else i.shape.base, i.attributes, payload,
-                tuple([self.of(c) for c in i.called]) if i.called else ())
+        return (
+            i.opcode,
+            i.shape if self.layout_sensitive else i.shape.base,
+            i.attributes,
+            payload,
+            tuple([self.of(c) for c in i.called]) if i.called else (),
+        )
 
 
 def _mergeable(row: OpcodeSpec) -> bool:
-    return not (row is PARAMETER or row.side_effect or row.asynchronous or row.name in _NON_DETERMINISTIC
-                or Trait.NON_DETERMINISTIC in row.traits)
+    return not (
+        row is PARAMETER
+        or row.side_effect
+        or row.asynchronous
+        or row.name in _NON_DETERMINISTIC
+        or Trait.NON_DETERMINISTIC in row.traits
+    )
 
 
 def merge_equal_instructions(computation: HloComputation, keys: StructuralKeys) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,9 +27,28 @@ MAXIMUM_GROWTH = 4
 ALWAYS_ALLOWED_BYTES = 1 << 16
 MAXIMUM_OPERATIONS = 100_000_000
 
-_NEVER = frozenset(["broadcast", "iota", "after-all", "fft", "parameter", "constant", "tuple", "infeed", "outfeed", "partition-id", "replica-id",
-                    "custom-call", "opt-barrier", "domain", "add-dependency", "copy-start", "copy-done", "bitcast"])
-
+_NEVER = frozenset(
+    [
+        "broadcast",
+        "iota",
+        "after-all",
+        "fft",
+        "parameter",
+        "constant",
+        "tuple",
+        "infeed",
+        "outfeed",
+        "partition-id",
+        "replica-id",
+        "custom-call",
+        "opt-barrier",
+        "domain",
+        "add-dependency",
+        "copy-start",
+        "copy-done",
+        "bitcast",
+    ]
+)
 
 
 def has_constant_operands(i: HloInstruction) -> bool:
@@ -52,11 +71,19 @@ def small_enough(i: HloInstruction) -> Reason | None:
     elements = i.shape.element_count
     given = sum([o.shape.element_count for o in i.operands])
     if elements > MAXIMUM_ELEMENTS or given > MAXIMUM_ELEMENTS:
-        return refuse("too-many-elements", f"%{i.name} has {max(elements, given)} elements, more than {MAXIMUM_ELEMENTS}", elements=elements)
+        return refuse(
+            "too-many-elements",
+            f"%{i.name} has {max(elements, given)} elements, more than {MAXIMUM_ELEMENTS}",
+            elements=elements,
+        )
     stored = sum([o.shape.byte_size for o in i.operands if o.opcode is CONSTANT])
     if i.shape.byte_size > max(ALWAYS_ALLOWED_BYTES, MAXIMUM_GROWTH * stored):
-        return refuse("constant-would-grow", f"%{i.name} would put {i.shape.byte_size} bytes into the program for {stored}",
-                      bytes=i.shape.byte_size, operand_bytes=stored)
+        return refuse(
+            "constant-would-grow",
+            f"%{i.name} would put {i.shape.byte_size} bytes into the program for {stored}",
+            bytes=i.shape.byte_size,
+            operand_bytes=stored,
+        )
     return None
 
 
@@ -64,14 +91,20 @@ def cheap_enough(i: HloInstruction) -> Reason | None:
     """The evaluator does not take long."""
     work = max(i.shape.element_count, *[o.shape.element_count for o in i.operands])
     if i.opcode.name == "dot":
-        work = i.shape.element_count * math.prod([i.operands[0].shape.dimensions[d] for d in i.attributes.value("lhs_contracting_dims")])
+        work = i.shape.element_count * math.prod(
+            [i.operands[0].shape.dimensions[d] for d in i.attributes.value("lhs_contracting_dims")]
+        )
     elif i.opcode.name == "convolution":
         work = i.shape.element_count * i.operands[1].shape.element_count
     elif "window" in i.attributes:
         work *= math.prod([w.size for w in i.attributes["window"].dimensions])
     elif i.opcode.name in ("while", "call", "conditional", "map", "sort", "scatter"):
         work *= 20
-    return refuse("slow-to-evaluate", f"%{i.name} takes about {work} operations", operations=work) if work > MAXIMUM_OPERATIONS else None
+    return (
+        refuse("slow-to-evaluate", f"%{i.name} takes about {work} operations", operations=work)
+        if work > MAXIMUM_OPERATIONS
+        else None
+    )
 
 
 LEGALITY = (small_enough,)
@@ -84,17 +117,31 @@ def fold_constants(computation: HloComputation, context: PassContext, evaluator:
     targets = control_targets(computation)
     for i in list(computation.post_order()):
         row = i.opcode
-        if row is PARAMETER or row is CONSTANT or row is TUPLE or row.name in _NEVER or i.id not in computation.instructions:
+        if (
+            row is PARAMETER
+            or row is CONSTANT
+            or row is TUPLE
+            or row.name in _NEVER
+            or i.id not in computation.instructions
+        ):
             continue
         if not has_constant_operands(i) or not i.shape.is_array or any(i.shape.dynamic):
             continue
         if row.name == "pad" and i.operands[0].opcode is BROADCAST:
             continue  # the broadcast is cheaper to make than the padded constant is to store
-        if row.side_effect or Trait.NON_DETERMINISTIC in row.traits or i.control_predecessors or i in targets or not (i.users or i.is_root):
+        if (
+            row.side_effect
+            or Trait.NON_DETERMINISTIC in row.traits
+            or i.control_predecessors
+            or i in targets
+            or not (i.users or i.is_root)
+        ):
             continue
         if i.called and has_side_effect(i):
             continue
-        if context.decide("constant-folding", LEGALITY, PROFITABILITY, i) is not None or not context.may_rewrite("constant-folding"):
+        if context.decide("constant-folding", LEGALITY, PROFITABILITY, i) is not None or not context.may_rewrite(
+            "constant-folding"
+        ):
             continue
         try:
             values = [_value(o) for o in i.operands]
@@ -111,7 +158,7 @@ def fold_constants(computation: HloComputation, context: PassContext, evaluator:
     return folded
 
 
-def _value(i: HloInstruction) -> np.ndarray:  # type: ignore[type-arg]  # any dtype
+def _value(i: HloInstruction) -> np.ndarray[Any, Any]:
     if i.opcode is CONSTANT:
         return i.literal.array
     source = i.operands[0].literal.array
@@ -132,4 +179,7 @@ class ConstantFolding:
         """Fold in every computation that is no fusion body."""
         bodies = module.fusion_computations()
         evaluator = Evaluator(max_elements=MAXIMUM_ELEMENTS, max_iterations=100_000)
-        return sum([fold_constants(c, context, evaluator) for c in list(module.computations.values()) if c not in bodies]) > 0
+        return (
+            sum([fold_constants(c, context, evaluator) for c in list(module.computations.values()) if c not in bodies])
+            > 0
+        )

@@ -51,14 +51,27 @@ def remove_dead_fusion_results(computation: HloComputation) -> int:
     """Drop results of multi-output fusions that nobody takes. Returns the number dropped."""
     dropped = 0
     for fusion in list(computation.instructions.values()):
-        if fusion.opcode is not FUSION or not fusion.shape.is_tuple or fusion is computation.root or fusion.control_predecessors:
+        if (
+            fusion.opcode is not FUSION
+            or not fusion.shape.is_tuple
+            or fusion is computation.root
+            or fusion.control_predecessors
+        ):
             continue
         body = fusion.called[0]
-        if body.root.opcode is not TUPLE or not all([u.opcode is GET_TUPLE_ELEMENT for u in fusion.users]) or not fusion.users:
+        if (
+            body.root.opcode is not TUPLE
+            or not all(u.opcode is GET_TUPLE_ELEMENT for u in fusion.users)
+            or not fusion.users
+        ):
             continue
         used = sorted({int(u.attributes["index"]) for u in fusion.users})
         old_root = body.root
-        if len(used) == len(old_root.operands) or "output_to_operand_aliasing" in fusion.attributes or fusion in control_targets(computation):
+        if (
+            len(used) == len(old_root.operands)
+            or "output_to_operand_aliasing" in fusion.attributes
+            or fusion in control_targets(computation)
+        ):
             continue
         dropped += len(old_root.operands) - len(used)
         if len(used) == 1:
@@ -75,7 +88,9 @@ def remove_dead_fusion_results(computation: HloComputation) -> int:
                 computation.replace(user, fusion)
                 computation.remove(user)
             else:
-                computation.set_attributes(user, user.attributes.with_values(index=used.index(int(user.attributes["index"]))))
+                computation.set_attributes(
+                    user, user.attributes.with_values(index=used.index(int(user.attributes["index"])))
+                )
     return dropped
 
 
@@ -101,9 +116,7 @@ class DeadCodeElimination:
         for computation in reversed(list(module.computations.values())):
             removed += remove_dead_instructions(computation)
         for computation in reversed(list(module.computations.values())):
-            if any([i.opcode is FUSION for i in computation.instructions.values()]):
+            if any(i.opcode is FUSION for i in computation.instructions.values()):
                 dropped = remove_dead_fusion_results(computation) + remove_dead_fusion_parameters(computation)
                 removed += dropped + (remove_dead_instructions(computation) if dropped else 0)
         return removed + remove_unreachable_computations(module) > 0
-
-

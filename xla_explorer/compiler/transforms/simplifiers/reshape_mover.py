@@ -34,7 +34,11 @@ def _is_trivial(i: HloInstruction) -> bool:
 
 
 def _equivalent(a: HloInstruction, b: HloInstruction) -> bool:
-    return a.opcode is b.opcode and a.operands[0].shape.dimensions == b.operands[0].shape.dimensions and a.attributes is b.attributes
+    return (
+        a.opcode is b.opcode
+        and a.operands[0].shape.dimensions == b.operands[0].shape.dimensions
+        and a.attributes is b.attributes
+    )
 
 
 def _rearrangement(i: HloInstruction) -> HloInstruction | None:
@@ -57,7 +61,9 @@ def other_users(operand: HloInstruction, candidates: dict[HloInstruction, HloIns
     """The rearrangement is dead after the move, because every user moves too."""
     for user in operand.users:
         if user not in candidates:
-            return refuse("rearrangement-stays", f"%{operand.name} is also read by %{user.name}, so the move would only add work")
+            return refuse(
+                "rearrangement-stays", f"%{operand.name} is also read by %{user.name}, so the move would only add work"
+            )
     return refuse("rearrangement-stays", f"%{operand.name} is the result") if operand.is_root else None
 
 
@@ -90,10 +96,18 @@ def move_rearrangements(computation: HloComputation, context: PassContext) -> in
             if _is_rearrangement(operand):
                 operands.append(operand.operands[0])
             else:
-                operands.append(broadcast_scalar(computation, operand.operands[0], before.with_element_type(operand.shape.element_type)))
+                operands.append(
+                    broadcast_scalar(
+                        computation, operand.operands[0], before.with_element_type(operand.shape.element_type)
+                    )
+                )
         first = computation.module.next_instruction_id
-        inner = computation.add(i.opcode, before.with_element_type(i.shape.element_type), operands, i.attributes, metadata=i.metadata)
-        outer = computation.add(rearrangement.opcode, i.shape, (inner,), rearrangement.attributes, metadata=rearrangement.metadata)
+        inner = computation.add(
+            i.opcode, before.with_element_type(i.shape.element_type), operands, i.attributes, metadata=i.metadata
+        )
+        outer = computation.add(
+            rearrangement.opcode, i.shape, (inner,), rearrangement.attributes, metadata=rearrangement.metadata
+        )
         computation.replace(i, outer)
         context.rewrote("move-rearrangement", i, outer, range(first, computation.module.next_instruction_id))
         remove_if_dead(computation, i, targets)

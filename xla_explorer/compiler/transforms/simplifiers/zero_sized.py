@@ -22,7 +22,13 @@ def eliminate_zero_sized(computation: HloComputation) -> int:
     targets = control_targets(computation)
     for i in list(computation.post_order()):
         shape = i.shape
-        if shape.element_count or not shape.is_array or not shape.rank or any(shape.dynamic) or i.opcode in (CONSTANT, PARAMETER):
+        if (
+            shape.element_count
+            or not shape.is_array
+            or not shape.rank
+            or any(shape.dynamic)
+            or i.opcode in (CONSTANT, PARAMETER)
+        ):
             continue
         if i.id not in computation.instructions or i.control_predecessors or i in targets or has_side_effect(i):
             continue

@@ -14,8 +14,10 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     arithmetic,
     broadcasting,
     comparison,
+    concatenation,
     contractions,
     division,
+    dynamic_slicing,
     logic,
     reductions,
     reshaping,
@@ -25,8 +27,22 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic import (
 )
 from xla_explorer.hlo.module import HloModule
 
-ALGEBRAIC_RULES = RuleSet.of_modules("algsimp", arithmetic, division, transcendental, logic, comparison, reshaping, broadcasting,
-                                     slicing, reductions, contractions, tuples)
+ALGEBRAIC_RULES = RuleSet.of_modules(
+    "algsimp",
+    arithmetic,
+    division,
+    transcendental,
+    logic,
+    comparison,
+    reshaping,
+    broadcasting,
+    slicing,
+    concatenation,
+    dynamic_slicing,
+    reductions,
+    contractions,
+    tuples,
+)
 
 
 @cache
@@ -48,4 +64,7 @@ class AlgebraicSimplifier:
         """Rewrite every computation that is no fusion body."""
         rules = algebraic_rules(self.is_layout_sensitive)
         bodies = module.fusion_computations()
-        return sum([rewrite_computation(c, rules, context) for c in list(module.computations.values()) if c not in bodies]) > 0
+        return (
+            sum([rewrite_computation(c, rules, context) for c in list(module.computations.values()) if c not in bodies])
+            > 0
+        )

@@ -6,10 +6,20 @@ Source: algebraic_simplifier.cc, HandleAdd, HandleSubtract, HandleMultiply, Hand
 from __future__ import annotations
 
 from xla_explorer.compiler.rewriting.construction import broadcast_scalar, scalar_of, splat_constant
-from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.guards import floating, inexact_type, integral, real_type
-from xla_explorer.compiler.rewriting.operators import abs_, add, convert, exponential, multiply, negate, rsqrt, sqrt, subtract
+from xla_explorer.compiler.rewriting.operators import (
+    abs_,
+    add,
+    convert,
+    exponential,
+    multiply,
+    negate,
+    rsqrt,
+    sqrt,
+    subtract,
+)
 from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, varying
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import is_non_negative, non_negative
@@ -37,8 +47,12 @@ def is_non_negative_operand(i: HloInstruction) -> bool:
     return is_non_negative(i.operands[0])
 
 
-@rule(add(any_("x"), scalar(0)), exactness=Exactness.NUMERIC,
-      before=_X + filled("zero", "f32[4]", 0) + "ROOT r = f32[4] add(x, zero)", after=_X.replace("x =", "ROOT x ="))
+@rule(
+    add(any_("x"), scalar(0)),
+    exactness=Exactness.NUMERIC,
+    before=_X + filled("zero", "f32[4]", 0) + "ROOT r = f32[4] add(x, zero)",
+    after=_X.replace("x =", "ROOT x ="),
+)
 def add_zero(x: HloInstruction) -> HloInstruction:
     """x + 0 becomes x. A negative zero keeps its sign, where the addition would have made it positive."""
     return x
@@ -49,37 +63,56 @@ def has_its_constant_first(i: HloInstruction) -> bool:
     return i.operands[0].opcode is CONSTANT and i.operands[1].opcode is not CONSTANT
 
 
-@rule(add(name="sum").that(has_its_constant_first), exactness=Exactness.BITWISE,
-      before="x = s32[2] parameter(0)\nc = s32[2] constant({1, 2})\nROOT r = s32[2] add(c, x)",
-      after="x = s32[2] parameter(0)\nc = s32[2] constant({1, 2})\nROOT r = s32[2] add(x, c)")
+@rule(
+    add(name="sum").that(has_its_constant_first),
+    exactness=Exactness.BITWISE,
+    before="x = s32[2] parameter(0)\nc = s32[2] constant({1, 2})\nROOT r = s32[2] add(c, x)",
+    after="x = s32[2] parameter(0)\nc = s32[2] constant({1, 2})\nROOT r = s32[2] add(x, c)",
+)
 def add_constant_last(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """C + x becomes x + C, so that later rules look for constants in one place."""
     left, right = instruction.operands
     return computation.add("add", instruction.shape, (right, left))
 
 
-@rule(add(add(varying("x"), splat("a")), splat("b")), exactness=Exactness.REAL,
-      before=_X + filled("a", "f32[4]", 2) + filled("b", "f32[4]", 3) + "s = f32[4] add(x, a)\nROOT r = f32[4] add(s, b)",
-      after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] add(two, three)\n"
-            "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] add(x, c)")
-def add_of_constants(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, a: HloInstruction,
-                     b: HloInstruction) -> HloInstruction:
+@rule(
+    add(add(varying("x"), splat("a")), splat("b")),
+    exactness=Exactness.REAL,
+    before=_X + filled("a", "f32[4]", 2) + filled("b", "f32[4]", 3) + "s = f32[4] add(x, a)\nROOT r = f32[4] add(s, b)",
+    after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] add(two, three)\n"
+    "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] add(x, c)",
+)
+def add_of_constants(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
     """(x + A) + B becomes x + (A + B), for constants A and B."""
     return computation.add("add", instruction.shape, (x, combine(computation, "add", a, b)))
 
 
-@rule(add(subtract(splat("a"), varying("x")), splat("b")), exactness=Exactness.REAL,
-      before=_X + filled("a", "f32[4]", 2) + filled("b", "f32[4]", 3) + "d = f32[4] subtract(a, x)\nROOT r = f32[4] add(d, b)",
-      after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] add(two, three)\n"
-            "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] subtract(c, x)")
-def add_to_difference_of_constant(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, a: HloInstruction,
-                                  b: HloInstruction) -> HloInstruction:
+@rule(
+    add(subtract(splat("a"), varying("x")), splat("b")),
+    exactness=Exactness.REAL,
+    before=_X
+    + filled("a", "f32[4]", 2)
+    + filled("b", "f32[4]", 3)
+    + "d = f32[4] subtract(a, x)\nROOT r = f32[4] add(d, b)",
+    after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] add(two, three)\n"
+    "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] subtract(c, x)",
+)
+def add_to_difference_of_constant(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
     """(A - x) + B becomes (A + B) - x, for constants A and B."""
     return computation.add("subtract", instruction.shape, (combine(computation, "add", a, b), x))
 
 
-@rule(add(any_("x"), subtract(any_("y"), any_("x"))), exactness=Exactness.BITWISE, when=(integral,),
-      before=_NM + "d = s32[4] subtract(y, x)\nROOT r = s32[4] add(x, d)", after=_NM.replace("y =", "ROOT y ="))
+@rule(
+    add(any_("x"), subtract(any_("y"), any_("x"))),
+    exactness=Exactness.BITWISE,
+    when=(integral,),
+    before=_NM + "d = s32[4] subtract(y, x)\nROOT r = s32[4] add(x, d)",
+    after=_NM.replace("y =", "ROOT y ="),
+)
 def add_difference(y: HloInstruction) -> HloInstruction:
     """x + (y - x) becomes y, for integers."""
     return y
@@ -99,33 +132,55 @@ def scales_exactly(instruction: HloInstruction, c: HloInstruction) -> Reason | N
     return refuse("rounds-differently", f"%{c.name} is no power of two, so factoring it out rounds differently")
 
 
-@rule(add(multiply(any_("x"), any_("c")).one_use(), multiply(any_("y"), any_("c")).one_use()), exactness=Exactness.REAL, when=(scales_exactly,),
-      before=_NM + parameters("s32[4]", "c", start=2) + "a = s32[4] multiply(x, c)\nb = s32[4] multiply(y, c)\nROOT r = s32[4] add(a, b)",
-      after=_NM + parameters("s32[4]", "c", start=2) + "s = s32[4] add(x, y)\nROOT r = s32[4] multiply(s, c)")
-def factor_out(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction,
-               c: HloInstruction) -> HloInstruction:
+@rule(
+    add(multiply(any_("x"), any_("c")).one_use(), multiply(any_("y"), any_("c")).one_use()),
+    exactness=Exactness.REAL,
+    when=(scales_exactly,),
+    before=_NM
+    + parameters("s32[4]", "c", start=2)
+    + "a = s32[4] multiply(x, c)\nb = s32[4] multiply(y, c)\nROOT r = s32[4] add(a, b)",
+    after=_NM + parameters("s32[4]", "c", start=2) + "s = s32[4] add(x, y)\nROOT r = s32[4] multiply(s, c)",
+)
+def factor_out(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, c: HloInstruction
+) -> HloInstruction:
     """x*c + y*c becomes (x + y)*c, for integers and for constants that are powers of two."""
     return computation.add("multiply", instruction.shape, (computation.add("add", instruction.shape, (x, y)), c))
 
 
-@rule(subtract(any_("x"), scalar(0)), exactness=Exactness.NUMERIC,
-      before=_X + filled("zero", "f32[4]", 0) + "ROOT r = f32[4] subtract(x, zero)", after=_X.replace("x =", "ROOT x ="))
+@rule(
+    subtract(any_("x"), scalar(0)),
+    exactness=Exactness.NUMERIC,
+    before=_X + filled("zero", "f32[4]", 0) + "ROOT r = f32[4] subtract(x, zero)",
+    after=_X.replace("x =", "ROOT x ="),
+)
 def subtract_zero(x: HloInstruction) -> HloInstruction:
     """x - 0 becomes x."""
     return x
 
 
-@rule(subtract(any_("x"), any_("x")), exactness=Exactness.BITWISE, when=(integral,),
-      before=_N + "ROOT r = s32[4] subtract(x, x)", after=_N + filled("zero", "s32[4]", 0).replace("zero =", "ROOT zero ="))
+@rule(
+    subtract(any_("x"), any_("x")),
+    exactness=Exactness.BITWISE,
+    when=(integral,),
+    before=_N + "ROOT r = s32[4] subtract(x, x)",
+    after=_N + filled("zero", "s32[4]", 0).replace("zero =", "ROOT zero ="),
+)
 def subtract_self(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """x - x becomes 0, for integers; a float may be infinite or NaN."""
     return splat_constant(computation, instruction.shape, 0)
 
 
-@rule(subtract(any_("x"), splat("c")), exactness=Exactness.BITWISE,
-      before=_X + filled("c", "f32[4]", 3) + "ROOT r = f32[4] subtract(x, c)",
-      after=_X + "three = f32[] constant(3)\nm = f32[] negate(three)\nc = f32[4] broadcast(m), dimensions={}\nROOT r = f32[4] add(x, c)")
-def subtract_constant(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction) -> HloInstruction:
+@rule(
+    subtract(any_("x"), splat("c")),
+    exactness=Exactness.BITWISE,
+    before=_X + filled("c", "f32[4]", 3) + "ROOT r = f32[4] subtract(x, c)",
+    after=_X
+    + "three = f32[] constant(3)\nm = f32[] negate(three)\nc = f32[4] broadcast(m), dimensions={}\nROOT r = f32[4] add(x, c)",
+)
+def subtract_constant(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction
+) -> HloInstruction:
     """x - C becomes x + (-C)."""
     value = scalar_of(c)
     if value is None or not c.shape.rank:
@@ -134,65 +189,108 @@ def subtract_constant(computation: HloComputation, instruction: HloInstruction, 
     return computation.add("add", instruction.shape, (x, negated))
 
 
-@rule(subtract(any_("x"), subtract(any_("x"), any_("y"))), exactness=Exactness.BITWISE, when=(integral,),
-      before=_NM + "d = s32[4] subtract(x, y)\nROOT r = s32[4] subtract(x, d)", after=_NM.replace("y =", "ROOT y ="))
+@rule(
+    subtract(any_("x"), subtract(any_("x"), any_("y"))),
+    exactness=Exactness.BITWISE,
+    when=(integral,),
+    before=_NM + "d = s32[4] subtract(x, y)\nROOT r = s32[4] subtract(x, d)",
+    after=_NM.replace("y =", "ROOT y ="),
+)
 def subtract_difference(y: HloInstruction) -> HloInstruction:
     """x - (x - y) becomes y, for integers."""
     return y
 
 
-@rule(subtract(any_("x"), add(any_("x"), any_("y"))), exactness=Exactness.BITWISE, when=(integral,),
-      before=_NM + "s = s32[4] add(x, y)\nROOT r = s32[4] subtract(x, s)", after=_NM + "ROOT r = s32[4] negate(y)")
+@rule(
+    subtract(any_("x"), add(any_("x"), any_("y"))),
+    exactness=Exactness.BITWISE,
+    when=(integral,),
+    before=_NM + "s = s32[4] add(x, y)\nROOT r = s32[4] subtract(x, s)",
+    after=_NM + "ROOT r = s32[4] negate(y)",
+)
 def subtract_sum(computation: HloComputation, instruction: HloInstruction, y: HloInstruction) -> HloInstruction:
     """x - (x + y) becomes -y, for integers."""
     return computation.add("negate", instruction.shape, (y,))
 
 
-@rule(subtract(add(any_("x"), any_("y")), any_("x")), exactness=Exactness.BITWISE, when=(integral,),
-      before=_NM + "s = s32[4] add(x, y)\nROOT r = s32[4] subtract(s, x)", after=_NM.replace("y =", "ROOT y ="))
+@rule(
+    subtract(add(any_("x"), any_("y")), any_("x")),
+    exactness=Exactness.BITWISE,
+    when=(integral,),
+    before=_NM + "s = s32[4] add(x, y)\nROOT r = s32[4] subtract(s, x)",
+    after=_NM.replace("y =", "ROOT y ="),
+)
 def sum_minus_term(y: HloInstruction) -> HloInstruction:
     """(x + y) - x becomes y, for integers."""
     return y
 
 
-@rule(negate(negate(any_("x"))), exactness=Exactness.BITWISE,
-      before=_X + "n = f32[4] negate(x)\nROOT r = f32[4] negate(n)", after=_X.replace("x =", "ROOT x ="))
+@rule(
+    negate(negate(any_("x"))),
+    exactness=Exactness.BITWISE,
+    before=_X + "n = f32[4] negate(x)\nROOT r = f32[4] negate(n)",
+    after=_X.replace("x =", "ROOT x ="),
+)
 def negate_negate(x: HloInstruction) -> HloInstruction:
     """-(-x) becomes x."""
     return x
 
 
-@rule(abs_(any_("x")).that(is_non_negative_operand), exactness=Exactness.BITWISE, when=(real_type,),
-      before=_X + "e = f32[4] exponential(x)\nROOT r = f32[4] abs(e)", after=_X + "ROOT e = f32[4] exponential(x)")
+@rule(
+    abs_(any_("x")).that(is_non_negative_operand),
+    exactness=Exactness.BITWISE,
+    when=(real_type,),
+    before=_X + "e = f32[4] exponential(x)\nROOT r = f32[4] abs(e)",
+    after=_X + "ROOT e = f32[4] exponential(x)",
+)
 def abs_of_non_negative(x: HloInstruction) -> HloInstruction:
     """|x| becomes x when x is known to be non-negative."""
     return x
 
 
-@rule(multiply(any_("x"), scalar(1)), exactness=Exactness.BITWISE,
-      before=_X + filled("one", "f32[4]", 1) + "ROOT r = f32[4] multiply(x, one)", after=_X.replace("x =", "ROOT x ="))
+@rule(
+    multiply(any_("x"), scalar(1)),
+    exactness=Exactness.BITWISE,
+    before=_X + filled("one", "f32[4]", 1) + "ROOT r = f32[4] multiply(x, one)",
+    after=_X.replace("x =", "ROOT x ="),
+)
 def multiply_one(x: HloInstruction) -> HloInstruction:
     """x * 1 becomes x."""
     return x
 
 
-@rule(multiply(any_(), scalar(0, "zero")), exactness=Exactness.BITWISE, when=(integral,),
-      before=_N + filled("zero", "s32[4]", 0) + "ROOT r = s32[4] multiply(x, zero)",
-      after=_N + filled("zero", "s32[4]", 0).replace("zero =", "ROOT zero ="))
+@rule(
+    multiply(any_(), scalar(0, "zero")),
+    exactness=Exactness.BITWISE,
+    when=(integral,),
+    before=_N + filled("zero", "s32[4]", 0) + "ROOT r = s32[4] multiply(x, zero)",
+    after=_N + filled("zero", "s32[4]", 0).replace("zero =", "ROOT zero ="),
+)
 def multiply_zero(zero: HloInstruction) -> HloInstruction:
     """x * 0 becomes 0, for integers; for floats infinities, NaN and signs stand against it."""
     return zero
 
 
-@rule(multiply(negate(any_("x")), negate(any_("y"))), exactness=Exactness.BITWISE,
-      before=_XY + "a = f32[4] negate(x)\nb = f32[4] negate(y)\nROOT r = f32[4] multiply(a, b)", after=_XY + "ROOT r = f32[4] multiply(x, y)")
-def multiply_negates(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+@rule(
+    multiply(negate(any_("x")), negate(any_("y"))),
+    exactness=Exactness.BITWISE,
+    before=_XY + "a = f32[4] negate(x)\nb = f32[4] negate(y)\nROOT r = f32[4] multiply(a, b)",
+    after=_XY + "ROOT r = f32[4] multiply(x, y)",
+)
+def multiply_negates(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
     """(-x) * (-y) becomes x * y."""
     return computation.add("multiply", instruction.shape, (x, y))
 
 
-@rule(multiply(abs_(any_("x"), name="a"), any_("a")), exactness=Exactness.BITWISE, when=(real_type,),
-      before=_X + "a = f32[4] abs(x)\nROOT r = f32[4] multiply(a, a)", after=_X + "ROOT r = f32[4] multiply(x, x)")
+@rule(
+    multiply(abs_(any_("x"), name="a"), any_("a")),
+    exactness=Exactness.BITWISE,
+    when=(real_type,),
+    before=_X + "a = f32[4] abs(x)\nROOT r = f32[4] multiply(a, a)",
+    after=_X + "ROOT r = f32[4] multiply(x, x)",
+)
 def square_of_abs(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction | None:
     """|x| * |x| becomes x * x, for real types."""
     return None if x.shape.element_type.is_complex else computation.add("multiply", instruction.shape, (x, x))
@@ -203,55 +301,94 @@ def is_from_pred(i: HloInstruction) -> bool:
     return i.operands[0].shape.element_type.is_pred
 
 
-@rule(multiply(convert(any_("p")).that(is_from_pred), any_("x")), exactness=Exactness.REAL,
-      before="p = pred[4] parameter(0)\nx = f32[4] parameter(1)\nc = f32[4] convert(p)\nROOT r = f32[4] multiply(c, x)",
-      after="p = pred[4] parameter(0)\nx = f32[4] parameter(1)\n" + filled("zero", "f32[4]", 0) + "ROOT r = f32[4] select(p, x, zero)")
-def multiply_by_predicate(computation: HloComputation, instruction: HloInstruction, p: HloInstruction, x: HloInstruction) -> HloInstruction:
+@rule(
+    multiply(convert(any_("p")).that(is_from_pred), any_("x")),
+    exactness=Exactness.REAL,
+    before="p = pred[4] parameter(0)\nx = f32[4] parameter(1)\nc = f32[4] convert(p)\nROOT r = f32[4] multiply(c, x)",
+    after="p = pred[4] parameter(0)\nx = f32[4] parameter(1)\n"
+    + filled("zero", "f32[4]", 0)
+    + "ROOT r = f32[4] select(p, x, zero)",
+)
+def multiply_by_predicate(
+    computation: HloComputation, instruction: HloInstruction, p: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """convert(p) * x becomes select(p, x, 0). Where p is false, an infinite or NaN x gives 0."""
     return computation.add("select", instruction.shape, (p, x, splat_constant(computation, instruction.shape, 0)))
 
 
-@rule(multiply(multiply(varying("x"), splat("a")), multiply(varying("y"), splat("b"))), exactness=Exactness.REAL,
-      before=_XY + filled("a", "f32[4]", 2) + filled("b", "f32[4]", 3)
-             + "s = f32[4] multiply(x, a)\nt = f32[4] multiply(y, b)\nROOT r = f32[4] multiply(s, t)",
-      after=_XY + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] multiply(two, three)\n"
-            "c = f32[4] broadcast(k), dimensions={}\nm = f32[4] multiply(x, y)\nROOT r = f32[4] multiply(m, c)")
-def multiply_scaled(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, a: HloInstruction,
-                    b: HloInstruction) -> HloInstruction:
+@rule(
+    multiply(multiply(varying("x"), splat("a")), multiply(varying("y"), splat("b"))),
+    exactness=Exactness.REAL,
+    before=_XY
+    + filled("a", "f32[4]", 2)
+    + filled("b", "f32[4]", 3)
+    + "s = f32[4] multiply(x, a)\nt = f32[4] multiply(y, b)\nROOT r = f32[4] multiply(s, t)",
+    after=_XY + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] multiply(two, three)\n"
+    "c = f32[4] broadcast(k), dimensions={}\nm = f32[4] multiply(x, y)\nROOT r = f32[4] multiply(m, c)",
+)
+def multiply_scaled(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
+    a: HloInstruction,
+    b: HloInstruction,
+) -> HloInstruction:
     """(x*A) * (y*B) becomes (x*y) * (A*B), for constants A and B."""
     product = computation.add("multiply", instruction.shape, (x, y))
     return computation.add("multiply", instruction.shape, (product, combine(computation, "multiply", a, b)))
 
 
-@rule(multiply(multiply(varying("x"), splat("a")), splat("b")), exactness=Exactness.REAL,
-      before=_X + filled("a", "f32[4]", 2) + filled("b", "f32[4]", 3) + "s = f32[4] multiply(x, a)\nROOT r = f32[4] multiply(s, b)",
-      after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] multiply(two, three)\n"
-            "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] multiply(x, c)")
-def multiply_of_constants(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, a: HloInstruction,
-                          b: HloInstruction) -> HloInstruction:
+@rule(
+    multiply(multiply(varying("x"), splat("a")), splat("b")),
+    exactness=Exactness.REAL,
+    before=_X
+    + filled("a", "f32[4]", 2)
+    + filled("b", "f32[4]", 3)
+    + "s = f32[4] multiply(x, a)\nROOT r = f32[4] multiply(s, b)",
+    after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] multiply(two, three)\n"
+    "c = f32[4] broadcast(k), dimensions={}\nROOT r = f32[4] multiply(x, c)",
+)
+def multiply_of_constants(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
     """(x * A) * B becomes x * (A * B), for constants A and B."""
     return computation.add("multiply", instruction.shape, (x, combine(computation, "multiply", a, b)))
 
 
-@rule(multiply(exponential(any_("x")), exponential(any_("y"))), exactness=Exactness.REAL, when=(inexact_type,),
-      before=_XY + "a = f32[4] exponential(x)\nb = f32[4] exponential(y)\nROOT r = f32[4] multiply(a, b)",
-      after=_XY + "s = f32[4] add(x, y)\nROOT r = f32[4] exponential(s)")
-def multiply_exponentials(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+@rule(
+    multiply(exponential(any_("x")), exponential(any_("y"))),
+    exactness=Exactness.REAL,
+    when=(inexact_type,),
+    before=_XY + "a = f32[4] exponential(x)\nb = f32[4] exponential(y)\nROOT r = f32[4] multiply(a, b)",
+    after=_XY + "s = f32[4] add(x, y)\nROOT r = f32[4] exponential(s)",
+)
+def multiply_exponentials(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
     """exp(x) * exp(y) becomes exp(x + y). XLA does this by default, although overflow and NaN differ."""
     return computation.add("exponential", instruction.shape, (computation.add("add", instruction.shape, (x, y)),))
 
 
-@rule(multiply(sqrt(any_("x"), name="s"), any_("s")), exactness=Exactness.approximate(2), when=(floating, non_negative),
-      before=parameters("f32[4]", "w") + "x = f32[4] abs(w)\ns = f32[4] sqrt(x)\nROOT r = f32[4] multiply(s, s)",
-      after=parameters("f32[4]", "w") + "ROOT x = f32[4] abs(w)")
+@rule(
+    multiply(sqrt(any_("x"), name="s"), any_("s")),
+    exactness=Exactness.approximate(2),
+    when=(floating, non_negative),
+    before=parameters("f32[4]", "w") + "x = f32[4] abs(w)\ns = f32[4] sqrt(x)\nROOT r = f32[4] multiply(s, s)",
+    after=parameters("f32[4]", "w") + "ROOT x = f32[4] abs(w)",
+)
 def square_of_sqrt(x: HloInstruction) -> HloInstruction:
     """sqrt(x) * sqrt(x) becomes x when x is known to be non-negative."""
     return x
 
 
-@rule(multiply(rsqrt(any_("x"), name="s"), any_("s")), exactness=Exactness.REAL, when=(floating, non_negative),
-      before=parameters("f32[4]", "w") + "x = f32[4] abs(w)\ns = f32[4] rsqrt(x)\nROOT r = f32[4] multiply(s, s)",
-      after=parameters("f32[4]", "w") + filled("one", "f32[4]", 1) + "x = f32[4] abs(w)\nROOT r = f32[4] divide(one, x)")
+@rule(
+    multiply(rsqrt(any_("x"), name="s"), any_("s")),
+    exactness=Exactness.REAL,
+    when=(floating, non_negative),
+    before=parameters("f32[4]", "w") + "x = f32[4] abs(w)\ns = f32[4] rsqrt(x)\nROOT r = f32[4] multiply(s, s)",
+    after=parameters("f32[4]", "w") + filled("one", "f32[4]", 1) + "x = f32[4] abs(w)\nROOT r = f32[4] divide(one, x)",
+)
 def square_of_rsqrt(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
     """rsqrt(x) * rsqrt(x) becomes 1 / x when x is known to be non-negative."""
     return computation.add("divide", instruction.shape, (splat_constant(computation, instruction.shape, 1), x))

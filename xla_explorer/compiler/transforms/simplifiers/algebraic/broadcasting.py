@@ -5,11 +5,20 @@ Source: algebraic_simplifier.cc, HandleBroadcast, HandleIota, HandleConstant, Tr
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-from xla_explorer.compiler.rewriting.construction import broadcast, broadcast_scalar, reshape, splat_constant, splat_literal, transpose
-from xla_explorer.compiler.rewriting.example import filled, parameters
+from xla_explorer.compiler.rewriting.construction import (
+    broadcast,
+    broadcast_scalar,
+    reshape,
+    splat_constant,
+    splat_literal,
+    transpose,
+)
 from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.operators import iota as iota_of
@@ -42,7 +51,7 @@ def repeats_nothing(i: HloInstruction) -> bool:
 def is_sorted(i: HloInstruction) -> bool:
     """The dimensions are listed in increasing order."""
     dimensions = dimensions_of(i)
-    return all([a < b for a, b in zip(dimensions, dimensions[1:], strict=False)])
+    return all(a < b for a, b in pairwise(dimensions))
 
 
 def repeats_nothing_in_order(i: HloInstruction) -> bool:
@@ -50,8 +59,13 @@ def repeats_nothing_in_order(i: HloInstruction) -> bool:
     return repeats_nothing(i) and is_sorted(i)
 
 
-@rule(broadcast_of(any_("x")).that(repeats_nothing_in_order), exactness=Exactness.BITWISE, when=(static,),
-      before=_X + "ROOT r = f32[3,1,4] broadcast(x), dimensions={0,2}", after=_X + "ROOT r = f32[3,1,4] reshape(x)")
+@rule(
+    broadcast_of(any_("x")).that(repeats_nothing_in_order),
+    exactness=Exactness.BITWISE,
+    when=(static,),
+    before=_X + "ROOT r = f32[3,1,4] broadcast(x), dimensions={0,2}",
+    after=_X + "ROOT r = f32[3,1,4] reshape(x)",
+)
 def broadcast_to_reshape(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
     """A broadcast that repeats nothing becomes a reshape, or x itself."""
     return reshape(computation, x, instruction.shape)
@@ -62,18 +76,30 @@ def only_reorders(i: HloInstruction) -> bool:
     return repeats_nothing(i) and i.shape.rank == i.operands[0].shape.rank and not is_sorted(i)
 
 
-@rule(broadcast_of(any_("x")).that(only_reorders), exactness=Exactness.BITWISE, when=(static,),
-      before=_X + "ROOT r = f32[4,3] broadcast(x), dimensions={1,0}", after=_X + "ROOT r = f32[4,3] transpose(x), dimensions={1,0}")
-def broadcast_to_transpose(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+@rule(
+    broadcast_of(any_("x")).that(only_reorders),
+    exactness=Exactness.BITWISE,
+    when=(static,),
+    before=_X + "ROOT r = f32[4,3] broadcast(x), dimensions={1,0}",
+    after=_X + "ROOT r = f32[4,3] transpose(x), dimensions={1,0}",
+)
+def broadcast_to_transpose(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """A broadcast that only reorders dimensions becomes a transpose."""
     dimensions = dimensions_of(instruction)
     return transpose(computation, x, tuple([dimensions.index(d) for d in range(len(dimensions))]), instruction.shape)
 
 
-@rule(broadcast_of(broadcast_of(any_("x"), name="inner")), exactness=Exactness.BITWISE,
-      before=_X + "b = f32[3,4,5] broadcast(x), dimensions={0,1}\nROOT r = f32[2,3,4,5] broadcast(b), dimensions={1,2,3}",
-      after=_X + "ROOT r = f32[2,3,4,5] broadcast(x), dimensions={1,2}")
-def broadcast_of_broadcast(computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, x: HloInstruction) -> HloInstruction:
+@rule(
+    broadcast_of(broadcast_of(any_("x"), name="inner")),
+    exactness=Exactness.BITWISE,
+    before=_X + "b = f32[3,4,5] broadcast(x), dimensions={0,1}\nROOT r = f32[2,3,4,5] broadcast(b), dimensions={1,2,3}",
+    after=_X + "ROOT r = f32[2,3,4,5] broadcast(x), dimensions={1,2}",
+)
+def broadcast_of_broadcast(
+    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """broadcast(broadcast(x)) becomes one broadcast."""
     outer = dimensions_of(instruction)
     return broadcast(computation, x, instruction.shape, [outer[d] for d in dimensions_of(inner)])
@@ -87,14 +113,23 @@ def without_ones(dimensions: tuple[int, ...]) -> tuple[int, ...]:
 def only_inserts_ones(i: HloInstruction) -> bool:
     """A reshape that adds dimensions of size one to an operand that has none."""
     source = i.operands[0].shape.dimensions
-    return 1 not in source and len(source) < i.shape.rank and without_ones(i.shape.dimensions) == source and not any(i.shape.dynamic)
+    return (
+        1 not in source
+        and len(source) < i.shape.rank
+        and without_ones(i.shape.dimensions) == source
+        and not any(i.shape.dynamic)
+    )
 
 
-@rule(broadcast_of(reshape_of(any_("x"), name="inner").that(only_inserts_ones)), exactness=Exactness.BITWISE,
-      before=_X + "a = f32[3,1,4] reshape(x)\nROOT r = f32[3,1,4,5] broadcast(a), dimensions={0,1,2}",
-      after=_X + "ROOT r = f32[3,1,4,5] broadcast(x), dimensions={0,2}")
-def broadcast_of_expanding_reshape(computation: HloComputation, instruction: HloInstruction, inner: HloInstruction,
-                                   x: HloInstruction) -> HloInstruction:
+@rule(
+    broadcast_of(reshape_of(any_("x"), name="inner").that(only_inserts_ones)),
+    exactness=Exactness.BITWISE,
+    before=_X + "a = f32[3,1,4] reshape(x)\nROOT r = f32[3,1,4,5] broadcast(a), dimensions={0,1,2}",
+    after=_X + "ROOT r = f32[3,1,4,5] broadcast(x), dimensions={0,2}",
+)
+def broadcast_of_expanding_reshape(
+    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """A reshape that only adds dimensions of size one is not needed before a broadcast."""
     kept = [to for to, size in zip(dimensions_of(instruction), inner.shape.dimensions, strict=True) if size != 1]
     return broadcast(computation, x, instruction.shape, kept)
@@ -106,19 +141,32 @@ def has_degenerate_operand(i: HloInstruction) -> bool:
     return 1 in shape.dimensions and not any(shape.dynamic)
 
 
-@rule(broadcast_of(any_("x")).that(has_degenerate_operand), exactness=Exactness.BITWISE, layout="insensitive", when=(static,),
-      before="x = f32[3,1] parameter(0)\nROOT r = f32[3,1,5] broadcast(x), dimensions={0,1}",
-      after="x = f32[3,1] parameter(0)\na = f32[3] reshape(x)\nROOT r = f32[3,1,5] broadcast(a), dimensions={0}")
-def broadcast_of_degenerate(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+@rule(
+    broadcast_of(any_("x")).that(has_degenerate_operand),
+    exactness=Exactness.BITWISE,
+    layout="insensitive",
+    when=(static,),
+    before="x = f32[3,1] parameter(0)\nROOT r = f32[3,1,5] broadcast(x), dimensions={0,1}",
+    after="x = f32[3,1] parameter(0)\na = f32[3] reshape(x)\nROOT r = f32[3,1,5] broadcast(a), dimensions={0}",
+)
+def broadcast_of_degenerate(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """Dimensions of size one are dropped before a broadcast."""
     kept = [to for to, size in zip(dimensions_of(instruction), x.shape.dimensions, strict=True) if size != 1]
     narrow = reshape(computation, x, x.shape.with_dimensions(without_ones(x.shape.dimensions)))
     return broadcast(computation, narrow, instruction.shape, kept)
 
 
-@rule(broadcast_of(iota_of(name="counts")), exactness=Exactness.BITWISE,
-      before="i = s32[4] iota(), iota_dimension=0\nROOT r = s32[3,4] broadcast(i), dimensions={1}", after="ROOT r = s32[3,4] iota(), iota_dimension=1")
-def broadcast_of_iota(computation: HloComputation, instruction: HloInstruction, counts: HloInstruction) -> HloInstruction:
+@rule(
+    broadcast_of(iota_of(name="counts")),
+    exactness=Exactness.BITWISE,
+    before="i = s32[4] iota(), iota_dimension=0\nROOT r = s32[3,4] broadcast(i), dimensions={1}",
+    after="ROOT r = s32[3,4] iota(), iota_dimension=1",
+)
+def broadcast_of_iota(
+    computation: HloComputation, instruction: HloInstruction, counts: HloInstruction
+) -> HloInstruction:
     """broadcast(iota) becomes an iota along the dimension that it is mapped to."""
     dimension = dimensions_of(instruction)[counts.attributes["iota_dimension"]]
     return computation.add(IOTA, instruction.shape, (), attributes_of({"iota_dimension": dimension}))
@@ -129,8 +177,12 @@ def counts_nothing(i: HloInstruction) -> bool:
     return i.shape.dimensions[i.attributes["iota_dimension"]] == 1
 
 
-@rule(iota_of(name="counts").that(counts_nothing), exactness=Exactness.BITWISE, before="ROOT r = s32[3,1] iota(), iota_dimension=1",
-      after=filled("z", "s32[3,1]", 0).replace("z = s32[3,1] b", "ROOT z = s32[3,1] b"))
+@rule(
+    iota_of(name="counts").that(counts_nothing),
+    exactness=Exactness.BITWISE,
+    before="ROOT r = s32[3,1] iota(), iota_dimension=1",
+    after=filled("z", "s32[3,1]", 0).replace("z = s32[3,1] b", "ROOT z = s32[3,1] b"),
+)
 def iota_of_one(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """An iota along a dimension of size one becomes 0."""
     return splat_constant(computation, instruction.shape, 0)
@@ -141,32 +193,55 @@ def repeats_one_value(i: HloInstruction) -> bool:
     return i.shape.is_array and i.shape.rank > 0 and i.shape.element_count > 1 and uniform_value(i) is not None
 
 
-@rule(constant("c").that(repeats_one_value), exactness=Exactness.BITWISE, before="ROOT c = f32[3] constant({2, 2, 2})",
-      after=filled("k", "f32[3]", 2).replace("k = f32[3] b", "ROOT k = f32[3] b"))
+@rule(
+    constant("c").that(repeats_one_value),
+    exactness=Exactness.BITWISE,
+    before="ROOT c = f32[3] constant({2, 2, 2})",
+    after=filled("k", "f32[3]", 2).replace("k = f32[3] b", "ROOT k = f32[3] b"),
+)
 def uniform_constant(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """An array constant whose elements are all equal becomes the broadcast of a scalar."""
     value = instruction.literal.array.reshape(-1)[0]
-    return splat_literal(computation, instruction.shape, literal_from_array(value, array_shape(instruction.shape.element_type, ())))
+    return splat_literal(
+        computation, instruction.shape, literal_from_array(value, array_shape(instruction.shape.element_type, ()))
+    )
 
 
 def counts_from_zero(i: HloInstruction) -> bool:
     """A vector constant 0, 1, 2 ... of at least two numbers."""
     shape = i.shape
-    if not shape.is_array or shape.rank != 1 or shape.element_count < 2 or shape.element_type.is_pred or shape.element_type.is_complex:
+    if (
+        not shape.is_array
+        or shape.rank != 1
+        or shape.element_count < 2
+        or shape.element_type.is_pred
+        or shape.element_type.is_complex
+    ):
         return False
     array = i.literal.array
-    return bool(array[0] == 0 and array[1] == 1 and array[-1] == shape.element_count - 1
-                and np.array_equal(array.astype(np.float64), np.arange(shape.element_count)) and not np.signbit(np.float64(array[0])))
+    return bool(
+        array[0] == 0
+        and array[1] == 1
+        and array[-1] == shape.element_count - 1
+        and np.array_equal(array.astype(np.float64), np.arange(shape.element_count))
+        and not np.signbit(np.float64(array[0]))
+    )
 
 
-@rule(constant("c").that(counts_from_zero), exactness=Exactness.BITWISE, before="ROOT c = s32[4] constant({0, 1, 2, 3})",
-      after="ROOT r = s32[4] iota(), iota_dimension=0")
+@rule(
+    constant("c").that(counts_from_zero),
+    exactness=Exactness.BITWISE,
+    before="ROOT c = s32[4] constant({0, 1, 2, 3})",
+    after="ROOT r = s32[4] iota(), iota_dimension=0",
+)
 def counting_constant(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """A vector constant 0, 1, 2 ... becomes an iota."""
     return computation.add(IOTA, instruction.shape, (), attributes_of({"iota_dimension": 0}))
 
 
-_ELEMENTWISE = operator(*[row.name for row in OPCODES.values() if row.elementwise and not row.called and row.name != "stochastic-convert"])
+_ELEMENTWISE = operator(
+    *[row.name for row in OPCODES.values() if row.elementwise and not row.called and row.name != "stochastic-convert"]
+)
 
 
 def reads_only_broadcasts(i: HloInstruction) -> bool:
@@ -182,15 +257,25 @@ def reads_only_broadcasts(i: HloInstruction) -> bool:
         if source.shape.rank:
             if wide is None:
                 wide = operand
-            elif source.shape.dimensions != wide.operands[0].shape.dimensions or operand.attributes is not wide.attributes:
+            elif (
+                source.shape.dimensions != wide.operands[0].shape.dimensions
+                or operand.attributes is not wide.attributes
+            ):
                 return False
     return varies and (wide is None or wide.operands[0].shape.element_count < i.shape.element_count)
 
 
-@rule(_ELEMENTWISE().that(reads_only_broadcasts), exactness=Exactness.BITWISE, when=(static,),
-      before="x = f32[4] parameter(0)\n" + filled("two", "f32[3,4]", 2)
-             + "b = f32[3,4] broadcast(x), dimensions={1}\nROOT r = f32[3,4] multiply(b, two)",
-      after="x = f32[4] parameter(0)\n" + filled("two", "f32[4]", 2) + "m = f32[4] multiply(x, two)\nROOT r = f32[3,4] broadcast(m), dimensions={1}")
+@rule(
+    _ELEMENTWISE().that(reads_only_broadcasts),
+    exactness=Exactness.BITWISE,
+    when=(static,),
+    before="x = f32[4] parameter(0)\n"
+    + filled("two", "f32[3,4]", 2)
+    + "b = f32[3,4] broadcast(x), dimensions={1}\nROOT r = f32[3,4] multiply(b, two)",
+    after="x = f32[4] parameter(0)\n"
+    + filled("two", "f32[4]", 2)
+    + "m = f32[4] multiply(x, two)\nROOT r = f32[3,4] broadcast(m), dimensions={1}",
+)
 def sink_broadcast(computation: HloComputation, instruction: HloInstruction) -> HloInstruction | Reason:
     """An elementwise operation of broadcasts becomes the broadcast of the operation on the smaller arrays."""
     wide = next((o for o in instruction.operands if o.operands[0].shape.rank), instruction.operands[0])
@@ -217,9 +302,13 @@ def moves_a_scalar(i: HloInstruction) -> bool:
 _MOVES = operator("reshape", "transpose", "reverse", "slice", "dynamic-slice")
 
 
-@rule(_MOVES().that(moves_a_scalar), exactness=Exactness.BITWISE, when=(static,),
-      before="x = f32[] parameter(0)\nb = f32[3,4] broadcast(x), dimensions={}\nROOT r = f32[12] reshape(b)",
-      after="x = f32[] parameter(0)\nROOT r = f32[12] broadcast(x), dimensions={}")
+@rule(
+    _MOVES().that(moves_a_scalar),
+    exactness=Exactness.BITWISE,
+    when=(static,),
+    before="x = f32[] parameter(0)\nb = f32[3,4] broadcast(x), dimensions={}\nROOT r = f32[12] reshape(b)",
+    after="x = f32[] parameter(0)\nROOT r = f32[12] broadcast(x), dimensions={}",
+)
 def move_of_scalar_broadcast(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """reshape, transpose, reverse, slice and dynamic-slice of the broadcast of a scalar become a broadcast of the scalar."""
     source = instruction.operands[0].operands[0]

@@ -6,8 +6,8 @@ Source: algebraic_simplifier.cc, HandleCompare, HandleSelect, HandleConvert, Han
 from __future__ import annotations
 
 from xla_explorer.compiler.rewriting.construction import splat_constant
-from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.guards import boolean, keeps_shape
 from xla_explorer.compiler.rewriting.operators import compare, convert, not_, reduce_precision, select
 from xla_explorer.compiler.rewriting.patterns import any_, scalar
@@ -44,15 +44,23 @@ def left_is_a_non_negative_number(i: HloInstruction) -> bool:
     return left_is_non_negative(i) and not i.operands[0].shape.element_type.is_float
 
 
-@rule(compare(any_("x"), scalar(0), direction="LT").that(left_is_non_negative), exactness=Exactness.BITWISE,
-      before=_U + filled("zero", "u32[4]", 0) + "ROOT r = pred[4] compare(x, zero), direction=LT", after=_U + _ROOT_FALSE)
+@rule(
+    compare(any_("x"), scalar(0), direction="LT").that(left_is_non_negative),
+    exactness=Exactness.BITWISE,
+    before=_U + filled("zero", "u32[4]", 0) + "ROOT r = pred[4] compare(x, zero), direction=LT",
+    after=_U + _ROOT_FALSE,
+)
 def non_negative_below_zero(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """x < 0 becomes false when x is known to be non-negative."""
     return splat_constant(computation, instruction.shape, False)
 
 
-@rule(compare(any_("x"), scalar(0), direction="GE").that(left_is_a_non_negative_number), exactness=Exactness.BITWISE,
-      before=_U + filled("zero", "u32[4]", 0) + "ROOT r = pred[4] compare(x, zero), direction=GE", after=_U + _ROOT_TRUE)
+@rule(
+    compare(any_("x"), scalar(0), direction="GE").that(left_is_a_non_negative_number),
+    exactness=Exactness.BITWISE,
+    before=_U + filled("zero", "u32[4]", 0) + "ROOT r = pred[4] compare(x, zero), direction=GE",
+    after=_U + _ROOT_TRUE,
+)
 def non_negative_at_least_zero(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """x >= 0 becomes true when x is known to be non-negative."""
     return splat_constant(computation, instruction.shape, True)
@@ -64,8 +72,12 @@ def is_of_exact_type(i: HloInstruction) -> bool:
     return kind.is_integer or kind.is_pred
 
 
-@rule(compare(any_("x"), any_("x")).that(is_of_exact_type), exactness=Exactness.BITWISE,
-      before=_N + "ROOT r = pred[4] compare(x, x), direction=LE", after=_N + _ROOT_TRUE)
+@rule(
+    compare(any_("x"), any_("x")).that(is_of_exact_type),
+    exactness=Exactness.BITWISE,
+    before=_N + "ROOT r = pred[4] compare(x, x), direction=LE",
+    after=_N + _ROOT_TRUE,
+)
 def compare_with_self(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """x compared with itself is true for EQ, GE, LE and false for NE, GT, LT; for integers, since NaN equals nothing."""
     return splat_constant(computation, instruction.shape, instruction.attributes["direction"] in ("EQ", "GE", "LE"))
@@ -76,45 +88,72 @@ def compares_preds(x: HloInstruction) -> Reason | None:
     return boolean(x)
 
 
-@rule(compare(any_("x"), scalar(0), direction="NE"), exactness=Exactness.BITWISE, when=(compares_preds,),
-      before=_P + _FALSE + "ROOT r = pred[4] compare(p, f), direction=NE", after=_P.replace("p =", "ROOT p ="))
+@rule(
+    compare(any_("x"), scalar(0), direction="NE"),
+    exactness=Exactness.BITWISE,
+    when=(compares_preds,),
+    before=_P + _FALSE + "ROOT r = pred[4] compare(p, f), direction=NE",
+    after=_P.replace("p =", "ROOT p ="),
+)
 def differs_from_false(x: HloInstruction) -> HloInstruction:
     """p != false becomes p."""
     return x
 
 
-@rule(compare(any_("x"), scalar(1), direction="EQ"), exactness=Exactness.BITWISE, when=(compares_preds,),
-      before=_P + _TRUE + "ROOT r = pred[4] compare(p, t), direction=EQ", after=_P.replace("p =", "ROOT p ="))
+@rule(
+    compare(any_("x"), scalar(1), direction="EQ"),
+    exactness=Exactness.BITWISE,
+    when=(compares_preds,),
+    before=_P + _TRUE + "ROOT r = pred[4] compare(p, t), direction=EQ",
+    after=_P.replace("p =", "ROOT p ="),
+)
 def equals_true(x: HloInstruction) -> HloInstruction:
     """p == true becomes p."""
     return x
 
 
-@rule(select(any_(), any_("x"), any_("x")), exactness=Exactness.BITWISE,
-      before=_PXY + "ROOT r = f32[4] select(p, x, x)", after=_PXY.replace("x =", "ROOT x ="))
+@rule(
+    select(any_(), any_("x"), any_("x")),
+    exactness=Exactness.BITWISE,
+    before=_PXY + "ROOT r = f32[4] select(p, x, x)",
+    after=_PXY.replace("x =", "ROOT x ="),
+)
 def select_same(x: HloInstruction) -> HloInstruction:
     """select(p, x, x) becomes x."""
     return x
 
 
-@rule(select(scalar(1), any_("x"), any_()), exactness=Exactness.BITWISE,
-      before=parameters("f32[4]", "x", "y") + _TRUE + "ROOT r = f32[4] select(t, x, y)", after=parameters("f32[4]", "x", "y").replace("x =", "ROOT x ="))
+@rule(
+    select(scalar(1), any_("x"), any_()),
+    exactness=Exactness.BITWISE,
+    before=parameters("f32[4]", "x", "y") + _TRUE + "ROOT r = f32[4] select(t, x, y)",
+    after=parameters("f32[4]", "x", "y").replace("x =", "ROOT x ="),
+)
 def select_true(x: HloInstruction) -> HloInstruction:
     """select(true, x, y) becomes x."""
     return x
 
 
-@rule(select(scalar(0), any_(), any_("y")), exactness=Exactness.BITWISE,
-      before=parameters("f32[4]", "x", "y") + _FALSE + "ROOT r = f32[4] select(f, x, y)", after=parameters("f32[4]", "x", "y").replace("y =", "ROOT y ="))
+@rule(
+    select(scalar(0), any_(), any_("y")),
+    exactness=Exactness.BITWISE,
+    before=parameters("f32[4]", "x", "y") + _FALSE + "ROOT r = f32[4] select(f, x, y)",
+    after=parameters("f32[4]", "x", "y").replace("y =", "ROOT y ="),
+)
 def select_false(y: HloInstruction) -> HloInstruction:
     """select(false, x, y) becomes y."""
     return y
 
 
-@rule(select(not_(any_("p")), any_("x"), any_("y")), exactness=Exactness.BITWISE,
-      before=_PXY + "n = pred[4] not(p)\nROOT r = f32[4] select(n, x, y)", after=_PXY + "ROOT r = f32[4] select(p, y, x)")
-def select_by_not(computation: HloComputation, instruction: HloInstruction, p: HloInstruction, x: HloInstruction,
-                  y: HloInstruction) -> HloInstruction:
+@rule(
+    select(not_(any_("p")), any_("x"), any_("y")),
+    exactness=Exactness.BITWISE,
+    before=_PXY + "n = pred[4] not(p)\nROOT r = f32[4] select(n, x, y)",
+    after=_PXY + "ROOT r = f32[4] select(p, y, x)",
+)
+def select_by_not(
+    computation: HloComputation, instruction: HloInstruction, p: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
     """select(not(p), x, y) becomes select(p, y, x)."""
     return computation.add("select", instruction.shape, (p, y, x))
 
@@ -124,28 +163,51 @@ def chooses_per_element(instruction: HloInstruction, p: HloInstruction) -> Reaso
     return keeps_shape(instruction, p)
 
 
-@rule(select(any_("p"), scalar(1), scalar(0)), exactness=Exactness.BITWISE, when=(boolean, chooses_per_element),
-      before=_P + _TRUE + _FALSE + "ROOT r = pred[4] select(p, t, f)", after=_P.replace("p =", "ROOT p ="))
+@rule(
+    select(any_("p"), scalar(1), scalar(0)),
+    exactness=Exactness.BITWISE,
+    when=(boolean, chooses_per_element),
+    before=_P + _TRUE + _FALSE + "ROOT r = pred[4] select(p, t, f)",
+    after=_P.replace("p =", "ROOT p ="),
+)
 def select_true_false(p: HloInstruction) -> HloInstruction:
     """select(p, true, false) becomes p."""
     return p
 
 
-@rule(select(any_("p"), scalar(0), scalar(1)), exactness=Exactness.BITWISE, when=(boolean, chooses_per_element),
-      before=_P + _TRUE + _FALSE + "ROOT r = pred[4] select(p, f, t)", after=_P + "ROOT r = pred[4] not(p)")
+@rule(
+    select(any_("p"), scalar(0), scalar(1)),
+    exactness=Exactness.BITWISE,
+    when=(boolean, chooses_per_element),
+    before=_P + _TRUE + _FALSE + "ROOT r = pred[4] select(p, f, t)",
+    after=_P + "ROOT r = pred[4] not(p)",
+)
 def select_false_true(computation: HloComputation, instruction: HloInstruction, p: HloInstruction) -> HloInstruction:
     """select(p, false, true) becomes not(p)."""
     return computation.add("not", instruction.shape, (p,))
 
 
-@rule(convert(any_("x")), exactness=Exactness.BITWISE, when=(keeps_shape,), before=_F + "ROOT r = f32[4] convert(x)",
-      after=_F.replace("x =", "ROOT x ="))
+@rule(
+    convert(any_("x")),
+    exactness=Exactness.BITWISE,
+    when=(keeps_shape,),
+    before=_F + "ROOT r = f32[4] convert(x)",
+    after=_F.replace("x =", "ROOT x ="),
+)
 def convert_to_same(x: HloInstruction) -> HloInstruction:
     """convert to the type that x has already becomes x."""
     return x
 
 
-_SIGNIFICAND = {"f16": (11, 5), "bf16": (8, 8), "f32": (24, 8), "f64": (53, 11), "f8e5m2": (3, 5), "f8e4m3": (4, 4), "f8e3m4": (5, 3)}
+_SIGNIFICAND = {
+    "f16": (11, 5),
+    "bf16": (8, 8),
+    "f32": (24, 8),
+    "f64": (53, 11),
+    "f8e5m2": (3, 5),
+    "f8e4m3": (4, 4),
+    "f8e3m4": (5, 3),
+}
 
 
 def holds_every_value(narrow: PrimitiveType, wide: PrimitiveType) -> bool:
@@ -173,19 +235,35 @@ def holds_every_value(narrow: PrimitiveType, wide: PrimitiveType) -> bool:
 def middle_loses_nothing(x: HloInstruction, middle: HloInstruction) -> Reason | None:
     """The type in between holds every value of the first."""
     narrow, wide = x.shape.element_type, middle.shape.element_type
-    return None if holds_every_value(narrow, wide) else refuse("conversion-loses", f"{wide} does not hold every {narrow}", of=narrow.name, to=wide.name)
+    return (
+        None
+        if holds_every_value(narrow, wide)
+        else refuse("conversion-loses", f"{wide} does not hold every {narrow}", of=narrow.name, to=wide.name)
+    )
 
 
-@rule(convert(convert(any_("x"), name="middle")), exactness=Exactness.BITWISE, when=(keeps_shape, middle_loses_nothing),
-      before=_F + "w = f64[4] convert(x)\nROOT r = f32[4] convert(w)", after=_F.replace("x =", "ROOT x ="))
+@rule(
+    convert(convert(any_("x"), name="middle")),
+    exactness=Exactness.BITWISE,
+    when=(keeps_shape, middle_loses_nothing),
+    before=_F + "w = f64[4] convert(x)\nROOT r = f32[4] convert(w)",
+    after=_F.replace("x =", "ROOT x ="),
+)
 def convert_there_and_back(x: HloInstruction) -> HloInstruction:
     """convert to a wider type and back becomes x."""
     return x
 
 
-@rule(convert(convert(any_("x"), name="middle")), exactness=Exactness.BITWISE, when=(middle_loses_nothing,),
-      before="x = bf16[4] parameter(0)\nw = f32[4] convert(x)\nROOT r = f64[4] convert(w)", after="x = bf16[4] parameter(0)\nROOT r = f64[4] convert(x)")
-def convert_through_wider(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+@rule(
+    convert(convert(any_("x"), name="middle")),
+    exactness=Exactness.BITWISE,
+    when=(middle_loses_nothing,),
+    before="x = bf16[4] parameter(0)\nw = f32[4] convert(x)\nROOT r = f64[4] convert(w)",
+    after="x = bf16[4] parameter(0)\nROOT r = f64[4] convert(x)",
+)
+def convert_through_wider(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """convert(convert(x)) becomes one convert when the type in between holds every value of x."""
     return computation.add("convert", instruction.shape, (x,))
 
@@ -193,12 +271,19 @@ def convert_through_wider(computation: HloComputation, instruction: HloInstructi
 def rounds_nothing(i: HloInstruction) -> bool:
     """The bits kept are those of the type."""
     found = _SIGNIFICAND.get(i.shape.element_type.name)
-    return (found is not None and i.attributes.get("mantissa_bits", -1) >= found[0] - 1
-            and i.attributes.get("exponent_bits", -1) >= found[1])
+    return (
+        found is not None
+        and i.attributes.get("mantissa_bits", -1) >= found[0] - 1
+        and i.attributes.get("exponent_bits", -1) >= found[1]
+    )
 
 
-@rule(reduce_precision(any_("x")).that(rounds_nothing), exactness=Exactness.BITWISE,
-      before=_F + "ROOT r = f32[4] reduce-precision(x), exponent_bits=8, mantissa_bits=23", after=_F.replace("x =", "ROOT x ="))
+@rule(
+    reduce_precision(any_("x")).that(rounds_nothing),
+    exactness=Exactness.BITWISE,
+    before=_F + "ROOT r = f32[4] reduce-precision(x), exponent_bits=8, mantissa_bits=23",
+    after=_F.replace("x =", "ROOT x ="),
+)
 def reduce_precision_to_own(x: HloInstruction) -> HloInstruction:
     """reduce-precision that keeps all bits of the type becomes x."""
     return x

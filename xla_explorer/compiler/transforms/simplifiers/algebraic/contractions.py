@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.rewriting.construction import broadcast, reshape, scalar_constant, splat_constant, transpose, with_dimensions
-from xla_explorer.compiler.rewriting.example import filled
+from xla_explorer.compiler.rewriting.construction import (
+    broadcast,
+    reshape,
+    scalar_constant,
+    splat_constant,
+    transpose,
+    with_dimensions,
+)
 from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.example import filled
 from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import dot
 from xla_explorer.compiler.rewriting.patterns import any_
@@ -29,18 +36,26 @@ class DotDimensions:
         self.rhs_batch: tuple[int, ...] = a.value("rhs_batch_dims")
         self.lhs_contracting: tuple[int, ...] = a.value("lhs_contracting_dims")
         self.rhs_contracting: tuple[int, ...] = a.value("rhs_contracting_dims")
-        self.lhs_free = tuple([d for d in range(i.operands[0].shape.rank) if d not in self.lhs_batch + self.lhs_contracting])
-        self.rhs_free = tuple([d for d in range(i.operands[1].shape.rank) if d not in self.rhs_batch + self.rhs_contracting])
+        self.lhs_free = tuple(
+            [d for d in range(i.operands[0].shape.rank) if d not in self.lhs_batch + self.lhs_contracting]
+        )
+        self.rhs_free = tuple(
+            [d for d in range(i.operands[1].shape.rank) if d not in self.rhs_batch + self.rhs_contracting]
+        )
 
 
 def has_an_empty_side(i: HloInstruction) -> bool:
     """An operand or the result has no elements."""
-    return any([shape.element_count == 0 for shape in (i.shape, i.operands[0].shape, i.operands[1].shape)])
+    return any(shape.element_count == 0 for shape in (i.shape, i.operands[0].shape, i.operands[1].shape))
 
 
-@rule(dot(any_(), any_()).that(has_an_empty_side), exactness=Exactness.BITWISE,
-      before="a = f32[2,0] parameter(0)\nb = f32[0,4] parameter(1)\nROOT r = f32[2,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
-      after="a = f32[2,0] parameter(0)\nb = f32[0,4] parameter(1)\n" + filled("z", "f32[2,4]", 0).replace("z = f32[2,4] b", "ROOT z = f32[2,4] b"))
+@rule(
+    dot(any_(), any_()).that(has_an_empty_side),
+    exactness=Exactness.BITWISE,
+    before="a = f32[2,0] parameter(0)\nb = f32[0,4] parameter(1)\nROOT r = f32[2,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    after="a = f32[2,0] parameter(0)\nb = f32[0,4] parameter(1)\n"
+    + filled("z", "f32[2,4]", 0).replace("z = f32[2,4] b", "ROOT z = f32[2,4] b"),
+)
 def dot_of_empty(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """A dot of arrays without elements becomes 0."""
     return splat_constant(computation, instruction.shape, 0)
@@ -50,7 +65,9 @@ def same_types(instruction: HloInstruction, a: HloInstruction, b: HloInstruction
     """Operands and result have one element type."""
     if a.shape.element_type is b.shape.element_type is instruction.shape.element_type:
         return None
-    return refuse("types-differ", f"{a.shape.element_type} times {b.shape.element_type} gives {instruction.shape.element_type}")
+    return refuse(
+        "types-differ", f"{a.shape.element_type} times {b.shape.element_type} gives {instruction.shape.element_type}"
+    )
 
 
 def asks_for_no_algorithm(instruction: HloInstruction) -> Reason | None:
@@ -79,12 +96,19 @@ def sums_nothing(i: HloInstruction) -> bool:
     return not has_contracting_dimensions(i)
 
 
-@rule(dot(any_("a"), any_("b")).that(has_degenerate_dimensions), exactness=Exactness.approximate(4), layout="insensitive", when=(static,),
-      before="a = f32[1,2,3] parameter(0)\nb = f32[3,4] parameter(1)\n"
-             "ROOT r = f32[1,2,4] dot(a, b), lhs_contracting_dims={2}, rhs_contracting_dims={0}",
-      after="a = f32[1,2,3] parameter(0)\nb = f32[3,4] parameter(1)\nc = f32[2,3] reshape(a)\n"
-            "d = f32[2,4] dot(c, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\nROOT r = f32[1,2,4] reshape(d)")
-def dot_without_ones(computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+@rule(
+    dot(any_("a"), any_("b")).that(has_degenerate_dimensions),
+    exactness=Exactness.approximate(4),
+    layout="insensitive",
+    when=(static,),
+    before="a = f32[1,2,3] parameter(0)\nb = f32[3,4] parameter(1)\n"
+    "ROOT r = f32[1,2,4] dot(a, b), lhs_contracting_dims={2}, rhs_contracting_dims={0}",
+    after="a = f32[1,2,3] parameter(0)\nb = f32[3,4] parameter(1)\nc = f32[2,3] reshape(a)\n"
+    "d = f32[2,4] dot(c, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\nROOT r = f32[1,2,4] reshape(d)",
+)
+def dot_without_ones(
+    computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
     """Dimensions of size one are taken out of the operands of a dot and put back into the result."""
     numbers = DotDimensions(instruction)
     left, right = a.shape.dimensions, b.shape.dimensions
@@ -93,17 +117,30 @@ def dot_without_ones(computation: HloComputation, instruction: HloInstruction, a
         lhs_batch_dims=tuple([keep_a.index(d) for d in numbers.lhs_batch if left[d] != 1]),
         rhs_batch_dims=tuple([keep_b.index(d) for d in numbers.rhs_batch if right[d] != 1]),
         lhs_contracting_dims=tuple([keep_a.index(d) for d in numbers.lhs_contracting if left[d] != 1]),
-        rhs_contracting_dims=tuple([keep_b.index(d) for d in numbers.rhs_contracting if right[d] != 1]))
+        rhs_contracting_dims=tuple([keep_b.index(d) for d in numbers.rhs_contracting if right[d] != 1]),
+    )
     shape = instruction.shape.with_dimensions([size for size in instruction.shape.dimensions if size != 1])
-    small = computation.add("dot", shape, (reshape(computation, a, _without_ones(a, keep_a)), reshape(computation, b, _without_ones(b, keep_b))),
-                            attributes, metadata=instruction.metadata)
+    small = computation.add(
+        "dot",
+        shape,
+        (reshape(computation, a, _without_ones(a, keep_a)), reshape(computation, b, _without_ones(b, keep_b))),
+        attributes,
+        metadata=instruction.metadata,
+    )
     return reshape(computation, small, instruction.shape)
 
 
-@rule(dot(any_("a"), any_("b")).that(sums_nothing), exactness=Exactness.NUMERIC, when=(static, same_types, asks_for_no_algorithm),
-      before=_AB + "ROOT r = f32[2,3,4] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}",
-      after=_AB + "x = f32[2,3,4] broadcast(a), dimensions={0,1}\ny = f32[2,3,4] broadcast(b), dimensions={0,2}\nROOT r = f32[2,3,4] multiply(x, y)")
-def dot_to_multiply(computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+@rule(
+    dot(any_("a"), any_("b")).that(sums_nothing),
+    exactness=Exactness.NUMERIC,
+    when=(static, same_types, asks_for_no_algorithm),
+    before=_AB + "ROOT r = f32[2,3,4] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}",
+    after=_AB
+    + "x = f32[2,3,4] broadcast(a), dimensions={0,1}\ny = f32[2,3,4] broadcast(b), dimensions={0,2}\nROOT r = f32[2,3,4] multiply(x, y)",
+)
+def dot_to_multiply(
+    computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
     """A dot that contracts nothing becomes a multiply of broadcasts."""
     numbers, shape = DotDimensions(instruction), instruction.shape
     batch, free = len(numbers.lhs_batch), len(numbers.lhs_free)
@@ -133,7 +170,12 @@ def _add_reducer(computation: HloComputation, shape: Shape) -> HloComputation:
     module = computation.module
     for candidate in module.computations.values():
         root = candidate.root
-        if root is not None and root.opcode.name == "add" and root.shape is scalar and plain_reducer(candidate) == "add":
+        if (
+            root is not None
+            and root.opcode.name == "add"
+            and root.shape is scalar
+            and plain_reducer(candidate) == "add"
+        ):
             return candidate
     made = module.add_computation(f"add_{shape.element_type.name}")
     made.root = made.add("add", scalar, (made.add_parameter(0, scalar, "a"), made.add_parameter(1, scalar, "b")))
@@ -143,13 +185,19 @@ def _add_reducer(computation: HloComputation, shape: Shape) -> HloComputation:
     return made
 
 
-@rule(dot(any_("a"), any_("b")).that(is_a_vector_product), exactness=Exactness.REAL, when=(static, same_types, asks_for_no_algorithm),
-      before="s {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT t = f32[] add(p, q)\n}\n---\n"
-             "a = f32[8] parameter(0)\nb = f32[8] parameter(1)\nROOT r = f32[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
-      after="s {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT t = f32[] add(p, q)\n}\n---\n"
-            "a = f32[8] parameter(0)\nb = f32[8] parameter(1)\nm = f32[8] multiply(a, b)\nz = f32[] constant(0)\n"
-            "ROOT r = f32[] reduce(m, z), dimensions={0}, to_apply=s")
-def dot_to_reduce(computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+@rule(
+    dot(any_("a"), any_("b")).that(is_a_vector_product),
+    exactness=Exactness.REAL,
+    when=(static, same_types, asks_for_no_algorithm),
+    before="s {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT t = f32[] add(p, q)\n}\n---\n"
+    "a = f32[8] parameter(0)\nb = f32[8] parameter(1)\nROOT r = f32[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+    after="s {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT t = f32[] add(p, q)\n}\n---\n"
+    "a = f32[8] parameter(0)\nb = f32[8] parameter(1)\nm = f32[8] multiply(a, b)\nz = f32[] constant(0)\n"
+    "ROOT r = f32[] reduce(m, z), dimensions={0}, to_apply=s",
+)
+def dot_to_reduce(
+    computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
     """A dot of vectors becomes the sum of their product; 16-bit floats are summed in f32."""
     numbers, shape = DotDimensions(instruction), instruction.shape
     order_a, order_b = (*numbers.lhs_batch, *numbers.lhs_contracting), (*numbers.rhs_batch, *numbers.rhs_contracting)
@@ -163,6 +211,11 @@ def dot_to_reduce(computation: HloComputation, instruction: HloInstruction, a: H
         a, b = [computation.add("convert", x.shape.with_element_type(F32), (x,)) for x in (a, b)]
     product = computation.add("multiply", a.shape.with_dimensions(a.shape.dimensions), (a, b))
     batch = len(numbers.lhs_batch)
-    total = computation.add("reduce", wide, (product, scalar_constant(computation, wide, 0)),
-                            with_dimensions(range(batch, product.shape.rank)), called=(_add_reducer(computation, wide),))
+    total = computation.add(
+        "reduce",
+        wide,
+        (product, scalar_constant(computation, wide, 0)),
+        with_dimensions(range(batch, product.shape.rank)),
+        called=(_add_reducer(computation, wide),),
+    )
     return total if wide is shape else computation.add("convert", shape, (total,))

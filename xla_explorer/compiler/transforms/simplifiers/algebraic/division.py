@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from xla_explorer.compiler.rewriting.construction import broadcast, splat_constant, uniform_array
-from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.guards import inexact_type, real_type
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.operators import divide, exponential, power, remainder, rsqrt, sqrt
@@ -24,9 +24,11 @@ _XY = parameters("f32[4]", "x", "y")
 _XYZ = parameters("f32[4]", "x", "y", "z")
 _S = parameters("s32[4]", "x")
 _U = parameters("u32[4]", "x")
-_SIGNED_EIGHT = (filled("zero", "s32[4]", 0) + filled("k", "s32[4]", "%s") + "below = pred[4] compare(x, zero), direction=LT\n"
-                 "minus = s32[4] negate(x)\nmagnitude = s32[4] select(below, minus, x)\nlow = s32[4] %s(magnitude, k)\n"
-                 "negated = s32[4] negate(low)\nROOT r = s32[4] select(below, negated, low)")
+_SIGNED_EIGHT = (
+    filled("zero", "s32[4]", 0) + filled("k", "s32[4]", "%s") + "below = pred[4] compare(x, zero), direction=LT\n"
+    "minus = s32[4] negate(x)\nmagnitude = s32[4] select(below, minus, x)\nlow = s32[4] %s(magnitude, k)\n"
+    "negated = s32[4] negate(low)\nROOT r = s32[4] select(below, negated, low)"
+)
 
 
 def is_unsigned(i: HloInstruction) -> bool:
@@ -54,23 +56,38 @@ def _through_magnitude(computation: HloComputation, x: HloInstruction, opcode: s
     return computation.add("select", shape, (below, computation.add("negate", shape, (low,)), low))
 
 
-@rule(divide(any_("x"), scalar(1)), exactness=Exactness.BITWISE,
-      before=_X + filled("one", "f32[4]", 1) + "ROOT r = f32[4] divide(x, one)", after=_X.replace("x =", "ROOT x ="))
+@rule(
+    divide(any_("x"), scalar(1)),
+    exactness=Exactness.BITWISE,
+    before=_X + filled("one", "f32[4]", 1) + "ROOT r = f32[4] divide(x, one)",
+    after=_X.replace("x =", "ROOT x ="),
+)
 def divide_one(x: HloInstruction) -> HloInstruction:
     """x / 1 becomes x."""
     return x
 
 
-@rule(divide(any_("x"), splat("c")).that(is_unsigned), exactness=Exactness.BITWISE, when=(by_power_of_two,),
-      before=_U + filled("c", "u32[4]", 8) + "ROOT r = u32[4] divide(x, c)",
-      after=_U + filled("k", "u32[4]", 3) + "ROOT r = u32[4] shift-right-logical(x, k)")
-def unsigned_divide_to_shift(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction) -> HloInstruction:
+@rule(
+    divide(any_("x"), splat("c")).that(is_unsigned),
+    exactness=Exactness.BITWISE,
+    when=(by_power_of_two,),
+    before=_U + filled("c", "u32[4]", 8) + "ROOT r = u32[4] divide(x, c)",
+    after=_U + filled("k", "u32[4]", 3) + "ROOT r = u32[4] shift-right-logical(x, k)",
+)
+def unsigned_divide_to_shift(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction
+) -> HloInstruction:
     """x / 2**k becomes x >> k, for unsigned integers."""
     return computation.add("shift-right-logical", x.shape, (x, splat_constant(computation, x.shape, power_of_two(c))))
 
 
-@rule(divide(any_("x"), splat("c")).that(is_signed), exactness=Exactness.BITWISE, when=(by_power_of_two,),
-      before=_S + filled("c", "s32[4]", 8) + "ROOT r = s32[4] divide(x, c)", after=_S + _SIGNED_EIGHT % (3, "shift-right-logical"))
+@rule(
+    divide(any_("x"), splat("c")).that(is_signed),
+    exactness=Exactness.BITWISE,
+    when=(by_power_of_two,),
+    before=_S + filled("c", "s32[4]", 8) + "ROOT r = s32[4] divide(x, c)",
+    after=_S + _SIGNED_EIGHT % (3, "shift-right-logical"),
+)
 def signed_divide_to_shift(computation: HloComputation, x: HloInstruction, c: HloInstruction) -> HloInstruction:
     """x / 2**k becomes a shift of |x| with the sign of x, for signed integers: division truncates towards zero."""
     exponent = power_of_two(c)
@@ -78,50 +95,86 @@ def signed_divide_to_shift(computation: HloComputation, x: HloInstruction, c: Hl
     return _through_magnitude(computation, x, "shift-right-logical", exponent)
 
 
-@rule(divide(exponential(any_("x")), exponential(any_("y"))), exactness=Exactness.REAL,
-      before=_XY + "a = f32[4] exponential(x)\nb = f32[4] exponential(y)\nROOT r = f32[4] divide(a, b)",
-      after=_XY + "d = f32[4] subtract(x, y)\nROOT r = f32[4] exponential(d)")
-def divide_exponentials(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+@rule(
+    divide(exponential(any_("x")), exponential(any_("y"))),
+    exactness=Exactness.REAL,
+    before=_XY + "a = f32[4] exponential(x)\nb = f32[4] exponential(y)\nROOT r = f32[4] divide(a, b)",
+    after=_XY + "d = f32[4] subtract(x, y)\nROOT r = f32[4] exponential(d)",
+)
+def divide_exponentials(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
     """exp(x) / exp(y) becomes exp(x - y). XLA does this by default, although overflow and NaN differ."""
     return computation.add("exponential", instruction.shape, (computation.add("subtract", instruction.shape, (x, y)),))
 
 
-@rule(divide(any_("x"), exponential(any_("y"))), exactness=Exactness.REAL,
-      before=_XY + "e = f32[4] exponential(y)\nROOT r = f32[4] divide(x, e)",
-      after=_XY + "n = f32[4] negate(y)\ne = f32[4] exponential(n)\nROOT r = f32[4] multiply(x, e)")
-def divide_by_exponential(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+@rule(
+    divide(any_("x"), exponential(any_("y"))),
+    exactness=Exactness.REAL,
+    before=_XY + "e = f32[4] exponential(y)\nROOT r = f32[4] divide(x, e)",
+    after=_XY + "n = f32[4] negate(y)\ne = f32[4] exponential(n)\nROOT r = f32[4] multiply(x, e)",
+)
+def divide_by_exponential(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
     """x / exp(y) becomes x * exp(-y). XLA does this by default, although overflow and NaN differ."""
     negated = computation.add("negate", y.shape, (y,))
     return computation.add("multiply", instruction.shape, (x, computation.add("exponential", y.shape, (negated,))))
 
 
-@rule(divide(any_("x"), power(any_("y"), any_("z"))), exactness=Exactness.REAL, when=(inexact_type,),
-      before=_XYZ + "p = f32[4] power(y, z)\nROOT r = f32[4] divide(x, p)",
-      after=_XYZ + "n = f32[4] negate(z)\np = f32[4] power(y, n)\nROOT r = f32[4] multiply(x, p)")
-def divide_by_power(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction,
-                    z: HloInstruction) -> HloInstruction:
+@rule(
+    divide(any_("x"), power(any_("y"), any_("z"))),
+    exactness=Exactness.REAL,
+    when=(inexact_type,),
+    before=_XYZ + "p = f32[4] power(y, z)\nROOT r = f32[4] divide(x, p)",
+    after=_XYZ + "n = f32[4] negate(z)\np = f32[4] power(y, n)\nROOT r = f32[4] multiply(x, p)",
+)
+def divide_by_power(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, z: HloInstruction
+) -> HloInstruction:
     """x / y**z becomes x * y**(-z)."""
     negated = computation.add("negate", z.shape, (z,))
-    return computation.add("multiply", instruction.shape, (x, computation.add("power", instruction.shape, (y, negated))))
+    return computation.add(
+        "multiply", instruction.shape, (x, computation.add("power", instruction.shape, (y, negated)))
+    )
 
 
-@rule(divide(any_("x"), sqrt(any_("y")).one_use()), exactness=Exactness.REAL,
-      before=_XY + "s = f32[4] sqrt(y)\nROOT r = f32[4] divide(x, s)", after=_XY + "s = f32[4] rsqrt(y)\nROOT r = f32[4] multiply(x, s)")
-def divide_by_sqrt(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+@rule(
+    divide(any_("x"), sqrt(any_("y")).one_use()),
+    exactness=Exactness.REAL,
+    before=_XY + "s = f32[4] sqrt(y)\nROOT r = f32[4] divide(x, s)",
+    after=_XY + "s = f32[4] rsqrt(y)\nROOT r = f32[4] multiply(x, s)",
+)
+def divide_by_sqrt(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
     """x / sqrt(y) becomes x * rsqrt(y)."""
     return computation.add("multiply", instruction.shape, (x, computation.add("rsqrt", y.shape, (y,))))
 
 
-@rule(divide(any_("x"), rsqrt(any_("y")).one_use()), exactness=Exactness.REAL,
-      before=_XY + "s = f32[4] rsqrt(y)\nROOT r = f32[4] divide(x, s)", after=_XY + "s = f32[4] sqrt(y)\nROOT r = f32[4] multiply(x, s)")
-def divide_by_rsqrt(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+@rule(
+    divide(any_("x"), rsqrt(any_("y")).one_use()),
+    exactness=Exactness.REAL,
+    before=_XY + "s = f32[4] rsqrt(y)\nROOT r = f32[4] divide(x, s)",
+    after=_XY + "s = f32[4] sqrt(y)\nROOT r = f32[4] multiply(x, s)",
+)
+def divide_by_rsqrt(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
     """x / rsqrt(y) becomes x * sqrt(y)."""
     return computation.add("multiply", instruction.shape, (x, computation.add("sqrt", y.shape, (y,))))
 
 
-@rule(divide(varying("x"), splat("c")), exactness=Exactness.REAL, when=(inexact_type,),
-      before=_X + filled("c", "f32[4]", 4) + "ROOT r = f32[4] divide(x, c)", after=_X + filled("c", "f32[4]", 0.25) + "ROOT r = f32[4] multiply(x, c)")
-def divide_by_constant(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction) -> HloInstruction:
+@rule(
+    divide(varying("x"), splat("c")),
+    exactness=Exactness.REAL,
+    when=(inexact_type,),
+    before=_X + filled("c", "f32[4]", 4) + "ROOT r = f32[4] divide(x, c)",
+    after=_X + filled("c", "f32[4]", 0.25) + "ROOT r = f32[4] multiply(x, c)",
+)
+def divide_by_constant(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction
+) -> HloInstruction:
     """x / C becomes x * (1/C), the reciprocal computed here. Exact for powers of two, else within two roundings."""
     value = uniform_array(c)
     with np.errstate(all="ignore"):
@@ -135,57 +188,96 @@ def is_smaller_than_its_result(i: HloInstruction) -> bool:
     return operand.shape.element_count < i.shape.element_count and operand.opcode.name != "constant"
 
 
-@rule(divide(any_("x"), broadcast_of(any_("y"), name="b").that(is_smaller_than_its_result).one_use()), exactness=Exactness.REAL,
-      when=(inexact_type, real_type),
-      before="x = f32[2,4] parameter(0)\ny = f32[2] parameter(1)\nb = f32[2,4] broadcast(y), dimensions={0}\nROOT r = f32[2,4] divide(x, b)",
-      after="x = f32[2,4] parameter(0)\ny = f32[2] parameter(1)\n" + filled("one", "f32[2]", 1)
-            + "q = f32[2] divide(one, y)\nb = f32[2,4] broadcast(q), dimensions={0}\nROOT r = f32[2,4] multiply(x, b)")
-def divide_by_broadcast(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction,
-                        b: HloInstruction) -> HloInstruction:
+@rule(
+    divide(any_("x"), broadcast_of(any_("y"), name="b").that(is_smaller_than_its_result).one_use()),
+    exactness=Exactness.REAL,
+    when=(inexact_type, real_type),
+    before="x = f32[2,4] parameter(0)\ny = f32[2] parameter(1)\nb = f32[2,4] broadcast(y), dimensions={0}\nROOT r = f32[2,4] divide(x, b)",
+    after="x = f32[2,4] parameter(0)\ny = f32[2] parameter(1)\n"
+    + filled("one", "f32[2]", 1)
+    + "q = f32[2] divide(one, y)\nb = f32[2,4] broadcast(q), dimensions={0}\nROOT r = f32[2,4] multiply(x, b)",
+)
+def divide_by_broadcast(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, b: HloInstruction
+) -> HloInstruction:
     """x / broadcast(y) becomes x * broadcast(1/y): one division for each element of the smaller y (XLA does so on CPU)."""
     reciprocal = computation.add("divide", y.shape, (splat_constant(computation, y.shape, 1), y))
     spread = broadcast(computation, reciprocal, b.shape, b.attributes.value("dimensions"))
     return computation.add("multiply", instruction.shape, (x, spread))
 
 
-@rule(divide(divide(any_("x"), any_("y")), divide(any_("z"), any_("w"))), exactness=Exactness.REAL, when=(inexact_type,),
-      before=_XYZ + parameters("f32[4]", "w", start=3) + "a = f32[4] divide(x, y)\nb = f32[4] divide(z, w)\nROOT r = f32[4] divide(a, b)",
-      after=_XYZ + parameters("f32[4]", "w", start=3) + "a = f32[4] multiply(x, w)\nb = f32[4] multiply(y, z)\nROOT r = f32[4] divide(a, b)")
-def divide_quotients(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, z: HloInstruction,
-                     w: HloInstruction) -> HloInstruction:
+@rule(
+    divide(divide(any_("x"), any_("y")), divide(any_("z"), any_("w"))),
+    exactness=Exactness.REAL,
+    when=(inexact_type,),
+    before=_XYZ
+    + parameters("f32[4]", "w", start=3)
+    + "a = f32[4] divide(x, y)\nb = f32[4] divide(z, w)\nROOT r = f32[4] divide(a, b)",
+    after=_XYZ
+    + parameters("f32[4]", "w", start=3)
+    + "a = f32[4] multiply(x, w)\nb = f32[4] multiply(y, z)\nROOT r = f32[4] divide(a, b)",
+)
+def divide_quotients(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    x: HloInstruction,
+    y: HloInstruction,
+    z: HloInstruction,
+    w: HloInstruction,
+) -> HloInstruction:
     """(x/y) / (z/w) becomes (x*w) / (y*z)."""
     shape = instruction.shape
-    return computation.add("divide", shape, (computation.add("multiply", shape, (x, w)), computation.add("multiply", shape, (y, z))))
+    return computation.add(
+        "divide", shape, (computation.add("multiply", shape, (x, w)), computation.add("multiply", shape, (y, z)))
+    )
 
 
-@rule(divide(divide(any_("x"), any_("y")), any_("z")), exactness=Exactness.REAL, when=(inexact_type,),
-      before=_XYZ + "q = f32[4] divide(x, y)\nROOT r = f32[4] divide(q, z)",
-      after=_XYZ + "m = f32[4] multiply(y, z)\nROOT r = f32[4] divide(x, m)")
-def divide_quotient(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction,
-                    z: HloInstruction) -> HloInstruction:
+@rule(
+    divide(divide(any_("x"), any_("y")), any_("z")),
+    exactness=Exactness.REAL,
+    when=(inexact_type,),
+    before=_XYZ + "q = f32[4] divide(x, y)\nROOT r = f32[4] divide(q, z)",
+    after=_XYZ + "m = f32[4] multiply(y, z)\nROOT r = f32[4] divide(x, m)",
+)
+def divide_quotient(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, z: HloInstruction
+) -> HloInstruction:
     """(x/y) / z becomes x / (y*z)."""
     return computation.add("divide", instruction.shape, (x, computation.add("multiply", instruction.shape, (y, z))))
 
 
-@rule(divide(any_("x"), divide(any_("y"), any_("z"))), exactness=Exactness.REAL, when=(inexact_type,),
-      before=_XYZ + "q = f32[4] divide(y, z)\nROOT r = f32[4] divide(x, q)",
-      after=_XYZ + "m = f32[4] multiply(x, z)\nROOT r = f32[4] divide(m, y)")
-def divide_by_quotient(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction,
-                       z: HloInstruction) -> HloInstruction:
+@rule(
+    divide(any_("x"), divide(any_("y"), any_("z"))),
+    exactness=Exactness.REAL,
+    when=(inexact_type,),
+    before=_XYZ + "q = f32[4] divide(y, z)\nROOT r = f32[4] divide(x, q)",
+    after=_XYZ + "m = f32[4] multiply(x, z)\nROOT r = f32[4] divide(m, y)",
+)
+def divide_by_quotient(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, z: HloInstruction
+) -> HloInstruction:
     """x / (y/z) becomes (x*z) / y."""
     return computation.add("divide", instruction.shape, (computation.add("multiply", instruction.shape, (x, z)), y))
 
 
-@rule(remainder(remainder(any_("x"), any_("y"), name="inner"), any_("y")), exactness=Exactness.BITWISE,
-      before=_XY + "a = f32[4] remainder(x, y)\nROOT r = f32[4] remainder(a, y)", after=_XY + "ROOT a = f32[4] remainder(x, y)")
+@rule(
+    remainder(remainder(any_("x"), any_("y"), name="inner"), any_("y")),
+    exactness=Exactness.BITWISE,
+    before=_XY + "a = f32[4] remainder(x, y)\nROOT r = f32[4] remainder(a, y)",
+    after=_XY + "ROOT a = f32[4] remainder(x, y)",
+)
 def remainder_twice(inner: HloInstruction) -> HloInstruction:
     """(x rem y) rem y becomes x rem y."""
     return inner
 
 
-@rule(remainder(any_("x"), splat("c")).that(is_unsigned), exactness=Exactness.BITWISE, when=(by_power_of_two,),
-      before=_U + filled("c", "u32[4]", 8) + "ROOT r = u32[4] remainder(x, c)",
-      after=_U + filled("k", "u32[4]", 7) + "ROOT r = u32[4] and(x, k)")
+@rule(
+    remainder(any_("x"), splat("c")).that(is_unsigned),
+    exactness=Exactness.BITWISE,
+    when=(by_power_of_two,),
+    before=_U + filled("c", "u32[4]", 8) + "ROOT r = u32[4] remainder(x, c)",
+    after=_U + filled("k", "u32[4]", 7) + "ROOT r = u32[4] and(x, k)",
+)
 def unsigned_remainder_to_mask(computation: HloComputation, x: HloInstruction, c: HloInstruction) -> HloInstruction:
     """x rem 2**k becomes x and (2**k - 1), for unsigned integers."""
     exponent = power_of_two(c)
@@ -193,8 +285,13 @@ def unsigned_remainder_to_mask(computation: HloComputation, x: HloInstruction, c
     return computation.add("and", x.shape, (x, splat_constant(computation, x.shape, (1 << exponent) - 1)))
 
 
-@rule(remainder(any_("x"), splat("c")).that(is_signed), exactness=Exactness.BITWISE, when=(by_power_of_two,),
-      before=_S + filled("c", "s32[4]", 8) + "ROOT r = s32[4] remainder(x, c)", after=_S + _SIGNED_EIGHT % (7, "and"))
+@rule(
+    remainder(any_("x"), splat("c")).that(is_signed),
+    exactness=Exactness.BITWISE,
+    when=(by_power_of_two,),
+    before=_S + filled("c", "s32[4]", 8) + "ROOT r = s32[4] remainder(x, c)",
+    after=_S + _SIGNED_EIGHT % (7, "and"),
+)
 def signed_remainder_to_mask(computation: HloComputation, x: HloInstruction, c: HloInstruction) -> HloInstruction:
     """x rem 2**k becomes a mask of |x| with the sign of x, for signed integers."""
     exponent = power_of_two(c)

@@ -36,7 +36,12 @@ def is_non_negative(i: HloInstruction, depth: int = _DEPTH) -> bool:
         return is_non_negative(operands[0], depth - 1)
     if name == "constant":
         value = uniform_value(i)
-        return value is not None and not isinstance(value, complex) and not math.isnan(value) and math.copysign(1, value) > 0
+        return (
+            value is not None
+            and not isinstance(value, complex)
+            and not math.isnan(value)
+            and math.copysign(1, value) > 0
+        )
     if name == "iota":
         dimension = i.shape.dimensions[i.attributes["iota_dimension"]]
         return kind.is_float or dimension <= 1 << (kind.bits - 1)

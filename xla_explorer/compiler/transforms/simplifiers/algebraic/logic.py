@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_explorer.compiler.rewriting.construction import splat_constant
-from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.guards import boolean, real_type
 from xla_explorer.compiler.rewriting.operators import and_, clamp, maximum, minimum, not_, or_, xor
 from xla_explorer.compiler.rewriting.patterns import any_, operator, scalar, splat, uniform_value
@@ -30,57 +30,91 @@ _ZERO = filled("k", "s32[4]", 0)
 _extremum = operator("maximum", "minimum")
 
 
-@rule(and_(any_("x"), scalar(1)), exactness=Exactness.BITWISE, when=(boolean,),
-      before=_P + _TRUE + "ROOT r = pred[4] and(x, k)", after=_P.replace("x =", "ROOT x ="))
+@rule(
+    and_(any_("x"), scalar(1)),
+    exactness=Exactness.BITWISE,
+    when=(boolean,),
+    before=_P + _TRUE + "ROOT r = pred[4] and(x, k)",
+    after=_P.replace("x =", "ROOT x ="),
+)
 def and_true(x: HloInstruction) -> HloInstruction:
     """x and true becomes x."""
     return x
 
 
-@rule(and_(any_(), scalar(0, "zero")), exactness=Exactness.BITWISE,
-      before=_N + _ZERO + "ROOT r = s32[4] and(x, k)", after=_N + _ZERO.replace("k = s32[4] b", "ROOT k = s32[4] b"))
+@rule(
+    and_(any_(), scalar(0, "zero")),
+    exactness=Exactness.BITWISE,
+    before=_N + _ZERO + "ROOT r = s32[4] and(x, k)",
+    after=_N + _ZERO.replace("k = s32[4] b", "ROOT k = s32[4] b"),
+)
 def and_zero(zero: HloInstruction) -> HloInstruction:
     """x and 0 becomes 0."""
     return zero
 
 
-@rule(or_(any_(), scalar(1, "true")), exactness=Exactness.BITWISE, when=(boolean,),
-      before=_P + _TRUE + "ROOT r = pred[4] or(x, k)", after=_P + _TRUE.replace("k = pred[4] b", "ROOT k = pred[4] b"))
+@rule(
+    or_(any_(), scalar(1, "true")),
+    exactness=Exactness.BITWISE,
+    when=(boolean,),
+    before=_P + _TRUE + "ROOT r = pred[4] or(x, k)",
+    after=_P + _TRUE.replace("k = pred[4] b", "ROOT k = pred[4] b"),
+)
 def or_true(true: HloInstruction) -> HloInstruction:
     """x or true becomes true."""
     return true
 
 
-@rule(or_(any_("x"), scalar(0)), exactness=Exactness.BITWISE,
-      before=_N + _ZERO + "ROOT r = s32[4] or(x, k)", after=_N.replace("x =", "ROOT x ="))
+@rule(
+    or_(any_("x"), scalar(0)),
+    exactness=Exactness.BITWISE,
+    before=_N + _ZERO + "ROOT r = s32[4] or(x, k)",
+    after=_N.replace("x =", "ROOT x ="),
+)
 def or_zero(x: HloInstruction) -> HloInstruction:
     """x or 0 becomes x."""
     return x
 
 
-@rule(xor(any_("x"), any_("x")), exactness=Exactness.BITWISE,
-      before=_N + "ROOT r = s32[4] xor(x, x)", after=_N + _ZERO.replace("k = s32[4] b", "ROOT k = s32[4] b"))
+@rule(
+    xor(any_("x"), any_("x")),
+    exactness=Exactness.BITWISE,
+    before=_N + "ROOT r = s32[4] xor(x, x)",
+    after=_N + _ZERO.replace("k = s32[4] b", "ROOT k = s32[4] b"),
+)
 def xor_self(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """x xor x becomes 0."""
     return splat_constant(computation, instruction.shape, 0)
 
 
-@rule(xor(any_("x"), scalar(0)), exactness=Exactness.BITWISE,
-      before=_N + _ZERO + "ROOT r = s32[4] xor(x, k)", after=_N.replace("x =", "ROOT x ="))
+@rule(
+    xor(any_("x"), scalar(0)),
+    exactness=Exactness.BITWISE,
+    before=_N + _ZERO + "ROOT r = s32[4] xor(x, k)",
+    after=_N.replace("x =", "ROOT x ="),
+)
 def xor_zero(x: HloInstruction) -> HloInstruction:
     """x xor 0 becomes x."""
     return x
 
 
-@rule(not_(not_(any_("x"))), exactness=Exactness.BITWISE,
-      before=_P + "n = pred[4] not(x)\nROOT r = pred[4] not(n)", after=_P.replace("x =", "ROOT x ="))
+@rule(
+    not_(not_(any_("x"))),
+    exactness=Exactness.BITWISE,
+    before=_P + "n = pred[4] not(x)\nROOT r = pred[4] not(n)",
+    after=_P.replace("x =", "ROOT x ="),
+)
 def not_not(x: HloInstruction) -> HloInstruction:
     """not(not(x)) becomes x."""
     return x
 
 
-@rule(_extremum(any_("x"), any_("x")), exactness=Exactness.BITWISE,
-      before=_F + "ROOT r = f32[4] maximum(x, x)", after=_F.replace("x =", "ROOT x ="))
+@rule(
+    _extremum(any_("x"), any_("x")),
+    exactness=Exactness.BITWISE,
+    before=_F + "ROOT r = f32[4] maximum(x, x)",
+    after=_F.replace("x =", "ROOT x ="),
+)
 def extremum_of_self(x: HloInstruction) -> HloInstruction:
     """max(x, x) and min(x, x) become x."""
     return x
@@ -88,20 +122,28 @@ def extremum_of_self(x: HloInstruction) -> HloInstruction:
 
 def is_lowest(instruction: HloInstruction, c: HloInstruction) -> Reason | None:
     """The constant is the smallest value of its type."""
-    return None if uniform_value(c) == lowest(c) else refuse("not-the-lowest", f"%{c.name} is not the smallest {c.shape.element_type}")
+    return (
+        None
+        if uniform_value(c) == lowest(c)
+        else refuse("not-the-lowest", f"%{c.name} is not the smallest {c.shape.element_type}")
+    )
 
 
 def is_highest(instruction: HloInstruction, c: HloInstruction) -> Reason | None:
     """The constant is the largest value of its type."""
-    return None if uniform_value(c) == highest(c) else refuse("not-the-highest", f"%{c.name} is not the largest {c.shape.element_type}")
+    return (
+        None
+        if uniform_value(c) == highest(c)
+        else refuse("not-the-highest", f"%{c.name} is not the largest {c.shape.element_type}")
+    )
 
 
 def _has_lowest_operand(i: HloInstruction) -> bool:
-    return any([_is_extreme(o, lowest) for o in i.operands])
+    return any(_is_extreme(o, lowest) for o in i.operands)
 
 
 def _has_highest_operand(i: HloInstruction) -> bool:
-    return any([_is_extreme(o, highest) for o in i.operands])
+    return any(_is_extreme(o, highest) for o in i.operands)
 
 
 def _is_extreme(i: HloInstruction, limit: Callable[[HloInstruction], Any]) -> bool:
@@ -111,29 +153,47 @@ def _is_extreme(i: HloInstruction, limit: Callable[[HloInstruction], Any]) -> bo
     return value is not None and bool(value == limit(i))
 
 
-@rule(maximum(any_("x"), splat("c")).that(_has_lowest_operand), exactness=Exactness.BITWISE, when=(real_type, is_lowest),
-      before=_F + filled("c", "f32[4]", "-inf") + "ROOT r = f32[4] maximum(x, c)", after=_F.replace("x =", "ROOT x ="))
+@rule(
+    maximum(any_("x"), splat("c")).that(_has_lowest_operand),
+    exactness=Exactness.BITWISE,
+    when=(real_type, is_lowest),
+    before=_F + filled("c", "f32[4]", "-inf") + "ROOT r = f32[4] maximum(x, c)",
+    after=_F.replace("x =", "ROOT x ="),
+)
 def maximum_with_lowest(x: HloInstruction) -> HloInstruction:
     """max(x, smallest value of the type) becomes x; for floats the smallest is -inf, and NaN passes through max."""
     return x
 
 
-@rule(minimum(any_("x"), splat("c")).that(_has_highest_operand), exactness=Exactness.BITWISE, when=(real_type, is_highest),
-      before=_F + filled("c", "f32[4]", "inf") + "ROOT r = f32[4] minimum(x, c)", after=_F.replace("x =", "ROOT x ="))
+@rule(
+    minimum(any_("x"), splat("c")).that(_has_highest_operand),
+    exactness=Exactness.BITWISE,
+    when=(real_type, is_highest),
+    before=_F + filled("c", "f32[4]", "inf") + "ROOT r = f32[4] minimum(x, c)",
+    after=_F.replace("x =", "ROOT x ="),
+)
 def minimum_with_highest(x: HloInstruction) -> HloInstruction:
     """min(x, largest value of the type) becomes x; for floats the largest is inf, and NaN passes through min."""
     return x
 
 
-@rule(maximum(maximum(any_("x"), any_("y"), name="inner"), any_("y")), exactness=Exactness.NUMERIC,
-      before=_FG + "m = f32[4] maximum(x, y)\nROOT r = f32[4] maximum(m, y)", after=_FG + "ROOT m = f32[4] maximum(x, y)")
+@rule(
+    maximum(maximum(any_("x"), any_("y"), name="inner"), any_("y")),
+    exactness=Exactness.NUMERIC,
+    before=_FG + "m = f32[4] maximum(x, y)\nROOT r = f32[4] maximum(m, y)",
+    after=_FG + "ROOT m = f32[4] maximum(x, y)",
+)
 def maximum_absorbs(inner: HloInstruction) -> HloInstruction:
     """max(max(x, y), y) becomes max(x, y)."""
     return inner
 
 
-@rule(minimum(minimum(any_("x"), any_("y"), name="inner"), any_("y")), exactness=Exactness.NUMERIC,
-      before=_FG + "m = f32[4] minimum(x, y)\nROOT r = f32[4] minimum(m, y)", after=_FG + "ROOT m = f32[4] minimum(x, y)")
+@rule(
+    minimum(minimum(any_("x"), any_("y"), name="inner"), any_("y")),
+    exactness=Exactness.NUMERIC,
+    before=_FG + "m = f32[4] minimum(x, y)\nROOT r = f32[4] minimum(m, y)",
+    after=_FG + "ROOT m = f32[4] minimum(x, y)",
+)
 def minimum_absorbs(inner: HloInstruction) -> HloInstruction:
     """min(min(x, y), y) becomes min(x, y)."""
     return inner
@@ -142,38 +202,75 @@ def minimum_absorbs(inner: HloInstruction) -> HloInstruction:
 def are_in_order(low: HloInstruction, high: HloInstruction) -> Reason | None:
     """The lower bound is below the upper one."""
     a, b = uniform_value(low), uniform_value(high)
-    return None if not isinstance(a, complex) and a < b else refuse("bounds-cross", f"{a} is not below {b}", low=a, high=b)
+    return (
+        None if not isinstance(a, complex) and a < b else refuse("bounds-cross", f"{a} is not below {b}", low=a, high=b)
+    )
 
 
-@rule(maximum(splat("low"), minimum(any_("x"), splat("high"))), exactness=Exactness.NUMERIC, when=(real_type, are_in_order),
-      before=_F + filled("lo", "f32[4]", 1) + filled("hi", "f32[4]", 2) + "m = f32[4] minimum(x, hi)\nROOT r = f32[4] maximum(lo, m)",
-      after=_F + filled("lo", "f32[4]", 1) + filled("hi", "f32[4]", 2) + "ROOT r = f32[4] clamp(lo, x, hi)")
-def clamp_from_maximum(computation: HloComputation, instruction: HloInstruction, low: HloInstruction, x: HloInstruction,
-                       high: HloInstruction) -> HloInstruction:
+@rule(
+    maximum(splat("low"), minimum(any_("x"), splat("high"))),
+    exactness=Exactness.NUMERIC,
+    when=(real_type, are_in_order),
+    before=_F
+    + filled("lo", "f32[4]", 1)
+    + filled("hi", "f32[4]", 2)
+    + "m = f32[4] minimum(x, hi)\nROOT r = f32[4] maximum(lo, m)",
+    after=_F + filled("lo", "f32[4]", 1) + filled("hi", "f32[4]", 2) + "ROOT r = f32[4] clamp(lo, x, hi)",
+)
+def clamp_from_maximum(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    low: HloInstruction,
+    x: HloInstruction,
+    high: HloInstruction,
+) -> HloInstruction:
     """max(L, min(x, U)) becomes clamp(L, x, U) when L < U."""
     return computation.add("clamp", instruction.shape, (low, x, high))
 
 
-@rule(minimum(splat("high"), maximum(any_("x"), splat("low"))), exactness=Exactness.NUMERIC, when=(real_type, are_in_order),
-      before=_F + filled("lo", "f32[4]", 1) + filled("hi", "f32[4]", 2) + "m = f32[4] maximum(x, lo)\nROOT r = f32[4] minimum(hi, m)",
-      after=_F + filled("lo", "f32[4]", 1) + filled("hi", "f32[4]", 2) + "ROOT r = f32[4] clamp(lo, x, hi)")
-def clamp_from_minimum(computation: HloComputation, instruction: HloInstruction, low: HloInstruction, x: HloInstruction,
-                       high: HloInstruction) -> HloInstruction:
+@rule(
+    minimum(splat("high"), maximum(any_("x"), splat("low"))),
+    exactness=Exactness.NUMERIC,
+    when=(real_type, are_in_order),
+    before=_F
+    + filled("lo", "f32[4]", 1)
+    + filled("hi", "f32[4]", 2)
+    + "m = f32[4] maximum(x, lo)\nROOT r = f32[4] minimum(hi, m)",
+    after=_F + filled("lo", "f32[4]", 1) + filled("hi", "f32[4]", 2) + "ROOT r = f32[4] clamp(lo, x, hi)",
+)
+def clamp_from_minimum(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    low: HloInstruction,
+    x: HloInstruction,
+    high: HloInstruction,
+) -> HloInstruction:
     """min(U, max(x, L)) becomes clamp(L, x, U) when L < U."""
     return computation.add("clamp", instruction.shape, (low, x, high))
 
 
-@rule(maximum(splat("low"), clamp(splat("low"), any_(), splat("high"), name="inner")), exactness=Exactness.NUMERIC, when=(real_type, are_in_order),
-      before=_F + filled("lo", "f32[4]", 1) + filled("hi", "f32[4]", 2) + "c = f32[4] clamp(lo, x, hi)\nROOT r = f32[4] maximum(lo, c)",
-      after=_F + filled("lo", "f32[4]", 1) + filled("hi", "f32[4]", 2) + "ROOT c = f32[4] clamp(lo, x, hi)")
+@rule(
+    maximum(splat("low"), clamp(splat("low"), any_(), splat("high"), name="inner")),
+    exactness=Exactness.NUMERIC,
+    when=(real_type, are_in_order),
+    before=_F
+    + filled("lo", "f32[4]", 1)
+    + filled("hi", "f32[4]", 2)
+    + "c = f32[4] clamp(lo, x, hi)\nROOT r = f32[4] maximum(lo, c)",
+    after=_F + filled("lo", "f32[4]", 1) + filled("hi", "f32[4]", 2) + "ROOT c = f32[4] clamp(lo, x, hi)",
+)
 def maximum_of_clamp(inner: HloInstruction) -> HloInstruction:
     """max(L, clamp(L, x, U)) becomes clamp(L, x, U) when L < U."""
     return inner
 
 
-@rule(clamp(any_("low"), clamp(any_("low"), any_(), any_("high"), name="inner"), any_("high")), exactness=Exactness.NUMERIC,
-      before=_F + "lo = f32[4] parameter(1)\nhi = f32[4] parameter(2)\nc = f32[4] clamp(lo, x, hi)\nROOT r = f32[4] clamp(lo, c, hi)",
-      after=_F + "lo = f32[4] parameter(1)\nhi = f32[4] parameter(2)\nROOT c = f32[4] clamp(lo, x, hi)")
+@rule(
+    clamp(any_("low"), clamp(any_("low"), any_(), any_("high"), name="inner"), any_("high")),
+    exactness=Exactness.NUMERIC,
+    before=_F
+    + "lo = f32[4] parameter(1)\nhi = f32[4] parameter(2)\nc = f32[4] clamp(lo, x, hi)\nROOT r = f32[4] clamp(lo, c, hi)",
+    after=_F + "lo = f32[4] parameter(1)\nhi = f32[4] parameter(2)\nROOT c = f32[4] clamp(lo, x, hi)",
+)
 def clamp_twice(inner: HloInstruction) -> HloInstruction:
     """clamp(L, clamp(L, x, U), U) becomes clamp(L, x, U)."""
     return inner
@@ -182,16 +279,29 @@ def clamp_twice(inner: HloInstruction) -> HloInstruction:
 def apply_one_function(i: HloInstruction) -> bool:
     """Both operands apply the same increasing function, each for this instruction alone."""
     a, b = i.operands
-    return a is not b and a.opcode is b.opcode and len(a.users) == 1 and len(b.users) == 1 and a.operands[0].shape is b.operands[0].shape
+    return (
+        a is not b
+        and a.opcode is b.opcode
+        and len(a.users) == 1
+        and len(b.users) == 1
+        and a.operands[0].shape is b.operands[0].shape
+    )
 
 
 _monotonic = operator("cbrt", "erf", "logistic", "tanh")
 
 
-@rule(_extremum(_monotonic(any_("x")), _monotonic(any_("y"))).that(apply_one_function), exactness=Exactness.approximate(1),
-      before=_FG + "a = f32[4] tanh(x)\nb = f32[4] tanh(y)\nROOT r = f32[4] maximum(a, b)",
-      after=_FG + "m = f32[4] maximum(x, y)\nROOT r = f32[4] tanh(m)")
-def extremum_inside(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+@rule(
+    _extremum(_monotonic(any_("x")), _monotonic(any_("y"))).that(apply_one_function),
+    exactness=Exactness.approximate(1),
+    before=_FG + "a = f32[4] tanh(x)\nb = f32[4] tanh(y)\nROOT r = f32[4] maximum(a, b)",
+    after=_FG + "m = f32[4] maximum(x, y)\nROOT r = f32[4] tanh(m)",
+)
+def extremum_inside(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
     """max(f(x), f(y)) becomes f(max(x, y)) for an increasing f (tanh, logistic, erf, cbrt); likewise min."""
     function = instruction.operands[0]
-    return computation.add(function.opcode, instruction.shape, (computation.add(instruction.opcode, x.shape, (x, y)),), function.attributes)
+    return computation.add(
+        function.opcode, instruction.shape, (computation.add(instruction.opcode, x.shape, (x, y)),), function.attributes
+    )

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.rewriting.construction import broadcast, broadcast_scalar, reshape, splat_constant, with_dimensions
-from xla_explorer.compiler.rewriting.example import parameters, scalar_constant_text
+from xla_explorer.compiler.rewriting.construction import (
+    broadcast,
+    broadcast_scalar,
+    reshape,
+    splat_constant,
+    with_dimensions,
+)
 from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.example import parameters, scalar_constant_text
 from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
 from xla_explorer.compiler.rewriting.operators import negate, reduce, reduce_window
@@ -34,9 +40,13 @@ def reduces_no_elements(i: HloInstruction) -> bool:
     return is_plain(i) and (i.operands[0].shape.element_count == 0 or i.shape.element_count == 0)
 
 
-@rule(reduce(any_("x"), any_("start")).that(reduces_no_elements), exactness=Exactness.BITWISE,
-      before=_SUM + "x = f32[3,0] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=sum",
-      after=_SUM + "x = f32[3,0] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] broadcast(z), dimensions={}")
+@rule(
+    reduce(any_("x"), any_("start")).that(reduces_no_elements),
+    exactness=Exactness.BITWISE,
+    before=_SUM
+    + "x = f32[3,0] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=sum",
+    after=_SUM + "x = f32[3,0] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] broadcast(z), dimensions={}",
+)
 def reduce_of_empty(computation: HloComputation, instruction: HloInstruction, start: HloInstruction) -> HloInstruction:
     """A reduce of nothing becomes the initial value."""
     return start if not instruction.shape.rank else broadcast_scalar(computation, start, instruction.shape)
@@ -58,20 +68,36 @@ def starts_from_identity(instruction: HloInstruction, start: HloInstruction) -> 
     return None
 
 
-@rule(reduce(any_("x"), any_("start")).that(combines_single_elements), exactness=Exactness.NUMERIC, when=(starts_from_identity, static),
-      before=_SUM + "x = f32[3,1] parameter(0)\n" + _ZERO + "ROOT r = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum",
-      after=_SUM + "x = f32[3,1] parameter(0)\nROOT r = f32[3] reshape(x)")
-def reduce_single_elements(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+@rule(
+    reduce(any_("x"), any_("start")).that(combines_single_elements),
+    exactness=Exactness.NUMERIC,
+    when=(starts_from_identity, static),
+    before=_SUM
+    + "x = f32[3,1] parameter(0)\n"
+    + _ZERO
+    + "ROOT r = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum",
+    after=_SUM + "x = f32[3,1] parameter(0)\nROOT r = f32[3] reshape(x)",
+)
+def reduce_single_elements(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
     """A reduce of dimensions of size one becomes a reshape when the initial value is the identity."""
     return reshape(computation, x, instruction.shape)
 
 
-@rule(reduce(any_("x"), any_("start")).that(combines_single_elements), exactness=Exactness.BITWISE, when=(static,),
-      before=_SUM + "x = f32[3,1] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=sum",
-      after=_SUM + "x = f32[3,1] parameter(0)\nz = f32[] parameter(1)\nb = f32[3] broadcast(z), dimensions={}\na = f32[3] reshape(x)\n"
-            "ROOT r = f32[3] add(b, a)")
-def reduce_single_elements_onto_start(computation: HloComputation, instruction: HloInstruction, x: HloInstruction,
-                                      start: HloInstruction) -> HloInstruction | None:
+@rule(
+    reduce(any_("x"), any_("start")).that(combines_single_elements),
+    exactness=Exactness.BITWISE,
+    when=(static,),
+    before=_SUM
+    + "x = f32[3,1] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=sum",
+    after=_SUM
+    + "x = f32[3,1] parameter(0)\nz = f32[] parameter(1)\nb = f32[3] broadcast(z), dimensions={}\na = f32[3] reshape(x)\n"
+    "ROOT r = f32[3] add(b, a)",
+)
+def reduce_single_elements_onto_start(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, start: HloInstruction
+) -> HloInstruction | None:
     """A reduce of dimensions of size one becomes the reducer's operation on the initial value and x."""
     name = plain_reducer(instruction.called[0])
     if name is None:
@@ -90,21 +116,38 @@ def is_associative(i: HloInstruction) -> bool:
     return is_plain(i) and plain_reducer(i.called[0]) in ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
 
 
-@rule(reduce(negate(any_("x")), scalar(0, "start")).that(adds), exactness=Exactness.NUMERIC, layout="insensitive",
-      before=_X + _ZERO + "n = f32[3,4] negate(x)\nROOT r = f32[3] reduce(n, zero), dimensions={1}, to_apply=sum",
-      after=_X + _ZERO + "s = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum\nROOT r = f32[3] negate(s)")
-def reduce_of_negate(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, start: HloInstruction) -> HloInstruction:
+@rule(
+    reduce(negate(any_("x")), scalar(0, "start")).that(adds),
+    exactness=Exactness.NUMERIC,
+    layout="insensitive",
+    before=_X + _ZERO + "n = f32[3,4] negate(x)\nROOT r = f32[3] reduce(n, zero), dimensions={1}, to_apply=sum",
+    after=_X + _ZERO + "s = f32[3] reduce(x, zero), dimensions={1}, to_apply=sum\nROOT r = f32[3] negate(s)",
+)
+def reduce_of_negate(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, start: HloInstruction
+) -> HloInstruction:
     """The sum of -x becomes minus the sum of x."""
     total = computation.add("reduce", instruction.shape, (x, start), instruction.attributes, called=instruction.called)
     return computation.add("negate", instruction.shape, (total,))
 
 
-@rule(reduce(transpose_of(any_("x"), name="turned"), any_("start")).that(is_associative), exactness=Exactness.REAL,
-      before=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "t = f32[4,2,3] transpose(x), dimensions={2,0,1}\n"
-             "ROOT r = f32[2] reduce(t, zero), dimensions={0,2}, to_apply=sum",
-      after=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "ROOT r = f32[2] reduce(x, zero), dimensions={1,2}, to_apply=sum")
-def reduce_of_transpose(computation: HloComputation, instruction: HloInstruction, turned: HloInstruction, x: HloInstruction,
-                        start: HloInstruction) -> HloInstruction:
+@rule(
+    reduce(transpose_of(any_("x"), name="turned"), any_("start")).that(is_associative),
+    exactness=Exactness.REAL,
+    before=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "t = f32[4,2,3] transpose(x), dimensions={2,0,1}\n"
+    "ROOT r = f32[2] reduce(t, zero), dimensions={0,2}, to_apply=sum",
+    after=_SUM
+    + "x = f32[2,3,4] parameter(0)\n"
+    + _ZERO
+    + "ROOT r = f32[2] reduce(x, zero), dimensions={1,2}, to_apply=sum",
+)
+def reduce_of_transpose(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    turned: HloInstruction,
+    x: HloInstruction,
+    start: HloInstruction,
+) -> HloInstruction:
     """reduce(transpose(x)) becomes a reduce of x over the permuted dimensions, transposed if need be."""
     permutation, reduced = dimensions_of(turned), set(dimensions_of(instruction))
     dimensions = sorted([permutation[d] for d in reduced])
@@ -127,24 +170,50 @@ def reduces_alike(instruction: HloInstruction, inner: HloInstruction, start: Hlo
     return starts_from_identity(instruction, start)
 
 
-@rule(reduce(reduce(name="inner").one_use(), any_("start")).that(is_associative), exactness=Exactness.REAL, when=(reduces_alike,),
-      before=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "a = f32[2,4] reduce(x, zero), dimensions={1}, to_apply=sum\n"
-             "ROOT r = f32[2] reduce(a, zero), dimensions={1}, to_apply=sum",
-      after=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "ROOT r = f32[2] reduce(x, zero), dimensions={1,2}, to_apply=sum")
-def reduce_of_reduce(computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, start: HloInstruction) -> HloInstruction:
+@rule(
+    reduce(reduce(name="inner").one_use(), any_("start")).that(is_associative),
+    exactness=Exactness.REAL,
+    when=(reduces_alike,),
+    before=_SUM
+    + "x = f32[2,3,4] parameter(0)\n"
+    + _ZERO
+    + "a = f32[2,4] reduce(x, zero), dimensions={1}, to_apply=sum\n"
+    "ROOT r = f32[2] reduce(a, zero), dimensions={1}, to_apply=sum",
+    after=_SUM
+    + "x = f32[2,3,4] parameter(0)\n"
+    + _ZERO
+    + "ROOT r = f32[2] reduce(x, zero), dimensions={1,2}, to_apply=sum",
+)
+def reduce_of_reduce(
+    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, start: HloInstruction
+) -> HloInstruction:
     """reduce(reduce(x)) becomes one reduce over the dimensions of both."""
     x, first = inner.operands[0], dimensions_of(inner)
     left = [d for d in range(x.shape.rank) if d not in first]
     dimensions = sorted([*first, *[left[d] for d in dimensions_of(instruction)]])
-    return computation.add("reduce", instruction.shape, (x, start), with_dimensions(dimensions), called=instruction.called)
+    return computation.add(
+        "reduce", instruction.shape, (x, start), with_dimensions(dimensions), called=instruction.called
+    )
 
 
-@rule(reduce(reshape_of(any_("x"), name="other"), any_("start")).that(is_associative), exactness=Exactness.REAL, when=(static,),
-      before=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "a = f32[2,12] reshape(x)\n"
-             "ROOT r = f32[2] reduce(a, zero), dimensions={1}, to_apply=sum",
-      after=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "ROOT r = f32[2] reduce(x, zero), dimensions={1,2}, to_apply=sum")
-def reduce_of_reshape(computation: HloComputation, instruction: HloInstruction, other: HloInstruction, x: HloInstruction,
-                      start: HloInstruction) -> HloInstruction | None:
+@rule(
+    reduce(reshape_of(any_("x"), name="other"), any_("start")).that(is_associative),
+    exactness=Exactness.REAL,
+    when=(static,),
+    before=_SUM + "x = f32[2,3,4] parameter(0)\n" + _ZERO + "a = f32[2,12] reshape(x)\n"
+    "ROOT r = f32[2] reduce(a, zero), dimensions={1}, to_apply=sum",
+    after=_SUM
+    + "x = f32[2,3,4] parameter(0)\n"
+    + _ZERO
+    + "ROOT r = f32[2] reduce(x, zero), dimensions={1,2}, to_apply=sum",
+)
+def reduce_of_reshape(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    other: HloInstruction,
+    x: HloInstruction,
+    start: HloInstruction,
+) -> HloInstruction | None:
     """reduce(reshape(x)) becomes a reduce of x when the reshape leaves alone the dimensions that stay."""
     reduced = set(dimensions_of(instruction))
     sizes = other.shape.dimensions
@@ -152,7 +221,7 @@ def reduce_of_reshape(computation: HloComputation, instruction: HloInstruction, 
         return None
     back = {to: of for of, to in unmodified_dimensions(x.shape.dimensions, sizes).items()}
     kept = [d for d in range(len(sizes)) if d not in reduced and sizes[d] != 1]
-    if not all([d in back for d in kept]):
+    if not all(d in back for d in kept):
         return None
     dimensions = [d for d in range(x.shape.rank) if d not in [back[k] for k in kept]]
     shape = instruction.shape.with_dimensions([sizes[d] for d in kept])
@@ -167,13 +236,23 @@ def sums_only_repeats(i: HloInstruction) -> bool:
     return adds(i) and not set(dimensions_of(i)) & set(dimensions_of(i.operands[0]))
 
 
-@rule(reduce(broadcast_of(any_("x"), name="wide"), any_("start")).that(sums_only_repeats), exactness=Exactness.REAL, when=(static,),
-      before=_SUM + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nb = f32[3,5] broadcast(x), dimensions={0}\n"
-             "ROOT r = f32[3] reduce(b, z), dimensions={1}, to_apply=sum",
-      after=_SUM + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nn = f32[] constant(5)\nnb = f32[3] broadcast(n), dimensions={}\n"
-            "m = f32[3] multiply(x, nb)\nzb = f32[3] broadcast(z), dimensions={}\nROOT r = f32[3] add(m, zb)")
-def sum_of_broadcast(computation: HloComputation, instruction: HloInstruction, wide: HloInstruction, x: HloInstruction,
-                     start: HloInstruction) -> HloInstruction:
+@rule(
+    reduce(broadcast_of(any_("x"), name="wide"), any_("start")).that(sums_only_repeats),
+    exactness=Exactness.REAL,
+    when=(static,),
+    before=_SUM + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nb = f32[3,5] broadcast(x), dimensions={0}\n"
+    "ROOT r = f32[3] reduce(b, z), dimensions={1}, to_apply=sum",
+    after=_SUM
+    + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nn = f32[] constant(5)\nnb = f32[3] broadcast(n), dimensions={}\n"
+    "m = f32[3] multiply(x, nb)\nzb = f32[3] broadcast(z), dimensions={}\nROOT r = f32[3] add(m, zb)",
+)
+def sum_of_broadcast(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    wide: HloInstruction,
+    x: HloInstruction,
+    start: HloInstruction,
+) -> HloInstruction:
     """The sum over repeated elements becomes the element times their number, plus the initial value."""
     reduced, shape = dimensions_of(instruction), instruction.shape
     count = 1
@@ -185,7 +264,9 @@ def sum_of_broadcast(computation: HloComputation, instruction: HloInstruction, w
         computation.remove(part)
         part = x
     product = computation.add("multiply", shape, (part, splat_constant(computation, shape, count)))
-    return computation.add("add", shape, (product, start if not shape.rank else broadcast_scalar(computation, start, shape)))
+    return computation.add(
+        "add", shape, (product, start if not shape.rank else broadcast_scalar(computation, start, shape))
+    )
 
 
 _IDEMPOTENT = frozenset(["maximum", "minimum", "and", "or"])
@@ -194,16 +275,28 @@ _IDEMPOTENT = frozenset(["maximum", "minimum", "and", "or"])
 def repeats_do_not_matter(i: HloInstruction) -> bool:
     """The reducer gives the same for one or many equal values, and every element is one scalar."""
     wide = i.operands[0]
-    return is_plain(i) and i.shape.is_scalar and wide.operands[0].shape.is_scalar and wide.shape.element_count > 0 \
+    return (
+        is_plain(i)
+        and i.shape.is_scalar
+        and wide.operands[0].shape.is_scalar
+        and wide.shape.element_count > 0
         and plain_reducer(i.called[0]) in _IDEMPOTENT
+    )
 
 
-@rule(reduce(broadcast_of(any_("x")), any_("start")).that(repeats_do_not_matter), exactness=Exactness.BITWISE,
-      before="most {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] maximum(a, b)\n}\n---\n"
-             + parameters("f32[]", "x", "z") + "b = f32[5] broadcast(x), dimensions={}\nROOT r = f32[] reduce(b, z), dimensions={0}, to_apply=most",
-      after="most {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] maximum(a, b)\n}\n---\n"
-            + parameters("f32[]", "x", "z") + "ROOT r = f32[] maximum(x, z)")
-def extremum_of_broadcast(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, start: HloInstruction) -> HloInstruction:
+@rule(
+    reduce(broadcast_of(any_("x")), any_("start")).that(repeats_do_not_matter),
+    exactness=Exactness.BITWISE,
+    before="most {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] maximum(a, b)\n}\n---\n"
+    + parameters("f32[]", "x", "z")
+    + "b = f32[5] broadcast(x), dimensions={}\nROOT r = f32[] reduce(b, z), dimensions={0}, to_apply=most",
+    after="most {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] maximum(a, b)\n}\n---\n"
+    + parameters("f32[]", "x", "z")
+    + "ROOT r = f32[] maximum(x, z)",
+)
+def extremum_of_broadcast(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, start: HloInstruction
+) -> HloInstruction:
     """The maximum, minimum, and, or of one scalar repeated becomes the operation on it and the initial value."""
     name = plain_reducer(instruction.called[0])
     assert name is not None
@@ -212,13 +305,23 @@ def extremum_of_broadcast(computation: HloComputation, instruction: HloInstructi
 
 def has_windows_of_one(i: HloInstruction) -> bool:
     """Every window holds one element, in place."""
-    return (is_plain(i) and i.shape.base is i.operands[0].shape.base
-            and all([w.size == 1 and w.stride == 1 and w.base_dilation == 1 and not w.padding_low and not w.padding_high
-                     for w in i.attributes.value("window").dimensions]))
+    return (
+        is_plain(i)
+        and i.shape.base is i.operands[0].shape.base
+        and all(
+            w.size == 1 and w.stride == 1 and w.base_dilation == 1 and not w.padding_low and not w.padding_high
+            for w in i.attributes.value("window").dimensions
+        )
+    )
 
 
-@rule(reduce_window(any_("x"), any_("start")).that(has_windows_of_one), exactness=Exactness.NUMERIC, when=(starts_from_identity,),
-      before=_X + _ZERO + "ROOT r = f32[3,4] reduce-window(x, zero), window={size=1x1}, to_apply=sum", after=_SUM + "ROOT x = f32[3,4] parameter(0)\n")
+@rule(
+    reduce_window(any_("x"), any_("start")).that(has_windows_of_one),
+    exactness=Exactness.NUMERIC,
+    when=(starts_from_identity,),
+    before=_X + _ZERO + "ROOT r = f32[3,4] reduce-window(x, zero), window={size=1x1}, to_apply=sum",
+    after=_SUM + "ROOT x = f32[3,4] parameter(0)\n",
+)
 def reduce_window_of_ones(x: HloInstruction) -> HloInstruction:
     """A reduce-window whose windows hold one element becomes x when the initial value is the identity."""
     return x

@@ -6,10 +6,21 @@ Source: algebraic_simplifier.cc, HandleExp, HandleLog, HandlePower, HandleSqrt, 
 from __future__ import annotations
 
 from xla_explorer.compiler.rewriting.construction import splat_constant
-from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.guards import inexact_type, keeps_shape, real_type
-from xla_explorer.compiler.rewriting.operators import complex_, divide, exponential, imag, log, multiply, power, real, rsqrt, sqrt
+from xla_explorer.compiler.rewriting.operators import (
+    complex_,
+    divide,
+    exponential,
+    imag,
+    log,
+    multiply,
+    power,
+    real,
+    rsqrt,
+    sqrt,
+)
 from xla_explorer.compiler.rewriting.patterns import any_, scalar
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import non_negative
@@ -26,25 +37,42 @@ _ABS = parameters("f32[4]", "w") + "x = f32[4] abs(w)\n"
 _ONE = filled("one", "f32[4]", 1)
 
 
-@rule(exponential(scalar(0)), exactness=Exactness.BITWISE, before=filled("zero", "f32[4]", 0) + "ROOT r = f32[4] exponential(zero)",
-      after=_ONE.replace("one = f32[4] b", "ROOT one = f32[4] b"))
+@rule(
+    exponential(scalar(0)),
+    exactness=Exactness.BITWISE,
+    before=filled("zero", "f32[4]", 0) + "ROOT r = f32[4] exponential(zero)",
+    after=_ONE.replace("one = f32[4] b", "ROOT one = f32[4] b"),
+)
 def exponential_of_zero(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """exp(0) becomes 1."""
     return splat_constant(computation, instruction.shape, 1)
 
 
-@rule(log(exponential(any_("x"))), exactness=Exactness.REAL, when=(real_type,),
-      before=_X + "e = f32[4] exponential(x)\nROOT r = f32[4] log(e)", after=_ROOT_X)
+@rule(
+    log(exponential(any_("x"))),
+    exactness=Exactness.REAL,
+    when=(real_type,),
+    before=_X + "e = f32[4] exponential(x)\nROOT r = f32[4] log(e)",
+    after=_ROOT_X,
+)
 def log_of_exponential(x: HloInstruction) -> HloInstruction:
     """log(exp(x)) becomes x. XLA does this by default, although exp overflows for large x."""
     return x
 
 
-@rule(log(power(any_("x"), any_("y"))), exactness=Exactness.REAL, when=(real_type,),
-      before=_XY + "p = f32[4] power(x, y)\nROOT r = f32[4] log(p)",
-      after=_XY + filled("zero", "f32[4]", 0) + "c = pred[4] compare(y, zero), direction=EQ\na = f32[4] abs(x)\nl = f32[4] log(a)\n"
-            "m = f32[4] multiply(l, y)\nROOT r = f32[4] select(c, zero, m)")
-def log_of_power(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+@rule(
+    log(power(any_("x"), any_("y"))),
+    exactness=Exactness.REAL,
+    when=(real_type,),
+    before=_XY + "p = f32[4] power(x, y)\nROOT r = f32[4] log(p)",
+    after=_XY
+    + filled("zero", "f32[4]", 0)
+    + "c = pred[4] compare(y, zero), direction=EQ\na = f32[4] abs(x)\nl = f32[4] log(a)\n"
+    "m = f32[4] multiply(l, y)\nROOT r = f32[4] select(c, zero, m)",
+)
+def log_of_power(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
     """log(x**y) becomes y * log|x|, and 0 where y is 0."""
     shape = instruction.shape
     zero = splat_constant(computation, shape, 0)
@@ -53,89 +81,143 @@ def log_of_power(computation: HloComputation, instruction: HloInstruction, x: Hl
     return computation.add("select", shape, (is_zero, zero, computation.add("multiply", shape, (logarithm, y))))
 
 
-@rule(log(sqrt(any_("x"))), exactness=Exactness.REAL, before=_X + "s = f32[4] sqrt(x)\nROOT r = f32[4] log(s)",
-      after=_X + filled("half", "f32[4]", 0.5) + "l = f32[4] log(x)\nROOT r = f32[4] multiply(l, half)")
+@rule(
+    log(sqrt(any_("x"))),
+    exactness=Exactness.REAL,
+    before=_X + "s = f32[4] sqrt(x)\nROOT r = f32[4] log(s)",
+    after=_X + filled("half", "f32[4]", 0.5) + "l = f32[4] log(x)\nROOT r = f32[4] multiply(l, half)",
+)
 def log_of_sqrt(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
     """log(sqrt(x)) becomes log(x) * 0.5."""
     half = splat_constant(computation, instruction.shape, 0.5)
     return computation.add("multiply", instruction.shape, (computation.add("log", instruction.shape, (x,)), half))
 
 
-@rule(log(rsqrt(any_("x"))), exactness=Exactness.REAL, before=_X + "s = f32[4] rsqrt(x)\nROOT r = f32[4] log(s)",
-      after=_X + filled("half", "f32[4]", -0.5) + "l = f32[4] log(x)\nROOT r = f32[4] multiply(l, half)")
+@rule(
+    log(rsqrt(any_("x"))),
+    exactness=Exactness.REAL,
+    before=_X + "s = f32[4] rsqrt(x)\nROOT r = f32[4] log(s)",
+    after=_X + filled("half", "f32[4]", -0.5) + "l = f32[4] log(x)\nROOT r = f32[4] multiply(l, half)",
+)
 def log_of_rsqrt(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
     """log(rsqrt(x)) becomes log(x) * -0.5."""
     half = splat_constant(computation, instruction.shape, -0.5)
     return computation.add("multiply", instruction.shape, (computation.add("log", instruction.shape, (x,)), half))
 
 
-@rule(power(any_("x"), scalar(0)), exactness=Exactness.BITWISE,
-      before=_X + filled("zero", "f32[4]", 0) + "ROOT r = f32[4] power(x, zero)", after=_X + _ONE.replace("one = f32[4] b", "ROOT one = f32[4] b"))
+@rule(
+    power(any_("x"), scalar(0)),
+    exactness=Exactness.BITWISE,
+    before=_X + filled("zero", "f32[4]", 0) + "ROOT r = f32[4] power(x, zero)",
+    after=_X + _ONE.replace("one = f32[4] b", "ROOT one = f32[4] b"),
+)
 def power_zero(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """x**0 becomes 1."""
     return splat_constant(computation, instruction.shape, 1)
 
 
-@rule(power(any_("x"), scalar(1)), exactness=Exactness.BITWISE, before=_X + _ONE + "ROOT r = f32[4] power(x, one)", after=_ROOT_X)
+@rule(
+    power(any_("x"), scalar(1)),
+    exactness=Exactness.BITWISE,
+    before=_X + _ONE + "ROOT r = f32[4] power(x, one)",
+    after=_ROOT_X,
+)
 def power_one(x: HloInstruction) -> HloInstruction:
     """x**1 becomes x."""
     return x
 
 
-@rule(power(exponential(any_("x")), any_("y")), exactness=Exactness.REAL, when=(inexact_type,),
-      before=_XY + "e = f32[4] exponential(x)\nROOT r = f32[4] power(e, y)",
-      after=_XY + "m = f32[4] multiply(x, y)\nROOT r = f32[4] exponential(m)")
-def power_of_exponential(computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
+@rule(
+    power(exponential(any_("x")), any_("y")),
+    exactness=Exactness.REAL,
+    when=(inexact_type,),
+    before=_XY + "e = f32[4] exponential(x)\nROOT r = f32[4] power(e, y)",
+    after=_XY + "m = f32[4] multiply(x, y)\nROOT r = f32[4] exponential(m)",
+)
+def power_of_exponential(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
     """exp(x)**y becomes exp(x * y). XLA does this by default, although overflow and NaN differ."""
     return computation.add("exponential", instruction.shape, (computation.add("multiply", instruction.shape, (x, y)),))
 
 
-@rule(power(any_("x"), scalar(2)), exactness=Exactness.approximate(1),
-      before=_X + filled("two", "f32[4]", 2) + "ROOT r = f32[4] power(x, two)", after=_X + "ROOT r = f32[4] multiply(x, x)")
+@rule(
+    power(any_("x"), scalar(2)),
+    exactness=Exactness.approximate(1),
+    before=_X + filled("two", "f32[4]", 2) + "ROOT r = f32[4] power(x, two)",
+    after=_X + "ROOT r = f32[4] multiply(x, x)",
+)
 def power_two(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
     """x**2 becomes x * x."""
     return computation.add("multiply", instruction.shape, (x, x))
 
 
-@rule(power(any_("x"), scalar(3)), exactness=Exactness.approximate(2),
-      before=_X + filled("three", "f32[4]", 3) + "ROOT r = f32[4] power(x, three)",
-      after=_X + "s = f32[4] multiply(x, x)\nROOT r = f32[4] multiply(x, s)")
+@rule(
+    power(any_("x"), scalar(3)),
+    exactness=Exactness.approximate(2),
+    before=_X + filled("three", "f32[4]", 3) + "ROOT r = f32[4] power(x, three)",
+    after=_X + "s = f32[4] multiply(x, x)\nROOT r = f32[4] multiply(x, s)",
+)
 def power_three(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
     """x**3 becomes x * (x * x)."""
     return computation.add("multiply", instruction.shape, (x, computation.add("multiply", instruction.shape, (x, x))))
 
 
-@rule(power(any_("x"), scalar(-1)), exactness=Exactness.approximate(1), when=(inexact_type,),
-      before=_X + filled("k", "f32[4]", -1) + "ROOT r = f32[4] power(x, k)", after=_X + _ONE + "ROOT r = f32[4] divide(one, x)")
+@rule(
+    power(any_("x"), scalar(-1)),
+    exactness=Exactness.approximate(1),
+    when=(inexact_type,),
+    before=_X + filled("k", "f32[4]", -1) + "ROOT r = f32[4] power(x, k)",
+    after=_X + _ONE + "ROOT r = f32[4] divide(one, x)",
+)
 def power_minus_one(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
     """x**-1 becomes 1 / x."""
     return computation.add("divide", instruction.shape, (splat_constant(computation, instruction.shape, 1), x))
 
 
-@rule(power(any_("x"), scalar(0.5)), exactness=Exactness.approximate(1), when=(non_negative,),
-      before=_ABS + filled("half", "f32[4]", 0.5) + "ROOT r = f32[4] power(x, half)", after=_ABS + "ROOT r = f32[4] sqrt(x)")
+@rule(
+    power(any_("x"), scalar(0.5)),
+    exactness=Exactness.approximate(1),
+    when=(non_negative,),
+    before=_ABS + filled("half", "f32[4]", 0.5) + "ROOT r = f32[4] power(x, half)",
+    after=_ABS + "ROOT r = f32[4] sqrt(x)",
+)
 def power_half(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
     """x**0.5 becomes sqrt(x) when x is known to be non-negative (at -0 and -inf the two differ)."""
     return computation.add("sqrt", instruction.shape, (x,))
 
 
-@rule(sqrt(multiply(any_("x"), any_("x"))), exactness=Exactness.REAL, when=(real_type,),
-      before=_X + "s = f32[4] multiply(x, x)\nROOT r = f32[4] sqrt(s)", after=_X + "ROOT r = f32[4] abs(x)")
+@rule(
+    sqrt(multiply(any_("x"), any_("x"))),
+    exactness=Exactness.REAL,
+    when=(real_type,),
+    before=_X + "s = f32[4] multiply(x, x)\nROOT r = f32[4] sqrt(s)",
+    after=_X + "ROOT r = f32[4] abs(x)",
+)
 def sqrt_of_square(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
     """sqrt(x * x) becomes |x|. XLA does this by default, although x * x may overflow."""
     return computation.add("abs", instruction.shape, (x,))
 
 
-@rule(rsqrt(power(any_("x"), scalar(-2))), exactness=Exactness.REAL, when=(non_negative,),
-      before=_ABS + filled("k", "f32[4]", -2) + "p = f32[4] power(x, k)\nROOT r = f32[4] rsqrt(p)",
-      after=parameters("f32[4]", "w") + "ROOT x = f32[4] abs(w)")
+@rule(
+    rsqrt(power(any_("x"), scalar(-2))),
+    exactness=Exactness.REAL,
+    when=(non_negative,),
+    before=_ABS + filled("k", "f32[4]", -2) + "p = f32[4] power(x, k)\nROOT r = f32[4] rsqrt(p)",
+    after=parameters("f32[4]", "w") + "ROOT x = f32[4] abs(w)",
+)
 def rsqrt_of_inverse_square(x: HloInstruction) -> HloInstruction:
     """rsqrt(x**-2) becomes x when x is known to be non-negative."""
     return x
 
 
-@rule(rsqrt(divide(scalar(1), any_("x"))), exactness=Exactness.REAL, when=(non_negative,),
-      before=_ABS + _ONE + "q = f32[4] divide(one, x)\nROOT r = f32[4] rsqrt(q)", after=_ABS + "ROOT r = f32[4] sqrt(x)")
+@rule(
+    rsqrt(divide(scalar(1), any_("x"))),
+    exactness=Exactness.REAL,
+    when=(non_negative,),
+    before=_ABS + _ONE + "q = f32[4] divide(one, x)\nROOT r = f32[4] rsqrt(q)",
+    after=_ABS + "ROOT r = f32[4] sqrt(x)",
+)
 def rsqrt_of_inverse(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
     """rsqrt(1 / x) becomes sqrt(x) when x is known to be non-negative."""
     return computation.add("sqrt", instruction.shape, (x,))
@@ -146,35 +228,58 @@ def operand_is_real(x: HloInstruction) -> Reason | None:
     return real_type(x)
 
 
-@rule(complex_(real(any_("z")), imag(any_("z"))), exactness=Exactness.BITWISE,
-      before="z = c64[4] parameter(0)\na = f32[4] real(z)\nb = f32[4] imag(z)\nROOT r = c64[4] complex(a, b)", after="ROOT z = c64[4] parameter(0)")
+@rule(
+    complex_(real(any_("z")), imag(any_("z"))),
+    exactness=Exactness.BITWISE,
+    before="z = c64[4] parameter(0)\na = f32[4] real(z)\nb = f32[4] imag(z)\nROOT r = c64[4] complex(a, b)",
+    after="ROOT z = c64[4] parameter(0)",
+)
 def complex_of_its_parts(z: HloInstruction) -> HloInstruction | None:
     """complex(real(z), imag(z)) becomes z."""
     return z if z.shape.element_type.is_complex else None
 
 
-@rule(real(complex_(any_("x"), any_())), exactness=Exactness.BITWISE,
-      before=_XY + "z = c64[4] complex(x, y)\nROOT r = f32[4] real(z)", after=_XY.replace("x =", "ROOT x ="))
+@rule(
+    real(complex_(any_("x"), any_())),
+    exactness=Exactness.BITWISE,
+    before=_XY + "z = c64[4] complex(x, y)\nROOT r = f32[4] real(z)",
+    after=_XY.replace("x =", "ROOT x ="),
+)
 def real_of_complex(x: HloInstruction) -> HloInstruction:
     """real(complex(x, y)) becomes x."""
     return x
 
 
-@rule(imag(complex_(any_(), any_("y"))), exactness=Exactness.BITWISE,
-      before=_XY + "z = c64[4] complex(x, y)\nROOT r = f32[4] imag(z)", after=_XY.replace("y =", "ROOT y ="))
+@rule(
+    imag(complex_(any_(), any_("y"))),
+    exactness=Exactness.BITWISE,
+    before=_XY + "z = c64[4] complex(x, y)\nROOT r = f32[4] imag(z)",
+    after=_XY.replace("y =", "ROOT y ="),
+)
 def imag_of_complex(y: HloInstruction) -> HloInstruction:
     """imag(complex(x, y)) becomes y."""
     return y
 
 
-@rule(imag(any_("x")), exactness=Exactness.BITWISE, when=(operand_is_real,), before=_X + "ROOT r = f32[4] imag(x)",
-      after=_X + filled("zero", "f32[4]", 0).replace("zero = f32[4] b", "ROOT zero = f32[4] b"))
+@rule(
+    imag(any_("x")),
+    exactness=Exactness.BITWISE,
+    when=(operand_is_real,),
+    before=_X + "ROOT r = f32[4] imag(x)",
+    after=_X + filled("zero", "f32[4]", 0).replace("zero = f32[4] b", "ROOT zero = f32[4] b"),
+)
 def imag_of_real(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """imag(x) becomes 0 when x is not complex."""
     return splat_constant(computation, instruction.shape, 0)
 
 
-@rule(real(any_("x")), exactness=Exactness.BITWISE, when=(keeps_shape,), before=_X + "ROOT r = f32[4] real(x)", after=_ROOT_X)
+@rule(
+    real(any_("x")),
+    exactness=Exactness.BITWISE,
+    when=(keeps_shape,),
+    before=_X + "ROOT r = f32[4] real(x)",
+    after=_ROOT_X,
+)
 def real_of_real(x: HloInstruction) -> HloInstruction:
     """real(x) becomes x when x is not complex."""
     return x

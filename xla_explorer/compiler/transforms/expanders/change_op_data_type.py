@@ -1,0 +1,48 @@
+"""change-op-data-type: dots (and convolutions) of 16-bit floats computed in f32, where the machine has no faster way.
+
+Source: xla/hlo/transforms/simplifiers/change_op_data_type.cc, used so by the CPU compiler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.primitive_type import F32
+
+
+def _is_narrow(i: HloInstruction) -> Reason | None:
+    types = [i.shape.element_type, *[o.shape.element_type for o in i.operands]]
+    if not all(t is not None and t.is_float and t.bits == 16 for t in types):
+        return refuse("not-16-bit", f"%{i.name} is {', '.join([str(t) for t in types])}, not 16-bit floats throughout")
+    return None
+
+
+@register_pass()
+@dataclass(frozen=True, slots=True)
+class ChangeOpDataType:
+    """f16 and bf16 operands become f32, the result is rounded back. Values: at least as exact as accumulation in f32."""
+
+    name: ClassVar[str] = "change-op-data-type"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Every dot and convolution outside fusions."""
+        changed = False
+        fused = module.fusion_computations()
+        for computation in list(module.computations.values()):
+            if computation in fused:
+                continue
+            for i in list(computation.instructions.values()):
+                if i.opcode.name not in ("dot", "convolution") or context.decide(self.name, (_is_narrow,), (), i) is not None:
+                    continue
+                operands = [computation.add("convert", o.shape.with_element_type(F32), (o,)) for o in i.operands]
+                wide = computation.add(i.opcode, i.shape.with_element_type(F32), operands, i.attributes, name=i.name, metadata=i.metadata)
+                computation.replace(i, computation.add("convert", i.shape, (wide,), metadata=i.metadata))
+                computation.remove(i)
+                changed = True
+        return changed
