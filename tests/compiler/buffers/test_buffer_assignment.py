@@ -262,3 +262,14 @@ def test_packing_never_overlaps(pack: Any) -> None:
             b = ranges[m]
             if a.start <= b.end and b.start <= a.end:
                 assert offsets[k] + aligned(a.size) <= offsets[m] or offsets[m] + aligned(b.size) <= offsets[k]
+
+
+def test_scheduling_again_keeps_the_order_of_copies() -> None:
+    text = _LOOP.format(body="ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, a)", init=_GIVEN)
+    module = compiled(text)
+    body = next(c for c in module.computations.values() if c.name == "body")
+    before = body.schedule
+    assert not make_pass("memory-scheduler").run(module, PassContext())
+    assert body.schedule == before
+    assert check_assignment(assign_buffers(module)) == []
+    assigned(text, _X, _Y, passes=(*_ALL, "dce", "memory-scheduler"))

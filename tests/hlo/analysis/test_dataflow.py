@@ -64,7 +64,7 @@ def test_the_order_on_the_time_line_is_that_of_execution() -> None:
     flow = Dataflow(module)
     position = {i.name: p for i, p in flow.positions.items()}
     assert position["y"] < position["w"] < position["c"] < position["n"] < position["g"]
-    assert list(flow.instructions())[0].opcode.name in ("parameter", "constant")
+    assert next(flow.instructions()).opcode.name in ("parameter", "constant")
 
 
 def test_interference_and_joining() -> None:

@@ -14,7 +14,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.copies.copy_edits import CopyEdits
-from xla_explorer.compiler.transforms.scheduling.memory_scheduler import update_schedule
+from xla_explorer.compiler.transforms.scheduling.memory_scheduler import ensure_schedule
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.coalescing import BufferSets
@@ -45,7 +45,7 @@ class CopyInsertion:
         """Insert copies in the entry and in every computation that control flow runs."""
         changed = False
         for computation in sequential_computations(module):
-            changed |= update_schedule(computation)
+            changed |= ensure_schedule(computation)
         return _CopyInserter(module, context).run() or changed
 
 

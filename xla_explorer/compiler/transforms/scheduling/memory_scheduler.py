@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
-from collections.abc import Iterable
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.pipeline.schedule_update import update_schedule
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.in_place import in_place_pairs
 from xla_explorer.hlo.computation import HloComputation
@@ -31,57 +31,19 @@ class MemoryScheduler:
     name: ClassVar[str] = "memory-scheduler"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Make schedules that are absent, mend those that are out of date; an order that holds stays as it is."""
+        """Make schedules that are absent, mend those that are out of date; an order that holds stays as it is
+        (copies stand where they must)."""
         changed = False
         for computation in sequential_computations(module):
-            changed |= update_schedule(computation)
+            changed |= ensure_schedule(computation)
         return changed
 
 
-def update_schedule(computation: HloComputation) -> bool:
-    """Give a computation a schedule that is valid now. Whether anything had to be done.
-
-    Of an old schedule the order of what is left is kept (copies stand where they must); what is new comes just before its
-    first user.
-    """
-    old = computation.schedule
-    if old is None:
-        computation.set_schedule(schedule_computation(computation))
-        return True
-    instructions = computation.instructions
-    rank: dict[HloInstruction, float] = {i: float(k) for k, i in enumerate(old) if instructions.get(i.id) is i}
-    if len(rank) == len(instructions):
-        if len(rank) == len(old) and _respects_operands(old):
-            return False
-    else:
-        for i in reversed(computation.post_order()):
-            if i not in rank:
-                rank[i] = min([rank[u] for u in i.users if u in rank], default=float(len(old))) - 0.5
-    waits = {i: len(set(i.operands)) + len(i.control_predecessors) for i in rank}
-    followers: dict[HloInstruction, list[HloInstruction]] = {}
-    for i in rank:
-        for before in i.control_predecessors:
-            followers.setdefault(before, []).append(i)
-    ready = [(rank[i], i.id, i) for i in rank if waits[i] == 0]
-    heapq.heapify(ready)
-    order: list[HloInstruction] = []
-    while ready:
-        _, _, i = heapq.heappop(ready)
-        order.append(i)
-        for user in (*i.users, *followers.get(i, ())):
-            waits[user] -= 1
-            if waits[user] == 0:
-                heapq.heappush(ready, (rank[user], user.id, user))
-    computation.set_schedule(order)
-    return True
-
-
-def _respects_operands(order: Iterable[HloInstruction]) -> bool:
-    seen: set[HloInstruction] = set()
-    for i in order:
-        if not all(o in seen for o in i.operands) or not all(o in seen for o in i.control_predecessors):
-            return False
-        seen.add(i)
+def ensure_schedule(computation: HloComputation) -> bool:
+    """Give a computation a schedule that is valid now. Whether anything had to be done."""
+    if computation.schedule is not None:
+        return update_schedule(computation)
+    computation.set_schedule(schedule_computation(computation))
     return True
 
 
