@@ -93,17 +93,19 @@ class _Links:
 def _named_fusions(groups: tuple[PictureGroup, ...], nodes: tuple[PictureNode, ...]) -> list[PictureGroup]:
     """A fusion is called by its first three operations that are not plumbing: "subtract, exponential, sum over 1"."""
     words: dict[str, list[str]] = defaultdict(list)
+    plumbing: dict[str, list[str]] = defaultdict(list)
     count: dict[str, int] = defaultdict(int)
     for node in nodes:
         if node.group is None:
             continue
         count[node.group] += 1
         word = node.label if node.kind == "reduction" else _first_word(node)
-        if word not in QUIET and word not in words[node.group]:
-            words[node.group].append(word)
+        listed = plumbing[node.group] if word in QUIET else words[node.group]
+        if word not in listed:
+            listed.append(word)
     named = []
     for group in groups:
-        found = words[group.id]
+        found = words[group.id] or plumbing[group.id]
         if group.kind == "fusion" and group.label == "fusion" and found:
             label = ", ".join(found[:3]) + (f" +{len(found) - 3}" if len(found) > 3 else "")
             detail = " · ".join(filter(None, [f"fusion of {count[group.id]}", group.detail]))

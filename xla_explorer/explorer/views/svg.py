@@ -208,10 +208,10 @@ def _node(node: SceneNode, status: Mapping[int, str]) -> str:
         [" ".join(filter(None, [f"%{node.name}" if node.name else "", node.label, node.detail])), *node.lines]
     )
     out = f'<g transform="translate({_n(node.x - w / 2)} {_n(node.y)})"><title>{escape(title)}</title>'
-    path = outline(node.kind, w, h)
+    path = outline("" if node.box is not None else node.kind, w, h)
     stroke = "2.6" if change == "new" else "1.2"
     if node.box is not None:
-        out += f'<path d="{path}" fill="{line}" fill-opacity=".1" stroke="{line}" stroke-width="{stroke}"/>'
+        out += f'<path d="{path}" fill="{fill}" fill-opacity=".25" stroke="{line}" stroke-width="{stroke}"/>'
         head = f"M4 0H{_n(w - 4)}A4 4 0 0 1 {_n(w)} 4V18H0V4A4 4 0 0 1 4 0Z"
         out += f'<path d="{head}" fill="{fill}" stroke="{line}" stroke-width="{stroke}"/>'
         words = " · ".join(filter(None, [f"%{node.name}" if node.name else "", node.label]))

@@ -91,7 +91,7 @@ function drawNode(node, status, hooks) {
   const w = node.width,
     h = node.height,
     change = statusOfElement(node, status),
-    path = outlineOf(node.kind, w, h),
+    path = outlineOf(node.box ? "" : node.kind, w, h),
     name = node.name ? "%" + node.name : "";
   const title = shape("title");
   title.textContent = [
