@@ -1,6 +1,7 @@
 """What a pass is given besides the module: the journal's front door, overrides, and facts about the target.
 
-Passes never write to the journal. They ask: `context.decide("fusion", CHECKS, producer, consumer)`; the context runs the
+Passes never write to the journal. They ask: `context.decide("fusion", CHECKS, producer, consumer)`; the context runs
+the
 checks, consults the overrides of the user, records the answer with its facts, and returns it.
 """
 
@@ -19,8 +20,10 @@ class StopRequested(Exception):
 
 
 class PassControl:
-    """What the user forces. force and forbid: per decision kind, sets of name (or id) pairs; skipped_rules: rule names that
-    must not fire; skipped_events: sequence numbers of rewrites to leave out (for bisection); stop_after: sequence number."""
+    """What the user forces. force and forbid: per decision kind, sets of name (or id) pairs; skipped_rules: rule
+    names that
+    must not fire; skipped_events: sequence numbers of rewrites to leave out (for bisection); stop_after: sequence
+    number."""
 
     __slots__ = ("forbid", "force", "rewrite_limit", "skipped_rules")
 
@@ -54,7 +57,8 @@ class PassControl:
 
 
 class PassContext:
-    """Handed to every pass. journal: None when off. target: facts about the device, read with `fact`. acting: the pass or rule
+    """Handed to every pass. journal: None when off. target: facts about the device, read with `fact`. acting: the
+    pass or rule
     at work, for the events of the graph's listener; set by the drivers."""
 
     __slots__ = ("acting", "control", "decisions_on", "everything_on", "journal", "rewrites", "target")
@@ -84,7 +88,8 @@ class PassContext:
     ) -> Reason | None:
         """Ask whether to go ahead: None is yes, a Reason is no; the answer is recorded.
 
-        legality checks always hold; an override of the user skips the profitability checks or refuses outright. facts: called
+        legality checks always hold; an override of the user skips the profitability checks or refuses outright.
+        facts: called
         only when the answer is recorded, gives the numbers that spoke for a yes.
         """
         reason: Reason | None = None

@@ -9,7 +9,8 @@ from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 def simplification(name: str = "simplification", *, layout_sensitive: bool = False) -> PassPipeline:
     """The simplifying passes, repeated until none changes anything (XLA's pipeline of that name)."""
     steps = [
-        # Rules first: they remove most of the work of the others, and what they leave as operations on constants is folded below.
+        # Rules first: they remove most of the work of the others, and what they leave as operations on constants is
+        # folded below.
         make_pass("algsimp", is_layout_sensitive=layout_sensitive),
         # Elements without users go before the loop passes ask which elements are live.
         make_pass("tuple-simplifier"),
@@ -23,7 +24,8 @@ def simplification(name: str = "simplification", *, layout_sensitive: bool = Fal
         make_pass("constant_folding"),
         # After folding, which may have made a selector constant.
         make_pass("simplify-conditional"),
-        # Last, when equal things have become equal to look at; its merging gives single uses to the rules of the next round.
+        # Last, when equal things have become equal to look at; its merging gives single uses to the rules of the next
+        # round.
         make_pass("cse", is_layout_sensitive=layout_sensitive),
         make_pass("dce"),
     ]

@@ -12,7 +12,8 @@ from xla_explorer.hlo.module import HloModule
 
 @runtime_checkable
 class HloPass(Protocol):
-    """A frozen dataclass whose fields are its options. `run` returns whether it changed the module; the runner checks that."""
+    """A frozen dataclass whose fields are its options. `run` returns whether it changed the module; the runner checks
+    that."""
 
     name: ClassVar[str]
 

@@ -24,7 +24,8 @@ class PipelineSyntaxError(XlaExplorerError, ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class PassPipeline:
-    """steps: passes and pipelines, in order. fixed_point: repeat until no step changes anything, at most `limit` times."""
+    """steps: passes and pipelines, in order. fixed_point: repeat until no step changes anything, at most `limit`
+    times."""
 
     name: str
     steps: tuple[HloPass | PassPipeline, ...]

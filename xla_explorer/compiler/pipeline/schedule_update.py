@@ -8,7 +8,8 @@ from xla_explorer.hlo.module import HloModule
 
 
 def update_schedule(computation: HloComputation) -> bool:
-    """Drop removed instructions and place new ones just before their first user. Returns whether the schedule changed."""
+    """Drop removed instructions and place new ones just before their first user. Returns whether the schedule
+    changed."""
     old = computation.schedule
     if old is None:
         return False

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 class PassStep:
     """One run of one pass.
 
-    path: names of the pipelines around it; a fixed point appends `#n` in its n-th repetition (from 2). seconds: wall time of
-    the pass alone. before, after: snapshots (None with the journal off). span: id of its span in the journal, -1 without.
+    path: names of the pipelines around it; a fixed point appends `#n` in its n-th repetition (from 2). seconds: wall
+    time of
+    the pass alone. before, after: snapshots (None with the journal off). span: id of its span in the journal, -1
+    without.
     instructions_before, instructions_after, rewrites: counts. error: what it raised, as text.
     """
 
@@ -56,11 +58,15 @@ class PassStep:
 
     def __repr__(self) -> str:
         state = self.error or ("changed" if self.changed else "unchanged")
-        return f"<{self.index} {self.pipeline}/{self.name}: {state}, {self.instructions_after} instructions, {self.seconds * 1e3:.2f} ms>"
+        return (
+            f"<{self.index} {self.pipeline}/{self.name}: {state}, {self.instructions_after} instructions, "
+            f"{self.seconds * 1e3:.2f} ms>"
+        )
 
 
 class PassTrace:
-    """steps: every pass that ran, in order. module: the result (up to the failure, when `error` is set). journal: the events.
+    """steps: every pass that ran, in order. module: the result (up to the failure, when `error` is set). journal: the
+    events.
 
     initial: snapshot before the first pass. error: the exception of a failed pass, else None. pipeline: what was run.
     """
@@ -127,7 +133,8 @@ class PassTrace:
         return found[occurrence]
 
     def to_frame(self) -> pandas.DataFrame:
-        """One row a step: pipeline, pass, changed, seconds, instructions before and after, added, removed, modified, rewrites."""
+        """One row a step: pipeline, pass, changed, seconds, instructions before and after, added, removed, modified,
+        rewrites."""
         import pandas
 
         rows = []
@@ -181,7 +188,8 @@ class PassTrace:
     def __str__(self) -> str:
         lines = [repr(self)[1:-1]]
         lines += [
-            f"  {s.index:3d} {s.pipeline + '/' + s.name:50s} {'changed' if s.changed else '-':8s} {s.instructions_before:6d} -> "
+            f"  {s.index:3d} {s.pipeline + '/' + s.name:50s} {'changed' if s.changed else '-':8s} "
+            f"{s.instructions_before:6d} -> "
             f"{s.instructions_after:6d} {s.seconds * 1e3:9.2f} ms"
             for s in self.steps
         ]

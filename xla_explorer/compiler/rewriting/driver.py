@@ -32,7 +32,8 @@ def applicable(rules: RuleSet, instruction: HloInstruction) -> list[tuple[Rule, 
 def rewrite_computation(computation: HloComputation, rules: RuleSet, context: PassContext) -> int:
     """Apply the rules to a fixed point. Returns the number of rewrites.
 
-    The first rule in order that fits, that no guard and no user's control refuses, and whose build gives an instruction,
+    The first rule in order that fits, that no guard and no user's control refuses, and whose build gives an
+    instruction,
     replaces the visited one. What dies with it is removed at once.
     """
     table = rules.by_opcode

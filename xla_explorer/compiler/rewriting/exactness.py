@@ -15,7 +15,8 @@ class Exactness:
     """What the rule claims.
 
     `BITWISE`: the same bits (payloads of NaN excepted). `NUMERIC`: equal values; a zero may change its sign.
-    `approximate(n)`: within n units in the last place; infinities and NaN stay. `REAL`: equal over the real numbers only:
+    `approximate(n)`: within n units in the last place; infinities and NaN stay. `REAL`: equal over the real numbers
+    only:
     rounding, overflow, infinities and NaN may differ (XLA applies these rules by default).
     """
 
@@ -54,7 +55,7 @@ class Exactness:
 
     def _wrong(self, expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         if expected.dtype.kind in "biu" or not _is_floating(expected):
-            return np.not_equal(expected, actual)
+            return np.asarray(expected != actual, bool)
         if expected.dtype.kind == "c":
             return self._wrong(expected.real, actual.real) | self._wrong(expected.imag, actual.imag)
         a, b = expected.astype(np.float64), actual.astype(np.float64)
@@ -82,21 +83,25 @@ Exactness.NUMERIC = Exactness("numeric")
 Exactness.REAL = Exactness("real")
 
 
+def _float_information(dtype: np.dtype[Any]) -> Any:
+    """eps, smallest subnormal and so on; of the narrow types of ml_dtypes too. ValueError when it is no float."""
+    import ml_dtypes
+
+    information: Any = ml_dtypes.finfo
+    return information(dtype)
+
+
 def _is_floating(array: np.ndarray[Any, Any]) -> bool:
     if array.dtype.kind in "fc":
         return True
-    import ml_dtypes
-
     try:
-        ml_dtypes.finfo(array.dtype)
+        _float_information(array.dtype)
     except (ValueError, TypeError):
         return False
     return True
 
 
 def _unit_in_last_place(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    import ml_dtypes
-
-    info = ml_dtypes.finfo(array.dtype)
+    info = _float_information(array.dtype)
     magnitude = np.abs(array.astype(np.float64))
     return np.asarray(np.maximum(magnitude * float(info.eps), float(info.smallest_subnormal)))

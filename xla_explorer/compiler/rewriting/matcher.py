@@ -1,6 +1,7 @@
 """Patterns compiled to straight-line matcher functions.
 
-Commutative orders are unrolled into successive attempts of nested `if`s that compare opcode rows by identity; measured 5 times
+Commutative orders are unrolled into successive attempts of nested `if`s that compare opcode rows by identity;
+measured 5 times
 faster than walking the pattern.
 """
 
@@ -74,7 +75,8 @@ class _Writer:
         if pattern.value is not None or pattern.uniform:
             test = f"== {self.keep(pattern.value)}" if pattern.value is not None else "is not None"
             conditions.append(
-                f"({variable}.opcode is CONSTANT or {variable}.opcode is BROADCAST) and uniform_value({variable}) {test}"
+                f"({variable}.opcode is CONSTANT or {variable}.opcode is BROADCAST) and "
+                f"uniform_value({variable}) {test}"
             )
         for name, wanted in pattern.attributes:
             conditions.append(f"{variable}.attributes.value({name!r}) == {self.keep(wanted)}")
@@ -107,7 +109,8 @@ def _cost(pair: tuple[Pattern, str]) -> int:
 
 
 def compile_pattern(pattern: Pattern) -> tuple[Matcher, str]:
-    """(function, its source). The function takes an instruction whose opcode is one of the root's and returns the captures.
+    """(function, its source). The function takes an instruction whose opcode is one of the root's and returns the
+    captures.
 
     The root's opcode is not tested again: rule sets are indexed by it.
     """

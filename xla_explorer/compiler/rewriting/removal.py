@@ -1,4 +1,5 @@
-"""Replacing and removing instructions with all that belongs to it: metadata, control edges, operands that die with them."""
+"""Replacing and removing instructions with all that belongs to it: metadata, control edges, operands that die with
+them."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ def compatible_replacement(
 def replace_instruction(
     computation: HloComputation, old: HloInstruction, new: HloInstruction, created_from: int
 ) -> None:
-    """Replace; the new instruction, if it was just made (id >= created_from), inherits metadata and sharding that it lacks."""
+    """Replace; the new instruction, if it was just made (id >= created_from), inherits metadata and sharding that it
+    lacks."""
     if new.id >= created_from:
         if new.metadata is None and old.metadata is not None:
             new.metadata = old.metadata
@@ -84,7 +86,8 @@ def remove_if_dead(
 ) -> int:
     """Remove `start` when nobody uses it, then operands that die with it. Returns the number removed.
 
-    Parameters, the root, what has side effects and what control edges name all stay. on_single: told about operands that have
+    Parameters, the root, what has side effects and what control edges name all stay. on_single: told about operands
+    that have
     one user left, because rules that demand a single use may fit now.
     """
     removed, work, root = 0, [start], computation.root

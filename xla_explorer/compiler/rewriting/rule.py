@@ -1,6 +1,7 @@
 """A rule is data: a pattern, pure guards and a build function; its name, its sentence, its picture and its claim.
 
-The name of the build function, in kebab case, is the rule's public id; the docstring is the sentence shown to people; `before`
+The name of the build function, in kebab case, is the rule's public id; the docstring is the sentence shown to people;
+`before`
 and `after` are the picture and a test; `exactness` is the claim that a property test checks against the evaluator.
 """
 
@@ -98,7 +99,8 @@ def _by_name(
             arguments.append(given[parameter.name])
         elif parameter.default is parameter.empty:
             raise TypeError(
-                f"{function.__name__} asks for {parameter.name!r}; the pattern captures: {', '.join(captured) or 'nothing'}"
+                f"{function.__name__} asks for {parameter.name!r}; the pattern captures: "
+                f"{', '.join(captured) or 'nothing'}"
             )
     head = "lambda i, c:" if without_computation else "lambda computation, i, c:"
     bound: Callable[..., Any] = eval(f"{head} function({', '.join(arguments)})", {"function": function})
@@ -108,10 +110,13 @@ def _by_name(
 def rule(
     pattern: Pattern, *, exactness: Exactness, before: str, after: str, when: Iterable[Check] = (), layout: str = ""
 ) -> Callable[[Callable[..., BuildResult]], Rule]:
-    """Declare a rule. The decorated build function takes, by name, any of `computation`, `instruction` and the captures.
+    """Declare a rule. The decorated build function takes, by name, any of `computation`, `instruction` and the
+    captures.
 
-    It returns the instruction that takes the place of the matched one (made by `computation.add`, or one that exists), or None
-    or a Reason when it finds that it cannot; it must not have created anything then. Guards take the same names, without
+    It returns the instruction that takes the place of the matched one (made by `computation.add`, or one that
+    exists), or None
+    or a Reason when it finds that it cannot; it must not have created anything then. Guards take the same names,
+    without
     `computation`, and return None or a Reason. before, after: HLO text of an entry computation.
     """
 

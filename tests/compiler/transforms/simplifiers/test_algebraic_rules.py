@@ -51,11 +51,15 @@ def edge_values(shape: Shape, seed: int, *, ordinary: bool) -> np.ndarray:
         return generator.integers(0, 2, shape.dimensions).astype(bool)
     if kind.is_integer:
         low, high = (0, 1 << kind.bits) if kind.is_unsigned else (-(1 << kind.bits - 1), 1 << kind.bits - 1)
-        pool = [0, 1, 2, 3, 7, 8, 9, 100, high - 1, high // 2, low, low + 1] + ([] if kind.is_unsigned else [-1, -2, -7, -8, -9])
+        pool = [0, 1, 2, 3, 7, 8, 9, 100, high - 1, high // 2, low, low + 1] + (
+            [] if kind.is_unsigned else [-1, -2, -7, -8, -9]
+        )
         return generator.choice(np.array(pool, dtype=kind.dtype), shape.dimensions)
     if kind.is_complex:
-        return (edge_values(shape.with_element_type(kind.component), seed, ordinary=ordinary)
-                + 1j * edge_values(shape.with_element_type(kind.component), seed + 1, ordinary=ordinary)).astype(kind.dtype)
+        return (
+            edge_values(shape.with_element_type(kind.component), seed, ordinary=ordinary)
+            + 1j * edge_values(shape.with_element_type(kind.component), seed + 1, ordinary=ordinary)
+        ).astype(kind.dtype)
     if ordinary:
         return generator.uniform(0.25, 3, shape.dimensions).astype(kind.dtype)
     pool = [0.0, -0.0, 1.0, -1.0, 0.5, 3.0, -7.25, math.inf, -math.inf, math.nan, 1e-40, 3e38, -3e38, 1e-20, 2.5, 1.5]
@@ -66,10 +70,15 @@ def edge_values(shape: Shape, seed: int, *, ordinary: bool) -> np.ndarray:
 def test_value_is_kept_to_the_claimed_exactness(rule: Rule) -> None:
     before, after = parse_hlo(example_module(rule.before)), rewritten(rule)
     for seed in range(6):
-        arrays = [edge_values(s, 10 * seed + k, ordinary=rule.exactness.kind == "real") for k, s in enumerate(before.parameter_shapes())]
+        arrays = [
+            edge_values(s, 10 * seed + k, ordinary=rule.exactness.kind == "real")
+            for k, s in enumerate(before.parameter_shapes())
+        ]
         expected, actual = [flatten_value(evaluate(m, *arrays)) for m in (before, after)]
         for a, b in zip(expected, actual, strict=True):
-            assert rule.exactness.difference(np.asarray(a), np.asarray(b)) is None, rule.exactness.difference(np.asarray(a), np.asarray(b))
+            assert rule.exactness.difference(np.asarray(a), np.asarray(b)) is None, rule.exactness.difference(
+                np.asarray(a), np.asarray(b)
+            )
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
@@ -77,7 +86,9 @@ def test_is_documented(rule: Rule) -> None:
     assert rule.summary.endswith((".", ")")), rule.name
     assert all(guard.__doc__ for guard in rule.guards), rule.name
     module = parse_hlo(example_module(rule.before))
-    found = [r for i in module.entry.instructions.values() for r, reason in applicable(ALGEBRAIC_RULES, i) if reason is None]
+    found = [
+        r for i in module.entry.instructions.values() for r, reason in applicable(ALGEBRAIC_RULES, i) if reason is None
+    ]
     assert rule in found
 
 

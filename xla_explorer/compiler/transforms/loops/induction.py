@@ -16,7 +16,8 @@ _MIRRORED = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "
 
 
 class InductionVariable(NamedTuple):
-    """Tuple element `element` starts at `first`, moves by `step`; the loop runs while it compares `direction` with `limit`."""
+    """Tuple element `element` starts at `first`, moves by `step`; the loop runs while it compares `direction` with
+    `limit`."""
 
     element: int
     first: int

@@ -206,7 +206,8 @@ def has_no_control_edges(loop: HloInstruction) -> Reason | None:
 @register_pass("while-loop-simplifier")
 @dataclasses.dataclass(frozen=True)
 class WhileLoopSimplifier:
-    """Loops that never run become their initial value, loops that run once their body; unused elements of the state go."""
+    """Loops that never run become their initial value, loops that run once their body; unused elements of the state
+    go."""
 
     name: ClassVar[str] = "simplify-while-loops"
 

@@ -20,7 +20,8 @@ _NON_DETERMINISTIC = frozenset(["rng", "rng-get-and-update-state"])
 
 
 def order_from_root(computation: HloComputation) -> list[HloInstruction]:
-    """Operands before users, first what the root reaches, in the order of operands; independent of the order of creation."""
+    """Operands before users, first what the root reaches, in the order of operands; independent of the order of
+    creation."""
     found: dict[HloInstruction, None] = {}
     for start in (computation.root, *computation.post_order()):
         stack = [start]
@@ -35,7 +36,8 @@ def order_from_root(computation: HloComputation) -> list[HloInstruction]:
 
 
 class StructuralKeys:
-    """Keys by which computations are equal: the same operations in the same order on the same parameters, names aside."""
+    """Keys by which computations are equal: the same operations in the same order on the same parameters, names
+    aside."""
 
     def __init__(self, layout_sensitive: bool) -> None:
         self.layout_sensitive = layout_sensitive

@@ -22,7 +22,8 @@ from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, TUPLE
 from xla_explorer.hlo.opcodes.spec import Trait
 
 MAXIMUM_ELEMENTS = 45_000_000
-# A constant may grow by this factor over its operands, or up to this size, whichever is more: constants stand in the program.
+# A constant may grow by this factor over its operands, or up to this size, whichever is more: constants stand in the
+# program.
 MAXIMUM_GROWTH = 4
 ALWAYS_ALLOWED_BYTES = 1 << 16
 MAXIMUM_OPERATIONS = 100_000_000
@@ -171,7 +172,8 @@ def _value(i: HloInstruction) -> np.ndarray[Any, Any]:
 @register_pass("constant-folding")
 @dataclasses.dataclass(frozen=True)
 class ConstantFolding:
-    """Operations on constants become constants. Broadcasts and iotas stay, since their results are large and cheap to make."""
+    """Operations on constants become constants. Broadcasts and iotas stay, since their results are large and cheap to
+    make."""
 
     name: ClassVar[str] = "constant_folding"
 

@@ -106,7 +106,8 @@ def remove_unreachable_computations(module: HloModule) -> int:
 @register_pass("hlo-module-dce")
 @dataclasses.dataclass(frozen=True)
 class DeadCodeElimination:
-    """Removes instructions that the root does not reach, operands that fusions do not read, and computations nobody calls."""
+    """Removes instructions that the root does not reach, operands that fusions do not read, and computations nobody
+    calls."""
 
     name: ClassVar[str] = "dce"
 

@@ -42,7 +42,8 @@ def _equivalent(a: HloInstruction, b: HloInstruction) -> bool:
 
 
 def _rearrangement(i: HloInstruction) -> HloInstruction | None:
-    """The rearrangement that all operands of an elementwise operation share (besides trivial ones), None when there is none."""
+    """The rearrangement that all operands of an elementwise operation share (besides trivial ones), None when there
+    is none."""
     if not i.opcode.elementwise or i.called or not i.operands or any(i.shape.dynamic):
         return None
     found: HloInstruction | None = None
@@ -118,7 +119,8 @@ def move_rearrangements(computation: HloComputation, context: PassContext) -> in
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReshapeMover:
-    """op(reshape(a), reshape(b)) becomes reshape(op(a, b)), likewise for equal transposes; scalars are broadcast anew."""
+    """op(reshape(a), reshape(b)) becomes reshape(op(a, b)), likewise for equal transposes; scalars are broadcast
+    anew."""
 
     name: ClassVar[str] = "reshape-mover"
 

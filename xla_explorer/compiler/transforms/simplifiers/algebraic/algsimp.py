@@ -55,7 +55,8 @@ def algebraic_rules(is_layout_sensitive: bool) -> RuleSet:
 @register_pass("algebraic-simplifier")
 @dataclasses.dataclass(frozen=True)
 class AlgebraicSimplifier:
-    """Rewrites expressions by algebraic rules until none fits. is_layout_sensitive: layouts are assigned and must stay."""
+    """Rewrites expressions by algebraic rules until none fits. is_layout_sensitive: layouts are assigned and must
+    stay."""
 
     name: ClassVar[str] = "algsimp"
     is_layout_sensitive: bool = False

@@ -35,7 +35,8 @@ _NM = parameters("s32[4]", "x", "y")
 
 
 def combine(computation: HloComputation, opcode: str, a: HloInstruction, b: HloInstruction) -> HloInstruction:
-    """The operation on two uniform constants, computed on scalars and broadcast to the shape of `a`: left to constant folding."""
+    """The operation on two uniform constants, computed on scalars and broadcast to the shape of `a`: left to constant
+    folding."""
     left, right = scalar_of(a), scalar_of(b)
     if left is not None and right is not None and a.shape.rank:
         return broadcast_scalar(computation, computation.add(opcode, left.shape, (left, right)), a.shape)
@@ -175,8 +176,8 @@ def subtract_self(computation: HloComputation, instruction: HloInstruction) -> H
     subtract(any_("x"), splat("c")),
     exactness=Exactness.BITWISE,
     before=_X + filled("c", "f32[4]", 3) + "ROOT r = f32[4] subtract(x, c)",
-    after=_X
-    + "three = f32[] constant(3)\nm = f32[] negate(three)\nc = f32[4] broadcast(m), dimensions={}\nROOT r = f32[4] add(x, c)",
+    after=_X + "three = f32[] constant(3)\nm = f32[] negate(three)\nc = f32[4] broadcast(m), dimensions={}\n"
+    "ROOT r = f32[4] add(x, c)",
 )
 def subtract_constant(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, c: HloInstruction

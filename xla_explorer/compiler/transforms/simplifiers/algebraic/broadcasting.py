@@ -1,6 +1,7 @@
 """Rules on broadcast, iota and constants with a pattern in them; elementwise operations of broadcasts.
 
-Source: algebraic_simplifier.cc, HandleBroadcast, HandleIota, HandleConstant, TryToSinkBroadcastAfterOpWithUniqueNonScalarOperand.
+Source: algebraic_simplifier.cc, HandleBroadcast, HandleIota, HandleConstant,
+TryToSinkBroadcastAfterOpWithUniqueNonScalarOperand.
 """
 
 from __future__ import annotations
@@ -174,7 +175,7 @@ def broadcast_of_iota(
 
 def counts_nothing(i: HloInstruction) -> bool:
     """The counted dimension has one element."""
-    return i.shape.dimensions[i.attributes["iota_dimension"]] == 1
+    return i.shape.dimensions[int(i.attributes["iota_dimension"])] == 1
 
 
 @rule(
@@ -245,7 +246,8 @@ _ELEMENTWISE = operator(
 
 
 def reads_only_broadcasts(i: HloInstruction) -> bool:
-    """Every operand is a broadcast: all of one smaller operand shape in the same way, or of scalars; one at least varies."""
+    """Every operand is a broadcast: all of one smaller operand shape in the same way, or of scalars; one at least
+    varies."""
     varies = False
     wide: HloInstruction | None = None
     for operand in i.operands:
@@ -310,6 +312,7 @@ _MOVES = operator("reshape", "transpose", "reverse", "slice", "dynamic-slice")
     after="x = f32[] parameter(0)\nROOT r = f32[12] broadcast(x), dimensions={}",
 )
 def move_of_scalar_broadcast(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """reshape, transpose, reverse, slice and dynamic-slice of the broadcast of a scalar become a broadcast of the scalar."""
+    """reshape, transpose, reverse, slice and dynamic-slice of the broadcast of a scalar become a broadcast of the
+    scalar."""
     source = instruction.operands[0].operands[0]
     return source if not instruction.shape.rank else broadcast_scalar(computation, source, instruction.shape)

@@ -79,7 +79,8 @@ def is_of_exact_type(i: HloInstruction) -> bool:
     after=_N + _ROOT_TRUE,
 )
 def compare_with_self(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
-    """x compared with itself is true for EQ, GE, LE and false for NE, GT, LT; for integers, since NaN equals nothing."""
+    """x compared with itself is true for EQ, GE, LE and false for NE, GT, LT; for integers, since NaN equals
+    nothing."""
     return splat_constant(computation, instruction.shape, instruction.attributes["direction"] in ("EQ", "GE", "LE"))
 
 

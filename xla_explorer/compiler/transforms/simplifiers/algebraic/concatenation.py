@@ -97,8 +97,8 @@ def has_adjacent_slices(i: HloInstruction) -> bool:
     concatenate().that(has_adjacent_slices),
     exactness=Exactness.BITWISE,
     layout="insensitive",
-    before=_X
-    + "a = f32[3] slice(x), slice={[1:4]}\nb = f32[2] slice(x), slice={[4:6]}\nROOT r = f32[5] concatenate(a, b), dimensions={0}",
+    before=_X + "a = f32[3] slice(x), slice={[1:4]}\nb = f32[2] slice(x), slice={[4:6]}\n"
+    "ROOT r = f32[5] concatenate(a, b), dimensions={0}",
     after=_X + "ROOT r = f32[5] slice(x), slice={[1:6]}",
 )
 def concatenate_adjacent_slices(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:

@@ -52,7 +52,8 @@ def has_an_empty_side(i: HloInstruction) -> bool:
 @rule(
     dot(any_(), any_()).that(has_an_empty_side),
     exactness=Exactness.BITWISE,
-    before="a = f32[2,0] parameter(0)\nb = f32[0,4] parameter(1)\nROOT r = f32[2,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    before="a = f32[2,0] parameter(0)\nb = f32[0,4] parameter(1)\n"
+    "ROOT r = f32[2,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
     after="a = f32[2,0] parameter(0)\nb = f32[0,4] parameter(1)\n"
     + filled("z", "f32[2,4]", 0).replace("z = f32[2,4] b", "ROOT z = f32[2,4] b"),
 )
@@ -135,8 +136,8 @@ def dot_without_ones(
     exactness=Exactness.NUMERIC,
     when=(static, same_types, asks_for_no_algorithm),
     before=_AB + "ROOT r = f32[2,3,4] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}",
-    after=_AB
-    + "x = f32[2,3,4] broadcast(a), dimensions={0,1}\ny = f32[2,3,4] broadcast(b), dimensions={0,2}\nROOT r = f32[2,3,4] multiply(x, y)",
+    after=_AB + "x = f32[2,3,4] broadcast(a), dimensions={0,1}\ny = f32[2,3,4] broadcast(b), dimensions={0,2}\n"
+    "ROOT r = f32[2,3,4] multiply(x, y)",
 )
 def dot_to_multiply(
     computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
@@ -190,7 +191,8 @@ def _add_reducer(computation: HloComputation, shape: Shape) -> HloComputation:
     exactness=Exactness.REAL,
     when=(static, same_types, asks_for_no_algorithm),
     before="s {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT t = f32[] add(p, q)\n}\n---\n"
-    "a = f32[8] parameter(0)\nb = f32[8] parameter(1)\nROOT r = f32[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+    "a = f32[8] parameter(0)\nb = f32[8] parameter(1)\n"
+    "ROOT r = f32[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
     after="s {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT t = f32[] add(p, q)\n}\n---\n"
     "a = f32[8] parameter(0)\nb = f32[8] parameter(1)\nm = f32[8] multiply(a, b)\nz = f32[] constant(0)\n"
     "ROOT r = f32[] reduce(m, z), dimensions={0}, to_apply=s",

@@ -192,7 +192,8 @@ def is_smaller_than_its_result(i: HloInstruction) -> bool:
     divide(any_("x"), broadcast_of(any_("y"), name="b").that(is_smaller_than_its_result).one_use()),
     exactness=Exactness.REAL,
     when=(inexact_type, real_type),
-    before="x = f32[2,4] parameter(0)\ny = f32[2] parameter(1)\nb = f32[2,4] broadcast(y), dimensions={0}\nROOT r = f32[2,4] divide(x, b)",
+    before="x = f32[2,4] parameter(0)\ny = f32[2] parameter(1)\nb = f32[2,4] broadcast(y), dimensions={0}\n"
+    "ROOT r = f32[2,4] divide(x, b)",
     after="x = f32[2,4] parameter(0)\ny = f32[2] parameter(1)\n"
     + filled("one", "f32[2]", 1)
     + "q = f32[2] divide(one, y)\nb = f32[2,4] broadcast(q), dimensions={0}\nROOT r = f32[2,4] multiply(x, b)",
@@ -200,7 +201,8 @@ def is_smaller_than_its_result(i: HloInstruction) -> bool:
 def divide_by_broadcast(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, y: HloInstruction, b: HloInstruction
 ) -> HloInstruction:
-    """x / broadcast(y) becomes x * broadcast(1/y): one division for each element of the smaller y (XLA does so on CPU)."""
+    """x / broadcast(y) becomes x * broadcast(1/y): one division for each element of the smaller y (XLA does so on
+    CPU)."""
     reciprocal = computation.add("divide", y.shape, (splat_constant(computation, y.shape, 1), y))
     spread = broadcast(computation, reciprocal, b.shape, b.attributes.value("dimensions"))
     return computation.add("multiply", instruction.shape, (x, spread))

@@ -267,8 +267,8 @@ def maximum_of_clamp(inner: HloInstruction) -> HloInstruction:
 @rule(
     clamp(any_("low"), clamp(any_("low"), any_(), any_("high"), name="inner"), any_("high")),
     exactness=Exactness.NUMERIC,
-    before=_F
-    + "lo = f32[4] parameter(1)\nhi = f32[4] parameter(2)\nc = f32[4] clamp(lo, x, hi)\nROOT r = f32[4] clamp(lo, c, hi)",
+    before=_F + "lo = f32[4] parameter(1)\nhi = f32[4] parameter(2)\nc = f32[4] clamp(lo, x, hi)\n"
+    "ROOT r = f32[4] clamp(lo, c, hi)",
     after=_F + "lo = f32[4] parameter(1)\nhi = f32[4] parameter(2)\nROOT c = f32[4] clamp(lo, x, hi)",
 )
 def clamp_twice(inner: HloInstruction) -> HloInstruction:

@@ -91,8 +91,8 @@ def reduce_single_elements(
     when=(static,),
     before=_SUM
     + "x = f32[3,1] parameter(0)\nz = f32[] parameter(1)\nROOT r = f32[3] reduce(x, z), dimensions={1}, to_apply=sum",
-    after=_SUM
-    + "x = f32[3,1] parameter(0)\nz = f32[] parameter(1)\nb = f32[3] broadcast(z), dimensions={}\na = f32[3] reshape(x)\n"
+    after=_SUM + "x = f32[3,1] parameter(0)\nz = f32[] parameter(1)\nb = f32[3] broadcast(z), dimensions={}\n"
+    "a = f32[3] reshape(x)\n"
     "ROOT r = f32[3] add(b, a)",
 )
 def reduce_single_elements_onto_start(
@@ -242,8 +242,8 @@ def sums_only_repeats(i: HloInstruction) -> bool:
     when=(static,),
     before=_SUM + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nb = f32[3,5] broadcast(x), dimensions={0}\n"
     "ROOT r = f32[3] reduce(b, z), dimensions={1}, to_apply=sum",
-    after=_SUM
-    + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nn = f32[] constant(5)\nnb = f32[3] broadcast(n), dimensions={}\n"
+    after=_SUM + "x = f32[3] parameter(0)\nz = f32[] parameter(1)\nn = f32[] constant(5)\n"
+    "nb = f32[3] broadcast(n), dimensions={}\n"
     "m = f32[3] multiply(x, nb)\nzb = f32[3] broadcast(z), dimensions={}\nROOT r = f32[3] add(m, zb)",
 )
 def sum_of_broadcast(

@@ -1,6 +1,7 @@
 """Rules on reshape, transpose, reverse, copy, bitcast and bitcast-convert.
 
-Source: algebraic_simplifier.cc, HandleReshape, HandleTranspose, HandleReverse, HandleCopy, HandleBitcast, HandleBitcastConvert.
+Source: algebraic_simplifier.cc, HandleReshape, HandleTranspose, HandleReverse, HandleCopy, HandleBitcast,
+HandleBitcastConvert.
 """
 
 from __future__ import annotations
@@ -129,7 +130,8 @@ def transpose_identity(x: HloInstruction) -> HloInstruction:
 @rule(
     transpose_of(transpose_of(any_("x"), name="inner")),
     exactness=Exactness.BITWISE,
-    before="x = f32[2,3,4] parameter(0)\na = f32[3,2,4] transpose(x), dimensions={1,0,2}\nROOT r = f32[3,4,2] transpose(a), dimensions={0,2,1}",
+    before="x = f32[2,3,4] parameter(0)\na = f32[3,2,4] transpose(x), dimensions={1,0,2}\n"
+    "ROOT r = f32[3,4,2] transpose(a), dimensions={0,2,1}",
     after="x = f32[2,3,4] parameter(0)\nROOT r = f32[3,4,2] transpose(x), dimensions={1,2,0}",
 )
 def transpose_of_transpose(
@@ -175,7 +177,8 @@ def transpose_of_broadcast(
 
 
 def swaps_the_sides(i: HloInstruction) -> bool:
-    """The permutation keeps the batch dimensions in front and exchanges the free dimensions of the two sides of the dot."""
+    """The permutation keeps the batch dimensions in front and exchanges the free dimensions of the two sides of the
+    dot."""
     product = i.operands[0]
     a, attributes = product.operands[0].shape.rank, product.attributes
     batch = len(attributes.value("lhs_batch_dims"))
@@ -188,9 +191,11 @@ def swaps_the_sides(i: HloInstruction) -> bool:
 @rule(
     transpose_of(dot_of(any_("a"), any_("b"), name="product").one_use()).that(swaps_the_sides),
     exactness=Exactness.approximate(4),
-    before="a = f32[3,5] parameter(0)\nb = f32[5,4] parameter(1)\nd = f32[3,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    before="a = f32[3,5] parameter(0)\nb = f32[5,4] parameter(1)\n"
+    "d = f32[3,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
     "ROOT r = f32[4,3] transpose(d), dimensions={1,0}",
-    after="a = f32[3,5] parameter(0)\nb = f32[5,4] parameter(1)\nROOT d = f32[4,3] dot(b, a), lhs_contracting_dims={0}, rhs_contracting_dims={1}",
+    after="a = f32[3,5] parameter(0)\nb = f32[5,4] parameter(1)\n"
+    "ROOT d = f32[4,3] dot(b, a), lhs_contracting_dims={0}, rhs_contracting_dims={1}",
 )
 def transpose_of_dot(
     computation: HloComputation,

@@ -123,7 +123,8 @@ def slice_of_pad(
 def slice_of_broadcast(
     computation: HloComputation, instruction: HloInstruction, wide: HloInstruction, x: HloInstruction
 ) -> HloInstruction:
-    """slice(broadcast(x)) becomes broadcast(slice(x)), or a smaller broadcast of x when only repeated dimensions are cut."""
+    """slice(broadcast(x)) becomes broadcast(slice(x)), or a smaller broadcast of x when only repeated dimensions are
+    cut."""
     dimensions = dimensions_of(wide)
     rows = [bounds(instruction)[d] for d in dimensions]
     narrow = x.shape.with_dimensions([row.size for row in rows])
@@ -277,8 +278,8 @@ def pads_unmapped_dimensions(i: HloInstruction) -> bool:
     pad(broadcast_of(any_("x"), name="wide").one_use(), any_("value")).that(pads_unmapped_dimensions),
     exactness=Exactness.BITWISE,
     when=(static,),
-    before=_X
-    + "v = f32[] parameter(1)\nb = f32[3,8] broadcast(x), dimensions={1}\nROOT r = f32[3,10] pad(b, v), padding=0_0x1_1",
+    before=_X + "v = f32[] parameter(1)\nb = f32[3,8] broadcast(x), dimensions={1}\n"
+    "ROOT r = f32[3,10] pad(b, v), padding=0_0x1_1",
     after=_X
     + "v = f32[] parameter(1)\np = f32[10] pad(x, v), padding=1_1\nROOT r = f32[3,10] broadcast(p), dimensions={1}",
 )

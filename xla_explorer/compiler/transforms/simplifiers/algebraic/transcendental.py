@@ -1,6 +1,7 @@
 """Rules on exponential, log, power, sqrt, rsqrt and complex parts.
 
-Source: algebraic_simplifier.cc, HandleExp, HandleLog, HandlePower, HandleSqrt, HandleRsqrt, HandleComplex, HandleReal, HandleImag.
+Source: algebraic_simplifier.cc, HandleExp, HandleLog, HandlePower, HandleSqrt, HandleRsqrt, HandleComplex,
+HandleReal, HandleImag.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Rules on get-tuple-element, sort and opt-barrier. Source: algebraic_simplifier.cc, HandleGetTupleElement, HandleSort."""
+"""Rules on get-tuple-element, sort and opt-barrier. Source: algebraic_simplifier.cc, HandleGetTupleElement,
+HandleSort."""
 
 from __future__ import annotations
 
@@ -33,9 +34,11 @@ def sorts_nothing(i: HloInstruction) -> bool:
 @rule(
     sort().that(sorts_nothing),
     exactness=Exactness.BITWISE,
-    before="less {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = pred[] compare(a, b), direction=LT\n}\n---\n"
+    before="less {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+    "  ROOT c = pred[] compare(a, b), direction=LT\n}\n---\n"
     "x = f32[4,1] parameter(0)\nROOT r = f32[4,1] sort(x), dimensions={1}, to_apply=less",
-    after="less {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = pred[] compare(a, b), direction=LT\n}\n---\n"
+    after="less {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+    "  ROOT c = pred[] compare(a, b), direction=LT\n}\n---\n"
     "ROOT x = f32[4,1] parameter(0)\n",
 )
 def sort_of_one(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
