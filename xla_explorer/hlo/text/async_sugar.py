@@ -11,14 +11,20 @@ from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import OPCODES, PARAMETER, OpcodeSpec
 from xla_explorer.hlo.shape import Shape
-from xla_explorer.hlo.text.attribute_text import COMMON, AttributeText, DecodedAttributes, FindComputation, decode_attributes
+from xla_explorer.hlo.text.attribute_text import (
+    COMMON,
+    AttributeText,
+    DecodedAttributes,
+    FindComputation,
+    decode_attributes,
+)
 from xla_explorer.hlo.text.errors import TextProblem
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.module import HloModule
 
 _SUFFIX = ".async_computation"
-_OUTER = frozenset({*COMMON, "async_execution_thread"}) 
+_OUTER = frozenset({*COMMON, "async_execution_thread"})
 
 
 def sugared(opcode_name: str) -> tuple[str, str] | None:
@@ -31,13 +37,25 @@ def sugared(opcode_name: str) -> tuple[str, str] | None:
     return stem, step
 
 
-def begin_async(find: FindComputation, module: HloModule, name: str, wrapped: OpcodeSpec, shape: Shape | None,
-                operands: tuple[HloInstruction, ...], items: list[AttributeText], opcode_at: int) -> tuple[OpcodeSpec, DecodedAttributes]:
+def begin_async(
+    find: FindComputation,
+    module: HloModule,
+    name: str,
+    wrapped: OpcodeSpec,
+    shape: Shape | None,
+    operands: tuple[HloInstruction, ...],
+    items: list[AttributeText],
+    opcode_at: int,
+) -> tuple[OpcodeSpec, DecodedAttributes]:
     """Make the wrapped computation of `X-start`; the row of async-start and its attributes."""
     spec = OPCODES["async-start"]
     if shape is None or not shape.is_tuple or len(shape.tuple_shapes) < 2:
-        raise TextProblem(f"{wrapped.name}-start needs the shape ((operands), result, context...)", opcode_at,
-                          f"write for example: s = ((f32[4]), f32[4], s32[]) {wrapped.name}-start(p)", len(wrapped.name) + 6)
+        raise TextProblem(
+            f"{wrapped.name}-start needs the shape ((operands), result, context...)",
+            opcode_at,
+            f"write for example: s = ((f32[4]), f32[4], s32[]) {wrapped.name}-start(p)",
+            len(wrapped.name) + 6,
+        )
     outer = [item for item in items if item.name in _OUTER]
     inner = [item for item in items if item.name not in _OUTER]
     try:
@@ -48,16 +66,32 @@ def begin_async(find: FindComputation, module: HloModule, name: str, wrapped: Op
             problem.at = opcode_at
         raise
     if wrapped.arity is not None and wrapped.arity != len(operands):
-        raise TextProblem(f"{wrapped.name} expects {wrapped.arity} operands, but has {len(operands)}", opcode_at,
-                          f"{wrapped.name}: {wrapped.summary}", len(wrapped.name) + 6)
+        raise TextProblem(
+            f"{wrapped.name} expects {wrapped.arity} operands, but has {len(operands)}",
+            opcode_at,
+            f"{wrapped.name}: {wrapped.summary}",
+            len(wrapped.name) + 6,
+        )
     computation = module.add_computation(name + _SUFFIX)
-    parameters = tuple([computation.add(PARAMETER, operand.shape, payload=number, name=f"{computation.name}.param_{number}")
-                        for number, operand in enumerate(operands)])
-    computation.root = computation.add(wrapped, shape.tuple_shapes[1], parameters, decoded.attributes, called=decoded.called,
-                                       name=f"{computation.name}.{wrapped.name}")
+    parameters = tuple(
+        [
+            computation.add(PARAMETER, operand.shape, payload=number, name=f"{computation.name}.param_{number}")
+            for number, operand in enumerate(operands)
+        ]
+    )
+    computation.root = computation.add(
+        wrapped,
+        shape.tuple_shapes[1],
+        parameters,
+        decoded.attributes,
+        called=decoded.called,
+        name=f"{computation.name}.{wrapped.name}",
+    )
     thread = own.attributes.get("async_execution_thread")
     computation.execution_thread = thread
-    return spec, DecodedAttributes(attributes_of(own.attributes), (computation,), own.metadata, own.control_predecessors)
+    return spec, DecodedAttributes(
+        attributes_of(own.attributes), (computation,), own.metadata, own.control_predecessors
+    )
 
 
 def wrapped_instruction(i: HloInstruction) -> HloInstruction | None:
@@ -73,6 +107,9 @@ def wrapped_instruction(i: HloInstruction) -> HloInstruction | None:
         return None
     computation = start.called[0]
     root = computation.root
-    trivial = (len(computation.instructions) == len(root.operands) + 1 and root.opcode is not PARAMETER
-               and [o.payload for o in root.operands] == list(range(len(root.operands))))
+    trivial = (
+        len(computation.instructions) == len(root.operands) + 1
+        and root.opcode is not PARAMETER
+        and [o.payload for o in root.operands] == list(range(len(root.operands)))
+    )
     return root if trivial else None

@@ -18,18 +18,40 @@ from xla_explorer.hlo.text.lexical import NAME, balanced_end, skip_blank, withou
 if TYPE_CHECKING:
     from xla_explorer.hlo.computation import HloComputation
 
-ROLES = frozenset("to_apply calls body condition select scatter true_computation false_computation branch_computations "
-                  "called_computations".split())
+ROLES = frozenset(
+    [
+        "to_apply",
+        "calls",
+        "body",
+        "condition",
+        "select",
+        "scatter",
+        "true_computation",
+        "false_computation",
+        "branch_computations",
+        "called_computations",
+    ]
+)
 # Allowed on every opcode.
-COMMON = ("sharding", "frontend_attributes", "metadata", "backend_config", "control-predecessors", "origin", "parameter_replication",
-          "statistics")
+COMMON = (
+    "sharding",
+    "frontend_attributes",
+    "metadata",
+    "backend_config",
+    "control-predecessors",
+    "origin",
+    "parameter_replication",
+    "statistics",
+)
 _OPTIONAL_ROLES = frozenset({"custom-call", "all-reduce-done", "async-update", "async-done"})
 _VERBATIM = frozenset({"backend_config", "frontend_attributes", "metadata"})
 
 # The common case of one attribute: a word, a string, or braces that nest at most twice and hold no comment.
 _ATTRIBUTE = re.compile(
     r""",\ ([A-Za-z_][\w\-]*+)=((?:[^\s,{}()\[\]"'/]++|"(?:[^"\\\n]|\\.)*+"|\[[^\]\n"'{/]*+\]|\([^()\n"'{/]*+\)
-    |\{(?:[^{}"'\n/]++|"(?:[^"\\\n]|\\.)*+"|\{(?:[^{}"'\n/]++|"(?:[^"\\\n]|\\.)*+"|\{[^{}"'\n/]*+\})*+\})*+\})++)(?=,\ |$)""", re.VERBOSE)
+    |\{(?:[^{}"'\n/]++|"(?:[^"\\\n]|\\.)*+"|\{(?:[^{}"'\n/]++|"(?:[^"\\\n]|\\.)*+"|\{[^{}"'\n/]*+\})*+\})*+\})++)(?=,\ |$)""",
+    re.VERBOSE,
+)
 _KEY = re.compile(r"([A-Za-z_][\w\-]*)=", re.ASCII)
 
 
@@ -54,7 +76,9 @@ class DecodedAttributes(NamedTuple):
 class FindComputation:
     """Looks up computations that were defined before, for one parse; `inline` reads one that stands in the attribute itself."""
 
-    def __init__(self, computations: dict[str, HloComputation], inline: Callable[[str, int], HloComputation] | None = None) -> None:
+    def __init__(
+        self, computations: dict[str, HloComputation], inline: Callable[[str, int], HloComputation] | None = None
+    ) -> None:
         self.computations = computations
         self.inline = inline
 
@@ -65,9 +89,13 @@ class FindComputation:
         found = self.computations.get(text.removeprefix("%"))
         if found is None:
             near = difflib.get_close_matches(text.lstrip("%"), self.computations, 2)
-            hint = (f"did you mean {' or '.join(near)}?" if near else
-                    "computations stand before their callers: move its definition above this computation" if NAME.fullmatch(text) else
-                    "write the name of a computation defined above")
+            hint = (
+                f"did you mean {' or '.join(near)}?"
+                if near
+                else "computations stand before their callers: move its definition above this computation"
+                if NAME.fullmatch(text)
+                else "write the name of a computation defined above"
+            )
             raise TextProblem(f"computation does not exist: {text}", at, hint, max(len(text), 1))
         return found
 
@@ -111,11 +139,17 @@ def read_attributes(text: str, at: int) -> tuple[list[AttributeText], int]:
         start = skip_blank(text, comma + 1)
         key = _KEY.match(text, start)
         if key is None:
-            raise TextProblem("expects the name of an attribute and '='", start, "attributes look like name=value, with no space before '='")
+            raise TextProblem(
+                "expects the name of an attribute and '='",
+                start,
+                "attributes look like name=value, with no space before '='",
+            )
         value_at = skip_blank(text, key.end())
         at = balanced_end(text, value_at)
         if at == value_at:
-            raise TextProblem(f"attribute {key.group(1)} has no value", value_at, f"write a value after {key.group(1)}=")
+            raise TextProblem(
+                f"attribute {key.group(1)} has no value", value_at, f"write a value after {key.group(1)}="
+            )
         if key.group(1) == "replica_groups" and text.startswith("mesh[", value_at):  # mesh['x'=2] {'x'}: two parts
             brace = skip_blank(text, at)
             if text.startswith("{", brace):
@@ -135,13 +169,19 @@ def _normal(name: str, value: str) -> str:
 def _refuse_unknown(spec: OpcodeSpec, item: AttributeText) -> None:
     """A misspelt name is an error; one that is like no name we know is kept, so that newer XLA's attributes survive."""
     if item.name == "result_accuracy":
-        raise TextProblem(f'unexpected attribute "{item.name}"', item.name_at, f"{spec.name} is exact; remove it", len(item.name))
+        raise TextProblem(
+            f'unexpected attribute "{item.name}"', item.name_at, f"{spec.name} is exact; remove it", len(item.name)
+        )
     allowed = {*spec.attributes, *spec.called, *COMMON}
     near = difflib.get_close_matches(item.name, {*allowed, *CODECS, *ROLES}, 1, 0.8)
     if near:
         own = ", ".join([*spec.attributes, *spec.called]) or "none of its own"
-        raise TextProblem(f'unexpected attribute "{item.name}"', item.name_at,
-                          f"did you mean {near[0]}? ({spec.name} takes {own})", len(item.name))
+        raise TextProblem(
+            f'unexpected attribute "{item.name}"',
+            item.name_at,
+            f"did you mean {near[0]}? ({spec.name} takes {own})",
+            len(item.name),
+        )
 
 
 def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindComputation) -> DecodedAttributes:
@@ -154,11 +194,15 @@ def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindCo
     for item in items:
         name, value = item.name, item.value
         if name in seen:
-            raise TextProblem(f"attribute {name} already exists", item.name_at, f"keep one {name}= and remove the other", len(name))
+            raise TextProblem(
+                f"attribute {name} already exists", item.name_at, f"keep one {name}= and remove the other", len(name)
+            )
         seen.add(name)
         codec = CODECS.get(name)
         if name in ROLES and (codec is None or name in spec.called):
-            many = name in ("branch_computations", "called_computations") or (spec.name == "custom-call" and "," in value)
+            many = name in ("branch_computations", "called_computations") or (
+                spec.name == "custom-call" and "," in value
+            )
             roles[name] = find.many(value, item.value_at) if many else [find.one(value, item.value_at)]
         elif name == "metadata":
             metadata = value
@@ -171,16 +215,24 @@ def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindCo
             except TextProblem as problem:
                 raise TextProblem(problem.message, item.value_at + problem.at, problem.hint, problem.length) from None
             except (ValueError, TypeError, KeyError, IndexError, OverflowError, MemoryError) as problem:
-                raise TextProblem(f"error parsing attribute {name}: {problem}", item.value_at, f"{name}: {codec.summary}",
-                                  min(len(value), 60)) from None
+                raise TextProblem(
+                    f"error parsing attribute {name}: {problem}",
+                    item.value_at,
+                    f"{name}: {codec.summary}",
+                    min(len(value), 60),
+                ) from None
         else:
             _refuse_unknown(spec, item)
             values[name] = _normal(name, value)
     for name in spec.required:
         if name not in seen:
             codec = CODECS.get(name)
-            raise TextProblem(f"attribute {name} is expected but not seen", -1,
-                              f"add {name}= after the operands" + (f" ({codec.summary})" if codec else ""), len(spec.name))
+            raise TextProblem(
+                f"attribute {name} is expected but not seen",
+                -1,
+                f"add {name}= after the operands" + (f" ({codec.summary})" if codec else ""),
+                len(spec.name),
+            )
     return DecodedAttributes(attributes_of(values), _called(spec, roles), metadata, tuple(control))
 
 
@@ -191,15 +243,29 @@ def _called(spec: OpcodeSpec, roles: dict[str, list[HloComputation]]) -> tuple[H
             return tuple(roles["branch_computations"])
         if "true_computation" in roles and "false_computation" in roles:
             return (*roles["true_computation"], *roles["false_computation"])
-        missing = "branch_computations" if not roles else "false_computation" if "true_computation" in roles else "true_computation"
-        raise TextProblem(f"attribute {missing} is expected but not seen", -1,
-                          "a conditional names branch_computations={a, b}, or true_computation=a, false_computation=b", len(spec.name))
+        missing = (
+            "branch_computations"
+            if not roles
+            else "false_computation"
+            if "true_computation" in roles
+            else "true_computation"
+        )
+        raise TextProblem(
+            f"attribute {missing} is expected but not seen",
+            -1,
+            "a conditional names branch_computations={a, b}, or true_computation=a, false_computation=b",
+            len(spec.name),
+        )
     if spec.name in _OPTIONAL_ROLES or not spec.called:
         if spec.name == "custom-call":
             return tuple([c for name in ("to_apply", "called_computations", "calls") for c in roles.get(name, ())])
         return ()
     for name in spec.called:
         if name not in roles:
-            raise TextProblem(f"attribute {name} is expected but not seen", -1, f"add {name}= and the name of a computation defined above",
-                              len(spec.name))
+            raise TextProblem(
+                f"attribute {name} is expected but not seen",
+                -1,
+                f"add {name}= and the name of a computation defined above",
+                len(spec.name),
+            )
     return tuple([c for name in spec.called for c in roles[name]])

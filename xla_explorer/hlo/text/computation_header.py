@@ -37,15 +37,22 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
     name = NAME.match(text, at)
     if name is None:
         stray = text[at : at + 1] == "}"
-        raise TextProblem("unexpected '}'" if stray else "expects the name of a computation", at,
-                          "remove the brace, or open a computation before it" if stray else "a computation looks like: name { ... } or ENTRY name { ... }")
+        raise TextProblem(
+            "unexpected '}'" if stray else "expects the name of a computation",
+            at,
+            "remove the brace, or open a computation before it"
+            if stray
+            else "a computation looks like: name { ... } or ENTRY name { ... }",
+        )
     at = skip_blank(text, name.end())
     result: Shape | None = None
     result_at = at
     if text.startswith("(", at):
         at = skip_blank(text, balanced_end(text, at, one_bracket=True))
         if not text.startswith("->", at):
-            raise TextProblem("expects '->' and the shape of the result", at, "a signature looks like: (p: f32[2]) -> f32[2]")
+            raise TextProblem(
+                "expects '->' and the shape of the result", at, "a signature looks like: (p: f32[2]) -> f32[2]"
+            )
         result_at = skip_blank(text, at + 2)
         result, at = read_shape(text, result_at)
         at = skip_blank(text, at)

@@ -18,8 +18,29 @@ STRING = re.compile(r'"(?:[^"\\]|\\.)*+"|' r"'(?:[^'\\]|\\.)*+'", re.DOTALL)
 
 # Names of types are never names of instructions; keywords are only with a percent sign.
 RESERVED_TYPES = frozenset(PRIMITIVE_TYPES)
-KEYWORDS = frozenset("nan inf true false HloModule ENTRY ROOT FileNames FunctionNames FileLocations StackFrames maximal replicated manual "
-                     "last_tile_dim_replicate shard_as shard_like unknown unreduced".split())
+KEYWORDS = frozenset(
+    [
+        "nan",
+        "inf",
+        "true",
+        "false",
+        "HloModule",
+        "ENTRY",
+        "ROOT",
+        "FileNames",
+        "FunctionNames",
+        "FileLocations",
+        "StackFrames",
+        "maximal",
+        "replicated",
+        "manual",
+        "last_tile_dim_replicate",
+        "shard_as",
+        "shard_like",
+        "unknown",
+        "unreduced",
+    ]
+)
 RESERVED = RESERVED_TYPES | KEYWORDS
 
 _INSIDE = re.compile(r"""["'(){}\[\]]|/[*/]""")
@@ -70,7 +91,9 @@ def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
             if not opened:
                 return at
             if _CLOSING[text[opened[-1]]] != character:
-                raise TextProblem(f"'{text[opened[-1]]}' is closed by '{character}'", at, f"write '{_CLOSING[text[opened[-1]]]}' here")
+                raise TextProblem(
+                    f"'{text[opened[-1]]}' is closed by '{character}'", at, f"write '{_CLOSING[text[opened[-1]]]}' here"
+                )
             opened.pop()
             at += 1
             if one_bracket and not opened:
@@ -80,5 +103,7 @@ def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
         else:
             return at
     if opened:
-        raise TextProblem(f"'{text[opened[0]]}' is never closed", opened[0], f"add the missing '{_CLOSING[text[opened[0]]]}'")
+        raise TextProblem(
+            f"'{text[opened[0]]}' is never closed", opened[0], f"add the missing '{_CLOSING[text[opened[0]]]}'"
+        )
     return at

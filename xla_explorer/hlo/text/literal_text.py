@@ -6,9 +6,7 @@ Source: hlo_parser.cc ParseLiteral, literal.cc PrintWithoutShapeOneline, util.cc
 
 from __future__ import annotations
 
-import math
 import re
-from typing import Any
 
 import numpy as np
 
@@ -17,17 +15,11 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape, array_shape
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import COMMENT, balanced_end, skip_blank
-
-Array = np.ndarray[Any, Any]
+from xla_explorer.hlo.text.number_text import IEEE_TYPES, Array, read_floats, read_integers, read_preds
 
 LARGEST_ELIDED = 1 << 32  # bytes that a `{...}` may stand for
 _NOT_PUNCTUATION = re.compile(r"[^{},]+")
 _COMPLEX = re.compile(r"\(\s*([^(),\s]+)\s*,\s*([^()\s]*(?:\(0x[0-9a-fA-F]+\))?)\s*\)")
-_NUMBER = re.compile(r"-?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf|nan(?:\(0x[0-9a-fA-F]+\))?)", re.ASCII)
-_PAYLOAD = re.compile(r"\(0x([0-9a-fA-F]+)\)")
-_INTEGER = re.compile(r"-?\d+", re.ASCII)
-# (mantissa bits, bits) of the types whose NaNs carry a payload.
-_IEEE = {"f16": (10, 16), "bf16": (7, 16), "f32": (23, 32), "f64": (52, 64), "f8e5m2": (2, 8), "f8e4m3": (3, 8), "f8e3m4": (4, 8)}
 
 
 def _skeleton(dimensions: tuple[int, ...]) -> str:
@@ -54,11 +46,21 @@ def _numbers(shape: Shape, text: str, base: int) -> list[str]:
             raise _misshapen(shape, text, base)
         if not shape.element_count:
             if text.strip("{}, \n\t"):
-                raise TextProblem(f"a literal of shape {shape.text_without_layout} has no elements", base, "write empty braces", len(text))
+                raise TextProblem(
+                    f"a literal of shape {shape.text_without_layout} has no elements",
+                    base,
+                    "write empty braces",
+                    len(text),
+                )
             return []
         text = text.translate(_NO_BRACES)
     elif "{" in text:
-        raise TextProblem("expects nested array in rank 0, but sees larger", base, "write the number of a scalar without braces", len(text))
+        raise TextProblem(
+            "expects nested array in rank 0, but sees larger",
+            base,
+            "write the number of a scalar without braces",
+            len(text),
+        )
     return text.split(",")
 
 
@@ -82,148 +84,24 @@ def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
             if not counts:
                 return TextProblem("unexpected '}'", at, hint)
             if counts[-1] != dimensions[len(counts) - 1]:
-                return TextProblem(f"expects {dimensions[len(counts) - 1]} elements in the {counts[:-1]}th element, but sees {counts[-1]}",
-                                   at, hint)
+                return TextProblem(
+                    f"expects {dimensions[len(counts) - 1]} elements in the {counts[:-1]}th element, but sees {counts[-1]}",
+                    at,
+                    hint,
+                )
             counts.pop()
         else:
             if len(counts) != rank:
                 return TextProblem(f"expects nested array in rank {rank}, but sees {len(counts)}", at, hint, len(token))
             counts[-1] += 1
             if counts[-1] > dimensions[-1]:
-                return TextProblem(f"expects {dimensions[-1]} elements on the minor-most dimension, but sees more", at, hint, len(token))
+                return TextProblem(
+                    f"expects {dimensions[-1]} elements on the minor-most dimension, but sees more",
+                    at,
+                    hint,
+                    len(token),
+                )
     return TextProblem(f"the literal does not have the shape {shape.text_without_layout}", base, hint, len(text))
-
-
-def _first_bad(parts: list[str], text: str, base: int, bad: Any) -> tuple[str, int]:
-    """(element text, offset) of the first element for which `bad(text)` holds."""
-    for index, part in enumerate(parts):
-        piece = part.strip()
-        if bad(piece):
-            place = re.compile(r"[^{},\s]+|(?<=[{,])(?=\s*[},])").finditer(text)
-            for number, m in enumerate(place):
-                if number == index:
-                    return piece, base + m.start()
-            return piece, base
-    return text.strip(), base
-
-
-def _out_of_range(element_type: PrimitiveType, value: str, at: int, low: str, high: str) -> TextProblem:
-    return TextProblem(f"value {value} is out of range for literal's primitive type {element_type.name.upper()} namely [{low}, {high}].", at,
-                       f"use a value in the range, or an element type that holds {value}", len(value))
-
-
-def _read_integers(shape: Shape, parts: list[str], text: str, base: int) -> Array:
-    element_type = shape.element_type
-    try:
-        values = list(map(int, parts))
-    except ValueError:
-        values = None  # type: ignore[assignment]
-    if values is None or "_" in text or "+" in text or not text.isascii():
-        piece, at = _first_bad(parts, text, base, lambda p: _INTEGER.fullmatch(p) is None)
-        raise TextProblem(f"expects integer for primitive type: {element_type.name.upper()}", at,
-                          f"write a whole number instead of {piece or 'nothing'}", max(len(piece), 1))
-    bits = element_type.bits
-    if bits == 64 and not element_type.is_signed:  # XLA reads negative numbers as the bits of an s64
-        values = [value + (1 << 64) if -(1 << 63) <= value < 0 else value for value in values]
-    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if element_type.is_signed else (0, (1 << bits) - 1)
-    if min(values) < low or max(values) > high:
-        piece, at = _first_bad(parts, text, base, lambda p: not low <= int(p) <= high)
-        raise _out_of_range(element_type, piece, at, str(low), str(high))
-    if element_type.bits < 8:
-        return np.array(values, dtype=np.int8 if element_type.is_signed else np.uint8).astype(element_type.dtype)
-    return np.array(values, dtype=element_type.dtype)
-
-
-_PRED = {"true": True, "false": False, "1": True, "0": False}
-
-
-def _read_preds(parts: list[str], text: str, base: int) -> Array:
-    values = [_PRED.get(part.strip()) for part in parts]
-    if None in values:
-        piece, at = _first_bad(parts, text, base, lambda p: p not in _PRED and _INTEGER.fullmatch(p) is None)
-        if piece not in _PRED and _INTEGER.fullmatch(piece) is None:
-            raise TextProblem("expects true, false or an integer for primitive type: PRED", at,
-                              f"write true or false instead of {piece or 'nothing'}", max(len(piece), 1))
-        values = [bool(int(part)) if value is None else value for part, value in zip(parts, values, strict=True)]
-    return np.array(values, dtype=np.bool_)
-
-
-def _read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: int) -> Array:
-    """All numbers at once through double precision, as XLA does, then rounded to the type."""
-    payloads: list[tuple[int, int]] = []
-    plain = parts
-    if "(" in text:
-        plain = []
-        for index, part in enumerate(parts):
-            found = _PAYLOAD.search(part)
-            if found:
-                payloads.append((index, int(found.group(1), 16)))
-                part = part[: found.start()] + part[found.end() :]
-            plain.append(part)
-    joined = ",".join(plain)
-    try:
-        values = np.array(list(map(float, plain)), dtype=np.float64)
-        wrong = bool(joined.encode("ascii", "replace").translate(None, b"0123456789.,eE+- \n\tinfa")) or "+i" in joined or "+n" in joined
-    except ValueError:
-        wrong = True
-    if wrong or re.search(r"(?:^|,)\s*\+|tr|fa", joined):
-        piece, at = _first_bad(parts, text, base, lambda p: _NUMBER.fullmatch(p) is None)
-        raise TextProblem(f"expects a number for primitive type: {element_type.name.upper()}", at,
-                          f"write a number, inf or nan instead of {piece or 'nothing'}", max(len(piece), 1))
-    dtype = element_type.dtype
-    if dtype == np.float64:
-        array = values
-        overflow = np.isinf(values)
-        if overflow.any():
-            overflow &= np.array(["inf" not in part for part in parts])
-    else:
-        with np.errstate(over="ignore", invalid="ignore"):
-            array = values.astype(dtype)
-        overflow = _beyond(element_type, values, array)
-    if overflow.any():
-        index = int(np.argmax(overflow))
-        wanted = parts[index].strip()
-        piece, at = _first_bad(parts, text, base, lambda p: p == wanted)
-        limit = f"{_largest(element_type):g}"
-        raise _out_of_range(element_type, piece, at, f"-{limit}" if element_type.name != "f8e8m0fnu" else "0", limit)
-    if payloads:
-        array = _set_payloads(element_type, array, payloads, values, parts, text, base)
-    return array
-
-
-def _largest(element_type: PrimitiveType) -> float:
-    import ml_dtypes
-
-    return float(ml_dtypes.finfo(element_type.dtype).max)
-
-
-def _beyond(element_type: PrimitiveType, values: Array, array: Array) -> Array:
-    """Finite values that the type cannot hold even after rounding (saturating types clamp, the others give inf or nan)."""
-    finite = np.isfinite(values)
-    largest = _largest(element_type)
-    outside = finite & (np.abs(values) > largest)
-    if outside.any():
-        with np.errstate(over="ignore", invalid="ignore"):
-            back = array.astype(np.float64)
-        # A value just above the largest still rounds to it; half a step is at most largest / 2 ** (mantissa bits + 1).
-        outside &= ~np.isfinite(back) | (np.abs(values) > largest * 1.07)
-    return outside
-
-
-def _set_payloads(element_type: PrimitiveType, array: Array, payloads: list[tuple[int, int]], values: Array, parts: list[str], text: str,
-                  base: int) -> Array:
-    if element_type.name not in _IEEE:
-        raise TextProblem(f"{element_type.name} does not support NaN payloads", base, "write nan", max(len(text), 1))
-    mantissa, bits = _IEEE[element_type.name]
-    raw = array.view(np.dtype(f"uint{bits}"))
-    for index, payload in payloads:
-        if not 0 < payload < 1 << mantissa:
-            piece, at = _first_bad(parts, text, base, lambda p, wanted=parts[index].strip(): p == wanted)
-            raise TextProblem(f"tries to set NaN payload 0x{payload:x}, which does not fit a {element_type.name}", at,
-                              f"use a payload from 0x1 to 0x{(1 << mantissa) - 1:x}", len(piece))
-        sign = int(math.copysign(1.0, float(values[index])) < 0)
-        raw[index] = (sign << (bits - 1)) | (((1 << (bits - 1 - mantissa)) - 1) << mantissa) | payload
-    return array
 
 
 def _read_complex(shape: Shape, text: str, base: int) -> Array:
@@ -231,22 +109,30 @@ def _read_complex(shape: Shape, text: str, base: int) -> Array:
     parts = _numbers(shape, flat, base)
     pairs = _COMPLEX.findall(text)
     if len(pairs) != len(parts) or any(part.strip() != "0" for part in parts):
-        raise TextProblem(f"expects pairs (real, imaginary) for primitive type: {shape.element_type.name.upper()}", base,
-                          "write a complex number as (1, -2)", min(len(text), 60))
+        raise TextProblem(
+            f"expects pairs (real, imaginary) for primitive type: {shape.element_type.name.upper()}",
+            base,
+            "write a complex number as (1, -2)",
+            min(len(text), 60),
+        )
     component = shape.element_type.component
     sides = [[pair[side] for pair in pairs] for side in (0, 1)]
     array = np.empty(len(pairs), shape.element_type.dtype)
     if pairs:
-        array.real = _read_floats(component, sides[0], ",".join(sides[0]), base)
-        array.imag = _read_floats(component, sides[1], ",".join(sides[1]), base)
+        array.real = read_floats(component, sides[0], ",".join(sides[0]), base)
+        array.imag = read_floats(component, sides[1], ",".join(sides[1]), base)
     return array
 
 
 def _elided(shape: Shape) -> Array:
     """What stands for `{...}`: the bits of a counter, as XLA fills in, here starting from zero each time."""
     if shape.byte_size > LARGEST_ELIDED:
-        raise TextProblem(f"{{...}} stands for {shape.byte_size} bytes of shape {shape.text_without_layout}", 0,
-                          "make it a parameter, or a broadcast of a scalar", 5)
+        raise TextProblem(
+            f"{{...}} stands for {shape.byte_size} bytes of shape {shape.text_without_layout}",
+            0,
+            "make it a parameter, or a broadcast of a scalar",
+            5,
+        )
     if shape.element_type.is_pred:
         return (np.arange(shape.element_count) % 2).astype(np.bool_).reshape(shape.dimensions)
     if shape.element_type.bits < 8:
@@ -254,7 +140,11 @@ def _elided(shape: Shape) -> Array:
         raw = (np.arange(shape.element_count) & mask).astype(np.uint8)
         if shape.element_type.is_signed:
             raw = np.where(raw > mask // 2, raw.astype(np.int16) - mask - 1, raw).astype(np.int8)
-        return (raw.astype(shape.element_type.dtype) if shape.element_type.is_integer else raw.view(shape.element_type.dtype)).reshape(shape.dimensions)
+        return (
+            raw.astype(shape.element_type.dtype)
+            if shape.element_type.is_integer
+            else raw.view(shape.element_type.dtype)
+        ).reshape(shape.dimensions)
     words = np.arange((shape.byte_size + 3) // 4, dtype=np.uint32)
     return np.frombuffer(words.tobytes()[: shape.byte_size], shape.element_type.dtype).reshape(shape.dimensions).copy()
 
@@ -267,12 +157,22 @@ def is_elided(text: str) -> bool:
 def read_array(shape: Shape, text: str, base: int = 0) -> Array:
     """The value of an array literal in row-major order. TextProblem (a ValueError; offsets from `base`) for what is no such literal."""
     if not shape.is_array:
-        raise TextProblem(f"a {shape.text_without_layout} has no literals", base, "constants are arrays, scalars or tuples of them", max(len(text), 1))
+        raise TextProblem(
+            f"a {shape.text_without_layout} has no literals",
+            base,
+            "constants are arrays, scalars or tuples of them",
+            max(len(text), 1),
+        )
     if "/" in text:
         text = COMMENT.sub(lambda m: " " * len(m.group()), text)
     if is_elided(text):
         if not shape.dimensions:
-            raise TextProblem("expects nested array in rank 0, but sees larger", base, "write the number of a scalar without braces", len(text))
+            raise TextProblem(
+                "expects nested array in rank 0, but sees larger",
+                base,
+                "write the number of a scalar without braces",
+                len(text),
+            )
         return _elided(shape)
     element_type = shape.element_type
     if shape.dimensions and shape.element_count and "{" not in text and not element_type.is_complex and text.strip():
@@ -283,22 +183,30 @@ def read_array(shape: Shape, text: str, base: int = 0) -> Array:
     if not parts:
         return np.empty(shape.dimensions, element_type.dtype)
     if element_type.is_float:
-        array = _read_floats(element_type, parts, text, base)
+        array = read_floats(element_type, parts, text, base)
     elif element_type.is_pred:
-        array = _read_preds(parts, text, base)
+        array = read_preds(parts, text, base)
     else:
-        array = _read_integers(shape, parts, text, base)
+        array = read_integers(shape, parts, text, base)
     if array.size != shape.element_count:
-        raise TextProblem(f"expects {shape.element_count} elements, but sees {array.size}", base,
-                          f"write a literal of shape {shape.text_without_layout}", max(len(text), 1))
+        raise TextProblem(
+            f"expects {shape.element_count} elements, but sees {array.size}",
+            base,
+            f"write a literal of shape {shape.text_without_layout}",
+            max(len(text), 1),
+        )
     return array.reshape(shape.dimensions)
 
 
 def _first_element_only(shape: Shape, text: str, base: int) -> Array:
     """A bare number where an array belongs: XLA's parser sets the first element and leaves zeros in the others."""
     if shape.byte_size > LARGEST_ELIDED:
-        raise TextProblem(f"one number stands for {shape.byte_size} bytes of shape {shape.text_without_layout}", base,
-                          "write a scalar constant and a broadcast", len(text))
+        raise TextProblem(
+            f"one number stands for {shape.byte_size} bytes of shape {shape.text_without_layout}",
+            base,
+            "write a scalar constant and a broadcast",
+            len(text),
+        )
     array = np.zeros(shape.dimensions, shape.element_type.dtype)
     array.flat[0] = read_array(array_shape(shape.element_type, ()), text, base)[()]
     return array
@@ -313,32 +221,72 @@ def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
             return Literal(shape, text="{...}")
         return Literal(shape, read_array(shape, text, base).copy())
     if is_elided(text):
-        return Literal(shape, parts=tuple([read_literal(part, "{...}" if part.is_tuple or part.rank else "0" if not part.element_type.is_complex
-                                                        else "(0, 0)", base) for part in shape.tuple_shapes]))
+        return Literal(
+            shape,
+            parts=tuple(
+                [
+                    read_literal(
+                        part,
+                        "{...}"
+                        if part.is_tuple or part.rank
+                        else "0"
+                        if not part.element_type.is_complex
+                        else "(0, 0)",
+                        base,
+                    )
+                    for part in shape.tuple_shapes
+                ]
+            ),
+        )
     at = skip_blank(text, 0)
     if not text.startswith("(", at):
-        raise TextProblem("expects '(' in front of tuple elements", base + at, "write a tuple literal as (1, {2, 3})", max(len(text) - at, 1))
+        raise TextProblem(
+            "expects '(' in front of tuple elements",
+            base + at,
+            "write a tuple literal as (1, {2, 3})",
+            max(len(text) - at, 1),
+        )
     parts: list[Literal] = []
     place = skip_blank(text, at + 1)
     while not text.startswith(")", place):
         end = balanced_end(text, place)
         if end == place or len(parts) == len(shape.tuple_shapes):
-            raise TextProblem(f"expects {len(shape.tuple_shapes)} tuple elements", base + place, f"the shape is {shape.text_without_layout}")
+            raise TextProblem(
+                f"expects {len(shape.tuple_shapes)} tuple elements",
+                base + place,
+                f"the shape is {shape.text_without_layout}",
+            )
         parts.append(read_literal(shape.tuple_shapes[len(parts)], text[place:end], base + place))
         place = skip_blank(text, end)
         if text.startswith(",", place):
             place = skip_blank(text, place + 1)
     if len(parts) != len(shape.tuple_shapes):
-        raise TextProblem(f"expects {len(shape.tuple_shapes)} tuple elements, but sees {len(parts)}", base + place,
-                          f"the shape is {shape.text_without_layout}")
+        raise TextProblem(
+            f"expects {len(shape.tuple_shapes)} tuple elements, but sees {len(parts)}",
+            base + place,
+            f"the shape is {shape.text_without_layout}",
+        )
     if text[place + 1 :].strip():
         raise TextProblem("stray text after the tuple literal", base + place + 1, "remove it")
     return Literal(shape, parts=tuple(parts))
 
 
 # -- writing -------------------------------------------------------------------------------------------------------------
-_DIGITS = {"f16": 5, "bf16": 4, "f8e5m2": 2, "f8e4m3": 3, "f8e4m3fn": 3, "f8e4m3b11fnuz": 3, "f8e5m2fnuz": 2, "f8e4m3fnuz": 3, "f8e3m4": 3,
-           "f8e8m0fnu": 2, "f4e2m1fn": 2, "f6e2m3fn": 3, "f6e3m2fn": 2}
+_DIGITS = {
+    "f16": 5,
+    "bf16": 4,
+    "f8e5m2": 2,
+    "f8e4m3": 3,
+    "f8e4m3fn": 3,
+    "f8e4m3b11fnuz": 3,
+    "f8e5m2fnuz": 2,
+    "f8e4m3fnuz": 3,
+    "f8e3m4": 3,
+    "f8e8m0fnu": 2,
+    "f4e2m1fn": 2,
+    "f6e2m3fn": 3,
+    "f6e3m2fn": 2,
+}
 
 
 def _write_floats(element_type: PrimitiveType, flat: Array) -> list[str]:
@@ -362,9 +310,13 @@ def _write_floats(element_type: PrimitiveType, flat: Array) -> list[str]:
 
 
 def _write_nan(element_type: PrimitiveType, one: Array) -> str:
-    if element_type.name not in _IEEE:
-        return "-nan" if element_type.name not in ("f8e8m0fnu", "f4e2m1fn") and bool(np.signbit(one.astype(np.float32))[0]) else "nan"
-    mantissa, bits = _IEEE[element_type.name]
+    if element_type.name not in IEEE_TYPES:
+        return (
+            "-nan"
+            if element_type.name not in ("f8e8m0fnu", "f4e2m1fn") and bool(np.signbit(one.astype(np.float32))[0])
+            else "nan"
+        )
+    mantissa, bits = IEEE_TYPES[element_type.name]
     raw = int(one.view(np.dtype(f"uint{bits}"))[0])
     payload, sign = raw & ((1 << mantissa) - 1), "-" if raw >> (bits - 1) else ""
     return f"{sign}nan" if payload == 1 << (mantissa - 1) else f"{sign}nan(0x{payload:x})"
@@ -377,8 +329,14 @@ def _element_texts(element_type: PrimitiveType, flat: Array, scalar: bool) -> li
         return _write_floats(element_type, flat)
     if element_type.is_complex:
         component = element_type.component
-        return [f"({re_part}, {im_part})" for re_part, im_part in zip(_write_floats(component, np.ascontiguousarray(flat.real)),
-                                                                      _write_floats(component, np.ascontiguousarray(flat.imag)), strict=True)]
+        return [
+            f"({re_part}, {im_part})"
+            for re_part, im_part in zip(
+                _write_floats(component, np.ascontiguousarray(flat.real)),
+                _write_floats(component, np.ascontiguousarray(flat.imag)),
+                strict=True,
+            )
+        ]
     if element_type.is_pred:
         return [("true" if v else "false") if scalar else ("1" if v else "0") for v in flat.tolist()]
     return list(map(str, map(int, flat.tolist())))

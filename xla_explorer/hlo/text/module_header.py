@@ -15,11 +15,23 @@ from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import NAME, skip_blank
 from xla_explorer.hlo.text.shape_text import read_shape
 
-HEADER_ATTRIBUTES = ("is_scheduled", "alias_passthrough_params", "input_output_alias", "buffer_donor", "entry_computation_layout",
-                     "allow_spmd_sharding_propagation_to_parameters", "allow_spmd_sharding_propagation_to_output", "replica_count",
-                     "num_partitions", "frontend_attributes", "origin_recovery_table")
+HEADER_ATTRIBUTES = (
+    "is_scheduled",
+    "alias_passthrough_params",
+    "input_output_alias",
+    "buffer_donor",
+    "entry_computation_layout",
+    "allow_spmd_sharding_propagation_to_parameters",
+    "allow_spmd_sharding_propagation_to_output",
+    "replica_count",
+    "num_partitions",
+    "frontend_attributes",
+    "origin_recovery_table",
+)
 _MODULE = re.compile(r"HloModule\b")
-_TABLES = re.compile(r"(?:FileNames|FunctionNames|FileLocations|StackFrames)\b[ \t]*\n(?:[ \t]*\d+[ \t][^\n]*\n|[ \t]*\n)*+")
+_TABLES = re.compile(
+    r"(?:FileNames|FunctionNames|FileLocations|StackFrames)\b[ \t]*\n(?:[ \t]*\d+[ \t][^\n]*\n|[ \t]*\n)*+"
+)
 _ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d+)\s*(?:,\s*\{([\d,\s]*)\}\s*)?(?:,\s*([a-z\-]+)\s*)?\)")
 _DONOR = re.compile(r"\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}\s*\)")
 
@@ -69,14 +81,18 @@ def parse_input_output_alias(text: str) -> tuple[InputOutputAlias, ...]:
     for m in _entries(text, _ALIAS, "{output index}: (parameter, {parameter index}, may-alias)"):
         kind = m.group(4) or "may-alias"
         if kind not in ("may-alias", "must-alias"):
-            raise TextProblem(f"Unexpected aliasing kind: {kind}", m.start(4), "write may-alias or must-alias", len(kind))
+            raise TextProblem(
+                f"Unexpected aliasing kind: {kind}", m.start(4), "write may-alias or must-alias", len(kind)
+            )
         found.append(InputOutputAlias(_index(m.group(1)), int(m.group(2)), _index(m.group(3) or ""), kind))
     return tuple(found)
 
 
 def parse_buffer_donor(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
     """Decode `{ (2, {}) }` to (parameter number, parameter index) pairs."""
-    return tuple([(int(m.group(1)), _index(m.group(2))) for m in _entries(text, _DONOR, "(parameter, {parameter index})")])
+    return tuple(
+        [(int(m.group(1)), _index(m.group(2))) for m in _entries(text, _DONOR, "(parameter, {parameter index})")]
+    )
 
 
 def parse_entry_computation_layout(text: str) -> tuple[tuple[Shape, ...], Shape]:
@@ -108,7 +124,9 @@ def _check(item: AttributeText) -> None:
         elif name in ("replica_count", "num_partitions") and not value.isdecimal():
             raise TextProblem(f"expects a number but sees {value}", 0, "write a positive number", len(value))
     except TextProblem as problem:
-        raise TextProblem(f"{problem.message} (in {name})", item.value_at + problem.at, problem.hint, problem.length) from None
+        raise TextProblem(
+            f"{problem.message} (in {name})", item.value_at + problem.at, problem.hint, problem.length
+        ) from None
 
 
 def read_header(text: str, at: int) -> ModuleHeader:
@@ -122,18 +140,26 @@ def read_header(text: str, at: int) -> ModuleHeader:
         place = skip_blank(text, opening.end())
         found = NAME.match(text, place)
         if found is None or place == opening.end():
-            raise TextProblem("expects the name of the module", place, "write HloModule and a name, such as: HloModule my_module")
+            raise TextProblem(
+                "expects the name of the module", place, "write HloModule and a name, such as: HloModule my_module"
+            )
         name, at = found.group(1), found.end()
         if text.startswith(":", at):  # an old spelling that XLA still reads
             at += 1
         items, at = read_attributes(text, at)
         for item in items:
             if item.name in attributes:
-                raise TextProblem(f"attribute {item.name} already exists", item.name_at, "keep one of the two", len(item.name))
+                raise TextProblem(
+                    f"attribute {item.name} already exists", item.name_at, "keep one of the two", len(item.name)
+                )
             if item.name not in HEADER_ATTRIBUTES:
                 near = difflib.get_close_matches(item.name, HEADER_ATTRIBUTES, 1, 0.6)
-                raise TextProblem(f'unexpected attribute "{item.name}"', item.name_at,
-                                  f"did you mean {near[0]}?" if near else f"a module has {', '.join(HEADER_ATTRIBUTES)}", len(item.name))
+                raise TextProblem(
+                    f'unexpected attribute "{item.name}"',
+                    item.name_at,
+                    f"did you mean {near[0]}?" if near else f"a module has {', '.join(HEADER_ATTRIBUTES)}",
+                    len(item.name),
+                )
             _check(item)
             attributes[item.name] = item.value
             places[item.name] = item

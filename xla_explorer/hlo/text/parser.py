@@ -21,18 +21,29 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT, OPCODES, PARAMETER, TUPLE, OpcodeSpec
 from xla_explorer.hlo.shape import _BY_TEXT, Shape, parse_shape
 from xla_explorer.hlo.text.attribute_text import FindComputation, decode_attributes, split_tail
+from xla_explorer.hlo.text.computation_checks import (
+    check_parameters,
+    check_reserved,
+    control_predecessor,
+    refuse_duplicate,
+)
 from xla_explorer.hlo.text.computation_header import ComputationHeader, read_computation_header
 from xla_explorer.hlo.text.errors import HloParseError, TextProblem
-from xla_explorer.hlo.text.lexical import BLANK, COMMENT, KEYWORDS, NAME, NAME_PATTERN, RESERVED, skip_blank
+from xla_explorer.hlo.text.lexical import BLANK, COMMENT, NAME, NAME_PATTERN, RESERVED, skip_blank
 from xla_explorer.hlo.text.literal_text import read_literal
 from xla_explorer.hlo.text.module_header import ModuleHeader, parse_entry_computation_layout, read_header
-from xla_explorer.hlo.text.slow_path import CAREFUL_OPCODES, CarefulReader, Pieces, same_dimensions
+from xla_explorer.hlo.text.shape_text import same_dimensions, same_sizes
+from xla_explorer.hlo.text.slow_path import CAREFUL_OPCODES, CarefulReader, Pieces
+from xla_explorer.hlo.text.source_text import decode_source
 
 # root, name, shape, opcode, arguments, attributes. Possessive quantifiers rule out backtracking. What follows the line must not
 # continue it (a comma) and must not be a comment.
-_LINE = re.compile(rf"""[ \t]*+(ROOT\ )?+%?+({NAME_PATTERN})\ =\ 
+_LINE = re.compile(
+    rf"""[ \t]*+(ROOT\ )?+%?+({NAME_PATTERN})\ =\x20
     (?:([a-z][a-z0-9]*+\[[^\]\n]*+\](?:\{{[^{{}}\n]*+\}})?+|\([^\n]*?\))\ )?+
-    ([a-z][a-z0-9\-]*+)\(([^()\n]*+)\)(,\ [^\n]*+)?+\n(?!\s*+[,/])""", re.VERBOSE | re.ASCII)
+    ([a-z][a-z0-9\-]*+)\(([^()\n]*+)\)(,\ [^\n]*+)?+\n(?!\s*+[,/])""",
+    re.VERBOSE | re.ASCII,
+)
 _SIMPLE_METADATA = re.compile(r"""\{(?:[^{}"\n]++|"(?:[^"\\\n]|\\.)*+"|\{[^{}"\n]*+\})*+\}""")
 _THREAD = re.compile(r"""\s*,\s*execution_thread=("[^"\n]*"|'[^'\n]*')""")
 _COMPUTATION_START = re.compile(rf"(?:ENTRY\s+)?%?{NAME_PATTERN}\s*(?:\(|\{{)|ENTRY\b", re.ASCII)
@@ -77,7 +88,12 @@ class _Parser:
         names: dict[str, HloInstruction] = {}
         parameters: list[HloInstruction] = []
         named, match, new, cls = names.__getitem__, _LINE.match, HloInstruction.__new__, HloInstruction
-        known_shape, entry_of, literals, metadata_of = _BY_TEXT.get, self.rows.get, self.literals, _SIMPLE_METADATA.match
+        known_shape, entry_of, literals, metadata_of = (
+            _BY_TEXT.get,
+            self.rows.get,
+            self.literals,
+            _SIMPLE_METADATA.match,
+        )
         number, slow, root = module._next_instruction, 0, None
         i: HloInstruction | None = None
         if self.careful:
@@ -180,33 +196,43 @@ class _Parser:
             for operand in operands:
                 operand.users[i] = None
             if names.setdefault(name, i) is not i:
-                self._duplicate(at, name, names[name])
+                refuse_duplicate(text, at, name, names[name])
             if control:
-                i.control_predecessors = tuple([self._control(names, i, *place) for place in control])
+                i.control_predecessors = tuple([control_predecessor(names, i, *place) for place in control])
             if spec is PARAMETER:
                 parameters.append(i)
             instructions[number] = i
             number += 1
             if is_root:
                 if root is not None:
-                    raise TextProblem("one computation should have only one ROOT", BLANK.match(text, at).end(),  # type: ignore[union-attr]
-                                      f"remove ROOT here, or from {root.name} in line {root.line}", 4)
+                    raise TextProblem(
+                        "one computation should have only one ROOT",
+                        BLANK.match(text, at).end(),  # type: ignore[union-attr]
+                        f"remove ROOT here, or from {root.name} in line {root.line}",
+                        4,
+                    )
                 root = i
             line += line_step
             at = end
         module._next_instruction = number
         if i is None:
-            raise TextProblem("a computation without instructions", at, "a computation holds at least one instruction: ROOT p = f32[] parameter(0)")
+            raise TextProblem(
+                "a computation without instructions",
+                at,
+                "a computation holds at least one instruction: ROOT p = f32[] parameter(0)",
+            )
         computation.root = root or i
         self.slow_lines += slow
         self.fast_lines += len(instructions) - slow
-        self._check_parameters(parameters)
+        check_parameters(text, parameters)
         if not names.keys().isdisjoint(RESERVED):
-            self._check_reserved(names)
+            check_reserved(text, names)
         self._make_unique(names)
         return at + 1, line
 
-    def _row(self, opcode_name: str) -> tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]]:
+    def _row(
+        self, opcode_name: str
+    ) -> tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]]:
         if opcode_name in ("async-update", "async-done"):
             raise _Unusual
         spec = OPCODES[opcode_name]
@@ -216,8 +242,9 @@ class _Parser:
         self.rows[opcode_name] = entry
         return entry
 
-    def _tail(self, spec: OpcodeSpec, known: dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]],
-              tail: str | None) -> tuple[Attributes, tuple[HloComputation, ...]]:
+    def _tail(
+        self, spec: OpcodeSpec, known: dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]], tail: str | None
+    ) -> tuple[Attributes, tuple[HloComputation, ...]]:
         """Decode an attribute tail that was not seen before; tails that name instructions belong to the careful reader."""
         items = split_tail(tail or "")
         if items is None or (tail and "control-predecessors" in tail):
@@ -229,49 +256,7 @@ class _Parser:
         known[tail] = (decoded.attributes, decoded.called)
         return known[tail]
 
-    # -- checks ------------------------------------------------------------------------------------------------------
-    def _duplicate(self, at: int, name: str, first: HloInstruction) -> None:
-        found = re.compile(r"(?:ROOT\s+)?(%?[^\s=]+)").match(self.text, skip_blank(self.text, at))
-        place = found.start(1) if found else at
-        raise TextProblem(f"instruction already exists: {name}", place, f"rename one of the two; the first is defined in line {first.line}",
-                          len(name))
-
-    def _control(self, names: dict[str, HloInstruction], i: HloInstruction, name: str, at: int) -> HloInstruction:
-        found = names.get(name)
-        if found is None or found is i:
-            raise TextProblem(f"instruction '{name}' is not defined", at, "control predecessors are defined above, in the same computation", len(name))
-        return found
-
-    def _place(self, i: HloInstruction, pattern: str) -> int:
-        """Offset of a pattern in (or after) the line of an instruction."""
-        at = 0
-        for _ in range(i.line - 1):
-            at = self.text.find("\n", at) + 1
-        found = re.compile(pattern).search(self.text, at)
-        return found.start(1) if found else at
-
-    def _check_parameters(self, parameters: list[HloInstruction]) -> None:
-        if [p.payload for p in parameters] == list(range(len(parameters))):
-            return
-        seen: dict[int, HloInstruction] = {}
-        for p in parameters:
-            if p.payload in seen:
-                raise TextProblem(f"Duplicate parameter number {p.payload}", self._place(p, rf"{re.escape(p.name)}\s*=[^\n]*?parameter\(\s*(\d)"),
-                                  f"{seen[p.payload].name} in line {seen[p.payload].line} has this number; parameters count 0, 1, 2 ...")
-            seen[p.payload] = p
-        for number, p in sorted(seen.items()):
-            if number >= len(parameters):
-                missing = next(k for k in range(number) if k not in seen)
-                raise TextProblem(f"parameter {missing} is missing", self._place(p, rf"{re.escape(p.name)}\s*=[^\n]*?parameter\(\s*(\d)"),
-                                  f"parameters count 0, 1, 2 ...: there is parameter {number} but no parameter {missing}")
-
-    def _check_reserved(self, names: dict[str, HloInstruction]) -> None:
-        for name, i in names.items():
-            if name in RESERVED:
-                at = self._place(i, rf"(%?{re.escape(name)})\s*=")
-                if name not in KEYWORDS or not self.text.startswith("%", at):
-                    raise TextProblem(f"{name} is a reserved word, not a name", at, f"rename it, for example to {name}_", len(name))
-
+    # -- names ----------------------------------------------------------------------------------------------------
     def _make_unique(self, names: dict[str, HloInstruction]) -> None:
         """Names are unique in a computation while reading and in the module afterwards; whoever comes first keeps the name."""
         if self.module.names.reserve_all(names):
@@ -298,14 +283,19 @@ class _Parser:
     def computation(self, header: ComputationHeader, line: int) -> tuple[HloComputation, int, int]:
         """One computation; (it, offset behind it, line there)."""
         if header.name in self.module.computations:
-            raise TextProblem(f"computation already exists: {header.name}", header.name_at, "rename one of the two", len(header.name))
+            raise TextProblem(
+                f"computation already exists: {header.name}", header.name_at, "rename one of the two", len(header.name)
+            )
         computation = HloComputation(header.name, self.module)
         at, line = self.body(header.end, computation, line + self.text.count("\n", header.start, header.end))
         if header.result is not None and not same_dimensions(header.result, computation.root.shape):
-            raise TextProblem(f"Shape of computation {header.name}, {header.result}, is not compatible with that of its root instruction "
-                              f"{computation.root.name}, {computation.root.shape}", header.result_at,
-                              f"write -> {computation.root.shape.text_without_layout}, or correct the root in line {computation.root.line}",
-                              len(header.result.text_without_layout))
+            raise TextProblem(
+                f"Shape of computation {header.name}, {header.result}, is not compatible with that of its root instruction "
+                f"{computation.root.name}, {computation.root.shape}",
+                header.result_at,
+                f"write -> {computation.root.shape.text_without_layout}, or correct the root in line {computation.root.line}",
+                len(header.result.text_without_layout),
+            )
         self.module.computations[header.name] = computation
         thread = _THREAD.match(self.text, at)
         if thread is not None:
@@ -336,12 +326,16 @@ class _Parser:
             last, behind, line = self.computation(start, line)
             if start.is_entry:
                 if module.entry is not None:
-                    raise TextProblem("expects only one ENTRY", start.start, f"remove ENTRY here, or from {module.entry.name}", 5)
+                    raise TextProblem(
+                        "expects only one ENTRY", start.start, f"remove ENTRY here, or from {module.entry.name}", 5
+                    )
                 module.entry = last
             at = skip_blank(text, behind)
             line += text.count("\n", behind, at)
         if last is None:
-            raise TextProblem("a module without computations", at, "add a computation: ENTRY main { ROOT p = f32[] parameter(0) }")
+            raise TextProblem(
+                "a module without computations", at, "add a computation: ENTRY main { ROOT p = f32[] parameter(0) }"
+            )
         if module.entry is None:
             module.entry = last
         module.name = header.name or f"module_{module.entry.name}"
@@ -358,9 +352,13 @@ class _Parser:
             item = header.places["entry_computation_layout"]
             parameters, result = parse_entry_computation_layout(layout_text)
             given, own = [*parameters, result], [*module.parameter_shapes(), module.entry.root.shape]
-            if len(given) != len(own) or not all([_same_sizes(a, b) for a, b in zip(given, own, strict=True)]):
-                raise TextProblem("entry_computation_layout does not fit the entry computation", item.value_at,
-                                  "correct it, or leave it out: it follows from the entry's parameters and root", len(item.value))
+            if len(given) != len(own) or not all([same_sizes(a, b) for a, b in zip(given, own, strict=True)]):
+                raise TextProblem(
+                    "entry_computation_layout does not fit the entry computation",
+                    item.value_at,
+                    "correct it, or leave it out: it follows from the entry's parameters and root",
+                    len(item.value),
+                )
         if header.attributes.get("is_scheduled") == "true":
             self._schedule()
 
@@ -381,25 +379,35 @@ class _Parser:
         del module.computations["_"]
         if skip_blank(text, pieces.end) < len(text):
             found = NAME.match(text, skip_blank(text, pieces.end))
-            raise TextProblem("stray text after a single instruction", skip_blank(text, pieces.end),
-                              "put several instructions into a computation: ENTRY main { ... }", len(found.group()) if found else 1)
-        i = self.reader._create(pieces.name, pieces.spec, pieces.shape, pieces.operands, pieces.decoded.attributes, pieces.payload, names, computation)
-        i.called, i.metadata, i.line = pieces.decoded.called, pieces.decoded.metadata, text.count("\n", 0, pieces.name_at) + 1
-        self._check_parameters([p for p in computation.instructions.values() if p.opcode is PARAMETER])
+            raise TextProblem(
+                "stray text after a single instruction",
+                skip_blank(text, pieces.end),
+                "put several instructions into a computation: ENTRY main { ... }",
+                len(found.group()) if found else 1,
+            )
+        i = self.reader._create(
+            pieces.name,
+            pieces.spec,
+            pieces.shape,
+            pieces.operands,
+            pieces.decoded.attributes,
+            pieces.payload,
+            names,
+            computation,
+        )
+        i.called, i.metadata, i.line = (
+            pieces.decoded.called,
+            pieces.decoded.metadata,
+            text.count("\n", 0, pieces.name_at) + 1,
+        )
+        check_parameters(text, [p for p in computation.instructions.values() if p.opcode is PARAMETER])
         self._make_unique(names)
         computation.root = i
         module.name = "_"
         module.computations["_"] = module.entry = computation
-        computation.schedule = tuple(computation.instructions.values())
+        self._schedule()
         self.slow_lines += 1
         return module
-
-
-def _same_sizes(a: Shape, b: Shape) -> bool:
-    """Whether two shapes have the same structure and sizes, whatever the element types: real texts hold headers of earlier types."""
-    if a.tuple_shapes or b.tuple_shapes:
-        return len(a.tuple_shapes) == len(b.tuple_shapes) and all([_same_sizes(x, y) for x, y in zip(a.tuple_shapes, b.tuple_shapes, strict=True)])
-    return a.dimensions == b.dimensions
 
 
 def _never(text: str, at: int) -> re.Match[str] | None:
@@ -422,27 +430,6 @@ def _typed_operands(arguments: str, names: dict[str, HloInstruction]) -> tuple[H
     return tuple(found)
 
 
-def _decode_text(text: str | bytes, filename: str | None) -> str:
-    """Bytes as UTF-8 with the line ends of one convention; HloParseError at the first byte that is none."""
-    if isinstance(text, (bytes, bytearray, memoryview)):
-        raw = bytes(text)
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeDecodeError as problem:
-            before = raw[: problem.start].decode("utf-8")
-            shown = before + raw[problem.start :].decode("utf-8", "replace")
-            span = SourceSpan.from_offset(shown, len(before), 1, filename)
-            raise HloParseError(f"byte 0x{raw[problem.start]:02x} at offset {problem.start} is no UTF-8", span,
-                                "save the file as UTF-8; is it a serialized proto rather than text?") from None
-    elif not isinstance(text, str):
-        raise TypeError(f"HLO text is str or bytes, not {type(text).__name__}")
-    if text.startswith("\ufeff"):
-        text = text[1:]
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text
-
-
 def parse_hlo(text: str | bytes, filename: str | None = None) -> HloModule:
     """Read HLO text. HloParseError (a SyntaxError) says where, what and what to do next.
 
@@ -450,6 +437,6 @@ def parse_hlo(text: str | bytes, filename: str | None = None) -> HloModule:
     Result shapes that are given are not checked against inference: that is the verifier's task. XLA renames instructions so that names
     are unique in the module; so do we, and whoever comes first keeps the name.
     """
-    decoded = _decode_text(text, filename)
+    decoded = decode_source(text, filename)
     with collector_paused():
         return _Parser(decoded, filename).parse()

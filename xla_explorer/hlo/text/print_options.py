@@ -55,10 +55,13 @@ class PrintOptions:
 PrintOptions.default = PrintOptions()
 # To the letter what XLA's `to_string()` shows people: arrays of more than ten elements are elided.
 PrintOptions.elided = PrintOptions(large_constants=False)
-PrintOptions.short_parsable = PrintOptions(metadata=False, backend_config=False, percent=False, program_shape=False, index_comments=False)
+PrintOptions.short_parsable = PrintOptions(
+    metadata=False, backend_config=False, percent=False, program_shape=False, index_comments=False
+)
 # Equal for modules that differ in names, metadata and placement hints only.
-PrintOptions.canonical = PrintOptions(metadata=False, backend_config=False, percent=False, program_shape=False, canonical_names=True,
-                                      index_comments=False)
+PrintOptions.canonical = PrintOptions(
+    metadata=False, backend_config=False, percent=False, program_shape=False, canonical_names=True, index_comments=False
+)
 PrintOptions.fingerprint = PrintOptions.canonical.but(header=False, backend_config=True, indent=0)
 # The long form of old dumps, with operand shapes.
 PrintOptions.long = PrintOptions(operand_shapes=True)

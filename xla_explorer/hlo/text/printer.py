@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.hlo.attributes import CODECS, Attributes
 from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, OpcodeSpec
 from xla_explorer.hlo.shape import Shape
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.module import HloModule
 
 # Printed even when the value is the default: XLA's parser requires them, or its printer writes them always.
-_ALWAYS = {"broadcast": ("dimensions",), "reduce": ("dimensions",), "gather": ("offset_dims", "collapsed_slice_dims", "start_index_map", "slice_sizes"),
-           "scatter": ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims")}
+_ALWAYS = {
+    "triangular-solve": ("transpose_a",),
+    "broadcast": ("dimensions",),
+    "reduce": ("dimensions",),
+    "gather": ("offset_dims", "collapsed_slice_dims", "start_index_map", "slice_sizes"),
+    "scatter": ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims"),
+}
 
 
 class _Printer:
@@ -61,8 +67,15 @@ class _Printer:
             own = own_attributes(spec, attributes)
             sharding, backend = attributes.sharding_text, attributes.backend_text
             if not (options.sharding and options.frontend_attributes and options.backend_config):
-                hidden = {name for name, shown in (("sharding", options.sharding), ("frontend_attributes", options.frontend_attributes),
-                                                   ("backend_config", options.backend_config)) if not shown}
+                hidden = {
+                    name
+                    for name, shown in (
+                        ("sharding", options.sharding),
+                        ("frontend_attributes", options.frontend_attributes),
+                        ("backend_config", options.backend_config),
+                    )
+                    if not shown
+                }
                 kept = attributes.with_values(**dict.fromkeys(hidden & attributes.keys()))
                 sharding, backend = kept.sharding_text, kept.backend_text
             found = self.attributes[key] = (own, sharding, backend)
@@ -73,7 +86,12 @@ class _Printer:
         names = [self.name(c) for c in i.called]
         kind = i.opcode.name
         if kind == "conditional":
-            if len(names) == 2 and i.operands and i.operands[0].shape.element_type is not None and i.operands[0].shape.element_type.is_pred:
+            if (
+                len(names) == 2
+                and i.operands
+                and i.operands[0].shape.element_type is not None
+                and i.operands[0].shape.element_type.is_pred
+            ):
                 return f", true_computation={names[0]}, false_computation={names[1]}"
             return f", branch_computations={{{', '.join(names)}}}"
         if kind == "custom-call":
@@ -87,7 +105,9 @@ class _Printer:
             return str(i.payload)
         if spec is CONSTANT:
             literal = i.payload
-            if not self.options.large_constants and (literal.shape.is_tuple or literal.shape.element_count > self.options.constant_limit):
+            if not self.options.large_constants and (
+                literal.shape.is_tuple or literal.shape.element_count > self.options.constant_limit
+            ):
                 return "{...}"
             # What came in as a placeholder goes out as one: its values were never known.
             return "{...}" if literal._text == "{...}" else str(literal.text)
@@ -117,54 +137,80 @@ class _Printer:
             control = f", control-predecessors={{{', '.join([self.name(c) for c in i.control_predecessors])}}}"
         metadata = f", metadata={i.metadata}" if i.metadata and options.metadata else ""
         shape = f"{self.shape(i.shape)} " if options.result_shapes else ""
-        return (f"{'ROOT ' if is_root else ''}{self.name(i)} = {shape}{opcode_name}({self.operands(i)})"
-                f"{own}{called}{control}{sharding}{metadata}{backend}")
+        return (
+            f"{'ROOT ' if is_root else ''}{self.name(i)} = {shape}{opcode_name}({self.operands(i)})"
+            f"{own}{called}{control}{sharding}{metadata}{backend}"
+        )
 
     # -- wholes ------------------------------------------------------------------------------------------------------
-    def computation(self, computation: HloComputation, is_entry: bool) -> list[tuple[str, int]]:
-        """(line, instruction id or -1) of a computation."""
+    def computation(self, computation: HloComputation, is_entry: bool) -> list[str]:
+        """The lines of a computation: its header, one for each instruction of its sequence, the closing brace."""
         options = self.options
         signature = ""
         if options.program_shape:
-            parameters = [f"{self.name(p).removeprefix('%')}: {shape_text(p.shape, False, options.index_comments)}" for p in computation.parameters()]
+            parameters = [
+                f"{self.name(p).removeprefix('%')}: {shape_text(p.shape, False, options.index_comments)}"
+                for p in computation.parameters()
+            ]
             if options.index_comments and len(parameters) > 5:
                 parameters[5::5] = [f"/*index={k}*/{parameters[k]}" for k in range(5, len(parameters), 5)]
-            signature = f"({', '.join(parameters)}) -> {shape_text(computation.root.shape, False, options.index_comments)} "
-        lines = [(f"{'ENTRY ' if is_entry else ''}{self.name(computation)} {signature}{{", -1)]
+            signature = (
+                f"({', '.join(parameters)}) -> {shape_text(computation.root.shape, False, options.index_comments)} "
+            )
+        lines = [f"{'ENTRY ' if is_entry else ''}{self.name(computation)} {signature}{{"]
         indent, root = " " * options.indent, computation.root
         plain = not (options.canonical_names or options.operand_shapes) and options.result_shapes and options.metadata
-        percent, shapes, shape_of, attributes_of, whole = self.percent, self.shapes.get, self.shape, self.attributes.get, self.attribute_texts
+        percent, shapes, shape_of, attributes_of, whole = (
+            self.percent,
+            self.shapes.get,
+            self.shape,
+            self.attributes.get,
+            self.attribute_texts,
+        )
+        emit = lines.append
         for i in computation.sequence():
             operands, spec = i.operands, i.opcode
             count = len(operands)
             if plain and 0 < count < 3 and not (i.called or i.control_predecessors or spec.asynchronous):
                 # The ordinary line, spelled out: this loop prints most of every module.
                 own, sharding, backend = attributes_of((spec, i.attributes)) or whole(spec, i.attributes)
-                arguments = f"{percent}{operands[0].name}" if count == 1 else f"{percent}{operands[0].name}, {percent}{operands[1].name}"
-                lines.append((f"{indent}{'ROOT ' if i is root else ''}{percent}{i.name} = {shapes(i.shape) or shape_of(i.shape)} {spec.name}({arguments})"
-                              f"{own}{sharding}{f', metadata={i.metadata}' if i.metadata else ''}{backend}", i.id))
+                arguments = (
+                    f"{percent}{operands[0].name}"
+                    if count == 1
+                    else f"{percent}{operands[0].name}, {percent}{operands[1].name}"
+                )
+                emit(
+                    f"{indent}{'ROOT ' if i is root else ''}{percent}{i.name} = {shapes(i.shape) or shape_of(i.shape)} {spec.name}({arguments})"
+                    f"{own}{sharding}{f', metadata={i.metadata}' if i.metadata else ''}{backend}"
+                )
             else:
-                lines.append((indent + self.instruction(i, i is root), i.id))
+                emit(indent + self.instruction(i, i is root))
         thread = computation.execution_thread
-        lines.append(("}" + (f", execution_thread={thread}" if thread else ""), -1))
+        emit("}" + (f", execution_thread={thread}" if thread else ""))
         return lines
 
-    def module(self, module: HloModule) -> list[tuple[str, int]]:
-        """(line, instruction id or -1) of a module."""
+    def module(self, module: HloModule) -> tuple[list[str], list[tuple[int, HloComputation]]]:
+        """The lines of a module, and where (index of the line) each computation begins."""
         options = self.options
-        lines: list[tuple[str, int]] = []
+        lines: list[str] = []
         if options.header:
-            lines += [(self._header(module), -1), ("", -1)]
+            lines += [self._header(module), ""]
             if module.frames is not None and options.metadata:
-                lines += [*[(line, -1) for line in module.frames.text.split("\n")], ("", -1)]
+                lines += [*module.frames.text.split("\n"), ""]
         order = computations_in_order(module) if options.subcomputations else [module.entry]
-        hidden = {i.called[0] for c in order for i in c.instructions.values()
-                  if i.opcode.name == "async-start" and wrapped_instruction(i) is not None}
+        hidden = {
+            i.called[0]
+            for c in order
+            for i in c.instructions.values()
+            if i.opcode.asynchronous and i.called and wrapped_instruction(i) is not None
+        }
+        starts = []
         for computation in order:
             if computation not in hidden:
+                starts.append((len(lines), computation))
                 lines += self.computation(computation, computation is module.entry)
-                lines.append(("", -1))
-        return lines
+                lines.append("")
+        return lines, starts
 
     def _header(self, module: HloModule) -> str:
         name = "module" if self.options.canonical_names else module.name
@@ -177,7 +223,11 @@ class _Printer:
         before = ("alias_passthrough_params", "input_output_alias", "buffer_donor")
         parts += [f"{key}={shown.pop(key)}" for key in before if key in shown]
         parts.append(layout_text)
-        parts += [f"{key}={value}" for key, value in shown.items() if self.options.frontend_attributes or key != "frontend_attributes"]
+        parts += [
+            f"{key}={value}"
+            for key, value in shown.items()
+            if self.options.frontend_attributes or key != "frontend_attributes"
+        ]
         return ", ".join(parts)
 
 
@@ -186,7 +236,9 @@ def own_attributes(spec: OpcodeSpec, attributes: Attributes) -> str:
     needed = [name for name in _ALWAYS.get(spec.name, spec.required) if name not in attributes and name in CODECS]
     if not needed:
         return attributes.text
-    values = [(name, value) for name, value in attributes.items() if attributes.text and f", {name}=" in attributes.text]
+    values = [
+        (name, value) for name, value in attributes.items() if attributes.text and f", {name}=" in attributes.text
+    ]
     values += [(name, CODECS[name].default) for name in needed]
     values.sort(key=lambda item: CODECS[item[0]].rank if item[0] in CODECS else 10_000)
     return "".join([f", {name}={CODECS[name].write(value) if name in CODECS else value}" for name, value in values])
@@ -195,7 +247,9 @@ def own_attributes(spec: OpcodeSpec, attributes: Attributes) -> str:
 @lru_cache(maxsize=4096)
 def shape_text(shape: Shape, layouts: bool = True, index_comments: bool = True) -> str:
     """A shape as text; `/*index=5*/` before every fifth element of a tuple when asked."""
-    if not (shape.is_tuple or shape.is_buffer) or (layouts and len(shape.tuple_shapes) < 6 and not any(p.is_tuple for p in shape.tuple_shapes)):
+    if not (shape.is_tuple or shape.is_buffer) or (
+        layouts and len(shape.tuple_shapes) < 6 and not any(p.is_tuple for p in shape.tuple_shapes)
+    ):
         return shape.text if layouts else shape.text_without_layout
     parts = [shape_text(part, layouts, index_comments) for part in shape.tuple_shapes]
     if index_comments and len(parts) > 5:
@@ -213,8 +267,12 @@ def entry_layout_text(module: HloModule, given: object = None) -> str:
             said, said_result = parse_entry_computation_layout(given)
         except ValueError:
             said, said_result = (), None  # type: ignore[assignment]
-        if len(said) == len(parameters) and said_result is not None and said_result.compatible(result) \
-                and all(a.compatible(b) for a, b in zip(said, parameters, strict=True)):
+        if (
+            len(said) == len(parameters)
+            and said_result is not None
+            and said_result.compatible(result)
+            and all(a.compatible(b) for a, b in zip(said, parameters, strict=True))
+        ):
             parameters, result = said, said_result
     texts = [shape_text(shape) for shape in parameters]
     texts[5::5] = [f"/*index={k}*/{texts[k]}" for k in range(5, len(texts), 5)]
@@ -245,24 +303,29 @@ def computations_in_order(module: HloModule) -> list[HloComputation]:
 
 def module_text(module: HloModule, options: PrintOptions | None = None) -> str:
     """The module as HLO text."""
-    return "\n".join([line for line, _ in _Printer(options or PrintOptions.default).module(module)])
+    with collector_paused():
+        return "\n".join(_Printer(options or PrintOptions.default).module(module)[0])
 
 
 def module_text_with_lines(module: HloModule, options: PrintOptions | None = None) -> tuple[str, dict[int, int]]:
     """The text, and which instruction id stands in which line (counted from 1)."""
-    lines = _Printer(options or PrintOptions.default).module(module)
-    where: dict[int, int] = {}
-    number = 1
-    for text, instruction in lines:
-        if instruction >= 0:
-            where[number] = instruction
-        number += 1 + text.count("\n")
-    return "\n".join([line for line, _ in lines]), where
+    with collector_paused():
+        lines, starts = _Printer(options or PrintOptions.default).module(module)
+        owner = {
+            start + 1 + offset: i.id for start, computation in starts for offset, i in enumerate(computation.sequence())
+        }
+        where: dict[int, int] = {}
+        number = 1
+        for index, line in enumerate(lines):
+            if index in owner:
+                where[number] = owner[index]
+            number += 1 + line.count("\n")
+        return "\n".join(lines), where
 
 
 def computation_text(computation: HloComputation, options: PrintOptions | None = None) -> str:
     """One computation as HLO text."""
-    return "\n".join([line for line, _ in _Printer(options or PrintOptions.default).computation(computation, computation.is_entry)])
+    return "\n".join(_Printer(options or PrintOptions.default).computation(computation, computation.is_entry))
 
 
 def instruction_text(i: HloInstruction, options: PrintOptions | None = None) -> str:

@@ -20,9 +20,9 @@ from xla_explorer.hlo.shape import Shape, ShapeError
 from xla_explorer.hlo.text.async_sugar import begin_async, sugared
 from xla_explorer.hlo.text.attribute_text import DecodedAttributes, FindComputation, decode_attributes, read_attributes
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.lexical import KEYWORDS, NAME, RESERVED, RESERVED_TYPES, balanced_end, skip_blank
+from xla_explorer.hlo.text.lexical import KEYWORDS, NAME, RESERVED_TYPES, balanced_end, skip_blank
 from xla_explorer.hlo.text.literal_text import read_literal
-from xla_explorer.hlo.text.shape_text import read_shape
+from xla_explorer.hlo.text.shape_text import read_shape, same_dimensions
 
 _ROOT = re.compile(r"ROOT(?=[\s%/])")
 _OPCODE = re.compile(r"([A-Za-z_][\w\-]*)\s*(\(?)", re.ASCII)
@@ -52,16 +52,6 @@ class Pieces(NamedTuple):
 def plural(count: int) -> str:
     """`1 operand`, `2 operands`."""
     return f"{count} operand{'' if count == 1 else 's'}"
-
-
-def same_dimensions(a: Shape, b: Shape) -> bool:
-    """Compatible as the parser sees it: types and sizes agree; layouts and whether a dimension is dynamic do not matter."""
-    if a.base is b.base:
-        return True
-    if a.tuple_shapes or b.tuple_shapes:
-        return (a.is_tuple == b.is_tuple and len(a.tuple_shapes) == len(b.tuple_shapes)
-                and all([same_dimensions(x, y) for x, y in zip(a.tuple_shapes, b.tuple_shapes, strict=True)]))
-    return a.element_type is b.element_type and a.dimensions == b.dimensions
 
 
 def near_names(wanted: str, names: dict[str, HloInstruction]) -> str:
@@ -101,7 +91,9 @@ class CarefulReader:
         payload_text, payload_at, operands, end = self._arguments(at, spec, names, computation, 0)
         items, end = read_attributes(text, end)
         if step is not None and step[1] == "start":
-            spec, decoded = begin_async(self.find, computation.module, name, OPCODES[step[0]], shape, operands, items, opcode_at)
+            spec, decoded = begin_async(
+                self.find, computation.module, name, OPCODES[step[0]], shape, operands, items, opcode_at
+            )
         else:
             try:
                 decoded = decode_attributes(spec, items, self.find)
@@ -111,7 +103,15 @@ class CarefulReader:
                 raise
         shape, payload = self._finish(spec, shape, operands, decoded, payload_text, payload_at, opcode_at)
         if spec.name in CAREFUL_OPCODES:
-            self.check(spec, shape, operands, decoded.attributes, decoded.called, "".join([f", {item.name}=" for item in items]), opcode_at)
+            self.check(
+                spec,
+                shape,
+                operands,
+                decoded.attributes,
+                decoded.called,
+                "".join([f", {item.name}=" for item in items]),
+                opcode_at,
+            )
         return Pieces(bool(is_root), name, name_at, spec, shape, operands, decoded, payload, end)
 
     # -- parts -------------------------------------------------------------------------------------------------------
@@ -121,22 +121,36 @@ class CarefulReader:
         found = NAME.match(text, at)
         if found is None:
             word = re.compile(r"[^\s=(),{}]*").match(text, at).group()  # type: ignore[union-attr]
-            raise TextProblem("expects the name of an instruction", at,
-                              "an instruction looks like: name = f32[2] add(a, b)" if at < len(text) and text[at] != "}" else
-                              "a computation holds at least one instruction" if at < len(text) else "add the missing '}'", max(len(word), 1))
+            raise TextProblem(
+                "expects the name of an instruction",
+                at,
+                "an instruction looks like: name = f32[2] add(a, b)"
+                if at < len(text) and text[at] != "}"
+                else "a computation holds at least one instruction"
+                if at < len(text)
+                else "add the missing '}'",
+                max(len(word), 1),
+            )
         name, end = found.group(1), found.end()
         bare = text[at] != "%"
         if name in RESERVED_TYPES or (bare and name in KEYWORDS):
             if self.single and name in RESERVED_TYPES:
                 return "_", at, at
-            raise TextProblem(f"{name} is a reserved word, not a name", at, f"rename it, for example to {name}_", end - at)
+            raise TextProblem(
+                f"{name} is a reserved word, not a name", at, f"rename it, for example to {name}_", end - at
+            )
         equal = skip_blank(text, end)
         if not text.startswith("=", equal):
             if self.single and text[equal : equal + 1] in ("(", "["):
                 return "_", at, at
             raise TextProblem("expects '=' in instruction", equal, f"write: {name} = shape opcode(operands)")
         if bare and equal == end:
-            raise TextProblem("expects a name, but sees the attribute name " + name + "=", at, f"put a space between {name} and '='", end - at)
+            raise TextProblem(
+                "expects a name, but sees the attribute name " + name + "=",
+                at,
+                f"put a space between {name} and '='",
+                end - at,
+            )
         return name, at, skip_blank(text, equal + 1)
 
     def _optional_shape(self, at: int) -> tuple[Shape | None, int, int]:
@@ -146,7 +160,11 @@ class CarefulReader:
         if start is None:
             word = NAME.match(text, at)
             if word is not None and word.group(1) in PRIMITIVE_TYPES:
-                raise TextProblem(f"expects '[' after the element type {word.group(1)}", word.end(), f"write {word.group(1)}[] for a scalar")
+                raise TextProblem(
+                    f"expects '[' after the element type {word.group(1)}",
+                    word.end(),
+                    f"write {word.group(1)}[] for a scalar",
+                )
             return None, at, at
         shape, end = read_shape(text, at)
         return shape, at, skip_blank(text, end)
@@ -160,17 +178,27 @@ class CarefulReader:
         if not found.group(2):
             if found.group(1) not in OPCODES and sugared(found.group(1)) is None:
                 self._unknown_opcode(found.group(1), at)
-            raise TextProblem(f"expects '(' after the opcode {found.group(1)}", found.end(1), "operands stand in parentheses: add(a, b)")
+            raise TextProblem(
+                f"expects '(' after the opcode {found.group(1)}",
+                found.end(1),
+                "operands stand in parentheses: add(a, b)",
+            )
         return found.group(1), found.end()
 
     def _unknown_opcode(self, name: str, at: int) -> None:
         near = difflib.get_close_matches(name, OPCODES, 3)
-        raise TextProblem(f"unknown opcode {name}", at,
-                          f"did you mean {' or '.join(near)}?" if near else "opcodes are written as XLA writes them: add, dot, reduce, custom-call ...",
-                          len(name))
+        raise TextProblem(
+            f"unknown opcode {name}",
+            at,
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else "opcodes are written as XLA writes them: add, dot, reduce, custom-call ...",
+            len(name),
+        )
 
-    def _arguments(self, at: int, spec: OpcodeSpec, names: dict[str, HloInstruction], computation: HloComputation,
-                   depth: int) -> tuple[str, int, tuple[HloInstruction, ...], int]:
+    def _arguments(
+        self, at: int, spec: OpcodeSpec, names: dict[str, HloInstruction], computation: HloComputation, depth: int
+    ) -> tuple[str, int, tuple[HloInstruction, ...], int]:
         """(text of the payload, its offset, operands, offset behind the closing parenthesis); `at` is behind the opening one."""
         text = self.text
         if spec is CONSTANT or spec is PARAMETER:
@@ -193,7 +221,9 @@ class CarefulReader:
                 raise TextProblem("expects ',' or ')' after an operand", at, "separate operands by commas: add(a, b)")
         return "", at, tuple(operands), at + 1
 
-    def _operand(self, at: int, names: dict[str, HloInstruction], computation: HloComputation, depth: int) -> tuple[HloInstruction, int]:
+    def _operand(
+        self, at: int, names: dict[str, HloInstruction], computation: HloComputation, depth: int
+    ) -> tuple[HloInstruction, int]:
         """A name, perhaps with its shape, or a nested instruction."""
         text = self.text
         declared, shape_at, at = self._optional_shape(at)
@@ -205,29 +235,51 @@ class CarefulReader:
         name, end = found.group(1), found.end()
         if text.startswith("(", skip_blank(text, end)) and text[at] != "%":
             if depth >= _DEEPEST:
-                raise TextProblem(f"operands nest deeper than {_DEEPEST} levels", at, "give the inner instructions names of their own")
+                raise TextProblem(
+                    f"operands nest deeper than {_DEEPEST} levels", at, "give the inner instructions names of their own"
+                )
             return self._nested(at, declared, shape_at, names, computation, depth + 1)
         operand = names.get(name)
         if operand is None:
             if self.single and declared is not None:
                 return self._parameter(name, declared, names, computation), end
-            elsewhere = [c.name for c in self.find.computations.values() if any(i.name == name for i in c.instructions.values())]
-            hint = near_names(name, names) if not elsewhere else f"{name} belongs to computation {elsewhere[0]}; pass its value as a parameter"
+            elsewhere = [
+                c.name for c in self.find.computations.values() if any(i.name == name for i in c.instructions.values())
+            ]
+            hint = (
+                near_names(name, names)
+                if not elsewhere
+                else f"{name} belongs to computation {elsewhere[0]}; pass its value as a parameter"
+            )
             raise TextProblem(f"instruction does not exist: {name}", at, hint, end - at)
         if declared is not None and not same_dimensions(declared, operand.shape):
-            raise TextProblem(f"The declared operand shape {declared} is not compatible with the shape of the operand instruction "
-                              f"{operand.shape}.", shape_at, "correct the shape, or leave operand shapes out", max(at - shape_at, 1))
+            raise TextProblem(
+                f"The declared operand shape {declared} is not compatible with the shape of the operand instruction "
+                f"{operand.shape}.",
+                shape_at,
+                "correct the shape, or leave operand shapes out",
+                max(at - shape_at, 1),
+            )
         return operand, end
 
     def _count(self, computation: HloComputation) -> int:
         return sum([i.opcode is PARAMETER for i in computation.instructions.values()])
 
-    def _parameter(self, name: str, shape: Shape, names: dict[str, HloInstruction], computation: HloComputation) -> HloInstruction:
+    def _parameter(
+        self, name: str, shape: Shape, names: dict[str, HloInstruction], computation: HloComputation
+    ) -> HloInstruction:
         """A parameter for an operand that a single instruction mentions."""
         return self._create(name, PARAMETER, shape, (), NO_ATTRIBUTES, self._count(computation), names, computation)
 
-    def _nested(self, at: int, shape: Shape | None, shape_at: int, names: dict[str, HloInstruction], computation: HloComputation,
-                depth: int) -> tuple[HloInstruction, int]:
+    def _nested(
+        self,
+        at: int,
+        shape: Shape | None,
+        shape_at: int,
+        names: dict[str, HloInstruction],
+        computation: HloComputation,
+        depth: int,
+    ) -> tuple[HloInstruction, int]:
         opcode_name, behind = self._opcode(at)
         spec = OPCODES.get(opcode_name)
         if spec is None:
@@ -236,7 +288,12 @@ class CarefulReader:
         payload_text, payload_at, operands, end = self._arguments(behind, spec, names, computation, depth)
         decoded = DecodedAttributes(NO_ATTRIBUTES, (), None, ())
         if spec.required or spec.called:
-            raise TextProblem(f"a nested {opcode_name} cannot have attributes", at, "give it a name and a line of its own", len(opcode_name))
+            raise TextProblem(
+                f"a nested {opcode_name} cannot have attributes",
+                at,
+                "give it a name and a line of its own",
+                len(opcode_name),
+            )
         shape, payload = self._finish(spec, shape, operands, decoded, payload_text, payload_at, at)
         stem = name = f"{opcode_name}.anon"
         number = 0
@@ -245,67 +302,132 @@ class CarefulReader:
             name = f"{stem}.{number}"
         return self._create(name, spec, shape, operands, NO_ATTRIBUTES, payload, names, computation), end
 
-    def _create(self, name: str, spec: OpcodeSpec, shape: Shape, operands: tuple[HloInstruction, ...], attributes: Attributes, payload: Any,
-                names: dict[str, HloInstruction], computation: HloComputation) -> HloInstruction:
-        i = new_instruction(computation.module.take_instruction_id(), name, spec, shape, operands, attributes, (), payload)
+    def _create(
+        self,
+        name: str,
+        spec: OpcodeSpec,
+        shape: Shape,
+        operands: tuple[HloInstruction, ...],
+        attributes: Attributes,
+        payload: Any,
+        names: dict[str, HloInstruction],
+        computation: HloComputation,
+    ) -> HloInstruction:
+        i = new_instruction(
+            computation.module.take_instruction_id(), name, spec, shape, operands, attributes, (), payload
+        )
         names[name] = computation.insert(i)
         return i
 
-    def check(self, spec: OpcodeSpec, shape: Shape, operands: tuple[HloInstruction, ...], attributes: Attributes,
-              called: tuple[HloComputation, ...], tail: str, at: int) -> None:
+    def check(
+        self,
+        spec: OpcodeSpec,
+        shape: Shape,
+        operands: tuple[HloInstruction, ...],
+        attributes: Attributes,
+        called: tuple[HloComputation, ...],
+        tail: str,
+        at: int,
+    ) -> None:
         """What XLA's parser checks of conditionals and asynchronous operations."""
+
         def refuse(message: str, hint: str) -> None:
             raise TextProblem(message, at, hint, len(spec.name))
 
         if spec.name == "conditional":
             selector = operands[0].shape if operands else None
             if selector is None or not selector.is_scalar or selector.element_type.name not in ("pred", "s32"):
-                refuse("the first operand of a conditional must be a scalar of PRED or S32", "select a branch by pred[] or s32[]")
+                refuse(
+                    "the first operand of a conditional must be a scalar of PRED or S32",
+                    "select a branch by pred[] or s32[]",
+                )
             elif selector.element_type.is_pred and ", branch_computations=" in tail:
-                refuse('unexpected attribute "branch_computations"', "a pred selector goes with true_computation= and false_computation=")
+                refuse(
+                    'unexpected attribute "branch_computations"',
+                    "a pred selector goes with true_computation= and false_computation=",
+                )
         elif spec.name == "async-start":
             if not shape.is_tuple or len(shape.tuple_shapes) < 2 or not shape.tuple_shapes[0].is_tuple:
-                refuse("async-start expects the shape ((operands), result, context...)", "write for example ((f32[4]), f32[4], s32[])")
+                refuse(
+                    "async-start expects the shape ((operands), result, context...)",
+                    "write for example ((f32[4]), f32[4], s32[])",
+                )
             if called[0] in self.asynchronous:
-                refuse(f"computation {called[0].name} is called by more than one async-start", "give each async-start its own computation")
+                refuse(
+                    f"computation {called[0].name} is called by more than one async-start",
+                    "give each async-start its own computation",
+                )
             self.asynchronous.add(called[0])
         else:
             start = operands[0] if operands else None
             if start is None or start.opcode.name not in ("async-start", "async-update"):
-                refuse(f"{spec.name} expects one asynchronous operation as its operand", "pass the async-start or async-update it belongs to")
+                refuse(
+                    f"{spec.name} expects one asynchronous operation as its operand",
+                    "pass the async-start or async-update it belongs to",
+                )
             else:
                 thread, given = start.attributes.get("async_execution_thread"), attributes.get("async_execution_thread")
                 if given is not None and given != (thread or '"main"'):
-                    refuse(f"async_execution_thread is {given}, but {thread or 'main'} where the operation starts", "use one thread for all steps")
+                    refuse(
+                        f"async_execution_thread is {given}, but {thread or 'main'} where the operation starts",
+                        "use one thread for all steps",
+                    )
 
-    def _finish(self, spec: OpcodeSpec, shape: Shape | None, operands: tuple[HloInstruction, ...],
-                decoded: DecodedAttributes, payload_text: str, payload_at: int, opcode_at: int) -> tuple[Shape, Any]:
+    def _finish(
+        self,
+        spec: OpcodeSpec,
+        shape: Shape | None,
+        operands: tuple[HloInstruction, ...],
+        decoded: DecodedAttributes,
+        payload_text: str,
+        payload_at: int,
+        opcode_at: int,
+    ) -> tuple[Shape, Any]:
         """Arity, shape and payload."""
         if spec.arity is not None and spec.arity != len(operands) and spec is not CONSTANT and spec is not PARAMETER:
-            raise TextProblem(f"{spec.name} expects {plural(spec.arity)}, but has {len(operands)}", opcode_at,
-                              f"give {spec.name} {plural(spec.arity)}: {spec.summary}", len(spec.name))
+            raise TextProblem(
+                f"{spec.name} expects {plural(spec.arity)}, but has {len(operands)}",
+                opcode_at,
+                f"give {spec.name} {plural(spec.arity)}: {spec.summary}",
+                len(spec.name),
+            )
         if shape is None:
             if not spec.infers_in_text:
-                raise TextProblem(f"cannot infer shape for opcode: {spec.name}", opcode_at, "write the result shape before the opcode", len(spec.name))
+                raise TextProblem(
+                    f"cannot infer shape for opcode: {spec.name}",
+                    opcode_at,
+                    "write the result shape before the opcode",
+                    len(spec.name),
+                )
             try:
                 shape = infer_shape(spec, tuple([o.shape for o in operands]), decoded.attributes, decoded.called)
+                if spec.elementwise:  # the result of an elementwise operation keeps the layout of its operand
+                    shape = next((o.shape for o in operands if o.shape.base is shape), shape)
             except (ShapeError, KeyError, IndexError, AttributeError) as problem:
-                raise TextProblem(f"cannot infer the shape of this {spec.name}: {problem}", opcode_at,
-                                  "correct the operands, or write the result shape before the opcode", len(spec.name)) from None
+                raise TextProblem(
+                    f"cannot infer the shape of this {spec.name}: {problem}",
+                    opcode_at,
+                    "correct the operands, or write the result shape before the opcode",
+                    len(spec.name),
+                ) from None
         if spec is TUPLE and shape.is_tuple and len(shape.tuple_shapes) != len(operands):
-            raise TextProblem(f"tuple expects {plural(len(shape.tuple_shapes))}, but has {len(operands)}", opcode_at,
-                              f"the shape is {shape.text_without_layout}", len(spec.name))
+            raise TextProblem(
+                f"tuple expects {plural(len(shape.tuple_shapes))}, but has {len(operands)}",
+                opcode_at,
+                f"the shape is {shape.text_without_layout}",
+                len(spec.name),
+            )
         payload: int | Literal | None = None
         if spec is PARAMETER:
             number = _NUMBER.fullmatch(payload_text)
             if number is None or len(number.group(1)) > 9:
-                raise TextProblem("expects the number of the parameter", payload_at, "write parameter(0) for the first", max(len(payload_text), 1))
+                raise TextProblem(
+                    "expects the number of the parameter",
+                    payload_at,
+                    "write parameter(0) for the first",
+                    max(len(payload_text), 1),
+                )
             payload = int(number.group(1))
         elif spec is CONSTANT:
             payload = read_literal(shape, payload_text, payload_at)
         return shape, payload
-
-
-def check_reserved(names: dict[str, HloInstruction]) -> list[str]:
-    """Reserved words among the names of a computation."""
-    return [] if names.keys().isdisjoint(RESERVED) else [name for name in names if name in RESERVED]
