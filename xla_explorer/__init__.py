@@ -1,0 +1,111 @@
+"""xla_explorer: an interactive explorer of an XLA-like compiler.
+
+`import xla_explorer as xe` loads nothing heavy: every public name is fetched from its room when it is first used.
+
+    session = xe.compile(text)        # HLO text in; parsed, verified, optimised, compiled, every step recorded
+    session(x, y)                     # run it
+    session.decisions("fusion")       # why things were fused, or not
+    xe.explore(session)               # the widget
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# public name -> (module, attribute)
+_PUBLIC: dict[str, tuple[str, str]] = {
+    "HloBuilder": ("xla_explorer.hlo.builder", "HloBuilder"),
+    "HloModule": ("xla_explorer.hlo.module", "HloModule"),
+    "HloParseError": ("xla_explorer.hlo.text", "HloParseError"),
+    "HloVerifyError": ("xla_explorer.hlo.verifier", "HloVerifyError"),
+    "PassPipeline": ("xla_explorer.compiler.pipeline", "PassPipeline"),
+    "PrintOptions": ("xla_explorer.hlo.text", "PrintOptions"),
+    "Reason": ("xla_explorer.foundation.reason", "Reason"),
+    "Session": ("xla_explorer.explorer.session", "Session"),
+    "XlaExplorerError": ("xla_explorer.foundation.diagnostic", "XlaExplorerError"),
+    "CompileFailedError": ("xla_explorer.explorer.session", "CompileFailedError"),
+    "aot": ("xla_explorer.explorer.not_yet", "aot"),
+    "backend_names": ("xla_explorer.backends.registry", "backend_names"),
+    "compare": ("xla_explorer.explorer.comparison", "compare"),
+    "compile": ("xla_explorer.explorer.session", "compile"),
+    "diff": ("xla_explorer.explorer.comparison", "diff"),
+    "doctor": ("xla_explorer.explorer.doctor", "doctor"),
+    "evaluate": ("xla_explorer.hlo.evaluator", "evaluate"),
+    "explore": ("xla_explorer.explorer.exploring", "explore"),
+    "from_jax": ("xla_explorer.explorer.not_yet", "from_jax"),
+    "graph": ("xla_explorer.explorer.graph", "graph"),
+    "hlo": ("xla_explorer.hlo.builder", "hlo"),
+    "load": ("xla_explorer.explorer.loading", "load"),
+    "optimize": ("xla_explorer.explorer.trace", "optimize"),
+    "parse_hlo": ("xla_explorer.hlo.text", "parse_hlo"),
+    "passes": ("xla_explorer.explorer.catalogue", "passes"),
+    "random_arguments": ("xla_explorer.explorer.arguments", "random_arguments"),
+    "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
+    "sweep": ("xla_explorer.explorer.not_yet", "sweep"),
+    "verify": ("xla_explorer.hlo.verifier", "verify"),
+}
+# The names of `xla_explorer.hlo.primitive_type.PRIMITIVE_TYPES`, listed so that completion costs no import; a test compares.
+_PRIMITIVE_TYPES = (
+    "pred", "token", "opaque", "s1", "u1", "s2", "u2", "s4", "u4", "s8", "u8", "s16", "u16", "s32", "u32",
+    "s64", "u64", "f16", "bf16", "f32", "f64", "c64", "c128", "f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "f8e5m2",
+    "f8e4m3", "f8e4m3fn", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "f8e3m4", "f8e8m0fnu",
+)
+
+__all__ = ["__version__", "load_ipython_extension", *_PUBLIC]  # noqa: PLE0604  # the table is the list
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        module, attribute = _PUBLIC[name]
+        value = getattr(importlib.import_module(module), attribute)
+    elif name in _PRIMITIVE_TYPES:
+        value = importlib.import_module("xla_explorer.hlo.primitive_type").PRIMITIVE_TYPES[name]
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PUBLIC, *_PRIMITIVE_TYPES})
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """What `%load_ext xla_explorer` calls."""
+    # By name: the rooms below must not see the notebook room, and a plain import must not load it.
+    importlib.import_module("xla_explorer.notebook.extension").load(ipython)
+
+
+if TYPE_CHECKING:
+    from xla_explorer.backends.registry import backend_names as backend_names
+    from xla_explorer.compiler.pipeline import PassPipeline as PassPipeline
+    from xla_explorer.compiler.pipeline import register_pass as register_pass
+    from xla_explorer.explorer.arguments import random_arguments as random_arguments
+    from xla_explorer.explorer.catalogue import passes as passes
+    from xla_explorer.explorer.comparison import compare as compare
+    from xla_explorer.explorer.comparison import diff as diff
+    from xla_explorer.explorer.doctor import doctor as doctor
+    from xla_explorer.explorer.exploring import explore as explore
+    from xla_explorer.explorer.graph import graph as graph
+    from xla_explorer.explorer.loading import load as load
+    from xla_explorer.explorer.not_yet import aot as aot
+    from xla_explorer.explorer.not_yet import from_jax as from_jax
+    from xla_explorer.explorer.not_yet import sweep as sweep
+    from xla_explorer.explorer.session import CompileFailedError as CompileFailedError
+    from xla_explorer.explorer.session import Session as Session
+    from xla_explorer.explorer.session import compile as compile
+    from xla_explorer.explorer.trace import optimize as optimize
+    from xla_explorer.foundation.diagnostic import XlaExplorerError as XlaExplorerError
+    from xla_explorer.foundation.reason import Reason as Reason
+    from xla_explorer.hlo.builder import HloBuilder as HloBuilder
+    from xla_explorer.hlo.builder import hlo as hlo
+    from xla_explorer.hlo.evaluator import evaluate as evaluate
+    from xla_explorer.hlo.module import HloModule as HloModule
+    from xla_explorer.hlo.text import HloParseError as HloParseError
+    from xla_explorer.hlo.text import PrintOptions as PrintOptions
+    from xla_explorer.hlo.text import parse_hlo as parse_hlo
+    from xla_explorer.hlo.verifier import HloVerifyError as HloVerifyError
+    from xla_explorer.hlo.verifier import verify as verify

@@ -1,0 +1,164 @@
+"""Arguments of a module: what users pass becomes leaves, leaves become the result the module states; random arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+
+Array = np.ndarray[Any, Any]
+
+
+class ArgumentError(XlaExplorerError, TypeError):
+    """An argument does not fit its parameter; the message names the parameter and both sides."""
+
+
+class Signature:
+    """The parameters and the result of a module's entry, read once.
+
+    names, shapes: of the parameters by number. leaf_names, leaf_shapes: of their array leaves, depth first.
+    """
+
+    def __init__(self, module: HloModule) -> None:
+        parameters = module.entry.parameters()
+        self.module_name = module.name
+        self.names = [p.name for p in parameters]
+        self.shapes = [p.shape for p in parameters]
+        self.result = module.result_shape()
+        self.leaf_names: list[str] = []
+        self.leaf_shapes: list[Shape] = []
+        for p in parameters:
+            for index, leaf in p.shape.leaves():
+                where = f"%{p.name}" + (f" element {{{','.join(map(str, index))}}}" if index else "")
+                self.leaf_names.append(f"parameter {p.payload} ({where})")
+                self.leaf_shapes.append(leaf)
+        self._plain = all([shape.is_array for shape in self.shapes])
+
+    @property
+    def text(self) -> str:
+        """`x: f32[4], y: f32[4]`."""
+        return ", ".join([f"{name}: {shape.text_without_layout}" for name, shape in zip(self.names, self.shapes, strict=True)])
+
+    def leaves(self, arguments: Sequence[Any]) -> list[Array]:
+        """One array per leaf, checked. Tuple parameters take tuples; all leaves in order are accepted too."""
+        if len(arguments) != len(self.shapes) and len(arguments) != len(self.leaf_shapes):
+            raise ArgumentError(f"{self.module_name} takes {len(self.shapes)} argument{'s' if len(self.shapes) != 1 else ''} "
+                                f"({self.text}), got {len(arguments)}", "pass one array per parameter, in this order")
+        flat: list[Any]
+        if self._plain or len(arguments) != len(self.shapes):
+            flat = list(arguments)
+        else:
+            flat = []
+            for name, shape, value in zip(self.names, self.shapes, arguments, strict=True):
+                _unpack(name, shape, value, flat)
+        return [_leaf(name, shape, value) for name, shape, value in zip(self.leaf_names, self.leaf_shapes, flat, strict=True)]
+
+    def pack(self, leaves: Sequence[Array]) -> Any:
+        """The result as the module says: one array, or (nested) tuples."""
+        if self.result.is_array:
+            return leaves[0]
+        return _pack(self.result, iter(leaves))
+
+
+def _unpack(name: str, shape: Shape, value: Any, flat: list[Any]) -> None:
+    if not shape.is_tuple:
+        flat.append(value)
+        return
+    if not isinstance(value, tuple | list) or len(value) != len(shape.tuple_shapes):
+        got = f"{len(value)} elements" if isinstance(value, tuple | list) else type(value).__name__
+        raise ArgumentError(f"parameter %{name} is a tuple of {len(shape.tuple_shapes)} ({shape.text_without_layout}), got {got}",
+                            "pass a tuple with one entry per element")
+    for number, (part, item) in enumerate(zip(shape.tuple_shapes, value, strict=True)):
+        _unpack(f"{name} element {number}", part, item, flat)
+
+
+def _leaf(name: str, shape: Shape, value: Any) -> Array:
+    if not shape.is_array:
+        return np.empty(0)
+    wanted = shape.element_type.dtype
+    if type(value) is np.ndarray:
+        array = value
+    elif isinstance(value, bool | int | float | complex):
+        array = np.asarray(value, wanted)
+    elif hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        array = np.from_dlpack(value)
+    else:
+        array = np.asarray(value)
+    if array.dtype == wanted and array.shape == shape.dimensions:
+        return array
+    if array.dtype != wanted:
+        raise ArgumentError(f"{name} is {shape.text_without_layout}, so it wants dtype {wanted}; got {array.dtype}{list(array.shape)}",
+                            f"convert the argument: array.astype({str(wanted)!r})")
+    raise ArgumentError(f"{name} is {shape.text_without_layout}, so it wants dimensions {list(shape.dimensions)}; got {list(array.shape)}",
+                        "reshape the argument, or compile the module for its shape")
+
+
+def _pack(shape: Shape, leaves: Iterator[Array]) -> Any:
+    if shape.is_tuple:
+        return tuple([_pack(part, leaves) for part in shape.tuple_shapes])
+    return next(leaves) if shape.is_array else None
+
+
+def random_arguments(module: Any, seed: int = 0) -> tuple[Any, ...]:
+    """Arguments for a module: standard normal floats, integers from 0 to 9, random booleans; the same for the same seed."""
+    from xla_explorer.explorer.loading import as_module
+
+    generator = np.random.default_rng(seed)
+
+    def make(shape: Shape) -> Any:
+        if shape.is_tuple:
+            return tuple([make(part) for part in shape.tuple_shapes])
+        if not shape.is_array:
+            return None
+        kind, sizes = shape.element_type, shape.dimensions
+        if kind.is_pred:
+            return np.asarray(generator.integers(0, 2, sizes), dtype=bool)
+        if kind.is_integer:
+            return np.asarray(generator.integers(0, 2 if kind.bits < 8 else 10, sizes)).astype(kind.dtype)
+        values = np.asarray(generator.standard_normal(sizes))
+        if kind.is_complex:
+            values = values + 1j * np.asarray(generator.standard_normal(sizes))
+        return values.astype(kind.dtype)
+
+    return tuple([make(p.shape) for p in as_module(module).entry.parameters()])
+
+
+def largest_error(reference: Sequence[Array], values: Sequence[Array]) -> tuple[float, bool]:
+    """(largest |a - b| over the largest |reference| of its leaf, whether everything is within the tolerance of its type).
+
+    Tolerances: |a - b| <= rtol |b| + atol max|b|, with (1e-9, 1e-11) for f64 and c128, (1e-3, 1e-4) for f32 and c64,
+    (1e-2, 5e-3) for f16, (2e-2, 1e-2) for bf16 and narrower; integers and pred exactly. NaN equals NaN.
+    """
+    worst, good = 0.0, len(reference) == len(values)
+    for want, got in zip(reference, values, strict=False):
+        want, got = np.asarray(want), np.asarray(got)
+        if want.shape != got.shape or want.dtype != got.dtype:
+            return float("inf"), False
+        if want.size == 0:
+            continue
+        if want.dtype.kind in "iub" or want.dtype.name.startswith(("int", "uint")):
+            if not np.array_equal(want, got):
+                good, worst = False, max(worst, float(np.abs(want.astype(np.float64) - got.astype(np.float64)).max()))
+            continue
+        relative, absolute = _TOLERANCES.get(want.dtype.name, (2e-2, 1e-2))
+        wide = np.complex128 if want.dtype.kind == "c" else np.float64
+        a, b = got.astype(wide), want.astype(wide)
+        with np.errstate(all="ignore"):
+            same = (a == b) | (np.isnan(a) & np.isnan(b))
+            finite = np.isfinite(b)
+            scale = float(np.abs(b[finite]).max()) if finite.any() else 1.0
+            error = np.where(same, 0.0, np.abs(a - b))
+            fine = same | (error <= relative * np.abs(b) + absolute * scale)
+        good = good and bool(fine.all())
+        largest = float(np.nanmax(np.where(np.isfinite(error), error, np.inf))) if not same.all() else 0.0
+        worst = max(worst, largest / scale if scale else largest)
+    return worst, good
+
+
+_TOLERANCES = {"float64": (1e-9, 1e-11), "complex128": (1e-9, 1e-11), "float32": (1e-3, 1e-4), "complex64": (1e-3, 1e-4),
+               "float16": (1e-2, 5e-3), "bfloat16": (2e-2, 1e-2)}

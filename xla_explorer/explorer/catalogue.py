@@ -1,0 +1,29 @@
+"""Which passes there are, as a table."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import TYPE_CHECKING
+
+from xla_explorer.compiler.pipeline import registered_passes
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def passes() -> pandas.DataFrame:
+    """A row a pass: name, other names, options with their defaults, what it does (first paragraph of its docstring)."""
+    import pandas
+
+    names: dict[type, list[str]] = {}
+    for name, cls in registered_passes().items():
+        names.setdefault(cls, []).append(name)
+    rows = []
+    for cls, known in names.items():
+        options = {field.name: field.default for field in dataclasses.fields(cls)}
+        text = " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
+        rows.append({"pass": cls.name, "also": ", ".join([name for name in known if name != cls.name]),  # type: ignore[attr-defined]
+                     "options": ", ".join([f"{key}={value}" for key, value in options.items()]), "summary": text})
+    frame = pandas.DataFrame(rows, columns=["pass", "also", "options", "summary"])
+    return frame.sort_values("pass", ignore_index=True)

@@ -1,0 +1,128 @@
+"""Two compiles beside each other, one module on several backends, two texts line by line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.explorer.arguments import largest_error, random_arguments
+from xla_explorer.explorer.decisions import decision_rows
+from xla_explorer.explorer.display import CodeText, table_html, table_text
+from xla_explorer.explorer.loading import as_module
+from xla_explorer.explorer.profiling import COLUMNS, spread, time_calls
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.analysis.cost import module_cost
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.explorer.session import Session
+
+Row = tuple[str, Any, Any]
+
+
+class Comparison:
+    """rows: (what, left, right). changed_decisions: (producer, consumer, verdict left, verdict right). left, right: the sessions."""
+
+    def __init__(self, left: Session, right: Session, rows: list[Row], changed_decisions: list[tuple[str, str, str, str]]) -> None:
+        self.left, self.right, self.rows, self.changed_decisions = left, right, rows, changed_decisions
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The rows as a table: what, left, right."""
+        import pandas
+
+        return pandas.DataFrame(self.rows, columns=["what", "this", "other"])
+
+    def __str__(self) -> str:
+        out = [table_text(["what", "this", "other"], self.rows)]
+        if self.changed_decisions:
+            out += ["", "decisions that differ", table_text(["producer", "consumer", "this", "other"], self.changed_decisions, limit=40)]
+        return "\n".join(out)
+
+    __repr__ = __str__
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        html = table_html("", ["what", "this", "other"], self.rows)
+        if self.changed_decisions:
+            html += table_html("Decisions that differ", ["producer", "consumer", "this", "other"], self.changed_decisions, limit=60)
+        return {"text/plain": str(self), "text/html": html}
+
+
+def compare_sessions(left: Session, right: Session, arrays: Sequence[Any] = (), repeats: int = 20) -> Comparison:
+    """See `Session.compare`. With arrays the two are timed in turns, run by run, and their values compared with the evaluator's."""
+    rows: list[Row] = [("backend", left.backend, right.backend), ("passes", len(left.trace), len(right.trace)),
+                       ("instructions", left.module.instruction_count(), right.module.instruction_count()),
+                       ("kernels", len(left.program_steps), len(right.program_steps)),
+                       ("bytes accessed (estimate)", int(module_cost(left.module).bytes_accessed), int(module_cost(right.module).bytes_accessed)),
+                       ("flops (estimate)", int(module_cost(left.module).flops), int(module_cost(right.module).flops)),
+                       ("compile ms", sum(left.seconds.values()) * 1e3, sum(right.seconds.values()) * 1e3)]
+    if left.result is not None and right.result is not None and left.result.buffers is not None and right.result.buffers is not None:
+        rows.append(("arena bytes", left.buffers.peak_bytes, right.buffers.peak_bytes))
+    if arrays:
+        times: tuple[list[float], list[float]] = ([], [])
+        for _ in range(repeats):
+            times[0].extend(time_calls(left, arrays, 1))
+            times[1].extend(time_calls(right, arrays, 1))
+        (a, ia), (b, ib) = spread(times[0]), spread(times[1])
+        rows += [("median us", a, b), ("iqr us", ia, ib), ("n", repeats, repeats)]
+        leaves = left.signature.leaves(arrays)
+        want = flatten_value(evaluate(left.source, *leaves))
+        rows.append(("largest error against the evaluator", largest_error(want, left.executable.execute(leaves))[0],
+                     largest_error(want, right.executable.execute(leaves))[0]))
+    return Comparison(left, right, rows, _changed(left, right))
+
+
+def _changed(left: Session, right: Session) -> list[tuple[str, str, str, str]]:
+    def verdicts(session: Session) -> dict[tuple[str, str], str]:
+        rows = decision_rows(session.trace.passes, session.trace.lineage)
+        return {(r.producer_name, r.consumer_name): r.verdict + (f" ({r.code})" if r.code else "") for r in rows}
+
+    a, b = verdicts(left), verdicts(right)
+    return [(f"%{pair[0]}", f"%{pair[1]}", a.get(pair, "not asked"), b.get(pair, "not asked"))
+            for pair in dict.fromkeys([*a, *b]) if a.get(pair) != b.get(pair)]
+
+
+def compare(module: Any, backends: Sequence[str] = ("cpu", "interpreter"), *arrays: Any, repeats: int = 10, passes: Any = "default") -> pandas.DataFrame:
+    """One table: for each backend a row for the whole program and one for each kernel.
+
+    Columns: backend, those of `Session.profile`, max_error (largest error of the results over the largest value, against the evaluator, on
+    the row of the whole program), status (`ok`, or why the backend did not run). Without arrays: random ones, the same for all.
+    """
+    import pandas
+
+    from xla_explorer.explorer.session import compile as compile_module
+
+    source = as_module(module)
+    arguments = arrays or random_arguments(source)
+    frames, want = [], None
+    for backend in backends:
+        try:
+            session = compile_module(source, backend=backend, passes=passes)
+            leaves = session.signature.leaves(arguments)
+            values = session.executable.execute(leaves)
+            frame = session.profile(*arguments, repeats=repeats)
+        except XlaExplorerError as problem:
+            if isinstance(problem, LookupError):
+                raise
+            frames.append(pandas.DataFrame([{"backend": backend, "kernel": "", "status": problem.message}]))
+            continue
+        want = flatten_value(evaluate(source, *leaves)) if want is None else want
+        frame.insert(0, "backend", backend)
+        error, fine = largest_error(want, values)
+        frame["max_error"] = [error, *[None] * (len(frame) - 1)]
+        frame["status"] = "ok" if fine else "values differ"
+        frames.append(frame)
+    made = pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
+    return made.reindex(columns=["backend", *COLUMNS, "max_error", "status"])
+
+
+def diff(a: Any, b: Any, context_lines: int = 3) -> CodeText:
+    """A unified diff of the texts of two modules, sessions (their results) or HLO texts; empty when they are equal."""
+    texts, names = [], []
+    for given in (a, b):
+        module = as_module(given)
+        texts.append(module.to_text().splitlines(keepends=True))
+        names.append(module.name)
+    return CodeText("".join(difflib.unified_diff(texts[0], texts[1], names[0], names[1], n=context_lines)), "diff", "xe.diff(a, b)")

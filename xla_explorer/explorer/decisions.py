@@ -1,0 +1,186 @@
+"""Decisions as rows: what the journal recorded, and the same checks asked again on a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, fusion_checklist
+from xla_explorer.explorer.display import table_html, table_text
+from xla_explorer.explorer.lineage import Lineage
+from xla_explorer.explorer.views.source import Check, DecisionRow
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.journal import Event
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.compiler.pipeline import PassTrace
+
+COLUMNS = ("verdict", "kind", "code", "message", "facts", "subjects", "pass", "step")
+_VERDICTS = {"allowed": "accepted", "denied": "refused", "applied": "applied", "refused": "refused"}
+
+
+def decision_events(trace: PassTrace, kind: str | None = None) -> list[Event]:
+    """The journal's decisions of a kind (None: all kinds; "rule": rewrite rules, applied and refused)."""
+    if trace.journal is None:
+        return []
+    if kind == "rule":
+        return [e for e in trace.journal.events if e.kind in ("applied", "refused")]
+    return [e for e in trace.journal.events if e.kind in ("allowed", "denied") and (kind is None or e.by == kind)]
+
+
+def decisions_frame(trace: PassTrace, lineage: Lineage, kind: str | None = None,
+                    further: Sequence[dict[str, Any]] = ()) -> pandas.DataFrame:
+    """One row a decision; columns `COLUMNS`. facts: dict; subjects: names with %, producer first."""
+    import pandas
+
+    rows = []
+    for event in decision_events(trace, kind):
+        step = lineage.step_of(event)
+        rows.append({"verdict": _VERDICTS[event.kind], "kind": "rule" if kind == "rule" else event.by,
+                     "code": event.by if kind == "rule" and event.reason is None else event.reason.code if event.reason else "",
+                     "message": _message(event), "facts": _facts(event), "subjects": tuple([f"%{name}" for name in event.names]),
+                     "pass": trace.steps[step - 1].name if step else "", "step": step})
+    rows += [row for row in further if kind is None or row["kind"] == kind]
+    return pandas.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _facts(event: Event) -> dict[str, Any]:
+    return {**(event.facts or {}), **(event.reason.facts if event.reason else {})}
+
+
+def _message(event: Event) -> str:
+    if event.reason is not None:
+        return event.reason.message
+    if event.kind == "allowed" and len(event.names) > 1:
+        forced = " because the user forces it" if event.facts and event.facts.get("forced-by-user") else ""
+        return f"%{event.names[0]} is computed inside the {event.by} of %{event.names[1]}{forced}"
+    if event.kind == "applied":
+        return f"%{event.names[0]}" + (f" becomes %{event.names[1]}" if len(event.names) > 1 else "")
+    return ""
+
+
+def decision_rows(trace: PassTrace, lineage: Lineage, step: int | None = None) -> list[DecisionRow]:
+    """The decisions as the views draw them."""
+    rows = []
+    for event in decision_events(trace):
+        where = lineage.step_of(event)
+        if step is not None and where != step:
+            continue
+        names = event.names
+        rows.append(DecisionRow(
+            event.by, "accepted" if event.kind == "allowed" else "refused", event.reason.code if event.reason else "", _message(event),
+            _facts(event), event.subjects[0] if event.subjects else None, event.subjects[1] if len(event.subjects) > 1 else None,
+            names[0] if names else "", names[1] if len(names) > 1 else "", trace.steps[where - 1].name if where else "", where))
+    return rows
+
+
+class Answer:
+    """The answer to `why_not`.
+
+    refused: whether the answer is no. code, message, facts: the reason, empty when nothing speaks against it. recorded: True when the
+    compile itself decided this, False when the checks were asked again now. source: which of the two, in words. checklist: every
+    check with its outcome.
+    """
+
+    def __init__(self, kind: str, producer: str, consumer: str, *, refused: bool, code: str, message: str, facts: dict[str, Any],
+                 recorded: bool, source: str, checklist: Sequence[Check]) -> None:
+        self.kind, self.producer, self.consumer = kind, producer, consumer
+        self.refused, self.code, self.message, self.facts = refused, code, message, facts
+        self.recorded, self.source, self.checklist = recorded, source, tuple(checklist)
+
+    def __str__(self) -> str:
+        head = f"{self.kind} of %{self.producer} into %{self.consumer}: {'refused' if self.refused else 'accepted'}"
+        lines = [f"{head} ({self.source})"]
+        if self.code:
+            lines.append(f"  {self.code}: {self.message}")
+            if self.code in FUSION_REASONS:
+                lines.append(f"  in general: {FUSION_REASONS[self.code]}")
+        lines += [f"  {'no ' if check.ok is False else 'ok '} {check.name}{': ' + check.message if check.message else ''}"
+                  for check in self.checklist]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        rows = [("✗" if c.ok is False else "✓", c.name, c.message) for c in self.checklist]
+        head = str(self).split("\n")[0] + (f" — {self.code}: {self.message}" if self.code else "")
+        return {"text/plain": str(self), "text/html": table_html(head, ["", "check", "message"], rows)}
+
+
+def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, consumer: str | int) -> Answer:
+    """Why a decision went as it went: the recorded one, else the policy's checks on the snapshot before the first fusion."""
+    if kind != "fusion":
+        kinds = sorted({e.by for e in decision_events(trace)} | {"fusion"})
+        raise XlaExplorerError(f"no policy answers to {kind!r}", f"choose from: {', '.join(kinds)}; buffers: session.buffers.why_not_shared")
+    source, target = _name(lineage, producer), _name(lineage, consumer)
+    module = _before_fusion(trace)
+    before = {i.name: i for i in module.instructions()}
+    checks = _checks(before[source], before[target]) if source in before and target in before else []
+    for event in reversed(decision_events(trace, kind)):
+        if event.names[:2] == (source, target):
+            refused = event.kind == "denied"
+            step = lineage.step_of(event)
+            return Answer(kind, source, target, refused=refused, code=event.reason.code if event.reason else "",
+                          message=event.reason.message if event.reason else "", facts=_facts(event), recorded=True,
+                          source=f"recorded in step {step}, {trace.steps[step - 1].name}" if step else "recorded", checklist=checks)
+    now_source, now_target = _present(lineage, source, before), _present(lineage, target, before)
+    if (now_source, now_target) != (source, target) and now_source in before and now_target in before:
+        answer = why_not(trace, lineage, kind, now_source, now_target)
+        renamed = [f"%{old} had become %{new}" for old, new in ((source, now_source), (target, now_target)) if old != new]
+        answer.source += f"; {' and '.join(renamed)} by then"
+        return answer
+    for name in (source, target):
+        if name not in before:
+            raise XlaExplorerError(f"%{name} was not there before fusion and no decision about %{source} into %{target} was recorded",
+                                   f"session.history({name!r}) says where it came from")
+    first, second = before[source], before[target]
+    asked = "asked again on the module before fusion, as if the consumer stood alone"
+    if first not in second.operands:
+        read = ", ".join([f"%{o.name}" for o in second.operands]) or "nothing"
+        return Answer(kind, source, target, refused=True, code="not-an-operand",
+                      message=f"%{target} does not read %{source}; it reads {read}", facts={}, recorded=False, source=asked, checklist=())
+    bad = next((c for c in checks if c.ok is False), None)
+    return Answer(kind, source, target, refused=bad is not None, code=bad.name if bad else "", message=bad.message if bad else "",
+                  facts={}, recorded=False, source=asked, checklist=checks)
+
+
+def _checks(producer: HloInstruction, consumer: HloInstruction) -> list[Check]:
+    if producer not in consumer.operands:
+        return []
+    return [Check(name if reason is None else reason.code, reason is None, reason.message if reason else "")
+            for name, reason in fusion_checklist(producer, consumer)]
+
+
+def _name(lineage: Lineage, given: str | int) -> str:
+    if isinstance(given, int):
+        if given not in lineage.records:
+            raise XlaExplorerError(f"no instruction ever had the id {given}")
+        return lineage.records[given].name
+    name = given.lstrip("%")
+    if lineage.records and name not in lineage.ids_by_name:
+        import difflib
+
+        near = difflib.get_close_matches(name, list(lineage.ids_by_name), 3)
+        raise XlaExplorerError(f"no instruction was ever named %{name}", f"near: {', '.join('%' + n for n in near)}" if near else "")
+    return name
+
+
+def _present(lineage: Lineage, name: str, before: dict[str, HloInstruction]) -> str:
+    """The name of what stood in the place of an instruction before fusion; the name itself when nothing did."""
+    if name in before or name not in lineage.ids_by_name:
+        return name
+    for key in lineage.successors(lineage.ids_by_name[name]):
+        if key in lineage.records and lineage.records[key].name in before:
+            return lineage.records[key].name
+    return name
+
+
+def _before_fusion(trace: PassTrace) -> HloModule:
+    for step in trace.steps:
+        if step.name == "fusion" and step.before is not None:
+            return HloModule.from_snapshot(step.before)
+    return trace.module

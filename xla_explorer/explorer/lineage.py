@@ -1,0 +1,149 @@
+"""What happened to each instruction: from the journal's events and the differences of successive snapshots."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from xla_explorer.foundation.journal import Event
+from xla_explorer.hlo.instruction import InstructionRecord
+from xla_explorer.hlo.module import snapshot_difference
+
+if TYPE_CHECKING:
+    from xla_explorer.compiler.pipeline import PassTrace
+
+
+class Lineage:
+    """Indexes of a trace, made on first use. Step numbers are those of the explorer: 0 as written, k after pass k."""
+
+    def __init__(self, trace: PassTrace) -> None:
+        self._trace = trace
+
+    @cached_property
+    def step_of_span(self) -> dict[int, int]:
+        """Journal span -> step, for the spans of passes and all spans inside them."""
+        journal, found = self._trace.journal, {s.span: s.index + 1 for s in self._trace.steps if s.span >= 0}
+        if journal is not None:
+            for span in journal.spans:
+                if span.id not in found and span.parent in found:
+                    found[span.id] = found[span.parent]
+        return found
+
+    def step_of(self, event: Event) -> int | None:
+        """The step in which an event was written."""
+        return self.step_of_span.get(event.span)
+
+    @cached_property
+    def events_about(self) -> dict[int, list[Event]]:
+        """Instruction id -> events in which it takes part."""
+        found: dict[int, list[Event]] = {}
+        if self._trace.journal is not None:
+            for event in self._trace.journal.events:
+                for subject in dict.fromkeys(event.subjects):
+                    found.setdefault(subject, []).append(event)
+        return found
+
+    @cached_property
+    def _life(self) -> dict[int, list[tuple[int, str]]]:
+        """Instruction id -> (step, created | changed | removed) in order."""
+        found: dict[int, list[tuple[int, str]]] = {}
+        for step in self._trace.steps:
+            if step.before is None or step.after is None or step.before is step.after:
+                continue
+            difference = snapshot_difference(step.before, step.after)
+            for word, ids in (("created", difference.added), ("changed", difference.changed), ("removed", difference.removed)):
+                for key in ids:
+                    found.setdefault(key, []).append((step.index + 1, word))
+        return found
+
+    @cached_property
+    def records(self) -> dict[int, InstructionRecord]:
+        """The last record of every instruction that was ever there."""
+        found: dict[int, InstructionRecord] = {}
+        seen = set()
+        for snapshot in [self._trace.initial, *[s.after for s in self._trace.steps]]:
+            if snapshot is None:
+                continue
+            for computation in snapshot.computations:
+                if id(computation) not in seen:
+                    seen.add(id(computation))
+                    for record in computation.instructions:
+                        found[record.id] = record
+        return found
+
+    @cached_property
+    def ids_by_name(self) -> dict[str, int]:
+        """Name -> id over all steps; the last bearer of a name wins."""
+        return {record.name: key for key, record in self.records.items()}
+
+    @cached_property
+    def _replaced(self) -> tuple[dict[int, int], dict[int, int]]:
+        """(old -> new, new -> old) by the rewrite rules; whatever else a rule created points to what it replaced."""
+        forward: dict[int, int] = {}
+        backward: dict[int, int] = {}
+        if self._trace.journal is not None:
+            for event in self._trace.journal.events:
+                if event.kind != "applied":
+                    continue
+                if len(event.subjects) > 1:
+                    forward[event.subjects[0]] = event.subjects[1]
+                for made in (*event.subjects[1:], *((event.facts or {}).get("created") or ())):
+                    backward.setdefault(made, event.subjects[0])
+        return forward, backward
+
+    def origins(self, instruction: int) -> list[int]:
+        """What the instruction came from through rewrites: itself, what it replaced, what that replaced ..."""
+        backward, found = self._replaced[1], [instruction]
+        while found[-1] in backward and backward[found[-1]] not in found:
+            found.append(backward[found[-1]])
+        return found
+
+    def successors(self, instruction: int) -> list[int]:
+        """What took the place of the instruction: itself, what replaced it, what replaced that ..."""
+        forward, found = self._replaced[0], [instruction]
+        while found[-1] in forward and forward[found[-1]] not in found:
+            found.append(forward[found[-1]])
+        return found
+
+    def sentences(self, instruction: int) -> list[str]:
+        """The life of an instruction, one sentence a line, in order."""
+        record = self.records.get(instruction)
+        if record is None:
+            return []
+        steps = self._trace.steps
+        life = self._life.get(instruction, [])
+        entries: list[tuple[int, int, str]] = []
+        if not life or life[0][1] != "created":
+            entries.append((0, -1, f"step 0: %{record.name} as written"))
+        told: set[tuple[int, str]] = set()
+        for event in self.events_about.get(instruction, []):
+            step = self.step_of(event) or 0
+            text, kind = _event_sentence(event, instruction)
+            if text:
+                name = steps[step - 1].name if step else "input"
+                entries.append((step, event.sequence, f"step {step}, {name}: {text}"))
+                told.add((step, kind))
+        for step, word in life:
+            if (step, word) not in told:
+                entries.append((step, 1 << 60, f"step {step}, {steps[step - 1].name}: {word}"))
+        return [text for _, _, text in sorted(entries, key=lambda entry: entry[:2])]
+
+
+def _event_sentence(event: Event, instruction: int) -> tuple[str, str]:
+    """(what the event says about the instruction, the change of life that it tells)."""
+    names = [f"%{name}" for name in event.names]
+    if event.kind == "applied":
+        if instruction == event.subjects[0]:
+            into = f" by {names[1]}" if len(names) > 1 else ""
+            return f"rule {event.by} replaced it{into}", "removed"
+        return f"rule {event.by} made it take the place of {names[0]}", "created"
+    if event.kind == "refused":
+        return f"rule {event.by} refused: {event.reason}", ""
+    if event.kind in ("allowed", "denied"):
+        verdict = "accepted" if event.kind == "allowed" else "refused"
+        return f"{event.by} {' into '.join(names)} {verdict}" + (f": {event.reason}" if event.reason else ""), ""
+    if event.kind == "replaced" and len(event.subjects) > 1:
+        if instruction == event.subjects[0]:
+            return f"replaced by {names[1]}", "removed"
+        return f"takes the place of {names[0]}", "created"
+    return "", ""

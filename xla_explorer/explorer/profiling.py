@@ -1,0 +1,118 @@
+"""Times: a row a kernel and one for the whole program, with n, median, spread, work and the share of the machine's roof."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xla_explorer.backends.interfaces import KernelTiming
+from xla_explorer.explorer.arguments import random_arguments
+from xla_explorer.explorer.display import cell_text
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
+from xla_explorer.hlo.computation import HloComputation
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.explorer.session import Session
+
+WHOLE_PROGRAM = "(whole program)"
+COLUMNS = ["kernel", "opcode", "runs_on", "n", "median_us", "iqr_us", "bytes", "flops", "GB/s", "roofline_share", "line", "instruction"]
+
+
+def spread(samples: Sequence[float]) -> tuple[float, float]:
+    """(median, interquartile range)."""
+    low, middle, high = np.percentile(np.asarray(samples, dtype=float), [25, 50, 75]).tolist()
+    return middle, high - low
+
+
+def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.DataFrame:
+    """A row a kernel and one for the whole program; columns `COLUMNS`.
+
+    n: runs. median_us, iqr_us: microseconds per run (a kernel inside a loop: all its calls of a run together). bytes, flops: per run by the
+    cost model of XLA (estimates). GB/s: bytes over median. roofline_share: least time that this machine allows over the median, where the
+    backend knows the machine; data that stays in a cache may exceed 1. The whole program is timed without probes, the kernels with them.
+    `frame.attrs["note"]` says what inputs were used and what a probe costs.
+    """
+    import pandas
+
+    note = "the arguments given"
+    if not arrays and session.signature.shapes:
+        arrays, note = random_arguments(session.source), "random arguments (xe.random_arguments, seed 0)"
+    if repeats < 1:
+        raise XlaExplorerError(f"repeats is {repeats}", "profile at least one run")
+    leaves = session.signature.leaves(arrays)
+    session.executable.execute(leaves)
+    result = session.executable.profile(leaves, repeats)
+    costs = _costs(session)
+    limits = _limits(session)
+    median, iqr = spread(result.total_us)
+    whole = module_cost(session.module)
+    rows = [_row(WHOLE_PROGRAM, "", session.backend, len(result.total_us), median, iqr, whole, limits, "", None)]
+    for timing in result.kernels:
+        rows.append(_kernel_row(session, timing, costs.get(timing.step.instruction, Cost()), limits))
+    frame = pandas.DataFrame(rows, columns=COLUMNS)
+    frame.attrs["note"] = f"{note}; a probe costs about {cell_text(result.probe_cost_us)} us per call; bytes and flops are estimates"
+    return frame
+
+
+def time_calls(session: Session, arrays: Sequence[Any], repeats: int) -> list[float]:
+    """Microseconds of whole calls from Python, one per run, after one warm-up."""
+    leaves = session.signature.leaves(arrays)
+    execute, samples = session.executable.execute, []
+    execute(leaves)
+    for _ in range(repeats):
+        started = time.perf_counter_ns()
+        execute(leaves)
+        samples.append((time.perf_counter_ns() - started) / 1e3)
+    return samples
+
+
+def _costs(session: Session) -> dict[int, Cost]:
+    """Cost of one execution, by instruction id; the steps inside loops too."""
+    found: dict[int, Cost] = {}
+    pending: list[HloComputation] = [session.module.entry]
+    seen = set()
+    while pending:
+        computation = pending.pop()
+        if computation in seen:
+            continue
+        seen.add(computation)
+        for i in computation.instructions.values():
+            found[i.id] = instruction_cost(i)
+            if i.opcode.name in ("while", "conditional", "call"):
+                pending.extend(i.called)
+    return found
+
+
+def _limits(session: Session) -> Any:
+    if session.backend != "cpu":
+        return None
+    from xla_explorer.backends.cpu.machine_limits import machine_limits
+
+    try:
+        return machine_limits()
+    except (OSError, RuntimeError):
+        return None
+
+
+def _kernel_row(session: Session, timing: KernelTiming, cost: Cost, limits: Any) -> dict[str, Any]:
+    step, calls = timing.step, max(timing.calls, 1)
+    median, iqr = spread([sample * calls for sample in timing.samples_us]) if timing.samples_us else (float("nan"), float("nan"))
+    runs_on = "evaluator (not compiled)" if step.runs_on == "evaluator" else step.runs_on
+    return _row(f"%{step.name}", step.opcode, runs_on, len(timing.samples_us), median, iqr, cost.times(calls), limits,
+                session.source_line(step.instruction), step.instruction)
+
+
+def _row(kernel: str, opcode: str, runs_on: str, n: int, median: float, iqr: float, cost: Cost, limits: Any, line: str,
+         instruction: int | None) -> dict[str, Any]:
+    moved, flops = int(cost.bytes_accessed), int(cost.flops + cost.transcendentals)
+    share = None
+    if limits is not None and median > 0 and (moved or flops):
+        share = limits.roofline_share(median / 1e6, flops, moved)
+    return {"kernel": kernel, "opcode": opcode, "runs_on": runs_on, "n": n, "median_us": median, "iqr_us": iqr, "bytes": moved, "flops": flops,
+            "GB/s": moved / median / 1e3 if median > 0 else None, "roofline_share": share, "line": line, "instruction": instruction}

@@ -1,0 +1,372 @@
+"""`xe.compile` and the session: one compile held together, callable, with every step and decision behind it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Executable, ProgramStep, Stage
+from xla_explorer.backends.registry import platform
+from xla_explorer.compiler.pipeline import PassControl, PassFailedError, PassTrace
+from xla_explorer.explorer.arguments import Array, Signature
+from xla_explorer.explorer.decisions import Answer, decisions_frame, why_not
+from xla_explorer.explorer.display import CodeText
+from xla_explorer.explorer.loading import as_module
+from xla_explorer.explorer.source_lines import SourceLines
+from xla_explorer.explorer.trace import Trace
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.verifier import verify as verify_module
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.explorer.bisection import BisectionResult
+    from xla_explorer.explorer.buffer_report import BufferReport
+    from xla_explorer.explorer.comparison import Comparison
+    from xla_explorer.explorer.explanation import Explanation
+    from xla_explorer.explorer.graph import Graph
+    from xla_explorer.explorer.side_by_side import SideBySide
+    from xla_explorer.explorer.views.picture import PictureGraph
+
+Pairs = Iterable[tuple[str | int, str | int]]
+
+
+class CompileFailedError(XlaExplorerError):
+    """A compile that did not get through. `session` holds everything that happened before; the cause is the exception."""
+
+    def __init__(self, session: Session) -> None:
+        problem = session.error
+        super().__init__(f"compiling {session.source.name} for {session.backend} failed in {session.failed_phase}: "
+                         f"{type(problem).__name__}: {problem}", "the .session of this error shows every step before")
+        self.session = session
+
+
+class Session:
+    """One compile. Call it with arrays; ask it what happened.
+
+    source: the module as given. backend: its name. options: how it was compiled. trace: the passes. error: what ended the compile, or
+    None. seconds: compile time by phase.
+    """
+
+    def __init__(self, source: HloModule, backend: str, options: CompileOptions, trace: PassTrace, result: CompileResult | None,
+                 error: BaseException | None, failed_phase: str, seconds: Mapping[str, float]) -> None:
+        self.source, self.backend, self.options = source, backend, options
+        self.trace = Trace(trace)
+        self.result, self.error, self.failed_phase, self.seconds = result, error, failed_phase, dict(seconds)
+        self.signature = Signature(source)
+        self.source_lines = SourceLines(source)
+        self.last_profile: pandas.DataFrame | None = None
+
+    # -- running -------------------------------------------------------------------------------------------------------
+    @property
+    def executable(self) -> Executable:
+        """What runs. CompileFailedError after a failed compile; XlaExplorerError with the reason where the backend cannot run."""
+        if self.error is not None:
+            raise CompileFailedError(self) from self.error
+        assert self.result is not None
+        if self.result.executable is None:
+            why = self.result.why_not
+            raise XlaExplorerError(f"{self.backend} cannot run here: {why.message if why else 'it only compiles'}",
+                                   f"session.stages has what it made: {', '.join(self.stages)}")
+        return self.result.executable
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Run the module: one argument per parameter (numpy, DLPack, Python numbers); one array, or tuples as the module says.
+
+        ArgumentError names the parameter, what it wants and what it got.
+        """
+        return self.signature.pack(self.executable.execute(self.signature.leaves(arrays)))
+
+    def run_flat(self, arrays: list[Any]) -> list[Array]:
+        """The leaves in, the leaves out, always lists; checked by the backend only."""
+        return self.executable.execute(arrays)
+
+    # -- artifacts -----------------------------------------------------------------------------------------------------
+    @property
+    def module(self) -> HloModule:
+        """The optimised module."""
+        return self.trace.module
+
+    @property
+    def stages(self) -> Mapping[str, Stage]:
+        """The artifacts by name, in order: hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly ..."""
+        return MappingProxyType(self.result.stages if self.result is not None else {})
+
+    def stage(self, name: str) -> Stage:
+        """One artifact. KeyError with the names there are."""
+        found = self.stages.get(name)
+        if found is None:
+            raise KeyError(f"{self.backend} has no stage {name!r}; it has: {', '.join(self.stages) or 'none'}")
+        return found
+
+    def _code(self, name: str, language: str, whole: str) -> CodeText:
+        if name not in self.stages:
+            raise XlaExplorerError(f"{self.backend} makes no {name}", f"it has the stages: {', '.join(self.stages) or 'none'}")
+        return CodeText(self.stages[name].text, language, whole)
+
+    def llvm_ir(self, optimized: bool = True) -> CodeText:
+        """LLVM IR, after LLVM's passes or before."""
+        name = "llvm-ir-optimized" if optimized else "llvm-ir"
+        return self._code(name, "llvm", f"session.llvm_ir({optimized})")
+
+    def assembly(self) -> CodeText:
+        """Assembly of this machine."""
+        return self._code("assembly", "asm", "session.assembly()")
+
+    def ptx(self) -> CodeText:
+        """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed."""
+        return self.gpu._code("ptx", "ptx", "session.ptx()")
+
+    def sass(self) -> CodeText:
+        """Machine code of an NVIDIA GPU, where a driver answers."""
+        return self.gpu._code("sass", "sass", "session.sass()")
+
+    @cached_property
+    def gpu(self) -> Session:
+        """The same source compiled for the backend `gpu` (this very session when it is that)."""
+        if self.backend == "gpu":
+            return self
+        return compile(self.source, backend="gpu", passes=self.options.passes, journal=self.options.journal, verify=False)
+
+    @cached_property
+    def kernels(self) -> pandas.DataFrame:
+        """A row a step of the program: kernel, opcode, runs_on, code and message of the reason where it is no native code, line."""
+        import pandas
+
+        rows = [{"kernel": f"%{s.name}", "opcode": s.opcode, "runs_on": s.runs_on, "code": s.reason.code if s.reason else "",
+                 "reason": s.reason.message if s.reason else "", "line": self.source_line(s.instruction), "instruction": s.instruction}
+                for s in self.program_steps]
+        return pandas.DataFrame(rows, columns=["kernel", "opcode", "runs_on", "code", "reason", "line", "instruction"])
+
+    @property
+    def program_steps(self) -> list[ProgramStep]:
+        """What runs, in order; empty when nothing can."""
+        return self.result.executable.steps if self.result is not None and self.result.executable is not None else []
+
+    @cached_property
+    def buffers(self) -> BufferReport:
+        """The buffer assignment. XlaExplorerError when the backend assigns none."""
+        from xla_explorer.explorer.buffer_report import BufferReport
+
+        if self.result is None or self.result.buffers is None:
+            raise XlaExplorerError(f"{self.backend} assigned no buffers" + (" before the compile failed" if self.error else ""))
+        return BufferReport(self.result.buffers)
+
+    # -- questions -----------------------------------------------------------------------------------------------------
+    def decisions(self, kind: str | None = None) -> pandas.DataFrame:
+        """One row a decision: verdict, kind, code, message, facts, subjects (producer first), pass, step.
+
+        kind: `fusion`; `native-code` for steps that run on the evaluator or were kept from a library; `rule` for rewrite rules;
+        None: all but rules.
+        """
+        return decisions_frame(self.trace.passes, self.trace.lineage, kind, self._native_code_rows())
+
+    def _native_code_rows(self) -> list[dict[str, Any]]:
+        return [{"verdict": "refused" if s.runs_on == "evaluator" else "accepted", "kind": "native-code", "code": s.reason.code,
+                 "message": s.reason.message, "facts": dict(s.reason.facts), "subjects": (f"%{s.name}",), "pass": self.backend, "step": None}
+                for s in self.program_steps if s.reason is not None]
+
+    def why_not(self, kind: str, producer: str | int, consumer: str | int) -> Answer:
+        """Why two things were not fused (or were): the recorded decision, else the same checks asked again before fusion.
+
+        The answer says which of the two it is and shows the policy as a checklist. XlaExplorerError with near names for unknown ones.
+        """
+        return why_not(self.trace.passes, self.trace.lineage, kind, producer, consumer)
+
+    def history(self, instruction: str | int | HloInstruction) -> list[str]:
+        """The life of an instruction over the passes, one sentence a line."""
+        given = instruction.id if isinstance(instruction, HloInstruction) else instruction
+        found = self.trace.history(given)
+        if not found:
+            self.find(given)
+        return found
+
+    def explain(self, instruction: str | int | HloInstruction) -> Explanation:
+        """Everything about one instruction: definition, line, decisions, history, code, buffer, time."""
+        from xla_explorer.explorer.explanation import explain
+
+        return explain(self, self.find(instruction.id if isinstance(instruction, HloInstruction) else instruction))
+
+    def find(self, name_or_id: str | int) -> int:
+        """The id of an instruction that was there at any step. XlaExplorerError with near names otherwise."""
+        lineage = self.trace.lineage
+        if isinstance(name_or_id, int) and name_or_id in lineage.records:
+            return name_or_id
+        names = lineage.ids_by_name or {i.name: i.id for i in self.module.instructions()}
+        key = names.get(str(name_or_id).lstrip("%"))
+        if key is None:
+            import difflib
+
+            near = difflib.get_close_matches(str(name_or_id).lstrip("%"), list(names), 3)
+            raise XlaExplorerError(f"no instruction was ever named {name_or_id}", f"near: {', '.join('%' + n for n in near)}" if near else "")
+        return key
+
+    def source_line(self, instruction: str | int | HloInstruction) -> str:
+        """`file:line` of the user's source by metadata, else of the HLO text; empty when a pass made it from nothing."""
+        given = instruction.id if isinstance(instruction, HloInstruction) else instruction
+        key = self.find(given) if isinstance(given, str) else given
+        lineage = self.trace.lineage
+        for origin in lineage.origins(key):
+            record = lineage.records.get(origin)
+            place = self.source_lines.place(origin, record.metadata if record is not None else None)
+            if place:
+                return place
+            if record is not None and record.opcode.name == "fusion":
+                return self._fusion_line(record)
+        return ""
+
+    def _fusion_line(self, fusion: InstructionRecord) -> str:
+        """The line of the root, or of what is nearest to it and has one."""
+        lineage = self.trace.lineage
+        for i in self._body(fusion):
+            for origin in lineage.origins(i.id):
+                place = self.source_lines.place(origin, i.metadata)
+                if place:
+                    return place
+        return ""
+
+    def _body(self, fusion: InstructionRecord) -> list[HloInstruction]:
+        try:
+            return list(reversed(self.module.find(fusion.id).called[0].post_order()))
+        except KeyError:
+            return []
+
+    def override(self, fuse: Pairs = (), forbid: Pairs = (), skip_rules: Iterable[str] = ()) -> Session:
+        """Compile again with decisions forced: pairs (producer, consumer) to fuse or to keep apart; rules that must not fire.
+
+        What is illegal stays refused. Compare with `.compare(session)`.
+        """
+        control = PassControl({"fusion": [_pair(p) for p in fuse]}, {"fusion": [_pair(p) for p in forbid]}, skip_rules)
+        return compile(self.source, backend=self.backend, passes=self.options.passes, journal=self.options.journal,
+                       threads=self.options.threads, verify=False, control=control)
+
+    def compare(self, other: Session, *arrays: Any, repeats: int = 20) -> Comparison:
+        """This session beside another: kernels, bytes, decisions that differ; with arrays also times and values."""
+        from xla_explorer.explorer.comparison import compare_sessions
+
+        return compare_sessions(self, other, arrays, repeats)
+
+    def bisect(self, *arrays: Any) -> BisectionResult:
+        """The first pass, then the first rewrite, after which the value differs from the evaluator's of the module as written."""
+        from xla_explorer.explorer.bisection import bisect
+
+        return bisect(self, arrays)
+
+    def profile(self, *arrays: Any, repeats: int = 20) -> pandas.DataFrame:
+        """A row a kernel and one for the whole program; see `explorer.profiling.profile`. Without arrays: random ones, and it says so."""
+        from xla_explorer.explorer.profiling import profile
+
+        self.last_profile = profile(self, arrays, repeats)
+        self.__dict__.pop("explorer_source", None)
+        return self.last_profile
+
+    # -- pictures ------------------------------------------------------------------------------------------------------
+    def graph(self, around: Any = None, radius: int = 2) -> Graph:
+        """The optimised module as a picture: fusions as boxes, refused fusions dashed with their code."""
+        return self.trace.graph(-1, around, radius)
+
+    def graph_picture(self, around: Any, radius: int) -> tuple[PictureGraph, int | None]:
+        """The picture of the result, for `xe.graph`."""
+        return self.trace.graph_picture(around, radius)
+
+    def side_by_side(self, *stages: str) -> SideBySide:
+        """Kernel by kernel: the HLO lines and the code that each stage made of them (default: optimised LLVM IR and PTX)."""
+        from xla_explorer.explorer.side_by_side import side_by_side
+
+        return side_by_side(self, stages)
+
+    @cached_property
+    def explorer_source(self) -> Any:
+        """What the widget, the static form and the exported page read."""
+        from xla_explorer.explorer.session_source import SessionSource
+
+        return SessionSource(self)
+
+    def explore(self, **options: Any) -> Any:
+        """The widget."""
+        from xla_explorer.explorer.exploring import explore
+
+        return explore(self, **options)
+
+    def to_html(self) -> str:
+        """The whole exploration as one self-contained HTML page."""
+        from xla_explorer.explorer.views.html_page import export_page
+
+        return export_page(self.explorer_source)
+
+    def save(self, path: Any) -> Any:
+        """Write `to_html()` to a file and return the path."""
+        from xla_explorer.explorer.views.html_page import save_page
+
+        return save_page(self.explorer_source, path)
+
+    def __repr__(self) -> str:
+        steps = self.trace.steps
+        changed = len([s for s in steps if s.changed])
+        parts = [f"{len(steps)} passes, {changed} changed it", f"{self.source.instruction_count()} -> {self.module.instruction_count()} instructions"]
+        if self.program_steps:
+            parts.append(f"{len(self.program_steps)} kernels")
+            slow = len([s for s in self.program_steps if s.runs_on == "evaluator"])
+            if slow and self.backend != "interpreter":
+                parts.append(f"{slow} on the evaluator")
+        parts.append(f"compiled in {sum(self.seconds.values()) * 1e3:.1f} ms")
+        if self.error is not None:
+            parts.append(f"FAILED in {self.failed_phase}: {type(self.error).__name__}")
+        return f"<Session {self.source.name} on {self.backend}: {', '.join(parts)}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from xla_explorer.explorer.views.static_form import static_html
+
+        return {"text/plain": repr(self), "text/html": static_html(self.explorer_source)}
+
+
+def _pair(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple([getattr(part, "name", part) for part in given])
+
+
+def compile(module: Any, backend: str = "cpu", passes: Any = "default", journal: str = "decisions", threads: int | None = None, *,
+            verify: bool = True, check_passes: bool = False, cache: bool = True, control: PassControl | None = None,
+            keep_errors: bool = False, filename: str | None = None, **backend_options: Any) -> Session:
+    """Compile a module (or HLO text, or a traced function) and keep everything that happened.
+
+    backend: `cpu`, `gpu`, `interpreter` or a plug-in's name. passes: `default`, `none`, or a pipeline string. journal: off, passes,
+    decisions, everything. threads: None lets the backend choose. verify: check the module first. check_passes: verify after each pass
+    too. keep_errors: return the session of a failed compile instead of raising.
+
+    Raises:
+        HloParseError, HloVerifyError: the module is malformed; with places and next steps.
+        UnknownBackendError, PipelineSyntaxError: a name is unknown; with near ones.
+        CompileFailedError: a pass or the backend failed; `.session` shows every step before.
+    """
+    source = as_module(module, filename)
+    if verify:
+        verify_module(source)
+    options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
+    compiler = platform(backend).compiler()
+    started = time.perf_counter()
+    result: CompileResult | None = None
+    error: BaseException | None = None
+    phase = "hlo passes"
+    try:
+        trace = compiler.run_hlo_passes(source, options)
+    except PassFailedError as problem:
+        trace, error, phase = problem.trace, problem.__cause__ or problem, f"the pass {problem.pass_name}"
+    seconds: Mapping[str, float] = {"hlo-passes": time.perf_counter() - started}
+    if error is None:
+        started = time.perf_counter()
+        try:
+            result = compiler.run_backend(trace, options)
+            seconds = result.seconds
+        except Exception as problem:
+            error, phase = problem, "the backend"
+            seconds = {**seconds, "backend": time.perf_counter() - started}
+    session = Session(source, backend, options, trace, result, error, phase if error else "", seconds)
+    if error is not None and not keep_errors:
+        raise CompileFailedError(session) from error
+    return session
+

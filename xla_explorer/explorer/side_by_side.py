@@ -1,0 +1,91 @@
+"""Kernel by kernel: the HLO that it is and the code that each stage made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xla_explorer.explorer.display import pre_html
+from xla_explorer.explorer.views.svg import escape
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+if TYPE_CHECKING:
+    from xla_explorer.explorer.session import Session
+    from xla_explorer.explorer.views.source import TextLine
+
+MOST_KERNELS, MOST_LINES = 12, 60
+
+
+class KernelCode:
+    """One kernel. line: its source line. hlo: its lines. code: stage -> lines."""
+
+    def __init__(self, name: str, line: str, hlo: list[str], code: dict[str, list[str]]) -> None:
+        self.name, self.line, self.hlo, self.code = name, line, hlo, code
+
+
+class SideBySide:
+    """kernels: a KernelCode each. stages: the stages shown."""
+
+    def __init__(self, kernels: list[KernelCode], stages: Sequence[str]) -> None:
+        self.kernels, self.stages = kernels, list(stages)
+
+    def __repr__(self) -> str:
+        out = []
+        for kernel in self.kernels[:MOST_KERNELS]:
+            out.append(f"%{kernel.name}" + (f"  ({kernel.line})" if kernel.line else ""))
+            out += [f"  {line.strip()}" for line in kernel.hlo[:8]]
+            for stage in self.stages:
+                lines = kernel.code.get(stage, [])
+                out.append(f"  {stage}: {len(lines)} lines" + (f", first: {lines[0].strip()}" if lines else ""))
+        if len(self.kernels) > MOST_KERNELS:
+            out.append(f"... {len(self.kernels) - MOST_KERNELS} more kernels")
+        return "\n".join(out)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        html = []
+        for kernel in self.kernels[:MOST_KERNELS]:
+            cells = [("HLO", kernel.hlo), *[(stage, kernel.code.get(stage, [])) for stage in self.stages]]
+            width = 100 // len(cells)
+            parts = []
+            for name, lines in cells:
+                note = f"<i>{len(lines) - MOST_LINES} more lines</i>" if len(lines) > MOST_LINES else ""
+                body = pre_html("\n".join(lines[:MOST_LINES])) if lines else "<i>none</i>"
+                parts.append(f'<td style="text-align:left;vertical-align:top;width:{width}%"><b>{escape(name)}</b>{body}{note}</td>')
+            place = f" <i>{escape(kernel.line)}</i>" if kernel.line else ""
+            html.append(f'<p><b>%{escape(kernel.name)}</b>{place}</p><table style="width:100%;table-layout:fixed"><tr>{"".join(parts)}</tr></table>')
+        if len(self.kernels) > MOST_KERNELS:
+            html.append(f"<p><i>{len(self.kernels) - MOST_KERNELS} more kernels: .kernels</i></p>")
+        return {"text/plain": repr(self), "text/html": "".join(html)}
+
+
+def side_by_side(session: Session, stages: Sequence[str]) -> SideBySide:
+    """See `Session.side_by_side`."""
+    wanted = list(stages) or ["llvm-ir-optimized", "ptx"]
+    panes = {pane.name: pane.lines for pane in session.explorer_source.panes()}
+    unknown = [name for name in wanted if name not in panes and name not in session.stages]
+    if unknown and stages:
+        raise XlaExplorerError(f"there is no stage {unknown[0]!r}", f"choose from: {', '.join(panes)}")
+    wanted = [name for name in wanted if name in panes]
+    groups = _members(session)
+    kernels = []
+    texts = {key: text for text, key in session.trace.lines(len(session.trace)) if key is not None}
+    for step in session.program_steps:
+        members = groups.get(step.instruction, {step.instruction})
+        hlo = [texts[key] for key in sorted(members, key=lambda key: key != step.instruction) if key in texts]
+        code = {name: _of_kernel(panes[name], members) for name in wanted}
+        kernels.append(KernelCode(step.name, session.source_line(step.instruction), hlo, code))
+    return SideBySide(kernels, wanted)
+
+
+def _members(session: Session) -> dict[int, set[int]]:
+    """Fusion id -> the ids that its kernel computes."""
+    found = {}
+    for i in session.module.instructions():
+        if i.opcode.name == "fusion":
+            found[i.id] = {i.id, *i.called[0].instructions}
+    return found
+
+
+def _of_kernel(lines: Sequence[TextLine], members: set[int]) -> list[str]:
+    """The lines from the first to the last that come from the kernel, without those of others between."""
+    return [line.text for line in lines if line.instruction in members]

@@ -1,0 +1,44 @@
+"""From an instruction to the line that it came from: the user's file by metadata, else the line of HLO text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xla_explorer.hlo.metadata import StackFrameTables, parse_metadata
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.module import HloModule
+
+
+class SourceLines:
+    """Answers for all instructions of one compile, also those that passes made."""
+
+    def __init__(self, module: HloModule) -> None:
+        self._frames: StackFrameTables | None = module.frames
+        self._lines = {i.id: i.line for i in module.instructions() if i.line}
+        self._filename = module.filename or "<hlo>"
+
+    def metadata_place(self, metadata: str | None) -> str:
+        """`model.py:12` from metadata or the stack frame tables; empty when neither says."""
+        if not metadata:
+            return ""
+        found = parse_metadata(metadata)
+        if found.source_file:
+            return f"{found.source_file}:{found.source_line}"
+        if found.stack_frame_id and self._frames is not None:
+            stack = self._frames.stack(found.stack_frame_id)
+            if stack:
+                return f"{stack[0][0]}:{stack[0][2]}"
+        return ""
+
+    def hlo_line(self, instruction: int) -> int:
+        """The line of the HLO text that defined the instruction, 0 when a pass made it."""
+        return self._lines.get(instruction, 0)
+
+    def place(self, instruction: int, metadata: str | None) -> str:
+        """The best answer: the user's file and line, else the HLO text's, else empty."""
+        found = self.metadata_place(metadata)
+        if found:
+            return found
+        line = self._lines.get(instruction, 0)
+        return f"{self._filename}:{line}" if line else ""
