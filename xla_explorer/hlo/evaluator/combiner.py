@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from xla_explorer.hlo.evaluator.conversion import WIDER, type_of
+from xla_explorer.hlo.evaluator.conversion import WIDER
 from xla_explorer.hlo.evaluator.registry import Array
 
 if TYPE_CHECKING:
@@ -92,10 +92,3 @@ def combine_pair(combiner: Combiner, a: Array, b: Array) -> Array:
     from xla_explorer.hlo.evaluator.elementwise import apply_binary
 
     return apply_binary(combiner.ufunc, a, b)
-
-
-def native_integer_limits(array: Array) -> tuple[int, int]:
-    """Range of an integer array's type."""
-    from xla_explorer.hlo.evaluator.conversion import integer_range
-
-    return integer_range(type_of(array.dtype))

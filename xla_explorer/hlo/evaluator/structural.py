@@ -38,14 +38,13 @@ def make_tuple(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
 @evaluates("get-tuple-element")
 def get_tuple_element(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """One element of a tuple."""
-    return operands[0][i.attributes["index"]] if "index" in i.attributes else operands[0][i.attributes.value("index")]
+    return operands[0][i.attributes["index"]]
 
 
 @evaluates("copy", "opt-barrier", "domain", "copy-done", "add-dependency")
-def first_operand(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+def first_operand(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """Operand 0 itself (of `copy-done`: the destination)."""
-    value = operands[0]
-    return value[0] if _.opcode.name == "copy-done" else value
+    return operands[0][0] if i.opcode.name == "copy-done" else operands[0]
 
 
 @evaluates("copy-start")
