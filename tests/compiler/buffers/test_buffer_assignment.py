@@ -273,3 +273,20 @@ def test_scheduling_again_keeps_the_order_of_copies() -> None:
     assert body.schedule == before
     assert check_assignment(assign_buffers(module)) == []
     assigned(text, _X, _Y, passes=(*_ALL, "dce", "memory-scheduler"))
+
+
+def test_two_iterations_at_once_save_the_copy_of_a_stencil_and_of_a_swap() -> None:
+    passes = ("layout-assignment", "while-loop-trip-count-annotator", "fusion", "fusion-wrapper", "double-buffer-loop-unrolling", *_LATE)
+    for body in ("n = f32[1024] reverse(a), dimensions={0}\n  m = f32[1024] cosine(b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, m)",
+                 "ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, a)"):
+        text = _LOOP.format(body=body, init=_FRESH).replace("n = s32[] constant(3)", "n = s32[] constant(6)")
+        module, _ = assigned(text, _X, _Y, passes=passes)
+        assert '"n":"3"' in module.find("w").attributes["backend_config"]
+        inside = next(c for c in module.computations.values() if c.name == "body")
+        assert not [i for i in inside.instructions.values() if i.opcode.name == "copy"]
+        odd, _ = assigned(text.replace("constant(6)", "constant(5)"), _X, _Y, passes=passes)
+        assert [i for i in odd.instructions() if i.opcode.name == "copy" and i.parent.name == "body"]
+    text = _LOOP.format(body="n = f32[1024] add(a, b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, b)", init=_FRESH)
+    journal = Journal("decisions")
+    compiled(text.replace("constant(3)", "constant(6)"), passes, PassContext(journal))
+    assert "no-copy-to-save" in {e.reason.code for e in journal.events if e.reason}

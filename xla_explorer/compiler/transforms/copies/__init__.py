@@ -2,5 +2,6 @@
 
 from xla_explorer.compiler.transforms.copies.copy_insertion import COPY_REASONS, CopyInsertion
 from xla_explorer.compiler.transforms.copies.flatten_call_graph import FlattenCallGraph
+from xla_explorer.compiler.transforms.copies.loop_double_buffer import LoopDoubleBuffer
 
-__all__ = ["COPY_REASONS", "CopyInsertion", "FlattenCallGraph"]
+__all__ = ["COPY_REASONS", "CopyInsertion", "FlattenCallGraph", "LoopDoubleBuffer"]
