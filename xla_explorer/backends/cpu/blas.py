@@ -72,15 +72,17 @@ def preferred_core_type(target: TargetDescription) -> str | None:
 
 @contextmanager
 def _environment(settings: dict[str, str]) -> Iterator[None]:
-    """Set variables that are unset for the block; what the user has set stays."""
-    added = [name for name in settings if name not in os.environ]
-    for name in added:
-        os.environ[name] = settings[name]
+    """Set variables for the block, then put back what was there."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
     try:
         yield
     finally:
-        for name in added:
-            os.environ.pop(name, None)
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 @functools.lru_cache(maxsize=1)
@@ -88,11 +90,13 @@ def load_blas() -> ctypes.CDLL:
     """The library, loaded once, with one thread per call (we partition the work ourselves). Raises BlasUnavailable.
 
     OpenBLAS reads OPENBLAS_CORETYPE and OPENBLAS_NUM_THREADS while it is loaded and never again, so both are set for
-    that moment only. If the process has loaded this very file before, its core type stays what it was: see `corename`.
+    that moment only: an OPENBLAS_CORETYPE of the environment is meant for numpy's and scipy's copies, often to work around
+    the very fall-back that is mended here. For our copy set XLA_EXPLORER_BLAS_CORETYPE. If the process has loaded this
+    very file before, its core type stays what it was: see `corename`.
     """
     path = blas_library_path()
     settings = {"OPENBLAS_NUM_THREADS": "1"}
-    core_type = preferred_core_type(host_target())
+    core_type = os.environ.get("XLA_EXPLORER_BLAS_CORETYPE") or preferred_core_type(host_target())
     if core_type:
         settings["OPENBLAS_CORETYPE"] = core_type
     with _environment(settings):
