@@ -1,0 +1,36 @@
+"""xla_explorer's CPU backend as a contender of the performance harness: HLO text in, arrays out.
+
+    python perf.py dev --contender 'xla=JAX_PYTHON@contenders_xla:XLA?threads=1' \
+        --contender 'mine=PYTHON@contender:Contender?threads=1&path=tests/performance'
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+import xla_explorer as xe
+
+
+class Contender:
+    """cache=0 (the default here) compiles from scratch, as the harness wants a cold compile to be."""
+
+    def __init__(self, cache: int = 0, journal: str = "off", backend: str = "cpu") -> None:
+        self.options = {"backend": backend, "journal": journal, "cache": bool(cache)}
+
+    def compile(self, hlo_text: str) -> Any:
+        """Parse, passes, LLVM, load."""
+        return xe.compile(hlo_text, **self.options)
+
+    def run(self, session: Any, inputs: list[Any]) -> list[Any]:
+        """Execute; the leaves of the result."""
+        return session.run_flat(inputs)
+
+    def info(self, session: Any) -> dict[str, Any]:
+        """Phase times, and how many steps run where."""
+        found: dict[str, Any] = {f"{name}_ms": seconds * 1e3 for name, seconds in session.compile_seconds.items()}
+        for step in session.steps:
+            found[f"steps_{step.runs_on}"] = found.get(f"steps_{step.runs_on}", 0) + 1
+        return found
