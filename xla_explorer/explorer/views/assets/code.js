@@ -44,7 +44,8 @@ export function codeStrip(app) {
   );
   let panes = [],
     shown = [];
-  const built = new Map();
+  const built = new Map(),
+    tops = new Map(); // where each pane was scrolled to: it stays there over steps and when panes come and go
 
   function build(pane) {
     if (built.has(pane.name)) return built.get(pane.name);
@@ -90,6 +91,7 @@ export function codeStrip(app) {
         ),
       ),
     );
+    for (const [name, entry] of built) if (entry.el.isConnected) tops.set(name, entry.lines.root.scrollTop);
     body.replaceChildren(...shown.map(name => build(panes.find(p => p.name === name)).el));
     if (!shown.length)
       body.replaceChildren(
@@ -98,6 +100,12 @@ export function codeStrip(app) {
           textContent: panes.length ? "choose panes with 1 to 6" : "this session has no code panes",
         }),
       );
+    for (const name of shown) {
+      const { lines } = built.get(name),
+        entry = panes.find(p => p.name === name).lines.findIndex(([text]) => text.startsWith("ENTRY"));
+      if (tops.has(name)) lines.root.scrollTop = tops.get(name);
+      else if (entry > 0) lines.scrollTo(entry);
+    }
     body.style.setProperty("--xe-panes", Math.max(1, shown.length));
     mark();
   }
@@ -143,16 +151,13 @@ export function codeStrip(app) {
       });
     const fixed = panes.filter(p => !p.name.startsWith("hlo-"));
     panes = [...fixed.filter(p => p.name === "source"), ...own, ...fixed.filter(p => p.name !== "source")];
-    const places = new Map();
     for (const { name } of own) {
-      places.set(name, built.get(name)?.lines.root.scrollTop || 0);
+      if (built.has(name)) tops.set(name, built.get(name).lines.root.scrollTop);
       built.get(name)?.lines.dispose();
       built.delete(name);
     }
     shown = shown.filter(name => panes.some(p => p.name === name));
     if (fixed.length || own.length) layout();
-    if (app.selected === null)
-      for (const [name, top] of places) if (built.has(name)) built.get(name).lines.root.scrollTop = top;
   }
   async function load() {
     try {

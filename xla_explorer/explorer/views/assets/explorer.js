@@ -99,7 +99,13 @@ async function build(root, model, disposals) {
     "nav",
     { className: "xe-tabs", role: "tablist" },
     ...TABS.map(([key, title]) =>
-      make("button", { role: "tab", tabIndex: -1, textContent: title, data: { tab: key }, onclick: () => setTab(key) }),
+      make("button", {
+        role: "tab",
+        tabIndex: -1,
+        textContent: key === "fusion" && store.decisions.some(d => !d.kind.includes("fusion")) ? "Decisions" : title,
+        data: { tab: key },
+        onclick: () => setTab(key),
+      }),
     ),
     make("span", { className: "xe-where" }),
   );
@@ -227,7 +233,8 @@ async function build(root, model, disposals) {
     return null;
   }
   function nextDecision(direction) {
-    const fusions = store.decisions.filter(d => d.kind.includes("fusion"));
+    const about = store.decisions.filter(d => d.kind.includes("fusion")),
+      fusions = about.length ? about : store.decisions;
     if (!fusions.length) return;
     const at = fusions.findIndex(d => d.index === app.decision);
     const next =

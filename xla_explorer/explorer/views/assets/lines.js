@@ -66,5 +66,9 @@ export function lineBlocks(lines, onSelect) {
     if (top < root.scrollTop || top + LINE_HEIGHT > root.scrollTop + root.clientHeight)
       root.scrollTop = top - (root.clientHeight - LINE_HEIGHT) / 2;
   }
-  return { root, present: new Set(byId.keys()), light, dispose: () => near.disconnect() };
+  function scrollTo(index) {
+    fill(Math.floor(index / BLOCK));
+    root.scrollTop = index * LINE_HEIGHT;
+  }
+  return { root, scrollTo, present: new Set(byId.keys()), light, dispose: () => near.disconnect() };
 }

@@ -29,7 +29,7 @@ export function whyView(app) {
       : make("button", {
           className: "link mono",
           tabIndex: -1,
-          textContent: `%${name || app.store.names.get(id) || "#" + id}`,
+          textContent: name || app.store.names.has(id) ? `%${name || app.store.names.get(id)}` : `#${id}`,
           onclick: () => app.select(id, "why"),
         });
 
