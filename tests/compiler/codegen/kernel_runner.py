@@ -81,6 +81,7 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
     module = parse_hlo(text) if isinstance(text, str) else text
     entry = module.entry
     made = []
+    assert set(in_place) <= {i.name for i in entry.sequence()}, f"no instruction {in_place}"
     for i in entry.sequence():
         if i.opcode.name in NO_CODE:
             continue

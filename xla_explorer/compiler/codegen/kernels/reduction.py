@@ -159,10 +159,10 @@ def write_reduction_kernel(context: KernelContext) -> None:
         with context.iterate([e for e, flag in zip(extents, is_reduced, strict=True) if not flag]) as kept:
             _store(context, state.results(state.initial_values()), _offset(context, _merge(kept, is_reduced), strides))
         return
-    if context.target.kind == "gpu":
-        _per_result(context, state, extents, is_reduced, strides, False)
-    elif total <= SMALL:
+    if total <= SMALL:
         _per_result(context, state, extents, is_reduced, strides, True)
+    elif context.target.kind == "gpu":
+        _per_result(context, state, extents, is_reduced, strides, False)
     elif is_reduced[-1] or all(e == 1 for e, flag in zip(extents, is_reduced, strict=True) if not flag):
         _per_result(context, state, extents, is_reduced, strides, False)
     else:

@@ -1,11 +1,18 @@
-"""scatter: the operand copied (unless updated in place), then update windows in order; a window that does not fit is skipped."""
+"""scatter: update windows combined into the operand; a window that does not fit is skipped.
+
+Three shapes of code. CPU: index rows in order, so duplicates combine in order; the operand is copied first unless it is updated in
+place. GPU, in place, with a combiner that the memory system can do: a thread per update element and an atomic operation each, so the
+order of duplicates is open (as in XLA). GPU otherwise: a thread per operand element that walks all index rows in order.
+"""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
 from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
-from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
+from xla_explorer.compiler.codegen.kernels.reduction import _Slots, simple_combiner
+from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, type_bits
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -18,61 +25,157 @@ def scatter_is_emitted(i: HloInstruction) -> Reason | None:
 
 
 ROOT_CHECKS["scatter"] = scatter_is_emitted
+_ATOMIC_INTEGER = {"add": "add", "and": "and", "or": "or", "xor": "xor", "maximum": "max", "minimum": "min"}
+
+
+def atomic_operation(scatter: HloInstruction) -> str | None:
+    """The `atomicrmw` operation that combines like the scatter's computation, or None when there is none."""
+    element_type = scatter.shape.element_type
+    combiner = simple_combiner(scatter.to_apply)
+    if element_type.is_complex or element_type.bits not in (32, 64) or combiner is None:
+        return None
+    if element_type.is_float:
+        return "fadd" if combiner == "add" else None  # the float maximum of the hardware drops NaN
+    operation = _ATOMIC_INTEGER.get(combiner)
+    return f"u{operation}" if operation in ("max", "min") and not element_type.is_signed else operation
+
+
+class _Scatter:
+    """The attributes of one scatter, and where an index row points."""
+
+    def __init__(self, context: KernelContext, emitter: ElementalEmitter) -> None:
+        self.w, self.emitter = context.writer, emitter
+        self.root = root = context.roots[0]
+        self.operand, self.indices, self.updates = root.operands
+        self.window_dims: tuple[int, ...] = root.attribute("update_window_dims")
+        self.batching = dict(zip(root.attribute("input_batching_dims"), root.attribute("scatter_indices_batching_dims"), strict=True))
+        inserted = {*root.attribute("inserted_window_dims"), *self.batching}
+        self.vector_dim: int = root.attribute("index_vector_dim")
+        self.batch_dims = [d for d in range(self.updates.shape.rank) if d not in self.window_dims]
+        self.operand_windows = [d for d in range(self.operand.shape.rank) if d not in inserted]
+        sizes = [self.updates.shape.dimensions[u] for u in self.window_dims]
+        self.window_size = dict(zip(self.operand_windows, sizes, strict=True))
+
+    def start(self, row: list[str | int]) -> tuple[dict[int, str | int], str]:
+        """Start of the window of an index row per operand dimension (0 where absent), and the condition that it fits."""
+        w, extents = self.w, self.operand.shape.dimensions
+        taken = iter(row)
+        at = [0 if d == self.vector_dim else next(taken) for d in range(self.indices.shape.rank)]
+        start: dict[int, str | int] = {d: at[b] for d, b in self.batching.items()}
+        index_type = self.indices.shape.element_type
+        t = register_type(index_type)
+        fits: str | None = None
+        for component, d in enumerate(self.root.attribute("scatter_dims_to_operand_dims")):
+            value = self.emitter.element(self.indices, tuple([component if k == self.vector_dim else x for k, x in enumerate(at)]))
+            if type_bits(t) < 64:
+                value = w.value(f"{'sext' if index_type.is_signed else 'zext'} {t} {value} to i64")
+            room = extents[d] - self.window_size.get(d, 1)
+            inside = w.value(f"icmp ule i64 {value}, {room}") if room >= 0 else "false"
+            fits = inside if fits is None else w.value(f"and i1 {fits}, {inside}")
+            start[d] = value
+        return start, fits or "true"
+
+    def update_index(self, row: list[str | int], window: dict[int, str | int]) -> tuple[str | int, ...]:
+        """The index into the updates; window: by dimension of the updates."""
+        rows = iter(row)
+        return tuple([window[d] if d in window else next(rows) for d in range(self.updates.shape.rank)])
+
+    def position(self, start: dict[int, str | int], window: dict[int, str | int]) -> tuple[str | int, ...]:
+        """The index into the operand of an element of the window."""
+        offsets = dict(zip(self.operand_windows, [window[u] for u in self.window_dims], strict=True))
+        return tuple([self.w.add(offsets.get(d, 0), start.get(d, 0)) for d in range(self.operand.shape.rank)])
 
 
 @writes_root("scatter")
 def write_scatter_kernel(context: KernelContext) -> None:
-    """Sequential over index rows, so duplicates combine in order; a row's window is one inner nest."""
-    root, output, w = context.roots[0], context.outputs[0], context.writer
-    operand, indices, updates = root.operands
-    emitter = context.emitter()
-    array = context.arrays.get(operand)
+    """Choose the shape of code."""
+    root, output = context.roots[0], context.outputs[0]
     if 0 in root.shape.dimensions:
         return
-    if array is None or array.pointer != output.pointer:
-        with context.iterate(list(operand.shape.dimensions)) as index, emitter.scope():
-            output.store(w, index, emitter.element(operand, index))
-    if 0 in updates.shape.dimensions:
+    emitter = context.emitter()
+    scatter = _Scatter(context, emitter)
+    array = context.arrays.get(scatter.operand)
+    in_place = array is not None and array.pointer == output.pointer
+    if context.target.kind == "gpu":
+        operation = atomic_operation(root)
+        if in_place and 0 in scatter.updates.shape.dimensions:
+            return
+        if in_place and operation is not None:
+            _by_update(context, scatter, output, operation)
+        else:
+            _by_element(context, scatter, output)
         return
-    window_dims = root.attribute("update_window_dims")
-    inserted = set(root.attribute("inserted_window_dims")) | set(root.attribute("input_batching_dims"))
-    to_operand, vector_dim = root.attribute("scatter_dims_to_operand_dims"), root.attribute("index_vector_dim")
-    batch_dims = [d for d in range(updates.shape.rank) if d not in window_dims]
-    operand_windows = [d for d in range(operand.shape.rank) if d not in inserted]
-    extents = operand.shape.dimensions
-    window_size = {d: updates.shape.dimensions[u] for d, u in zip(operand_windows, window_dims, strict=True)}
-    index_type = indices.shape.element_type
-    t = register_type(index_type)
+    if not in_place:
+        with context.iterate(list(scatter.operand.shape.dimensions)) as index, emitter.scope():
+            output.store(context.writer, index, emitter.element(scatter.operand, index))
+    if 0 not in scatter.updates.shape.dimensions:
+        _by_row(context, scatter, output)
+
+
+def _by_row(context: KernelContext, scatter: _Scatter, output: ArrayInMemory) -> None:
+    """Index rows one after the other; the window is the inner nest."""
+    w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
     with ExitStack() as loops:
-        batch = [loops.enter_context(w.loop(updates.shape.dimensions[d], stem="row")) for d in batch_dims]
+        row = [loops.enter_context(w.loop(dimensions[d], stem="row")) for d in scatter.batch_dims]
         loops.enter_context(emitter.scope())
-        taken = iter(batch)
-        at = [0 if d == vector_dim else next(taken) for d in range(indices.shape.rank)]
-        start: dict[int, str | int] = {}
-        for d, b in zip(root.attribute("input_batching_dims"), root.attribute("scatter_indices_batching_dims"), strict=True):
-            start[d] = at[b]
-        fits: str | None = None
-        for component, d in enumerate(to_operand):
-            where = tuple([component if k == vector_dim else x for k, x in enumerate(at)])
-            value = emitter.element(indices, where)
-            if type_bits(t) < 64:
-                value = w.value(f"{'sext' if index_type.is_signed else 'zext'} {t} {value} to i64")
-            inside = w.value(f"icmp ule i64 {value}, {extents[d] - window_size.get(d, 1)}") if extents[d] >= window_size.get(d, 1) else "false"
-            fits = inside if fits is None else w.value(f"and i1 {fits}, {inside}")
-            start[d] = value
+        start, fits = scatter.start(row)
         take, skip = w.fresh_label("take"), w.fresh_label("skip")
-        w.branch_if(fits or "true", take, skip)
+        w.branch_if(fits, take, skip)
         w.start_block(take)
         with ExitStack() as inner:
-            window = {u: inner.enter_context(w.loop(updates.shape.dimensions[u], stem="window")) for u in window_dims}
+            window = {u: inner.enter_context(w.loop(dimensions[u], stem="window")) for u in scatter.window_dims}
             inner.enter_context(emitter.scope())
-            rows = iter(batch)
-            update_index = tuple([window[d] if d in window else next(rows) for d in range(updates.shape.rank)])
-            offsets = dict(zip(operand_windows, [window[u] for u in window_dims], strict=True))
-            position = tuple([w.add(offsets.get(d, 0), start.get(d, 0)) for d in range(operand.shape.rank)])
-            update = emitter.element(updates, update_index)
-            current = output.load(w, position)
-            (combined,) = emitter.inline_scalar_computation(root.to_apply, [current, update])
+            position = scatter.position(start, window)
+            update = emitter.element(scatter.updates, scatter.update_index(row, window))
+            (combined,) = emitter.inline_scalar_computation(scatter.root.to_apply, [output.load(w, position), update])
             output.store(w, position, combined)
         w.branch(skip)
         w.start_block(skip)
+
+
+def _by_update(context: KernelContext, scatter: _Scatter, output: ArrayInMemory, operation: str) -> None:
+    """A thread per update element: one atomic operation each."""
+    w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
+    with context.iterate(list(dimensions)) as index, emitter.scope():
+        row = [index[d] for d in scatter.batch_dims]
+        start, fits = scatter.start(row)
+        take, skip = w.fresh_label("take"), w.fresh_label("skip")
+        w.branch_if(fits, take, skip)
+        w.start_block(take)
+        with emitter.scope():
+            update = emitter.element(scatter.updates, index)
+            offset = w.linear(scatter.position(start, {u: index[u] for u in scatter.window_dims}), output.shape.strides)
+            t = memory_type(scatter.root.shape.element_type)
+            address = w.value(f"getelementptr inbounds {t}, {output.pointer_type} {output.pointer}, i64 {offset}")
+            w.value(f"atomicrmw {operation} {output.pointer_type} {address}, {t} {update} monotonic")
+        w.branch(skip)
+        w.start_block(skip)
+
+
+def _by_element(context: KernelContext, scatter: _Scatter, output: ArrayInMemory) -> None:
+    """A thread per operand element: every index row whose window covers it, in order."""
+    w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
+    with context.iterate(list(scatter.operand.shape.dimensions)) as index, emitter.scope():
+        slots = _Slots(context, [scatter.root.shape.element_type])
+        slots.store([emitter.element(scatter.operand, index)])
+        if 0 not in dimensions:
+            with ExitStack() as loops:
+                row = [loops.enter_context(w.loop(dimensions[d], stem="row")) for d in scatter.batch_dims]
+                loops.enter_context(emitter.scope())
+                start, covered = scatter.start(row)
+                offsets: dict[int, str | int] = {}
+                for d, x in enumerate(index):
+                    offsets[d] = w.sub(x, start.get(d, 0))
+                    size = scatter.window_size.get(d, 1)
+                    if d in start or size < scatter.operand.shape.dimensions[d]:
+                        covered = w.value(f"and i1 {covered}, {w.value(f'icmp ult i64 {offsets[d]}, {size}')}")
+                take, skip = w.fresh_label("take"), w.fresh_label("skip")
+                w.branch_if(covered, take, skip)
+                w.start_block(take)
+                with emitter.scope():
+                    window = {u: offsets[d] for u, d in zip(scatter.window_dims, scatter.operand_windows, strict=True)}
+                    update = emitter.element(scatter.updates, scatter.update_index(row, window))
+                    slots.store(emitter.inline_scalar_computation(scatter.root.to_apply, [slots.load()[0], update]))
+                w.branch(skip)
+                w.start_block(skip)
+        output.store(w, index, slots.load()[0])
