@@ -1,0 +1,179 @@
+"""Pipelines as data and text, the runner, the trace."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+import pytest
+
+from xla_explorer.compiler.pipeline import (
+    PassChangeReportError,
+    PassContext,
+    PassFailedError,
+    PassPipeline,
+    PipelineSyntaxError,
+    make_pass,
+    optimize,
+    parse_pipeline,
+    registered_passes,
+    run_pipeline,
+)
+from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline
+from xla_explorer.foundation.journal import Journal
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+TEXT = """HloModule m
+ENTRY e {
+  x = f32[4] parameter(0)
+  z = f32[] constant(0)
+  b = f32[4] broadcast(z), dimensions={}
+  a = f32[4] add(x, b)
+  c = f32[4] multiply(a, a)
+  d = f32[4] multiply(a, a)
+  dead = f32[4] exponential(x)
+  ROOT r = f32[4] subtract(c, d)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "algsimp,cse,dce",
+        "simplification{algsimp,cse,dce}*",
+        "outer{dce,inner{cse}*,algsimp{is_layout_sensitive=true}}",
+        "dce",
+    ],
+)
+def test_pipeline_text_reads_and_prints(text: str) -> None:
+    made = parse_pipeline(text)
+    assert parse_pipeline(str(made)) == made
+
+
+def test_pipelines_are_edited_as_data() -> None:
+    made = parse_pipeline("s{algsimp,cse,dce}*")
+    assert made.fixed_point and [p.name for p in made.without("cse").then(make_pass("dce")).passes()] == [
+        "algsimp",
+        "dce",
+        "dce",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("algsimp,", "name of a pass"),
+        ("algsip", "near: algsimp"),
+        ("cse{nothing=1}", "no option"),
+        ("s{cse", "expected , or }"),
+        ("cse)", "stray text"),
+    ],
+)
+def test_a_wrong_pipeline_shows_the_place(text: str, message: str) -> None:
+    with pytest.raises(PipelineSyntaxError, match=message) as caught:
+        parse_pipeline(text)
+    assert "^" in str(caught.value)
+
+
+def test_default_pipeline_is_data_too() -> None:
+    made = default_simplification_pipeline()
+    assert parse_pipeline(str(made)) == made
+    assert "algsimp" in registered_passes()
+
+
+def test_trace_holds_every_step() -> None:
+    module = parse_hlo(TEXT)
+    trace = optimize(module, "simplification{algsimp,cse,dce}*")
+    assert module.instruction_count() == 8, "the module given stays as it is"
+    assert [s.name for s in trace.steps if s.changed] == ["algsimp", "cse", "dce"]
+    assert trace.steps[-1].path[-1].endswith("#2")
+    assert [i.opcode.name for i in trace.module.entry.post_order()] == ["parameter", "multiply", "subtract"]
+    assert trace.at(0).find("a") if "a" in [i.name for i in trace.at(0).instructions()] else True
+    assert trace.before(0).instruction_count() == 8
+    assert len(trace.diff(0).removed) == 3
+    assert trace.step("dce").instructions_after == 3
+    assert trace.steps[0].rewrites == 1
+    assert "-  %a = " in trace.text_diff(0)
+    assert trace.text_diff(-1) == ""
+    assert trace.journal is not None and trace.events(0)[0].by == "add-zero"
+    frame = trace.to_frame()
+    assert list(frame["pass"][:3]) == ["algsimp", "cse", "dce"] and frame["removed"][0] == 3
+
+
+def test_without_a_journal_there_are_no_snapshots() -> None:
+    trace = optimize(parse_hlo(TEXT), "algsimp,dce", journal="off")
+    assert trace.steps[0].after is None and trace.changed
+    with pytest.raises(Exception, match="no snapshots"):
+        trace.at(0)
+
+
+def test_everything_records_the_graph_with_who_did_it() -> None:
+    trace = optimize(parse_hlo(TEXT), "algsimp,cse,dce", journal="everything")
+    assert trace.journal is not None
+    replaced = [e for e in trace.journal.events if e.kind == "replaced"]
+    assert [(e.by, e.names[0]) for e in replaced] == [("add-zero", "a"), ("cse", "d")]
+    assert {e.by for e in trace.journal.events if e.kind == "removed"} == {"add-zero", "cse", "dce"}
+    assert all([c.listener is None for c in trace.module.computations.values()])
+
+
+@dataclasses.dataclass(frozen=True)
+class Liar:
+    """Changes the module and denies it, or the reverse."""
+
+    name: ClassVar[str] = "liar"
+    changes: bool = True
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Rename the root, or not."""
+        if self.changes:
+            module.entry.set_name(module.entry.root, "other")
+        return not self.changes
+
+
+@dataclasses.dataclass(frozen=True)
+class Broken:
+    """Raises after half of its work."""
+
+    name: ClassVar[str] = "broken"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Rename the root and fail."""
+        module.entry.set_name(module.entry.root, "half")
+        raise RuntimeError("half way")
+
+
+@pytest.mark.parametrize("changes", [True, False])
+def test_a_pass_that_lies_is_named(changes: bool) -> None:
+    with pytest.raises(PassFailedError, match="liar") as caught:
+        optimize(parse_hlo(TEXT), PassPipeline("p", (make_pass("dce"), Liar(changes))))
+    assert isinstance(caught.value.__cause__, PassChangeReportError)
+    assert len(caught.value.trace.steps) == 2
+
+
+def test_a_failing_pass_leaves_its_trace() -> None:
+    trace = optimize(
+        parse_hlo(TEXT), PassPipeline("p", (make_pass("dce"), Broken(), make_pass("cse"))), keep_errors=True
+    )
+    assert [s.name for s in trace.steps] == ["dce", "broken"] and isinstance(trace.error, RuntimeError)
+    assert trace.at(1).entry.root.name == "half" and trace.at(0).entry.root.name == "r"
+    assert trace.journal is not None and [s.error for s in trace.journal.spans if s.error]
+
+
+def test_verifier_runs_after_what_changed() -> None:
+    seen: list[int] = []
+    trace = run_pipeline(
+        parse_hlo(TEXT),
+        parse_pipeline("algsimp,tuple-simplifier,cse"),
+        PassContext(Journal("passes")),
+        verifier=lambda m: seen.append(m.instruction_count()),
+    )
+    assert len(seen) == 2 and trace.error is None
+
+
+def test_schedules_stay_valid() -> None:
+    module = parse_hlo(TEXT.replace("HloModule m", "HloModule m, is_scheduled=true"))
+    trace = optimize(module, "default", verify=True)
+    assert trace.module.entry.schedule is not None
+    assert set(trace.module.entry.schedule) == set(trace.module.entry.instructions.values())

@@ -1,0 +1,151 @@
+"""Trip counts, loops that do not run or run once, unused state, conditionals with a known branch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from xla_explorer.compiler.pipeline import PassTrace, optimize
+from xla_explorer.compiler.transforms.loops.induction import InductionVariable, find_induction
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+
+def loop(
+    first: int = 0,
+    limit: int = 5,
+    step: int = 1,
+    direction: str = "LT",
+    result: str = "ROOT r = f32[] get-tuple-element(w), index=1",
+) -> str:
+    """state: counter, accumulator, a scale that never changes, a value nobody reads."""
+    return f"""HloModule m
+condition {{
+  p = (s32[], f32[], f32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant({limit})
+  ROOT c = pred[] compare(i, n), direction={direction}
+}}
+body {{
+  p = (s32[], f32[], f32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  a = f32[] get-tuple-element(p), index=1
+  k = f32[] get-tuple-element(p), index=2
+  u = f32[] get-tuple-element(p), index=3
+  s = s32[] constant({step})
+  j = s32[] add(i, s)
+  b = f32[] multiply(a, k)
+  v = f32[] add(u, a)
+  ROOT t = (s32[], f32[], f32[], f32[]) tuple(j, b, k, v)
+}}
+ENTRY e {{
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  z = s32[] constant({first})
+  start = (s32[], f32[], f32[], f32[]) tuple(z, x, y, x)
+  w = (s32[], f32[], f32[], f32[]) while(start), condition=condition, body=body
+  {result}
+}}
+"""
+
+
+def simplified(text: str, passes: str = "simplify-while-loops,tuple-simplifier,dce") -> PassTrace:
+    """Run, verify, and check that the value stays."""
+    module = parse_hlo(text)
+    trace = optimize(module, passes, verify=True)
+    arrays = [np.float32(1.5), np.float32(1.25)][: len(module.parameter_shapes())]
+    for a, b in zip(
+        flatten_value(evaluate(module, *arrays)), flatten_value(evaluate(trace.module, *arrays)), strict=True
+    ):
+        np.testing.assert_array_equal(a, b)
+    return trace
+
+
+def opcodes(module: HloModule) -> list[str]:
+    return [i.opcode.name for i in module.entry.post_order()]
+
+
+@pytest.mark.parametrize(
+    ("first", "limit", "step", "direction", "count"),
+    [
+        (0, 5, 1, "LT", 5),
+        (0, 5, 2, "LT", 3),
+        (0, 5, 1, "LE", 6),
+        (9, 0, -2, "GT", 5),
+        (9, 0, -3, "GE", 4),
+        (0, 6, 2, "NE", 3),
+        (7, 5, 1, "LT", 0),
+    ],
+)
+def test_trip_counts(first: int, limit: int, step: int, direction: str, count: int) -> None:
+    found = find_induction(parse_hlo(loop(first, limit, step, direction)).find("w"))
+    assert isinstance(found, InductionVariable) and found.trip_count == count
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (loop(0, 5, -1), "direction-unknown"),
+        (loop(0, 5, 2, "NE"), "direction-unknown"),
+        (loop(0, 2147483647, 2), "wraps-around"),
+        (loop().replace("z = s32[] constant(0)", "z = s32[] convert(x)"), "start-not-constant"),
+    ],
+)
+def test_unknown_trip_counts_say_why(text: str, code: str) -> None:
+    found = find_induction(parse_hlo(text).find("w"))
+    assert isinstance(found, Reason) and found.code == code
+
+
+def test_a_loop_that_never_runs_is_its_initial_value() -> None:
+    assert opcodes(simplified(loop(5, 5)).module) == ["parameter", "parameter"]
+
+
+def test_a_loop_that_runs_once_is_its_body() -> None:
+    trace = simplified(loop(0, 1))
+    assert "while" not in opcodes(trace.module) and "multiply" in opcodes(trace.module)
+
+
+def test_unused_state_goes() -> None:
+    trace = simplified(loop())
+    [made] = [i for i in trace.module.instructions() if i.opcode.name == "while"]
+    assert len(made.shape.tuple_shapes) == 3
+    assert trace.module.computations["body"].parameters()[0].shape is made.shape
+
+
+def test_state_that_never_changes_is_read_before_the_loop() -> None:
+    trace = simplified(loop(result="k = f32[] get-tuple-element(w), index=2\nROOT r = f32[] negate(k)"))
+    assert trace.module.entry.root.operands[0].name == "y"
+
+
+def test_a_loop_that_is_the_result_keeps_its_shape() -> None:
+    text = loop(result="").replace("  w =", "  ROOT w =")
+    trace = simplified(text)
+    assert trace.module.result_shape() is parse_hlo(text).result_shape()
+
+
+def test_trip_counts_are_annotated_once() -> None:
+    trace = optimize(parse_hlo(loop()), "while-loop-trip-count-annotator,while-loop-trip-count-annotator", verify=True)
+    assert '"known_trip_count":{"n":"5"}' in trace.module.find("w").attributes["backend_config"]
+    assert [s.changed for s in trace.steps] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("selector", "opcode"),
+    [
+        ("pred[] constant(true)", "negate"),
+        ("pred[] constant(false)", "abs"),
+        ("s32[] constant(0)", "negate"),
+        ("s32[] constant(7)", "abs"),
+    ],
+)
+def test_a_known_branch_is_inlined(selector: str, opcode: str) -> None:
+    branches = "branch_computations={f, g}" if selector.startswith("s32") else "true_computation=f, false_computation=g"
+    trace = simplified(
+        "HloModule m\nf {\n a = f32[] parameter(0)\n ROOT n = f32[] negate(a)\n}\ng {\n a = f32[] parameter(0)\n"
+        f" ROOT n = f32[] abs(a)\n}}\nENTRY e {{\n x = f32[] parameter(0)\n c = {selector}\n"
+        f" ROOT r = f32[] conditional(c, x, x), {branches}\n}}\n",
+        "simplify-conditional,dce",
+    )
+    assert opcodes(trace.module) == ["parameter", opcode] and list(trace.module.computations) == ["e"]
