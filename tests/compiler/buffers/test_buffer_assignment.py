@@ -20,14 +20,16 @@ from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
 
+_OPTIONS = {"multi-output-fusion": {"min_bytes": 64}, "double-buffer-loop-unrolling": {"min_bytes": 64}}  # for small programs
 _LATE = ("flatten-call-graph", "memory-scheduler", "copy-insertion")
-_ALL = ("layout-assignment", "reshape-decomposer", "fusion", "fusion-wrapper", *_LATE)
+_ALL = ("while-loop-trip-count-annotator", "layout-assignment", "reshape-decomposer", "fusion", "fusion-wrapper", "multi-output-fusion",
+        "double-buffer-loop-unrolling", *_LATE)
 
 
 def compiled(text: str, passes: tuple[str, ...] = _ALL, context: PassContext | None = None) -> HloModule:
     module = parse_hlo(text)
     for name in passes:
-        make_pass(name).run(module, context or PassContext())
+        make_pass(name, **_OPTIONS.get(name, {})).run(module, context or PassContext())
     return module
 
 
