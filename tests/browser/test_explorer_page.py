@@ -90,6 +90,10 @@ def test_stepping_by_keyboard(browser: Any, softmax: Path, scheme: str) -> None:
     page.press("t")
     assert page.count(".xe-line.del") == 5 and page.count(".xe-line.add") == 2
     page.keep(f"{scheme}_text")
+    page.press("g", "[")
+    assert page.step() == 0 and page.count(".xe-ghost") == 0
+    page.press("]", "]", "[")
+    assert page.step() == 3 and page.count(".xe-ghost") == 1  # what was seen to go is still said when stepping back
     page.press("}", "}")
     assert page.step() == 5 and "changed nothing" in page.text(".xe-where")
     assert page.errors == [] and len(page.requests) == 1

@@ -97,6 +97,12 @@ def _table(title: str, head: Sequence[str], rows: Sequence[str], left_out: str =
     return f"<p><b>{escape(title)}</b></p><table>{body}</table>{note}"
 
 
+def _ends(row: DecisionRow) -> str:
+    """What a decision is about: one end or two."""
+    names = [name for name in (row.producer_name, row.consumer_name) if name]
+    return " → ".join(f"<code>%{escape(name)}</code>" for name in names)
+
+
 def _decisions_html(decisions: Sequence[DecisionRow], limit: int) -> str:
     if not decisions:
         return ""
@@ -104,7 +110,7 @@ def _decisions_html(decisions: Sequence[DecisionRow], limit: int) -> str:
     refused = sum(row.verdict == "refused" for row in decisions)
     rows = [
         f"<tr><td {_CELL}>{escape(_MARKS.get(row.verdict, row.verdict))}</td><td {_CELL}>{escape(row.kind)}</td>"
-        f"<td {_CELL}><code>%{escape(row.producer_name)}</code> → <code>%{escape(row.consumer_name)}</code></td>"
+        f"<td {_CELL}>{_ends(row)}</td>"
         f"<td {_CELL}>{escape(row.code)}</td><td {_CELL}>{escape(row.message)}</td></tr>"
         for row in chosen
     ]

@@ -63,3 +63,10 @@ export const showNumber = v =>
 export const showPercent = v => (isNumber(v) ? `${(v * 100).toFixed(0)} %` : MISSING);
 
 export const VERDICT_MARK = { accepted: "✓", refused: "✗", applied: "✓" };
+
+// What a decision is about, one end or two.
+export const decisionEnds = d =>
+  [d.producerName, d.consumerName]
+    .filter(Boolean)
+    .map(name => "%" + name)
+    .join(" → ");

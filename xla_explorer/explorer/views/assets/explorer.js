@@ -211,14 +211,15 @@ async function build(root, model, disposals) {
     for (const near of [nextChange(1), nextChange(-1)]) if (near !== null) store.step(near).catch(() => {});
   };
   app.showDecision = async (index, jump) => {
-    const d = store.decisions[index];
+    const d = store.decisions[index],
+      subject = d.consumer ?? d.producer;
     app.decision = index;
     if (jump && d.step !== null) {
       if (d.step !== app.step) await app.go(d.step);
-      if (d.step > 0 && !graph.isDrawn(d.consumer)) await app.go(d.step - 1); // its ends are gone after the pass: look before it
+      if (d.step > 0 && !graph.isDrawn(subject)) await app.go(d.step - 1); // gone after the pass: look before it
     }
     app.decision = index;
-    app.select(d.consumer, "decision");
+    app.select(subject, "decision");
   };
   app.showRewrite = r => {
     if (r.subject !== null)

@@ -61,6 +61,7 @@ export function graphTab(app) {
     );
   stage.append(svg);
   const root = make("div", { className: "xe-graph" }, stage, bar);
+  const ghostsOf = new Map();
   let memories = new Map(),
     scene = null,
     all = [],
@@ -101,16 +102,14 @@ export function graphTab(app) {
     const status = statusSince(app.before, app.now),
       alive = new Set(app.now.picture.nodes.map(n => n.id));
     for (const g of app.now.picture.groups) if (g.instruction !== null) alive.add(g.instruction);
-    const gone =
-      app.before && !app.redrawOnly
-        ? last.filter(
-            e =>
-              !e.node.box &&
-              e.scene.top &&
-              !e.node.members.some(id => alive.has(id)) &&
-              !app.now.picture.aliases.has(own(e.node)),
-          )
-        : [];
+    // Gone: drawn a moment ago, there before this pass, not there after it. Stepping back shows what was found stepping on.
+    let gone = [];
+    if (app.before && !app.redrawOnly) {
+      const there = id => app.before.names.has(id) && !alive.has(id) && !app.now.picture.aliases.has(id);
+      gone = last.filter(e => !e.node.box && e.scene.top && e.node.members.every(there));
+      if (gone.length) ghostsOf.set(app.step, gone);
+      else gone = ghostsOf.get(app.step) || [];
+    }
     scene.top = true;
     const ghosts = gone.slice(0, 60).map(e => drawGhost(e.node));
     canvas.replaceChildren(
@@ -208,6 +207,7 @@ export function graphTab(app) {
   }
   function relayout() {
     memories = new Map();
+    ghostsOf.clear();
     draw();
     fit(0.9);
     if (app.selected !== null) reveal(app.selected);

@@ -1,5 +1,5 @@
 // The search box: passes, instructions, boxes, lines and decisions in one list.
-import { make } from "./elements.js";
+import { decisionEnds, make } from "./elements.js";
 
 export function searchBox(app) {
   const input = make("input", {
@@ -58,7 +58,7 @@ export function searchBox(app) {
           hits.push({
             what: "decision",
             name: d.code || d.verdict,
-            note: `%${d.producerName} → %${d.consumerName}`,
+            note: decisionEnds(d),
             go: () => app.showDecision(d.index, true),
           });
         }

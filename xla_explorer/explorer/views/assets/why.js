@@ -1,5 +1,5 @@
 // The why column: the decision as a checklist, the rule that fired, the history of the selection; without one, the step in numbers.
-import { make, showBytes, showMicroseconds, showNumber, VERDICT_MARK } from "./elements.js";
+import { decisionEnds, make, showBytes, showMicroseconds, showNumber, VERDICT_MARK } from "./elements.js";
 
 const heading = text => make("h4", { textContent: text });
 export function factText(key, value) {
@@ -41,7 +41,13 @@ export function whyView(app) {
         make("b", { textContent: `${VERDICT_MARK[d.verdict] || ""} ${d.kind} ${d.verdict}` }),
         d.code ? make("code", { textContent: d.code }) : null,
       ),
-      make("p", {}, link(d.producer, d.producerName), " → ", link(d.consumer, d.consumerName)),
+      make(
+        "p",
+        {},
+        d.producerName ? link(d.producer, d.producerName) : null,
+        d.producerName && d.consumerName ? " → " : "",
+        d.consumerName ? link(d.consumer, d.consumerName) : null,
+      ),
       make("p", { textContent: d.message }),
     ];
     if (d.checklist && d.checklist.length)
@@ -83,7 +89,7 @@ export function whyView(app) {
           ),
         ),
       );
-    if (d.producerName && d.consumerName) {
+    if (d.kind.includes("fusion") && d.producerName && d.consumerName) {
       const flag = d.verdict === "accepted" ? "forbid" : "fuse",
         code = `session.override(${flag}=[("%${d.producerName}", "%${d.consumerName}")])`;
       out.push(
@@ -260,7 +266,7 @@ export function whyView(app) {
               make("button", {
                 className: `link ${d.verdict}`,
                 tabIndex: -1,
-                textContent: `${VERDICT_MARK[d.verdict] || ""} %${d.producerName} → %${d.consumerName}  ${d.code}`,
+                textContent: `${VERDICT_MARK[d.verdict] || ""} ${decisionEnds(d)}  ${d.code}`,
                 onclick: () => app.showDecision(d.index, false),
               }),
             ),
