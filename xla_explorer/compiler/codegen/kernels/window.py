@@ -206,6 +206,22 @@ def write_convolution_kernel(context: KernelContext) -> None:
         finally:
             w.float_flags = previous
 
+    if context.target.kind == "gpu":
+        with context.iterate(list(out_dims)) as index, emitter.scope():
+            feature = index[labels.output_feature]
+            slot = _Slots(context, [wide])
+            slot.store([zero])
+            with ExitStack() as inner_loops:
+                window = [inner_loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules]
+                conditions: list[str] = []
+                base = [base_position(w, rule, index[o], k, lhs.shape.dimensions[d], conditions)
+                        for rule, o, k, d in zip(rules, labels.output_spatial, window, labels.input_spatial, strict=True)]
+                with _Guard(w, conditions), emitter.scope(), w.loop(depth, stem="depth") as k, emitter.scope():
+                    by = term(index[labels.output_batch], w.div(feature, per_group), base, window, k, feature)
+                    slot.store([add(slot.load()[0], by)])
+            output.store(w, index, convert_value(w, slot.load()[0], wide, element_type))
+        return
+
     size = out_features if depthwise else per_group
     tile = min(size, ROW_TILE)
     slots = _Slots(context, [wide], tile)
@@ -221,7 +237,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
             slots.store([zero], j)
         with ExitStack() as inner_loops:
             window = [inner_loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules]
-            conditions: list[str] = []
+            conditions = []
             base = [base_position(w, rule, x, k, lhs.shape.dimensions[d], conditions)
                     for rule, x, k, d in zip(rules, where, window, labels.input_spatial, strict=True)]
             with _Guard(w, conditions), emitter.scope(), w.loop(depth, stem="depth") as k, emitter.scope(), \
