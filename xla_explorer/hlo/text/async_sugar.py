@@ -95,7 +95,7 @@ def begin_async(
 
 
 def wrapped_instruction(i: HloInstruction) -> HloInstruction | None:
-    """The one operation of an asynchronous instruction that was written in the short form; None for other instructions."""
+    """The one operation of an asynchronous instruction in the short form; None for other instructions."""
     if i.opcode.name not in ("async-start", "async-update", "async-done"):
         return None
     start, steps = i, 0

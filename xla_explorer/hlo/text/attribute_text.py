@@ -49,7 +49,8 @@ _VERBATIM = frozenset({"backend_config", "frontend_attributes", "metadata"})
 # The common case of one attribute: a word, a string, or braces that nest at most twice and hold no comment.
 _ATTRIBUTE = re.compile(
     r""",\ ([A-Za-z_][\w\-]*+)=((?:[^\s,{}()\[\]"'/]++|"(?:[^"\\\n]|\\.)*+"|\[[^\]\n"'{/]*+\]|\([^()\n"'{/]*+\)
-    |\{(?:[^{}"'\n/]++|"(?:[^"\\\n]|\\.)*+"|\{(?:[^{}"'\n/]++|"(?:[^"\\\n]|\\.)*+"|\{[^{}"'\n/]*+\})*+\})*+\})++)(?=,\ |$)""",
+    |\{(?:[^{}"'\n/]++|"(?:[^"\\\n]|\\.)*+"
+    |\{(?:[^{}"'\n/]++|"(?:[^"\\\n]|\\.)*+"|\{[^{}"'\n/]*+\})*+\})*+\})++)(?=,\ |$)""",
     re.VERBOSE,
 )
 _KEY = re.compile(r"([A-Za-z_][\w\-]*)=", re.ASCII)
@@ -74,7 +75,7 @@ class DecodedAttributes(NamedTuple):
 
 
 class FindComputation:
-    """Looks up computations that were defined before, for one parse; `inline` reads one that stands in the attribute itself."""
+    """Looks up computations that were defined before; `inline` reads one that stands in the attribute itself."""
 
     def __init__(
         self, computations: dict[str, HloComputation], inline: Callable[[str, int], HloComputation] | None = None

@@ -1,4 +1,4 @@
-"""Checks of a whole computation, made after (or while) its instructions are read. Each raises TextProblem with its place."""
+"""Checks of a computation, made while or after its instructions are read. Each raises TextProblem with its place."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
 class HloParseError(XlaExplorerError, SyntaxError):
     """HLO text that cannot be read.
 
-    `span` is the place, `hint` the next step; filename, lineno, offset, end_lineno, end_offset and text are set as on Python's own
-    SyntaxError, so tracebacks and notebooks point at the place. `str()` is one diagnostic with one caret line.
+    `span` is the place, `hint` the next step; filename, lineno, offset, end_lineno, end_offset and text are set as on
+    Python's own SyntaxError, so tracebacks and notebooks point at the place. `str()` is one diagnostic with one caret.
     """
 
     def __init__(self, message: str, span: SourceSpan, hint: str) -> None:

@@ -71,7 +71,8 @@ def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
     """Finds the first place where the text leaves the shape."""
     dimensions, rank = shape.dimensions, len(shape.dimensions)
     counts: list[int] = []
-    hint = f"a literal of shape {shape.text_without_layout} nests {rank} deep with {' x '.join(map(str, dimensions))} elements"
+    sizes = " x ".join(map(str, dimensions))
+    hint = f"a literal of shape {shape.text_without_layout} nests {rank} deep with {sizes} elements"
     for m in re.finditer(r"[{}]|[^{},\s]+", text):
         token, at = m.group(), base + m.start()
         if token == "{":
@@ -85,7 +86,8 @@ def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
                 return TextProblem("unexpected '}'", at, hint)
             if counts[-1] != dimensions[len(counts) - 1]:
                 return TextProblem(
-                    f"expects {dimensions[len(counts) - 1]} elements in the {counts[:-1]}th element, but sees {counts[-1]}",
+                    f"expects {dimensions[len(counts) - 1]} elements in the {counts[:-1]}th element, "
+                    f"but sees {counts[-1]}",
                     at,
                     hint,
                 )
@@ -155,7 +157,10 @@ def is_elided(text: str) -> bool:
 
 
 def read_array(shape: Shape, text: str, base: int = 0) -> Array:
-    """The value of an array literal in row-major order. TextProblem (a ValueError; offsets from `base`) for what is no such literal."""
+    """The value of an array literal in row-major order.
+
+    TextProblem (a ValueError; offsets from `base`) for what is no such literal.
+    """
     if not shape.is_array:
         raise TextProblem(
             f"a {shape.text_without_layout} has no literals",
@@ -213,7 +218,10 @@ def _first_element_only(shape: Shape, text: str, base: int) -> Array:
 
 
 def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
-    """A literal of a given shape, tuples included. TextProblem (a ValueError; offsets from `base`) says what is wrong and where."""
+    """A literal of a given shape, tuples included.
+
+    TextProblem (a ValueError; offsets from `base`) says what is wrong and where.
+    """
     if not shape.is_tuple:
         if is_elided(text) and shape.is_array and shape.dimensions:
             if shape.byte_size > LARGEST_ELIDED:
@@ -271,7 +279,7 @@ def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
     return Literal(shape, parts=tuple(parts))
 
 
-# -- writing -------------------------------------------------------------------------------------------------------------
+# -- writing -------------------------------------------------------------------------------------------------------
 _DIGITS = {
     "f16": 5,
     "bf16": 4,
@@ -292,18 +300,16 @@ _DIGITS = {
 def _write_floats(element_type: PrimitiveType, flat: Array) -> list[str]:
     """The shortest of XLA's two precisions that reads back as the same bits."""
     name = element_type.name
-    values = flat.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        values = flat.astype(np.float64)
     listed = tuple(values.tolist())
-    if name in _DIGITS:
-        texts = [f"%.{_DIGITS[name]}g" % value for value in listed]
-    else:
-        short, full = (6, 9) if name == "f32" else (15, 17)
-        texts = (f"%.{short}g," * len(listed) % listed).split(",")[:-1]
-        back = np.array(list(map(float, texts)))
-        with np.errstate(over="ignore"):
-            differs = back.astype(element_type.dtype).astype(np.float64) != values
-        for index in np.flatnonzero(differs & ~np.isnan(values)).tolist():
-            texts[index] = f"%.{full}g" % listed[index]
+    short, full = (_DIGITS[name], 17) if name in _DIGITS else (6, 9) if name == "f32" else (15, 17)
+    texts = (f"%.{short}g," * len(listed) % listed).split(",")[:-1]
+    back = np.array(list(map(float, texts)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        differs = back.astype(element_type.dtype).astype(np.float64) != values
+    for index in np.flatnonzero(differs & ~np.isnan(values)).tolist():
+        texts[index] = f"%.{full}g" % listed[index]
     for index in np.flatnonzero(np.isnan(values)).tolist():
         texts[index] = _write_nan(element_type, flat[index : index + 1])
     return texts

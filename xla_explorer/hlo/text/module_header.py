@@ -37,7 +37,7 @@ _DONOR = re.compile(r"\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}\s*\)")
 
 
 class InputOutputAlias(NamedTuple):
-    """One output that lives in the buffer of a parameter; indices are tuple indices, kind is may-alias or must-alias."""
+    """One output that lives in the buffer of a parameter; tuple indices; kind is may-alias or must-alias."""
 
     output_index: tuple[int, ...]
     parameter_number: int

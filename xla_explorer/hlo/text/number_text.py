@@ -49,7 +49,8 @@ def _first_bad(parts: list[str], text: str, base: int, bad: Any) -> tuple[str, i
 
 def _out_of_range(element_type: PrimitiveType, value: str, at: int, low: str, high: str) -> TextProblem:
     return TextProblem(
-        f"value {value} is out of range for literal's primitive type {element_type.name.upper()} namely [{low}, {high}].",
+        f"value {value} is out of range for literal's primitive type {element_type.name.upper()} "
+        f"namely [{low}, {high}].",
         at,
         f"use a value in the range, or an element type that holds {value}",
         len(value),
@@ -61,7 +62,7 @@ def read_integers(shape: Shape, parts: list[str], text: str, base: int) -> Array
     try:
         values = list(map(int, parts))
     except ValueError:
-        values = None  # type: ignore[assignment]
+        values = None
     if values is None or "_" in text or "+" in text or not text.isascii():
         piece, at = _first_bad(parts, text, base, lambda p: _INTEGER.fullmatch(p) is None)
         raise TextProblem(
@@ -154,11 +155,12 @@ def read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: 
 def _largest(element_type: PrimitiveType) -> float:
     import ml_dtypes
 
-    return float(ml_dtypes.finfo(element_type.dtype).max)
+    information: Any = ml_dtypes.finfo
+    return float(information(element_type.dtype).max)
 
 
 def _beyond(element_type: PrimitiveType, values: Array, array: Array) -> Array:
-    """Finite values that the type cannot hold even after rounding (saturating types clamp, the others give inf or nan)."""
+    """Finite values that the type cannot hold even after rounding (some types clamp, others give inf or nan)."""
     finite = np.isfinite(values)
     largest = _largest(element_type)
     outside = finite & (np.abs(values) > largest)
@@ -185,7 +187,8 @@ def _set_payloads(
     raw = array.view(np.dtype(f"uint{bits}"))
     for index, payload in payloads:
         if not 0 < payload < 1 << mantissa:
-            piece, at = _first_bad(parts, text, base, lambda p, wanted=parts[index].strip(): p == wanted)
+            wanted = parts[index].strip()
+            piece, at = _first_bad(parts, text, base, wanted.__eq__)
             raise TextProblem(
                 f"tries to set NaN payload 0x{payload:x}, which does not fit a {element_type.name}",
                 at,

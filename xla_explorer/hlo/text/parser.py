@@ -1,7 +1,7 @@
 """HLO text to module. One regular expression per line; any doubt hands the line to the careful reader (slow_path.py).
 
-Both paths look shapes, attribute tails and literals up by their text first, so that a repeated piece is read once. The fast path
-makes no error messages: it re-reads a line carefully, and the careful reader finds the exact place.
+Both paths look shapes, attribute tails and literals up by their text first, so that a repeated piece is read once. The
+fast path makes no error messages: it re-reads a line carefully, and the careful reader finds the exact place.
 Source: xla/hlo/parser/hlo_parser.cc.
 """
 
@@ -36,8 +36,8 @@ from xla_explorer.hlo.text.shape_text import same_dimensions, same_sizes
 from xla_explorer.hlo.text.slow_path import CAREFUL_OPCODES, CarefulReader, Pieces
 from xla_explorer.hlo.text.source_text import decode_source
 
-# root, name, shape, opcode, arguments, attributes. Possessive quantifiers rule out backtracking. What follows the line must not
-# continue it (a comma) and must not be a comment.
+# root, name, shape, opcode, arguments, attributes. Possessive quantifiers rule out backtracking. What follows the line
+# must not continue it (a comma) and must not be a comment.
 _LINE = re.compile(
     rf"""[ \t]*+(ROOT\ )?+%?+({NAME_PATTERN})\ =\x20
     (?:([a-z][a-z0-9]*+\[[^\]\n]*+\](?:\{{[^{{}}\n]*+\}})?+|\([^\n]*?\))\ )?+
@@ -87,7 +87,8 @@ class _Parser:
         text, module, instructions = self.text, self.module, computation.instructions
         names: dict[str, HloInstruction] = {}
         parameters: list[HloInstruction] = []
-        named, match, new, cls = names.__getitem__, _LINE.match, HloInstruction.__new__, HloInstruction
+        match: Callable[[str, int], re.Match[str] | None] = _LINE.match
+        named, new, cls = names.__getitem__, HloInstruction.__new__, HloInstruction
         known_shape, entry_of, literals, metadata_of = (
             _BY_TEXT.get,
             self.rows.get,
@@ -245,7 +246,7 @@ class _Parser:
     def _tail(
         self, spec: OpcodeSpec, known: dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]], tail: str | None
     ) -> tuple[Attributes, tuple[HloComputation, ...]]:
-        """Decode an attribute tail that was not seen before; tails that name instructions belong to the careful reader."""
+        """Decode a new attribute tail; tails that name instructions belong to the careful reader."""
         items = split_tail(tail or "")
         if items is None or (tail and "control-predecessors" in tail):
             raise _Unusual
@@ -258,7 +259,7 @@ class _Parser:
 
     # -- names ----------------------------------------------------------------------------------------------------
     def _make_unique(self, names: dict[str, HloInstruction]) -> None:
-        """Names are unique in a computation while reading and in the module afterwards; whoever comes first keeps the name."""
+        """Names become unique in the module; whoever comes first keeps the name."""
         if self.module.names.reserve_all(names):
             return
         taken = self.module.names
@@ -290,10 +291,12 @@ class _Parser:
         at, line = self.body(header.end, computation, line + self.text.count("\n", header.start, header.end))
         if header.result is not None and not same_dimensions(header.result, computation.root.shape):
             raise TextProblem(
-                f"Shape of computation {header.name}, {header.result}, is not compatible with that of its root instruction "
+                f"Shape of computation {header.name}, {header.result}, is not compatible with that of its root "
+                "instruction "
                 f"{computation.root.name}, {computation.root.shape}",
                 header.result_at,
-                f"write -> {computation.root.shape.text_without_layout}, or correct the root in line {computation.root.line}",
+                f"write -> {computation.root.shape.text_without_layout}, "
+                f"or correct the root in line {computation.root.line}",
                 len(header.result.text_without_layout),
             )
         self.module.computations[header.name] = computation
@@ -352,7 +355,7 @@ class _Parser:
             item = header.places["entry_computation_layout"]
             parameters, result = parse_entry_computation_layout(layout_text)
             given, own = [*parameters, result], [*module.parameter_shapes(), module.entry.root.shape]
-            if len(given) != len(own) or not all([same_sizes(a, b) for a, b in zip(given, own, strict=True)]):
+            if len(given) != len(own) or not all(map(same_sizes, given, own)):
                 raise TextProblem(
                     "entry_computation_layout does not fit the entry computation",
                     item.value_at,
@@ -415,7 +418,7 @@ def _never(text: str, at: int) -> re.Match[str] | None:
 
 
 def _typed_operands(arguments: str, names: dict[str, HloInstruction]) -> tuple[HloInstruction, ...]:
-    """Operands of the old long form, `f32[2]{0} %p, s32[] %q`; tuple shapes make the lookup fail, and the careful reader decides."""
+    """Operands of the old long form, `f32[2]{0} %p, s32[] %q`; tuple shapes belong to the careful reader."""
     found = []
     known: Callable[[str], Shape | None] = _BY_TEXT.get
     text = COMMENT.sub("", arguments) if "/" in arguments else arguments
@@ -434,8 +437,8 @@ def parse_hlo(text: str | bytes, filename: str | None = None) -> HloModule:
     """Read HLO text. HloParseError (a SyntaxError) says where, what and what to do next.
 
     text: a module as XLA prints or accepts it, also without a header, or a single instruction. filename: for messages.
-    Result shapes that are given are not checked against inference: that is the verifier's task. XLA renames instructions so that names
-    are unique in the module; so do we, and whoever comes first keeps the name.
+    Result shapes that are given are not checked against inference: that is the verifier's task. XLA renames
+    instructions so that names are unique in the module; so do we, and whoever comes first keeps the name.
     """
     decoded = decode_source(text, filename)
     with collector_paused():

@@ -13,11 +13,12 @@ from typing import Any, ClassVar
 class PrintOptions:
     """Switches of the printer; take a preset and change some with `but(...)`.
 
-    metadata, backend_config, sharding, frontend_attributes: print that attribute. layouts: in result shapes. operand_shapes: before
-    each operand (the old long form). percent: `%` before names. large_constants: arrays of more than `constant_limit` elements in
-    full, else `{...}`, which loses the values. header: the HloModule line and the stack frame tables. result_shapes: shape after `=`.
-    canonical_names: rename everything by order, so that texts equal up to names are equal. program_shape: the signature of a
-    computation. indent: columns. index_comments: `/*index=5*/` before every fifth operand and tuple element.
+    metadata, backend_config, sharding, frontend_attributes: print that attribute. layouts: in result shapes.
+    operand_shapes: before each operand (the old long form). percent: `%` before names. large_constants: arrays of more
+    than `constant_limit` elements in full, else `{...}`, which loses the values. header: the HloModule line and the
+    stack frame tables. result_shapes: shape after `=`. canonical_names: rename everything by order, so that texts equal
+    up to names are equal. program_shape: the signature of a computation. indent: columns. index_comments:
+    `/*index=5*/` before every fifth operand and tuple element.
     subcomputations: computations other than the entry.
     """
 

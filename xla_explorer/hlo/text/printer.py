@@ -180,7 +180,8 @@ class _Printer:
                     else f"{percent}{operands[0].name}, {percent}{operands[1].name}"
                 )
                 emit(
-                    f"{indent}{'ROOT ' if i is root else ''}{percent}{i.name} = {shapes(i.shape) or shape_of(i.shape)} {spec.name}({arguments})"
+                    f"{indent}{'ROOT ' if i is root else ''}{percent}{i.name} = "
+                    f"{shapes(i.shape) or shape_of(i.shape)} {spec.name}({arguments})"
                     f"{own}{sharding}{f', metadata={i.metadata}' if i.metadata else ''}{backend}"
                 )
             else:
@@ -266,7 +267,7 @@ def entry_layout_text(module: HloModule, given: object = None) -> str:
         try:
             said, said_result = parse_entry_computation_layout(given)
         except ValueError:
-            said, said_result = (), None  # type: ignore[assignment]
+            said, said_result = (), None
         if (
             len(said) == len(parameters)
             and said_result is not None

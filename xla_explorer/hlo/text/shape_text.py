@@ -174,22 +174,20 @@ def _read_layout(text: str, start: int, rank: int) -> tuple[Layout, int]:
 
 
 def same_dimensions(a: Shape, b: Shape) -> bool:
-    """Compatible as the parser sees it: types and sizes agree; layouts and whether a dimension is dynamic do not matter."""
+    """Compatible as the parser sees it: types and sizes agree; layouts and dynamic marks do not matter."""
     if a.base is b.base:
         return True
     if a.tuple_shapes or b.tuple_shapes:
         return (
             a.is_tuple == b.is_tuple
             and len(a.tuple_shapes) == len(b.tuple_shapes)
-            and all([same_dimensions(x, y) for x, y in zip(a.tuple_shapes, b.tuple_shapes, strict=True)])
+            and all(map(same_dimensions, a.tuple_shapes, b.tuple_shapes))
         )
     return a.element_type is b.element_type and a.dimensions == b.dimensions
 
 
 def same_sizes(a: Shape, b: Shape) -> bool:
-    """Whether two shapes have the same structure and sizes, whatever the element types: real texts hold headers of earlier types."""
+    """Same structure and sizes, whatever the element types: real texts hold headers of earlier types."""
     if a.tuple_shapes or b.tuple_shapes:
-        return len(a.tuple_shapes) == len(b.tuple_shapes) and all(
-            [same_sizes(x, y) for x, y in zip(a.tuple_shapes, b.tuple_shapes, strict=True)]
-        )
+        return len(a.tuple_shapes) == len(b.tuple_shapes) and all(map(same_sizes, a.tuple_shapes, b.tuple_shapes))
     return a.dimensions == b.dimensions

@@ -1,6 +1,6 @@
-"""The careful reader: recursive descent over one instruction in any legal spelling, with the exact place of each mistake.
+"""The careful reader: recursive descent over one instruction in any legal spelling; finds the place of each mistake.
 
-The fast path (parser.py) hands every line over that its regular expression does not accept, or about which it has a doubt.
+The fast path (parser.py) hands over every line that its regular expression does not accept, or that it doubts.
 Source: hlo_parser.cc ParseInstruction, ParseOperands.
 """
 
@@ -63,7 +63,10 @@ def near_names(wanted: str, names: dict[str, HloInstruction]) -> str:
 
 
 class CarefulReader:
-    """Reads instructions of one text. `single`: the text is one bare instruction, so unknown operands with shapes become parameters."""
+    """Reads instructions of one text.
+
+    single: the text is one bare instruction, so unknown operands with shapes become parameters.
+    """
 
     def __init__(self, text: str, find: FindComputation, *, single: bool = False) -> None:
         self.text = text
@@ -78,7 +81,7 @@ class CarefulReader:
         if is_root:
             at = skip_blank(text, is_root.end())
         name, name_at, at = self._definition(at)
-        shape, shape_at, at = self._optional_shape(at)
+        shape, _, at = self._optional_shape(at)
         opcode_at = at
         opcode_name, at = self._opcode(at)
         spec = OPCODES.get(opcode_name)
@@ -199,7 +202,7 @@ class CarefulReader:
     def _arguments(
         self, at: int, spec: OpcodeSpec, names: dict[str, HloInstruction], computation: HloComputation, depth: int
     ) -> tuple[str, int, tuple[HloInstruction, ...], int]:
-        """(text of the payload, its offset, operands, offset behind the closing parenthesis); `at` is behind the opening one."""
+        """(text of the payload, its offset, operands, offset behind the closing parenthesis); at: behind the first."""
         text = self.text
         if spec is CONSTANT or spec is PARAMETER:
             end = balanced_end(text, at - 1, one_bracket=True)
