@@ -1,0 +1,1 @@
+"""`xla-explorer ...`: the same things without a notebook."""

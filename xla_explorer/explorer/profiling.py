@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ import numpy as np
 from xla_explorer.backends.interfaces import KernelTiming
 from xla_explorer.explorer.arguments import random_arguments
 from xla_explorer.explorer.display import cell_text
+from xla_explorer.explorer.views.quantities import microseconds
+from xla_explorer.explorer.views.svg import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
 from xla_explorer.hlo.computation import HloComputation
@@ -22,6 +25,39 @@ if TYPE_CHECKING:
 
 WHOLE_PROGRAM = "(whole program)"
 COLUMNS = ["kernel", "opcode", "runs_on", "n", "median_us", "iqr_us", "bytes", "flops", "GB/s", "roofline_share", "line", "instruction"]
+
+
+class Timing:
+    """Whole calls of a session from Python.
+
+    samples_us: microseconds, one a call, after one warm-up call. n, median_us, iqr_us. load: the machine's load average over one minute
+    (None where unknown): above the number of cores the times are inflated.
+    """
+
+    def __init__(self, name: str, backend: str, samples_us: Sequence[float], load: float | None) -> None:
+        self.name, self.backend, self.samples_us, self.load = name, backend, tuple(samples_us), load
+        self.n = len(self.samples_us)
+        self.median_us, self.iqr_us = spread(self.samples_us)
+
+    def __repr__(self) -> str:
+        load = f", load average {self.load:.1f}" if self.load is not None else ""
+        noisy = " NOISY:" if self.iqr_us > 0.3 * self.median_us else ""
+        return (f"{self.name} on {self.backend}:{noisy} {microseconds(self.median_us)} median, {microseconds(self.iqr_us)} iqr "
+                f"(n {self.n}, 1 warm-up, calls return when done{load})")
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>"}
+
+
+def timing(session: Session, arrays: Sequence[Any], repeats: int | None) -> Timing:
+    """Time whole calls. repeats: None takes as many as fit into about a quarter of a second, from 5 to 200."""
+    if repeats is None:
+        once = time_calls(session, arrays, 1)[0]
+        repeats = int(min(200, max(5, 250_000 / max(once, 1.0))))
+    elif repeats < 1:
+        raise XlaExplorerError(f"repeats is {repeats}", "time at least one call")
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    return Timing(session.source.name, session.backend, time_calls(session, arrays, repeats), load)
 
 
 def spread(samples: Sequence[float]) -> tuple[float, float]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.comparison import Comparison
     from xla_explorer.explorer.explanation import Explanation
     from xla_explorer.explorer.graph import Graph
+    from xla_explorer.explorer.profiling import Timing
     from xla_explorer.explorer.side_by_side import SideBySide
     from xla_explorer.explorer.views.picture import PictureGraph
 
@@ -60,6 +61,7 @@ class Session:
         self.result, self.error, self.failed_phase, self.seconds = result, error, failed_phase, dict(seconds)
         self.signature = Signature(source)
         self.source_lines = SourceLines(source)
+        self.source_lines.learn(trace.module)
         self.last_profile: pandas.DataFrame | None = None
 
     # -- running -------------------------------------------------------------------------------------------------------
@@ -265,6 +267,13 @@ class Session:
         self.__dict__.pop("explorer_source", None)
         return self.last_profile
 
+    def time(self, *arrays: Any, repeats: int | None = None) -> Timing:
+        """Time whole calls from Python: n, median, interquartile range. repeats: None decides by how long one takes."""
+        from xla_explorer.explorer.arguments import random_arguments
+        from xla_explorer.explorer.profiling import timing
+
+        return timing(self, arrays or random_arguments(self.source), repeats)
+
     # -- pictures ------------------------------------------------------------------------------------------------------
     def graph(self, around: Any = None, radius: int = 2) -> Graph:
         """The optimised module as a picture: fusions as boxes, refused fusions dashed with their code."""
@@ -322,6 +331,8 @@ class Session:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from xla_explorer.explorer.views.static_form import static_html
 
+        if self.__dict__.pop("brief_once", False):
+            return {"text/plain": repr(self)}
         return {"text/plain": repr(self), "text/html": static_html(self.explorer_source)}
 
 

@@ -18,6 +18,12 @@ class SourceLines:
         self._lines = {i.id: i.line for i in module.instructions() if i.line}
         self._filename = module.filename or "<hlo>"
 
+    def learn(self, module: HloModule) -> None:
+        """Take over the lines that passes kept on the instructions of their result (clones, inlined calls)."""
+        for i in module.instructions():
+            if i.line:
+                self._lines.setdefault(i.id, i.line)
+
     def metadata_place(self, metadata: str | None) -> str:
         """`model.py:12` from metadata or the stack frame tables; empty when neither says."""
         if not metadata:

@@ -14,6 +14,7 @@ from xla_explorer.explorer.graph import Graph
 from xla_explorer.explorer.lineage import Lineage
 from xla_explorer.explorer.module_picture import snapshot_picture
 from xla_explorer.explorer.views.picture import PictureGraph
+from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
 from xla_explorer.hlo.text import module_text_with_lines
@@ -109,8 +110,11 @@ class Trace:
         key = id(snapshot)
         found = self._texts.get(key)
         if found is None:
-            text, where = module_text_with_lines(HloModule.from_snapshot(snapshot))
-            found = [(line, where.get(number)) for number, line in enumerate(text.split("\n"), 1)]
+            with collector_paused():
+                module = HloModule.from_snapshot(snapshot)
+                text, where = module_text_with_lines(module)
+                found = [(line, where.get(number)) for number, line in enumerate(text.split("\n"), 1)]
+                module.dispose()
             if len(self._texts) > 64:
                 self._texts.clear()
             self._texts[key] = found

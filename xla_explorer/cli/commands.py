@@ -1,0 +1,196 @@
+"""What the commands do. Each takes the parsed arguments and returns the exit code; heavy rooms are loaded inside."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.module import HloModule
+
+
+class InputError(XlaExplorerError, ValueError):
+    """Something on the command line cannot be used."""
+
+
+def read_module(path: str) -> HloModule:
+    """The module of a file, or of standard input for `-`."""
+    from xla_explorer.explorer.loading import load
+    from xla_explorer.hlo.text import parse_hlo
+
+    return parse_hlo(sys.stdin.buffer.read(), "<stdin>") if path == "-" else load(path)
+
+
+def read_arguments(given: Namespace, module: HloModule) -> tuple[list[Any], str]:
+    """Arrays from .npy files in the order of the parameters, or random ones; and which, in words."""
+    import numpy as np
+
+    from xla_explorer.explorer.arguments import random_arguments
+
+    if not given.args:
+        return list(random_arguments(module, given.seed)), f"random arguments, seed {given.seed}"
+    try:
+        return [np.load(path, allow_pickle=False) for path in given.args], "arguments from " + ", ".join(given.args)
+    except (OSError, ValueError) as problem:
+        raise InputError(f"cannot read an argument: {problem}", "give .npy files, one per parameter") from None
+
+
+def tour(given: Namespace) -> int:
+    """The tour."""
+    from xla_explorer.cli.tour import tour as run
+
+    return run(Path(given.output), given.repeats, every_row=given.all)
+
+
+def lab(given: Namespace) -> int:
+    """JupyterLab on the tour."""
+    from xla_explorer.cli.lab import lab as run
+
+    return run(Path(given.folder), browser=not given.no_browser, port=given.port)
+
+
+def run(given: Namespace) -> int:
+    """Compile and run; print the result, or write it."""
+    import numpy as np
+
+    from xla_explorer.cli.output import print_frame
+    from xla_explorer.explorer.arguments import largest_error
+    from xla_explorer.explorer.session import compile
+    from xla_explorer.hlo.evaluator import evaluate, flatten_value
+
+    module = read_module(given.file)
+    session = compile(module, given.backend, given.passes)
+    arguments, which = read_arguments(given, module)
+    leaves = session.signature.leaves(arguments)
+    values = session.executable.execute(leaves)
+    if given.output:
+        np.savez(given.output, *values)
+    status = 0
+    if given.check:
+        error, fine = largest_error(flatten_value(evaluate(module, *leaves)), values)
+        print(f"{'agrees with' if fine else 'DIFFERS from'} the evaluator (largest error {error:.2g})", file=sys.stderr)
+        status = 0 if fine else 1
+    if given.time:
+        print_frame(session.profile(*arguments, repeats=given.repeats), as_json=given.json)
+    elif given.json:
+        json.dump([{"dtype": str(v.dtype), "shape": list(v.shape), "values": v.astype(object).tolist() if v.size <= 1000 else None}
+                   for v in values], sys.stdout, default=str)
+        print()
+    else:
+        print(f"# {module.name} on {session.backend}, {which}")
+        with np.printoptions(threshold=40, edgeitems=3):
+            for number, value in enumerate(values):
+                print(f"# result {number}: {value.dtype}{list(value.shape)}\n{value}")
+    return status
+
+
+def opt(given: Namespace) -> int:
+    """Run passes and print the module."""
+    from xla_explorer.cli.output import print_frame
+    from xla_explorer.explorer.trace import optimize
+    from xla_explorer.hlo.text import PrintOptions
+
+    trace = optimize(read_module(given.file), given.passes)
+    if given.trace or given.json:
+        print_frame(trace.to_frame(), as_json=given.json)
+        return 0
+    text = trace.module.to_text(getattr(PrintOptions, given.format.replace("-", "_")))
+    if given.output:
+        Path(given.output).write_text(text + "\n", encoding="utf-8")
+    else:
+        print(text)
+    return 0
+
+
+def explain(given: Namespace) -> int:
+    """Explain an instruction, a decision, or all decisions."""
+    from xla_explorer.cli.output import print_frame
+    from xla_explorer.explorer.session import compile
+
+    session = compile(read_module(given.file), given.backend, given.passes)
+    if given.consumer:
+        print(session.why_not("fusion", given.instruction, given.consumer))
+    elif given.instruction:
+        print(session.explain(given.instruction))
+    else:
+        print_frame(session.decisions(given.kind), ["verdict", "kind", "code", "subjects", "message"], as_json=given.json, limit=10_000)
+    return 0
+
+
+def compare(given: Namespace) -> int:
+    """One module on several backends."""
+    from xla_explorer.backends.registry import platform
+    from xla_explorer.cli.output import print_frame
+    from xla_explorer.explorer.comparison import compare as run_compare
+
+    module = read_module(given.file)
+    backends = [name for name in given.backends.split(",") if name]
+    for name in backends:
+        platform(name)
+    arguments, _ = read_arguments(given, module)
+    frame = run_compare(module, backends, *arguments, repeats=given.repeats, passes=given.passes)
+    print_frame(frame, as_json=given.json)
+    return 0 if not (frame["status"] == "values differ").any() else 1
+
+
+def bench(given: Namespace) -> int:
+    """Time modules: compile and run."""
+    from xla_explorer.cli.output import print_table
+    from xla_explorer.explorer.arguments import random_arguments
+    from xla_explorer.explorer.session import compile
+
+    rows = []
+    for path in given.files:
+        module = read_module(path)
+        session = compile(module, given.backend, given.passes)
+        timing = session.time(*random_arguments(module, given.seed), repeats=given.repeats)
+        rows.append((module.name, session.backend, len(session.program_steps), sum(session.seconds.values()) * 1e3, timing.n, timing.median_us,
+                     timing.iqr_us, timing.load))
+    print_table(["module", "backend", "kernels", "compile_ms", "n", "median_us", "iqr_us", "load"], rows, as_json=given.json)
+    return 0
+
+
+def aot(given: Namespace) -> int:
+    """Ahead of time code: not there yet."""
+    from xla_explorer.explorer.not_yet import aot as run_aot
+
+    run_aot(read_module(given.file), given.triple)
+
+
+def report(given: Namespace) -> int:
+    """Write the exploration of a module as one HTML file."""
+    from xla_explorer.explorer.session import CompileFailedError, compile
+
+    module = read_module(given.file)
+    try:
+        session = compile(module, given.backend, given.passes)
+    except CompileFailedError as problem:
+        problem.session.save(given.output)
+        print(f"written: {given.output} (up to the failure)", file=sys.stderr)
+        raise
+    if given.time:
+        session.profile(*read_arguments(given, module)[0], repeats=given.repeats)
+    session.save(given.output)
+    print(f"written: {given.output}")
+    return 0
+
+
+def doctor(given: Namespace) -> int:
+    """What this machine can do."""
+    from xla_explorer.cli.output import print_table
+    from xla_explorer.explorer.doctor import Capability
+    from xla_explorer.explorer.doctor import doctor as diagnose
+
+    found = diagnose()
+    if given.json:
+        print_table(Capability._fields, found, as_json=True)
+        return 0
+    for row in found:
+        mark = {"ok": "ok", "missing": "--", "limited": "~~"}[row.state]
+        print(f"[{mark}] {row.name}: {row.detail}" + (f"\n     add it: {row.fix}" if row.fix else ""))
+    return 0

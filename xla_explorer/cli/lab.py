@@ -1,0 +1,34 @@
+"""`xla-explorer lab`: JupyterLab on a copy of the tour notebook."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from xla_explorer.cli.resources import MODULES, NOTEBOOK, resource
+
+
+def copy_tour(folder: Path) -> Path:
+    """The notebook and its modules in a folder of the reader's; an existing notebook is kept. Returns its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (NOTEBOOK, *MODULES):
+        if not (folder / name).exists():
+            shutil.copyfile(resource(name), folder / name)
+    return folder / NOTEBOOK
+
+
+def lab(folder: Path, *, browser: bool, port: int | None) -> int:
+    """Copy the notebook and run JupyterLab on it until it is stopped. Returns its exit code."""
+    notebook = copy_tour(folder)
+    command = [sys.executable, "-m", "jupyterlab", str(notebook)]
+    if not browser:
+        command.append("--no-browser")
+    if port is not None:
+        command.append(f"--port={port}")
+    print(f"opening {notebook} (a copy; Ctrl-C stops JupyterLab)")
+    try:
+        return subprocess.call(command)
+    except KeyboardInterrupt:
+        return 0

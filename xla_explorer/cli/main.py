@@ -1,0 +1,147 @@
+"""The command line: argument parsing, exit codes, diagnostics.
+
+Exit codes: 0 done; 1 it did not work (a compile failed, values differ, something is not there yet); 2 bad input (the text, a name, a
+file, an option), with one diagnostic on stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from xla_explorer import __version__
+from xla_explorer.cli import commands
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+FILE_HELP = "file of HLO text (.hlo, .txt, also .gz), or - for standard input"
+
+
+def _common(parser: argparse.ArgumentParser, *, backend: bool = True, json: bool = True) -> None:
+    parser.add_argument("--passes", default="default", metavar="PIPELINE", help="default, none, or e.g. algsimp,cse,dce (default: %(default)s)")
+    if backend:
+        parser.add_argument("--backend", default="cpu", help="cpu, gpu, interpreter or a plug-in (default: %(default)s)")
+    if json:
+        parser.add_argument("--json", action="store_true", help="print tables as JSON")
+
+
+def _inputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--args", nargs="*", default=[], metavar="FILE.npy", help="arguments, one .npy file per parameter (default: random)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of random arguments (default: %(default)s)")
+    parser.add_argument("--repeats", type=_positive, default=20, metavar="N", help="timed runs (default: %(default)s)")
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of runs")
+    return int(text)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of `xla-explorer`."""
+    parser = argparse.ArgumentParser(prog="xla-explorer", description="Explore what an XLA-like compiler does to a program, and why.")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    sub = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    one = sub.add_parser("tour", help="the whole path on two real modules; writes one HTML page")
+    one.add_argument("-o", "--output", default="xla-explorer-tour.html", metavar="FILE", help="the page (default: %(default)s)")
+    one.add_argument("--repeats", type=_positive, default=20, metavar="N", help="timed runs (default: %(default)s)")
+    one.add_argument("--all", action="store_true", help="print every row of the tables")
+    one.set_defaults(run=commands.tour)
+
+    one = sub.add_parser("lab", help="JupyterLab on a copy of the tour notebook")
+    one.add_argument("folder", nargs="?", default="xla-explorer-tour", help="where to put the copy (default: ./%(default)s)")
+    one.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    one.add_argument("--port", type=int, default=None)
+    one.set_defaults(run=commands.lab)
+
+    one = sub.add_parser("run", help="compile and run a module")
+    one.add_argument("file", help=FILE_HELP)
+    _common(one)
+    _inputs(one)
+    one.add_argument("--check", action="store_true", help="compare with the numpy evaluator; exit code 1 when they differ")
+    one.add_argument("--time", action="store_true", help="print a profile instead of the result")
+    one.add_argument("-o", "--output", metavar="FILE.npz", help="write the results")
+    one.set_defaults(run=commands.run)
+
+    one = sub.add_parser("opt", help="run passes and print the module")
+    one.add_argument("file", help=FILE_HELP)
+    _common(one, backend=False)
+    one.add_argument("--trace", action="store_true", help="print what each pass did instead of the module")
+    one.add_argument("--format", default="default", choices=["default", "elided", "short-parsable", "canonical", "fingerprint", "long"],
+                     help="how to print (default: %(default)s)")
+    one.add_argument("-o", "--output", metavar="FILE", help="write the module")
+    one.set_defaults(run=commands.opt)
+
+    one = sub.add_parser("explain", help="why: an instruction, a fusion (two instructions), or all decisions (none)")
+    one.add_argument("file", help=FILE_HELP)
+    one.add_argument("instruction", nargs="?", help="%%name: its life, code and decisions; with CONSUMER: why (not) fused into it")
+    one.add_argument("consumer", nargs="?", help="%%name of the consumer")
+    one.add_argument("--kind", default=None, help="only decisions of this kind: fusion, native-code, rule")
+    _common(one)
+    one.set_defaults(run=commands.explain)
+
+    one = sub.add_parser("compare", help="one module on several backends, one table")
+    one.add_argument("file", help=FILE_HELP)
+    one.add_argument("--backends", default="cpu,interpreter", help="names with commas (default: %(default)s)")
+    _common(one, backend=False)
+    _inputs(one)
+    one.set_defaults(run=commands.compare)
+
+    one = sub.add_parser("bench", help="time modules on random arguments")
+    one.add_argument("files", nargs="+", metavar="file", help=FILE_HELP)
+    _common(one)
+    one.add_argument("--seed", type=int, default=0)
+    one.add_argument("--repeats", type=_positive, default=None, metavar="N", help="timed runs (default: what fits in a quarter of a second)")
+    one.set_defaults(run=commands.bench)
+
+    one = sub.add_parser("aot", help="object code ahead of time (not there yet)")
+    one.add_argument("file", help=FILE_HELP)
+    one.add_argument("--triple", default="", help="target triple")
+    one.set_defaults(run=commands.aot)
+
+    one = sub.add_parser("report", help="the exploration of a module as one HTML file")
+    one.add_argument("file", help=FILE_HELP)
+    one.add_argument("-o", "--output", default="report.html", metavar="FILE", help="the page (default: %(default)s)")
+    one.add_argument("--time", action="store_true", help="profile it too")
+    _common(one, json=False)
+    _inputs(one)
+    one.set_defaults(run=commands.report)
+
+    one = sub.add_parser("doctor", help="what this machine can do, and what adds the rest")
+    one.add_argument("--json", action="store_true", help="print as JSON")
+    one.set_defaults(run=commands.doctor)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command. Returns the exit code."""
+    given = make_parser().parse_args(arguments)
+    try:
+        status: int = given.run(given)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # Whoever read our output has enough; do not complain at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except XlaExplorerError as problem:
+        text, name = str(problem), type(problem).__name__
+        print(text if name in text else f"{name}: {text}", file=sys.stderr)
+        return exit_code(problem)
+    except OSError as problem:
+        print(f"xla-explorer: {problem}", file=sys.stderr)
+        return 2
+
+
+def exit_code(problem: XlaExplorerError) -> int:
+    """2 when what was given is at fault, 1 when we could not do it."""
+    from xla_explorer.explorer.not_yet import NotYetError
+    from xla_explorer.explorer.session import CompileFailedError
+
+    return 1 if isinstance(problem, CompileFailedError | NotYetError) else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

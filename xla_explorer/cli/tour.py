@@ -1,0 +1,73 @@
+"""`xla-explorer tour`: the main job on two real modules, from text to a timed, checked program, and a page to explore."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xla_explorer.cli.output import heading, print_frame, print_table
+from xla_explorer.cli.resources import MODULES, resource
+from xla_explorer.explorer.arguments import largest_error, random_arguments
+from xla_explorer.explorer.session import Session, compile
+from xla_explorer.explorer.views.quantities import byte_count, microseconds
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
+from xla_explorer.hlo.text import parse_hlo
+
+_TIMES = ("kernel", "opcode", "runs_on", "n", "median_us", "iqr_us", "bytes", "flops", "GB/s", "roofline_share", "line")
+
+
+def tour(output: Path, repeats: int, *, every_row: bool = False) -> int:
+    """Compile, explain, run, check and time the modules; write one page for the first. Returns the exit code."""
+    good = True
+    first: Session | None = None
+    for name in MODULES:
+        path = resource(name)
+        session = compile(parse_hlo(path.read_bytes(), name))
+        good &= _one(session, name, repeats, 200 if every_row else 14)
+        first = first or session
+    assert first is not None
+    first.save(output)
+    print(f"\nWritten: {output.resolve()} ({byte_count(output.stat().st_size)}, one file, no network): open it in a browser,")
+    print("step through the passes with [ and ], press ? for the other keys. Next: xla-explorer lab opens the notebook of this tour.")
+    return 0 if good else 1
+
+
+def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
+    source = session.source
+    heading(f"{name}: module {source.name}")
+    print(f"{source.instruction_count()} instructions in {len(source.computations)} computations; parameters {session.signature.text}; "
+          f"result {source.result_shape().text_without_layout}")
+    seconds = ", ".join([f"{phase} {microseconds(value * 1e6)}" for phase, value in session.seconds.items()])
+    print(f"compiled for {session.backend}: {seconds}")
+
+    heading("Passes that changed the module")
+    steps = session.trace.steps
+    rows = [(s.index, s.path[-1], s.name, s.instructions_before, s.instructions_after, s.rewrites, s.seconds * 1e3) for s in steps if s.changed]
+    print_table(["#", "pipeline", "pass", "before", "after", "rules", "ms"], rows)
+    print(f"({len(steps) - len(rows)} of {len(steps)} passes changed nothing)")
+
+    heading("Fusion decisions")
+    frame = session.decisions("fusion")
+    counts = frame[frame["verdict"] == "refused"]["code"].value_counts()
+    print(f"{(frame['verdict'] == 'accepted').sum()} accepted, {(frame['verdict'] == 'refused').sum()} refused: "
+          + ", ".join([f"{code} ({count})" for code, count in counts.items()]))
+    refused = frame[frame["verdict"] == "refused"]
+    print_table(["producer", "consumer", "code", "why"],
+                [(row["subjects"][0], row["subjects"][-1], row["code"], row["message"]) for row in refused.to_dict("records")], limit=limit)
+
+    heading("Kernels")
+    print_frame(session.kernels, ["kernel", "opcode", "runs_on", "code", "line"], limit=limit)
+    slow = session.kernels[session.kernels["runs_on"] == "evaluator"]
+    if len(slow):
+        print(f"{len(slow)} kernels have no native code yet and run on the evaluator; the column code says why")
+    print(f"memory: {session.buffers!r}")
+
+    heading("Run, checked against the evaluator, timed")
+    arguments = random_arguments(source)
+    leaves = session.signature.leaves(arguments)
+    error, fine = largest_error(flatten_value(evaluate(source, *leaves)), session.executable.execute(leaves))
+    print(f"random arguments (seed 0): the result {'agrees with' if fine else 'DIFFERS FROM'} the numpy evaluator's "
+          f"(largest error {error:.2g} of the largest value)")
+    profile = session.profile(*arguments, repeats=repeats)
+    print_frame(profile, _TIMES, limit=limit)
+    print(f"({profile.attrs['note']})")
+    return fine

@@ -1,0 +1,1 @@
+"""The only room that knows IPython: magics, their completion and diagnostics, and the explorer widget."""

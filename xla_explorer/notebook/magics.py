@@ -1,0 +1,205 @@
+"""The magics. Each is a thin wrapper over a public function and returns its object."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import HTML, display
+
+from xla_explorer.explorer.arguments import largest_error, random_arguments
+from xla_explorer.explorer.catalogue import passes
+from xla_explorer.explorer.comparison import diff
+from xla_explorer.explorer.display import CodeText, table_html
+from xla_explorer.explorer.exploring import explore
+from xla_explorer.explorer.profiling import Timing
+from xla_explorer.explorer.session import CompileFailedError, Session, compile
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.analysis.cost import module_cost
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
+from xla_explorer.notebook.completion import SHOWN
+from xla_explorer.notebook.diagnostics import one_diagnostic
+
+CHECKED_FLOPS = 2e8
+"""Results of modules up to this size are checked against the evaluator."""
+
+
+@magics_class
+class HloMagics(Magics):  # type: ignore[misc]  # IPython is untyped here
+    """`%%hlo`, `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`."""
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self._at: dict[int, int] = {}
+
+    @magic_arguments()
+    @argument("name", nargs="?", default="_hlo", help="variable that the session is bound to (default: _hlo)")
+    @argument("--passes", default="default", help="default, none, or a pipeline such as algsimp,cse,dce")
+    @argument("--backend", default="cpu", help="cpu, gpu, interpreter or a plug-in; several with commas: the first is returned")
+    @argument("--show", default="", help="what to show, with commas: " + ",".join(SHOWN))
+    @argument("--time", action="store_true", help="profile it")
+    @argument("--args", default="", help="variables to run it on, with commas; without: random arguments, and it says so")
+    @argument("--no-run", action="store_true", help="compile only")
+    @argument("--save", default="", help="write the exploration to this HTML file")
+    @argument("--journal", default="decisions", help="off, passes, decisions, everything")
+    @cell_magic
+    @one_diagnostic
+    def hlo(self, line: str, cell: str) -> Any:
+        """Compile the HLO text of the cell; bind and return the session."""
+        given = parse_argstring(self.hlo, line)
+        wanted = [word for word in given.show.split(",") if word]
+        for word in wanted:
+            if word not in SHOWN:
+                raise UsageError(f"argument --show: invalid choice: {word!r} (choose from {', '.join(SHOWN)})")
+        if not given.name.isidentifier():
+            raise UsageError(f"argument name: {given.name!r} is no Python variable name")
+        backends = [name for name in given.backend.split(",") if name] or ["cpu"]
+        sessions = {}
+        for backend in backends:
+            try:
+                # The blank line stands for the magic, so that lines count as the cell shows them.
+                sessions[backend] = compile("\n" + cell, backend, given.passes, given.journal, filename="<%%hlo>")
+            except CompileFailedError as problem:
+                # What happened before the failure stays in the hands of the reader.
+                self.shell.user_ns[given.name] = problem.session
+                display(problem.session)
+                raise
+        session = sessions[backends[0]]
+        self.shell.user_ns[given.name] = session
+        for backend in backends[1:]:
+            self.shell.user_ns[f"{given.name}_{backend}"] = sessions[backend]
+        if "gpu" in sessions and session.backend != "gpu":
+            session.__dict__["gpu"] = sessions["gpu"]
+        runnable = [s for s in sessions.values() if s.result is not None and s.result.executable is not None]
+        if not given.no_run:
+            for one in runnable:
+                self._run(one, given)
+        for word in wanted:
+            self._show(word, session)
+        if given.save:
+            print(f"written: {session.save(given.save)}")
+        if wanted or given.time:
+            session.brief_once = True
+        return session
+
+    def _arguments(self, text: str) -> list[Any]:
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        missing = [name for name in names if name not in self.shell.user_ns]
+        if missing:
+            raise UsageError(f"argument --args: no variable is named {missing[0]!r}")
+        return [self.shell.user_ns[name] for name in names]
+
+    def _run(self, session: Session, given: Any) -> None:
+        arguments = self._arguments(given.args)
+        if not arguments and session.signature.shapes:
+            arguments = list(random_arguments(session.source))
+            print(f"{session.backend}: random arguments (xe.random_arguments, seed 0)")
+        leaves = session.signature.leaves(arguments)
+        values = session.executable.execute(leaves)
+        if session.backend != "interpreter" and module_cost(session.source).flops <= CHECKED_FLOPS:
+            error, fine = largest_error(flatten_value(evaluate(session.source, *leaves)), values)
+            print(f"{session.backend}: {'agrees with' if fine else 'DIFFERS from'} the evaluator (largest error {error:.2g})")
+        if given.time:
+            display(session.profile(*arguments))
+
+    def _show(self, word: str, session: Session) -> None:
+        if word == "passes":
+            display(session.trace)
+        elif word == "fusion":
+            frame = session.decisions("fusion")
+            rows = frame[["verdict", "subjects", "code", "message"]].values.tolist()
+            display(HTML(table_html("Fusion decisions", ["verdict", "producer, consumer", "code", "why"], rows)))
+        elif word == "html":
+            session.brief_once = False
+            display(session)
+        else:
+            make = {"graph": session.graph, "ir": session.llvm_ir, "asm": session.assembly, "ptx": session.ptx}
+            display(make[word]() if word in make else getattr(session, word))
+
+    # -- line magics ---------------------------------------------------------------------------------------------------
+    def _value(self, name: str) -> Any:
+        if name not in self.shell.user_ns:
+            raise UsageError(f"no variable is named {name!r}")
+        return self.shell.user_ns[name]
+
+    @line_magic
+    @one_diagnostic
+    def hlo_step(self, line: str) -> Any:
+        """`%hlo_step [NAME] [N | next | prev]`: what the next pass that changed something did (or pass N), as a diff."""
+        words = shlex.split(line)
+        name = words[0] if words and not words[0].lstrip("-").isdigit() and words[0] not in ("next", "prev") else "_hlo"
+        where = next((w for w in words if w != name), "next")
+        thing = self._value(name)
+        trace = thing if hasattr(thing, "text_diff") else getattr(thing, "trace", None)
+        if trace is None:
+            raise UsageError(f"{name} is a {type(thing).__name__}, neither a session nor a trace")
+        changed = [s.index for s in trace.steps if s.changed]
+        if not changed:
+            return CodeText("no pass changed the module")
+        last = self._at.get(id(trace), -1)
+        if where == "next":
+            index = next((k for k in changed if k > last), changed[0])
+        elif where == "prev":
+            index = next((k for k in reversed(changed) if k < last), changed[-1])
+        elif where.lstrip("-").isdigit() and -len(trace.steps) <= int(where) < len(trace.steps):
+            index = range(len(trace.steps))[int(where)]
+        else:
+            raise UsageError(f"step {where!r}: next, prev or a number from 0 to {len(trace.steps) - 1}")
+        self._at[id(trace)] = index
+        step = trace.steps[index]
+        print(f"pass {index} of {len(trace.steps)}, {step.pipeline}/{step.name}: {step.instructions_before} -> "
+              f"{step.instructions_after} instructions, {step.rewrites} rules applied")
+        return trace.text_diff(index)
+
+    @line_magic
+    @one_diagnostic
+    def hlo_diff(self, line: str) -> Any:
+        """`%hlo_diff a b`: the texts of two modules or sessions as a unified diff."""
+        words = shlex.split(line)
+        if len(words) != 2:
+            raise UsageError("%hlo_diff takes two names: %hlo_diff a b")
+        try:
+            return diff(self._value(words[0]), self._value(words[1]))
+        except TypeError as problem:
+            raise UsageError(str(problem)) from None
+
+    @line_magic
+    @one_diagnostic
+    def hlo_time(self, line: str) -> Timing:
+        """`%hlo_time [-r N] f x y`: time calls of a session (or a module, compiled for the CPU) on variables."""
+        words = shlex.split(line)
+        repeats = None
+        if words[:1] == ["-r"]:
+            if len(words) < 2 or not words[1].isdigit():
+                raise UsageError("-r takes a number of runs")
+            repeats, words = int(words[1]), words[2:]
+        if not words:
+            raise UsageError("%hlo_time takes a session and its arguments: %hlo_time f x y")
+        thing = self._value(words[0])
+        try:
+            session = thing if isinstance(thing, Session) else compile(thing)
+        except TypeError as problem:
+            raise UsageError(str(problem)) from None
+        return session.time(*[self._value(name) for name in words[1:]], repeats=repeats)
+
+    @line_magic
+    @one_diagnostic
+    def hlo_passes(self, line: str) -> Any:
+        """`%hlo_passes [TEXT]`: the passes there are, those whose name or sentence holds TEXT."""
+        frame = passes()
+        word = line.strip()
+        if word:
+            frame = frame[frame["pass"].str.contains(word, regex=False) | frame["summary"].str.contains(word, regex=False, case=False)]
+        return frame
+
+    @line_magic
+    @one_diagnostic
+    def hlo_explore(self, line: str) -> Any:
+        """`%hlo_explore [NAME]`: the widget."""
+        thing = self._value(line.strip() or "_hlo")
+        if isinstance(thing, XlaExplorerError):
+            thing = getattr(thing, "session", thing)
+        return explore(thing)
