@@ -1,0 +1,170 @@
+"""From HLO to PTX text: stages, source maps, launch dimensions, what is recorded where there is no kernel."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, SORT, compiled
+
+from xla_explorer.backends.gpu import platform
+from xla_explorer.backends.gpu.architecture import ARCHITECTURES, UnknownArchitectureError, gpu_architecture
+from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
+from xla_explorer.backends.interfaces import Platform
+from xla_explorer.backends.llvm.llvm_compiler import emit_assembly
+
+
+def test_platform_needs_no_llvm():
+    code = ("import sys\nfrom xla_explorer.backends.gpu import platform\np = platform()\nassert p.name == 'gpu'\n"
+            "assert p.availability().code == 'no-gpu-runtime-yet'\nassert 'llvmlite' not in sys.modules and 'cuda' not in sys.modules")
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert isinstance(platform(), Platform)
+
+
+def test_stages_in_order():
+    result = compiled(SOFTMAX)
+    assert list(result.stages) == ["hlo", "hlo-optimized", "buffers", "llvm-ir", "llvm-ir-optimized", "ptx", "launches"]
+    assert result.executable is None and result.why_not.code == "no-gpu-runtime-yet"
+    for stage in result.stages.values():
+        assert stage.is_text and stage.text
+
+
+def test_ptx_has_an_entry_per_kernel():
+    result = compiled(SOFTMAX)
+    entries = re.findall(r"\.visible \.entry (\w+)\(", result.stages["ptx"].text)
+    assert entries == [k.name for k in result.program.kernels]
+    assert entries
+    assert ".target sm_90" in result.stages["ptx"].text
+
+
+def test_vector_math_is_inlined_and_keeps_its_rounding():
+    text = compiled(SOFTMAX).stages["ptx"].text
+    assert "fma.rn.f32" in text
+    assert not re.search(r"\bcall|\.func\b|\.extern\b|ex2\.approx", text)
+
+
+def test_every_launch_limit_is_in_the_ptx():
+    result = compiled(SOFTMAX)
+    limits = [int(n) for n in re.findall(r"\.maxntid (\d+)", result.stages["ptx"].text)]
+    assert limits == [k.launch.threads_per_block for k in result.program.kernels]
+
+
+def instruction_names(result):
+    return {i.id: i for c in result.trace.module.computations.values() for i in c.instructions.values()}
+
+
+@pytest.mark.parametrize("stage", ["llvm-ir", "llvm-ir-optimized", "ptx"])
+def test_source_map_points_at_optimised_hlo(stage):
+    result = compiled(SOFTMAX)
+    known = instruction_names(result)
+    lines = result.stages[stage].lines()
+    assert all(origin is None or origin in known for _, origin in lines)
+    needle = {"llvm-ir": "fdiv", "llvm-ir-optimized": "fdiv", "ptx": "fma.rn.f32"}[stage]
+    owners = {known[origin].opcode.name for line, origin in lines if needle in line and origin is not None}
+    assert owners & {"divide", "exponential", "multiply"}, owners
+
+
+def test_most_ptx_instructions_have_an_origin():
+    lines = compiled(SOFTMAX).stages["ptx"].lines()
+    code = [(line, origin) for line, origin in lines if line.startswith("\t") and not line.strip().startswith((".", "//"))]
+    assert len([1 for _, origin in code if origin is not None]) > 0.85 * len(code)
+
+
+def test_hlo_stage_is_the_unoptimised_module():
+    result = compiled(SOFTMAX)
+    assert "fusion" not in result.stages["hlo"].text
+    assert "fusion" in result.stages["hlo-optimized"].text
+
+
+def without_numbering(text):
+    """Comments, labels and register numbers do not count."""
+    return [re.sub(r"\s+", " ", line.split("//")[0]).strip() for line in text.splitlines() if line.split("//")[0].strip()]
+
+
+def test_debug_directives_do_not_change_the_code():
+    result = compiled(SOFTMAX)
+    plain = emit_assembly(result.program.text, gpu_architecture().target, PTX_OPTIMIZATION)
+    assert without_numbering(plain) == without_numbering(result.stages["ptx"].text)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_architectures(architecture):
+    text = compiled(SOFTMAX, architecture).stages["ptx"].text
+    version = ARCHITECTURES[architecture].ptx_version
+    assert f".target {architecture}\n" in text and f".version {version // 10}.{version % 10}" in text
+
+
+def test_unknown_architecture():
+    with pytest.raises(UnknownArchitectureError, match="sm_91"):
+        compiled(SOFTMAX, "sm_91")
+
+
+def test_dot_is_a_kernel_with_the_reason_why_no_library():
+    result = compiled(DOT)
+    row = next(step for step in result.program.steps if step.opcode == "dot")
+    assert row.runs_on == "kernel" and row.reason.code == "library-not-called-yet" and row.reason.facts["library"] == "cuBLAS"
+    assert f".entry {row.function}(" in result.stages["ptx"].text
+
+
+def test_sort_is_recorded_not_dropped():
+    result = compiled(SORT)
+    refused = [step for step in result.program.steps if step.runs_on == "unsupported"]
+    assert [step.opcode for step in refused] == ["sort"] and refused[0].reason.code == "opcode-not-emitted"
+    assert len([step for step in result.program.steps if step.runs_on == "kernel"]) == 2
+    assert "unsupported" in result.stages["launches"].text
+
+
+def test_loop_has_thunks_inside():
+    result = compiled(LOOP)
+    loop = next(thunk for thunk in result.program.thunks if thunk.kind == "while")
+    condition, body = loop.bodies
+    assert condition and body
+    assert all(thunk.kind in ("kernel", "copy") for thunk in (*condition, *body))
+    functions = {step.function for step in result.program.steps}
+    assert {k.name for k in result.program.kernels} <= functions
+
+
+def test_update_in_place_shares_its_parameter():
+    result = compiled(LOOP)
+    updates = [t for t in result.program.walk() if t.kind == "kernel" and t.kernel.launch.threads == 8 and len(t.arguments) < len(t.instruction.operands) + 1]
+    assert updates, "the table is written where it is read"
+
+
+def test_conditional_has_a_body_per_branch():
+    thunk = next(t for t in compiled(BRANCHES).program.walk() if t.kind == "conditional")
+    assert len(thunk.bodies) == len(thunk.handed_over) == 2
+
+
+def test_equal_kernels_are_written_once():
+    text = """HloModule m
+ENTRY e { x = f32[50] parameter(0) y = f32[50] parameter(1) a = f32[50] sine(x) b = f32[50] sine(y) ROOT r = (f32[50], f32[50]) tuple(a, b) }"""
+    result = compiled(text, passes="none")
+    assert len([s for s in result.program.steps if s.runs_on == "kernel"]) == 2
+    assert len(result.program.kernels) == 1
+
+
+def test_names_are_mangled():
+    text = """HloModule m
+ENTRY e { x.1 = f32[50] parameter(0) ROOT sine.2 = f32[50] sine(x.1) }"""
+    (kernel,) = compiled(text, passes="none").program.kernels
+    assert kernel.name == "sine_2"
+    from xla_explorer.backends.gpu.kernel_module import ptx_identifier
+
+    assert ptx_identifier("loop-fusion.3") == "loop_fusion_3" and ptx_identifier("1st") == "_1st"
+
+
+def test_pass_strings():
+    result = compiled(SOFTMAX, passes="algsimp,dce")
+    assert "fusion(" not in result.stages["hlo-optimized"].text
+    assert len(result.program.kernels) > 4
+
+
+def test_scatter_uses_atomics():
+    text = """HloModule m
+s { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+ENTRY e { x = f32[50,4] parameter(0) i = s32[9,1] parameter(1) u = f32[9,4] parameter(2)
+  ROOT r = f32[50,4] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=s }"""
+    result = compiled(text)
+    assert re.search(r"(red|atom)\S*\.add\S*\.f32", result.stages["ptx"].text)
+    kernel = next(k for k in result.program.kernels if "atomicrmw" in "\n".join(k.kernel.lines))
+    assert kernel.launch.threads == 36
