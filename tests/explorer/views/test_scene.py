@@ -42,6 +42,15 @@ def _scoped(layers: int = 6, size: int = 30) -> PictureGraph:
     return PictureGraph(nodes, edges, groups, title="scoped")
 
 
+def _decided() -> PictureGraph:
+    nodes = [PictureNode(k, "add", group="f" if k > 2 else None) for k in range(6)]
+    edges = [PictureEdge(k, k + 1, "fusion-accepted") for k in range(5)] + [
+        PictureEdge(k, k + 1) for k in range(0, 5, 2)
+    ]
+    edges += [PictureEdge(0, 5, "fusion-refused", 9, "too-big"), PictureEdge(1, 4, "control")]
+    return PictureGraph(nodes, edges, [PictureGroup("f", "add", instruction=9)])
+
+
 def _flat(scene: Scene) -> list[Any]:
     return [node for n in scene.nodes for node in ([n] if n.box is None else [n, *_flat(n.box)])]
 
@@ -65,6 +74,13 @@ def test_the_refused_edge_crosses_to_the_level_of_its_boxes() -> None:
     scene = build_scene(SoftmaxSource().picture(9))
     edge = next(e for e in scene.edges if e.kind == "fusion-refused" and e.label == "would-duplicate-expensive")
     assert (scene.nodes[edge.source].key, scene.nodes[edge.target].key) == ("f19", "f20")
+
+
+def test_an_accepted_fusion_is_an_edge_only_where_data_still_flows() -> None:
+    nodes = [PictureNode(k, "add") for k in range(3)]
+    edges = [PictureEdge(0, 1, "fusion-accepted"), PictureEdge(0, 1), PictureEdge(0, 2, "fusion-accepted")]
+    scene = build_scene(PictureGraph(nodes, edges))
+    assert [(e.source, e.target, e.kind) for e in scene.edges] == [(0, 1, "fusion-accepted")]
 
 
 def test_never_more_than_the_budget_and_the_rest_is_counted() -> None:
@@ -153,6 +169,7 @@ def test_the_browser_draws_the_same_picture(tmp_path: Path) -> None:
         ([generated.picture(0)], SceneOptions(budget=40, focus=200)),
         ([_scoped(), _scoped(5)], SceneOptions(budget=70, opened=frozenset({"f1", "scope:2/mlp"}))),
         ([_scoped()], SceneOptions(budget=300)),
+        ([_decided()], SceneOptions()),
     ]
     asked, expected = [], []
     for pictures, options in cases:

@@ -74,7 +74,7 @@ def fold_picture(graph: PictureGraph) -> PictureGraph:
 
 
 class _Links:
-    """Data operands and users by id, and the nodes that must stay drawn: decision and control edges end at them."""
+    """Data operands and users by id, and the nodes that must stay drawn: control edges end at them."""
 
     def __init__(self, graph: PictureGraph) -> None:
         self.operands: dict[int, list[int]] = defaultdict(list)
@@ -86,7 +86,7 @@ class _Links:
             if edge.kind == "data":
                 self.operands[edge.target].append(edge.source)
                 self.users[edge.source].append(edge.target)
-            else:
+            elif edge.kind == "control":
                 self.held.update((edge.source, edge.target))
 
 

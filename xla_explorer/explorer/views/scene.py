@@ -177,7 +177,8 @@ class _Tree:
                 self.members[key].append(node.id)
                 container = key
         self.edges: dict[Key | None, dict[tuple[Key, Key], tuple[str, int, str]]] = {}
-        for edge in graph.edges:
+        # An accepted fusion colours the data edge that is still there; one that the fusion swallowed is not drawn.
+        for edge in sorted(graph.edges, key=lambda e: e.kind == "fusion-accepted"):
             a, b = self.path_of_id.get(edge.source), self.path_of_id.get(edge.target)
             if a is None or b is None:
                 continue
@@ -187,6 +188,8 @@ class _Tree:
             if k == len(a) or k == len(b):  # inside one closed box, or between a box and its own member
                 continue
             ends, level = (a[k], b[k]), self.edges.setdefault(a[k - 1] if k else None, {})
+            if edge.kind == "fusion-accepted" and ends not in level:
+                continue
             kind, size, label = level.get(ends, ("control", 0, ""))
             if EDGE_RANK[edge.kind] >= EDGE_RANK[kind]:
                 kind, label = edge.kind, edge.label or label

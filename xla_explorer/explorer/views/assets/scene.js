@@ -110,7 +110,8 @@ function treeOf(picture, options) {
       container = key;
     }
   }
-  for (const edge of picture.edges) {
+  const accepted = e => e.kind === "fusion-accepted";
+  for (const edge of [...picture.edges.filter(e => !accepted(e)), ...picture.edges.filter(accepted)]) {
     const a = pathOfId.get(edge.source),
       b = pathOfId.get(edge.target);
     if (!a || !b) continue;
@@ -119,6 +120,7 @@ function treeOf(picture, options) {
     if (k === a.length || k === b.length) continue;
     const container = k ? a[k - 1] : null,
       name = typeof a[k] + a[k] + "\u0000" + typeof b[k] + b[k];
+    if (accepted(edge) && !edges.get(container)?.has(name)) continue;
     if (!edges.has(container)) edges.set(container, new Map());
     const at = edges.get(container),
       old = at.get(name) || { source: a[k], target: b[k], kind: "control", bytes: 0, label: "" };

@@ -7,8 +7,8 @@ export function factText(key, value) {
     return String(
       Array.isArray(value) ? value.join(", ") : value && typeof value === "object" ? JSON.stringify(value) : value,
     );
-  if (/(^|_)us(_|$)/.test(key)) return showMicroseconds(value);
-  if (/seconds/.test(key)) return showMicroseconds(value * 1e6);
+  if (/(^|_)(us|microseconds)(_|$)/.test(key)) return showMicroseconds(value);
+  if (/(^|_)seconds(_|$)/.test(key)) return showMicroseconds(value * 1e6);
   if (/bytes/.test(key)) return showBytes(value);
   return showNumber(value);
 }
@@ -83,7 +83,7 @@ export function whyView(app) {
             make(
               "tr",
               {},
-              make("th", { textContent: k.replace(/_us(?=_|$)|_seconds(?=_|$)/, "").replaceAll("_", " ") }),
+              make("th", { textContent: k.replace(/_(us|microseconds|seconds)(?=_|$)/, "").replaceAll("_", " ") }),
               make("td", { textContent: factText(k, v) }),
             ),
           ),
@@ -184,7 +184,7 @@ export function whyView(app) {
     if (mine.length) {
       const accepted = mine.filter(d => d.verdict === "accepted").length;
       out.push(
-        heading(`${mine.length} decisions`),
+        heading(mine.length === 1 ? "1 decision" : `${mine.length} decisions`),
         make("p", {
           textContent: `✓ ${accepted} accepted, ✗ ${mine.length - accepted} refused. f walks through them.`,
         }),
