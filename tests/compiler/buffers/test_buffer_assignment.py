@@ -292,3 +292,23 @@ def test_two_iterations_at_once_save_the_copy_of_a_stencil_and_of_a_swap() -> No
     journal = Journal("decisions")
     compiled(text.replace("constant(3)", "constant(6)"), passes, PassContext(journal))
     assert "no-copy-to-save" in {e.reason.code for e in journal.events if e.reason}
+
+
+def test_an_update_of_a_constant_of_one_element() -> None:
+    text = """HloModule m
+ENTRY e {
+  c = f32[1] constant({3})
+  z = s32[] constant(0)
+  u = f32[1] parameter(0)
+  n = f32[1] negate(u)
+  ROOT d = f32[1] dynamic-update-slice(c, n, z)
+}"""
+    for passes in (_ALL, ("fusion-wrapper", *_LATE)):
+        module, _ = assigned(text, np.ones(1, np.float32), passes=passes)
+        assert len(copies(module)) == 1
+
+
+def test_the_journal_does_not_change_the_result() -> None:
+    for seed in range(10):
+        text = ProgramWriter(seed).text()
+        assert compiled(text).to_text() == compiled(text, context=PassContext(Journal("decisions"))).to_text()

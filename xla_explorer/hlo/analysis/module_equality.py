@@ -126,9 +126,9 @@ def modules_equal(
 ) -> Difference | None:
     """None when both are the same graph, else the first difference.
 
-    Compared: opcodes, shapes, attributes, payloads, operands, control predecessors, called computations, schedules, threads, and
-    header attributes; names of modules, computations and instructions unless `ignore_names`. Ids, source lines and the order of unscheduled
-    instructions do not count. Computations that nobody calls count only by name.
+    Compared: opcodes, shapes, attributes, payloads, operands, control predecessors, called computations, schedules,
+    threads, and header attributes; names of modules, computations and instructions unless `ignore_names`. Ids, source
+    lines and the order of unscheduled instructions do not count. Computations that nobody calls count only by name.
     """
     comparison = _Comparison(ignore_names, ignore_metadata)
     try:

@@ -166,6 +166,8 @@ def test_the_user_forces_and_forbids() -> None:
     forbidden = fuse(CASES["chain"][0], PassContext(control=PassControl(forbid={"fusion": [("a", "c")]})))
     assert shown(forbidden) == ["exponential", "{add negate}"]
     assert codes(CASES["chain"][0], "a", "c", PassControl(forbid={"fusion": [("a", "c")]})) == ["forbidden-by-user"]
+    through = fuse(CASES["chain"][0], PassContext(control=PassControl(forbid={"fusion": [("%a", "%b")]})))  # b, which reads it, is inside c
+    assert shown(through) == ["exponential", "{add negate}"]
     library = fuse(CASES["library calls"][0], PassContext(control=PassControl(force={"fusion": [("d", "a")]})))
     assert "dot" in shown(library)  # legality is not for the user to override
 

@@ -43,6 +43,8 @@ class FusionWrapper:
                     continue
                 if context.decide("fusion-wrapper", (is_not_elemental,), (), i) is None:
                     constants = dict.fromkeys([o for o in i.operands if fusible.is_small_constant(o)])
+                    if i.opcode is fusible.DYNAMIC_UPDATE_SLICE:
+                        constants.pop(i.operands[0], None)  # the buffer that it updates comes from outside
                     word = i.opcode.name.replace("-", "_")
                     build_fusion(computation, i, (i, *constants), name=f"wrapped_{word}", computation_name=f"wrapped_{word}_computation")
                     changed = True

@@ -8,12 +8,15 @@ root only.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel
 from xla_explorer.compiler.transforms.fusion.group import FusionGroup
 from xla_explorer.compiler.transforms.fusion.policy import FusionPolicy
-from xla_explorer.foundation.reason import Reason, checklist, first_refusal
+from xla_explorer.foundation.reason import Check, Reason, checklist, first_refusal
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -59,27 +62,44 @@ class FusionPlanner:
     def _place(self, producer: HloInstruction, targets: dict[FusionGroup, list[HloInstruction]], stored_anyway: bool) -> bool:
         """Put the producer into the fusions that may take it. Whether somebody still needs it in memory."""
         policy, context = self.policy, self.context
-        if producer.opcode is fusible.CONSTANT and producer.shape.element_count == 1 and not context.decisions_on:
-            stored_anyway_after = stored_anyway
-            for group in targets:
+        unseen = not context.decisions_on and not context.control.forbid
+        if unseen and fusible.is_small_constant(producer) and all(group.in_place is not producer for group in targets):
+            for group, users in targets.items():  # always allowed, so there is nothing to ask
                 policy.groups_of.setdefault(producer, []).append(group)
-                group.absorb(producer, group.evaluations_of(producer, targets[group]))
-            return stored_anyway_after
+                group.absorb(producer, group.evaluations_of(producer, users))
+            return stored_anyway
         policy.consider(producer, targets, stored_anyway)
         if len(targets) > 1 and not stored_anyway:
             if any(first_refusal(policy.legality, producer, group.root) is not None for group in targets):
                 stored_anyway = True
                 policy.consider(producer, targets, True)
         for group in targets:
-            consumer = group.root
-            if context.decide("fusion", policy.legality, policy.profitability, producer, consumer,
-                              facts=lambda consumer=consumer: policy.facts(producer, consumer)) is None:  # type: ignore[misc]
+            if self._decide(producer, group, targets[group]) is None:
                 seen = policy.evaluations(producer, group)
                 policy.groups_of.setdefault(producer, []).append(group)
                 group.absorb(producer, seen)
             else:
                 stored_anyway = True
         return stored_anyway
+
+    def _decide(self, producer: HloInstruction, group: FusionGroup, users: list[HloInstruction]) -> Reason | None:
+        """Ask the context. The consumer is the root of the fusion; an override may name the instruction that reads the producer."""
+        policy, context, root = self.policy, self.context, group.root
+        control = context.control
+        legality, profitability, consumer = policy.legality, policy.profitability, root
+        if control.force or control.forbid:
+            named = [u for u in users if control.forced("fusion", (producer, u)) or control.forbidden("fusion", (producer, u))]
+            if named and root not in named:
+                consumer = named[0]
+                legality, profitability = _about(legality, root), _about(profitability, root)
+
+        def facts() -> dict[str, Any]:
+            found = policy.facts(producer, root)
+            if users != [root]:
+                found["read_by"] = [u.name for u in users]
+            return found
+
+        return context.decide("fusion", legality, profitability, producer, consumer, facts=facts)
 
     def _trim(self, group: FusionGroup) -> bool:
         """Leave reshapes of stored values outside, where they cost nothing. Whether anything besides the root is left."""
@@ -95,6 +115,15 @@ class FusionPlanner:
                 if not any(member.operands[0] is o for m in members for o in m.operands):
                     group.operands.pop(member.operands[0], None)
         return len(members) > 1
+
+
+def _about(checks: Iterable[Check], root: HloInstruction) -> tuple[Check, ...]:
+    """The same checks, asked of the root whatever consumer is named."""
+
+    def asked(check: Check) -> Check:
+        return lambda producer, _: check(producer, root)
+
+    return tuple([asked(check) for check in checks])
 
 
 def plan_fusions(computation: HloComputation, context: PassContext, *, max_operands: int = 64, max_emitted: int = 800,
