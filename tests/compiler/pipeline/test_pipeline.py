@@ -115,7 +115,7 @@ def test_everything_records_the_graph_with_who_did_it() -> None:
     replaced = [e for e in trace.journal.events if e.kind == "replaced"]
     assert [(e.by, e.names[0]) for e in replaced] == [("add-zero", "a"), ("cse", "d")]
     assert {e.by for e in trace.journal.events if e.kind == "removed"} == {"add-zero", "cse", "dce"}
-    assert all([c.listener is None for c in trace.module.computations.values()])
+    assert all(c.listener is None for c in trace.module.computations.values())
 
 
 @dataclasses.dataclass(frozen=True)

@@ -57,7 +57,7 @@ class Exactness:
         if expected.dtype.kind in "biu" or not _is_floating(expected):
             return np.asarray(expected != actual, bool)
         if expected.dtype.kind == "c":
-            return np.logical_or(self._wrong(expected.real, actual.real), self._wrong(expected.imag, actual.imag))
+            return np.asarray(self._wrong(expected.real, actual.real) | self._wrong(expected.imag, actual.imag))
         a, b = expected.astype(np.float64), actual.astype(np.float64)
         nan = np.isnan(a)
         with np.errstate(all="ignore"):

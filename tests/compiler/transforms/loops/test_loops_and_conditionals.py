@@ -149,3 +149,47 @@ def test_a_known_branch_is_inlined(selector: str, opcode: str) -> None:
         "simplify-conditional,dce",
     )
     assert opcodes(trace.module) == ["parameter", opcode] and list(trace.module.computations) == ["e"]
+
+
+def test_constants_of_the_state_are_read_in_the_loop() -> None:
+    text = (
+        loop()
+        .replace("tuple(z, x, y, x)", "tuple(z, x, two, x)")
+        .replace("  z = s32[]", "  two = f32[] constant(2)\n  z = s32[]")
+    )
+    trace = simplified(text)
+    [made] = [i for i in trace.module.instructions() if i.opcode.name == "while"]
+    assert len(made.shape.tuple_shapes) == 2
+
+
+@pytest.mark.parametrize("selector", ["pred[]", "s32[]"])
+def test_cheap_branches_become_a_select(selector: str) -> None:
+    branches = "branch_computations={f, g}" if selector.startswith("s32") else "true_computation=f, false_computation=g"
+    module = parse_hlo(
+        "HloModule m\nf {\n a = (f32[], f32[2]) parameter(0)\n ROOT b = f32[2] get-tuple-element(a), index=1\n}\n"
+        "g {\n a = f32[] parameter(0)\n n = f32[] negate(a)\n ROOT b = f32[2] broadcast(n), dimensions={}\n}\n"
+        f"ENTRY e {{\n x = f32[] parameter(0)\n y = f32[2] parameter(1)\n c = {selector} parameter(2)\n"
+        " t = (f32[], f32[2]) tuple(x, y)\n"
+        f" ROOT r = f32[2] conditional(c, t, x), {branches}\n}}\n"
+    )
+    trace = optimize(module, "simplify-conditional,tuple-simplifier,dce", verify=True)
+    assert trace.module.entry.root.opcode.name == "select" and list(trace.module.computations) == ["e"]
+    for value in (0, 1):
+        arrays = [
+            np.float32(3),
+            np.float32([4, 5]),
+            np.array(value).astype(module.parameter_shapes()[2].element_type.dtype),
+        ]
+        np.testing.assert_array_equal(evaluate(module, *arrays), evaluate(trace.module, *arrays))
+
+
+def test_a_branch_worth_skipping_stays() -> None:
+    module = parse_hlo(
+        "HloModule m\nf {\n a = f32[] parameter(0)\n ROOT b = f32[] exponential(a)\n}\ng {\n"
+        " ROOT a = f32[] parameter(0)\n}\n"
+        "ENTRY e {\n x = f32[] parameter(0)\n c = pred[] parameter(1)\n"
+        " ROOT r = f32[] conditional(c, x, x), true_computation=f, false_computation=g\n}\n"
+    )
+    trace = optimize(module, "simplify-conditional")
+    assert trace.journal is not None and not trace.changed
+    assert trace.journal.events[-1].reason is not None and trace.journal.events[-1].reason.code == "branch-not-cheap"

@@ -35,9 +35,10 @@ class WhileLoopTripCountAnnotator:
                     context.refused("trip-count", loop, found)
                     continue
                 config: dict[str, object] = {"known_trip_count": {"n": str(found.trip_count)}}
-                if found.element >= 0 and found.step:
+                if found.element >= 0 and found.step and found.trip_count:
                     config["known_init_step"] = {"init": str(found.first), "step": str(found.step)}
                     config["known_induction_variable"] = {"tuple_index": str(found.element)}
+                config["dynamic_variables"] = []
                 text = json.dumps(config, separators=(",", ":"))
                 computation.set_attributes(loop, loop.attributes.with_values(backend_config=text))
                 changed = True

@@ -19,10 +19,11 @@ from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, PARAMETER, TUPLE, opcode
+from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, PARAMETER, TUPLE, opcode
 from xla_explorer.hlo.shape import tuple_shape
 
 WHILE = opcode("while")
+LARGEST_SUNK_CONSTANT = 1024  # bytes; larger constants are better carried than repeated
 
 
 def element(computation: HloComputation, whole: HloInstruction, index: int) -> HloInstruction:
@@ -104,6 +105,53 @@ def live_elements(loop: HloInstruction) -> set[int]:
     return live
 
 
+def constant_elements(loop: HloInstruction) -> dict[int, HloInstruction]:
+    """Elements that start from a constant, never change, and are read in the condition or the body: element ->
+    constant."""
+    start = loop.operands[0]
+    if start.opcode is not TUPLE:
+        return {}
+    condition, body = loop.called
+    found = {}
+    for number in invariant_elements(loop):
+        value = start.operands[number]
+        if value.opcode is not CONSTANT or value.shape.byte_size > LARGEST_SUNK_CONSTANT:
+            continue
+        readers = [
+            u
+            for c in (condition, body)
+            for g in parameter_of(c).users
+            if g.attributes["index"] == number
+            for u in g.users
+        ]
+        if any(u is not body.root for u in readers):
+            found[number] = value
+    return found
+
+
+def sink_constants(loop: HloInstruction) -> int:
+    """Let condition and body read constants of their own instead of elements that never change. Returns how many."""
+    if may_be_reshaped(loop) is not None or not (found := constant_elements(loop)):
+        return 0
+    _own_computations(loop)
+    for called in loop.called:
+        for number, value in found.items():
+            for reader in [u for u in parameter_of(called).users if u.attributes["index"] == number]:
+                made: HloInstruction | None = None
+                for user in list(reader.users):
+                    if user is called.root and user.opcode is TUPLE:
+                        continue
+                    made = made or called.add_constant(value.literal)
+                    called.set_operands(user, [made if o is reader else o for o in user.operands])
+    return len(found)
+
+
+def _own_computations(loop: HloInstruction) -> None:
+    """Copies of condition and body when others call them too."""
+    if _called_elsewhere(loop):
+        loop.parent.set_called(loop, tuple([c.clone() for c in loop.called]))
+
+
 def _narrow(computation: HloComputation, kept: list[int], *, is_body: bool) -> None:
     """Change the parameter (and the root of a body) to the kept elements."""
     parameter = parameter_of(computation)
@@ -140,8 +188,7 @@ def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:
         return refuse("all-live", f"every element of %{loop.name} is needed")
     computation, start = loop.parent, loop.operands[0]
     kept = sorted(live)
-    if _called_elsewhere(loop):
-        computation.set_called(loop, tuple([c.clone() for c in loop.called]))
+    _own_computations(loop)
     for number, called in enumerate(loop.called):
         remove_dead_instructions(called)
         _narrow(called, kept, is_body=number == 1)
@@ -237,11 +284,14 @@ class WhileLoopSimplifier:
             ):
                 (inline_loop_that_runs_once if found.trip_count else remove_loop_that_never_runs)(loop)
                 return True
+        sunk = sink_constants(loop)
+        if sunk:
+            context.rewrote("sink-loop-constants", loop, loop, (), {"constants": sunk})
         result = remove_dead_elements(loop)
         if isinstance(result, Reason):
             if result.code != "all-live":
                 context.refused("dead-loop-elements", loop, result)
-            return False
+            return sunk > 0
         context.rewrote(
             "dead-loop-elements",
             loop,
