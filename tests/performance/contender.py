@@ -30,7 +30,7 @@ class Contender:
 
     def info(self, session: Any) -> dict[str, Any]:
         """Phase times, and how many steps run where."""
-        found: dict[str, Any] = {f"{name}_ms": seconds * 1e3 for name, seconds in session.compile_seconds.items()}
-        for step in session.steps:
+        found: dict[str, Any] = {f"{name}_ms": seconds * 1e3 for name, seconds in session.seconds.items()}
+        for step in session.program_steps:
             found[f"steps_{step.runs_on}"] = found.get(f"steps_{step.runs_on}", 0) + 1
         return found

@@ -57,7 +57,8 @@ def modulus(w: FunctionWriter, t: str, z: Value) -> str:
     ratio = w.value(f"fdiv {t} {small}, {large}")
     square = w.value(f"fadd {t} {float_constant(1.0, t)}, {w.value(f'fmul {t} {ratio}, {ratio}')}")
     scaled = w.value(f"fmul {t} {large}, {w.call_intrinsic(f'llvm.sqrt.{s}', t, (t, square))}")
-    zero = w.value(f"fcmp oeq {t} {large}, {float_constant(0.0, t)}")
+    # The sum, not the larger part: with a NaN the comparison above calls the other part larger, be it zero.
+    zero = w.value(f"fcmp oeq {t} {w.value(f'fadd {t} {re}, {im}')}, {float_constant(0.0, t)}")
     scaled = w.value(f"select i1 {zero}, {t} {float_constant(0.0, t)}, {t} {scaled}")
     infinity = float_constant(float("inf"), t)
     re_infinite, im_infinite = w.value(f"fcmp oeq {t} {re}, {infinity}"), w.value(f"fcmp oeq {t} {im}, {infinity}")

@@ -99,25 +99,67 @@ class ElementalEmitter:
 
     def element(self, i: HloInstruction, index: IndexTuple) -> Value:
         """The value of element `index` of instruction `i`."""
+        index = self.own_index(i, index)
+        known = self._known(i, index)
+        return known if known is not None else self._resolve(i, index)
+
+    def own_index(self, i: HloInstruction, index: IndexTuple) -> IndexTuple:
+        """The part of an index that matters to the instruction (all of it here)."""
+        return index
+
+    def _known(self, i: HloInstruction, index: IndexTuple) -> Value:
         key = (i, index)
-        for known in reversed(self._scopes):
-            if key in known:
-                return known[key]
-        source = self.sources.get(i)
-        if source is not None:
-            value = source(index)
-        else:
-            with self.writer.from_instruction(i.id):
-                value = self._compute(i, index)
-        self._scopes[-1][key] = value
+        for scope in reversed(self._scopes):
+            if key in scope:
+                return scope[key]
+        return None
+
+    def _resolve(self, i: HloInstruction, index: IndexTuple) -> Value:
+        """Compute an element. Chains of elementwise instructions, which may be thousands long, are walked without recursion."""
+        stack = [(i, index)]
+        value: Value = None
+        while stack:
+            current, at = stack[-1]
+            value = self._known(current, at)
+            if value is not None:
+                stack.pop()
+                continue
+            source = self.sources.get(current)
+            operands: list[Value] = []
+            if source is None and self._is_elementwise(current):
+                missing = []
+                for operand in current.operands:
+                    place = self.own_index(operand, at if operand.shape.dimensions == current.shape.dimensions else self.scalar_index(at))
+                    found = self._known(operand, place)
+                    if found is None:
+                        missing.append((operand, place))
+                    operands.append(found)
+                if missing:
+                    stack.extend(reversed(missing))
+                    continue
+            stack.pop()
+            with self.writer.from_instruction(current.id):
+                if source is not None:
+                    value = source(at)
+                elif operands:
+                    value = ELEMENTWISE_EMITTERS[current.opcode.name](self.writer, current, operands)
+                else:
+                    value = self._compute(current, at)
+            self._scopes[-1][current, at] = value
         return value
 
-    def _compute(self, i: HloInstruction, index: IndexTuple) -> Value:
+    def scalar_index(self, index: IndexTuple) -> IndexTuple:
+        """The index of a scalar operand."""
+        return ()
+
+    @staticmethod
+    def _is_elementwise(i: HloInstruction) -> bool:
         name = i.opcode.name
-        elementwise = ELEMENTWISE_EMITTERS.get(name)
-        if elementwise is not None and not (name == "bitcast-convert" and i.shape.dimensions != i.operands[0].shape.dimensions):
-            operands = [self.element(o, index if o.shape.dimensions == i.shape.dimensions else ()) for o in i.operands]
-            return elementwise(self.writer, i, operands)
+        return name in ELEMENTWISE_EMITTERS and not (name == "bitcast-convert" and i.shape.dimensions != i.operands[0].shape.dimensions)
+
+    def _compute(self, i: HloInstruction, index: IndexTuple) -> Value:
+        """An element of an instruction that is not elementwise."""
+        name = i.opcode.name
         if name == "constant":
             splat = i.literal.splat
             if splat is None:

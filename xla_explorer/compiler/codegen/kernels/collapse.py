@@ -99,13 +99,18 @@ class CollapsedEmitter(ElementalEmitter):
                 self._strides[i] = [(group_of[d], stride) for d, stride in zip(mapping, arrays[i].shape.strides, strict=True)
                                     if last[group_of[d]] == d]
         self._group_of = group_of
+        self._used = {i: {group_of[d] for d in mapping} for i, mapping in maps.items()}
 
-    def element(self, i: HloInstruction, index: IndexTuple) -> Value:
-        """The value at a collapsed index (always over all groups)."""
-        mapping = self.maps[i]
-        used = {self._group_of[d] for d in mapping}
-        index = tuple([x if g in used else 0 for g, x in enumerate(index)])
-        return super().element(i, index)
+    def own_index(self, i: HloInstruction, index: IndexTuple) -> IndexTuple:
+        """A collapsed index has a position for every group; those the instruction does not run along are zero."""
+        if i in self.arrays or i in self.maps:
+            used = self._used[i]
+            return tuple([x if g in used else 0 for g, x in enumerate(index)])
+        return index
+
+    def scalar_index(self, index: IndexTuple) -> IndexTuple:
+        """Scalars take the whole index too: `own_index` clears it."""
+        return index
 
     def _compute(self, i: HloInstruction, index: IndexTuple) -> Value:
         w, name = self.writer, i.opcode.name
@@ -120,8 +125,6 @@ class CollapsedEmitter(ElementalEmitter):
             return index_value(w, index[self._group_of[self.maps[i][i.attribute("iota_dimension")]]], i.shape.element_type)
         if name == "constant":
             return scalar_constant(i.literal.splat, i.shape.element_type)
-        if name in ELEMENTWISE_EMITTERS:
-            return ELEMENTWISE_EMITTERS[name](w, i, [self.element(o, index) for o in i.operands])
         raise CodegenError(f"%{i.name}: {name} in a collapsed fusion")
 
 
