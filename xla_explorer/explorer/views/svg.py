@@ -113,7 +113,7 @@ def scene_body(scene: Scene, status: Mapping[int, str]) -> str:
     return (
         "".join(_edge(edge) for edge in scene.edges)
         + "".join(_node(node, status) for node in scene.nodes)
-        + "".join(_edge_label(edge) for edge in scene.edges if edge.label)
+        + "".join(_edge_label(edge, x, y) for edge, x, y in label_places(scene.edges))
     )
 
 
@@ -169,23 +169,46 @@ def _edge(edge: SceneEdge) -> str:
     colour = {"fusion-refused": REFUSED, "fusion-accepted": ACCEPTED}.get(edge.kind, GREY)
     dash = {"fusion-refused": ' stroke-dasharray="6 4"', "control": ' stroke-dasharray="2 3"'}.get(edge.kind, "")
     width = 1 + min(3.0, math.floor(math.log2(max(edge.weight_bytes, 1)) / 8))
+    title = f"<title>{escape(edge.label)}</title>" if edge.label else ""
     return (
-        f'<path d="{d}" fill="none" stroke="{colour}" stroke-width="{_n(width)}" stroke-opacity=".8"{dash}/>'
+        f'<path d="{d}" fill="none" stroke="{colour}" stroke-width="{_n(width)}" stroke-opacity=".8"{dash}>'
+        f"{title}</path>"
         f'<path d="M{_n(x - 3)} {_n(y - 6)}L{_n(x)} {_n(y)}L{_n(x + 3)} {_n(y - 6)}Z" fill="{colour}"/>'
     )
 
 
-def edge_middle(points: list[float]) -> tuple[float, float]:
-    """Where a label sits: half way between the two middle points of the line."""
-    k = (len(points) // 4) * 2
-    k = max(2, min(k, len(points) - 2))
-    return (points[k - 2] + points[k]) / 2, (points[k - 1] + points[k + 1]) / 2
+def label_places(edges: list[SceneEdge]) -> list[tuple[SceneEdge, float, float]]:
+    """Where the labels of edges sit: on a piece of their line, nearest to its middle, that no other label has taken.
+
+    A label without room is left out; its edge still carries it as a title.
+    """
+    placed: list[tuple[SceneEdge, float, float]] = []
+    taken: list[tuple[float, float, float]] = []
+    for edge in edges:
+        if not edge.label:
+            continue
+        p = edge.points
+        middle = len(p) // 4 * 2
+        for k in sorted(range(2, len(p), 2), key=lambda at: abs(at - middle)):
+            x, y = (p[k - 2] + p[k]) / 2, (p[k - 1] + p[k + 1]) / 2
+            half = _label_width(edge.label) / 2
+            if all(
+                abs(x - other_x) >= half + other_half or abs(y - other_y) >= 15
+                for other_x, other_y, other_half in taken
+            ):
+                taken.append((x, y, half))
+                placed.append((edge, x, y))
+                break
+    return placed
 
 
-def _edge_label(edge: SceneEdge) -> str:
-    x, y = edge_middle(edge.points)
+def _label_width(label: str) -> float:
+    return 5.4 * len(label) + 10
+
+
+def _edge_label(edge: SceneEdge, x: float, y: float) -> str:
     colour = REFUSED if edge.kind == "fusion-refused" else ACCEPTED if edge.kind == "fusion-accepted" else GREY
-    width = 5.4 * len(edge.label) + 10
+    width = _label_width(edge.label)
     return (
         f'<rect x="{_n(x - width / 2)}" y="{_n(y - 7)}" width="{_n(width)}" height="14" rx="3" fill="#fff6ef" '
         f'stroke="{colour}" stroke-width=".8"/>' + _text(x, y + 3.5, 9.5, 400, edge.label, fill="#5c2a08")

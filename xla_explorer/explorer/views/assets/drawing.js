@@ -50,22 +50,38 @@ function drawEdge(edge) {
     shape("path", { d: lineOf(p), class: "line", "stroke-width": num(width) }),
     shape("path", { d: `M${num(x - 3)} ${num(y - 6)}L${num(x)} ${num(y)}L${num(x + 3)} ${num(y - 6)}Z`, class: "tip" }),
   );
+  if (edge.label) {
+    const title = shape("title");
+    title.textContent = edge.label;
+    g.prepend(title);
+  }
   edge.el = g;
   return g;
 }
 
-function drawEdgeLabel(edge) {
-  const p = edge.points,
-    k = Math.max(2, Math.min(Math.floor(p.length / 4) * 2, p.length - 2)),
-    x = (p[k - 2] + p[k]) / 2,
-    y = (p[k - 1] + p[k + 1]) / 2,
-    width = 5.4 * [...edge.label].length + 10;
-  return shape(
-    "g",
-    { class: `xe-edge-label ${edge.kind}` },
-    shape("rect", { x: num(x - width / 2), y: num(y - 7), width: num(width), height: 14, rx: 3 }),
-    write(x, y + 3.5, "", edge.label),
-  );
+// The labels that have room, each on a piece of its line nearest to the middle: as label_places in svg.py.
+function drawEdgeLabels(edges) {
+  const drawn = [],
+    taken = [];
+  for (const edge of edges) {
+    if (!edge.label) continue;
+    const p = edge.points,
+      middle = Math.floor(p.length / 4) * 2,
+      half = (5.4 * [...edge.label].length + 10) / 2,
+      pieces = [];
+    for (let k = 2; k < p.length; k += 2) pieces.push(k);
+    pieces.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+    for (const k of pieces) {
+      const x = (p[k - 2] + p[k]) / 2,
+        y = (p[k - 1] + p[k + 1]) / 2;
+      if (taken.some(t => Math.abs(x - t.x) < half + t.half && Math.abs(y - t.y) < 15)) continue;
+      taken.push({ x, y, half });
+      const box = shape("rect", { x: num(x - half), y: num(y - 7), width: num(2 * half), height: 14, rx: 3 });
+      drawn.push(shape("g", { class: `xe-edge-label ${edge.kind}` }, box, write(x, y + 3.5, "", edge.label)));
+      break;
+    }
+  }
+  return drawn;
 }
 
 function more(x, y, count, node) {
@@ -152,7 +168,7 @@ export function drawScene(scene, status, hooks) {
     {},
     ...scene.edges.map(drawEdge),
     ...scene.nodes.map(node => drawNode(node, status, hooks)),
-    ...scene.edges.filter(e => e.label).map(drawEdgeLabel),
+    ...drawEdgeLabels(scene.edges),
   );
 }
 
