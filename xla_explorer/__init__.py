@@ -34,10 +34,10 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "diff": ("xla_explorer.explorer.comparison", "diff"),
     "doctor": ("xla_explorer.explorer.doctor", "doctor"),
     "evaluate": ("xla_explorer.hlo.evaluator", "evaluate"),
+    "example": ("xla_explorer.explorer.examples", "example"),
     "explore": ("xla_explorer.explorer.exploring", "explore"),
     "from_jax": ("xla_explorer.explorer.not_yet", "from_jax"),
     "graph": ("xla_explorer.explorer.graph", "graph"),
-    "hlo": ("xla_explorer.hlo.builder", "hlo"),
     "load": ("xla_explorer.explorer.loading", "load"),
     "optimize": ("xla_explorer.explorer.trace", "optimize"),
     "parse_hlo": ("xla_explorer.hlo.text", "parse_hlo"),
@@ -54,13 +54,16 @@ _PRIMITIVE_TYPES = (
     "f8e4m3", "f8e4m3fn", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "f8e3m4", "f8e8m0fnu",
 )
 
-__all__ = ["__version__", "load_ipython_extension", *_PUBLIC]  # noqa: PLE0604  # the table is the list
+__all__ = ["__version__", "hlo", "load_ipython_extension", *_PUBLIC]  # noqa: PLE0604  # the table is the list
 
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         module, attribute = _PUBLIC[name]
         value = getattr(importlib.import_module(module), attribute)
+    elif name == "hlo":
+        # The room itself, which is callable: an import of it sets this attribute anyway.
+        value = importlib.import_module("xla_explorer.hlo")
     elif name in _PRIMITIVE_TYPES:
         value = importlib.import_module("xla_explorer.hlo.primitive_type").PRIMITIVE_TYPES[name]
     else:
@@ -70,7 +73,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PUBLIC, *_PRIMITIVE_TYPES})
+    return sorted({*globals(), "hlo", *_PUBLIC, *_PRIMITIVE_TYPES})
 
 
 def load_ipython_extension(ipython: Any) -> None:
@@ -88,6 +91,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.comparison import compare as compare
     from xla_explorer.explorer.comparison import diff as diff
     from xla_explorer.explorer.doctor import doctor as doctor
+    from xla_explorer.explorer.examples import example as example
     from xla_explorer.explorer.exploring import explore as explore
     from xla_explorer.explorer.graph import graph as graph
     from xla_explorer.explorer.loading import load as load

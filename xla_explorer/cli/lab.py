@@ -7,16 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from xla_explorer.cli.resources import MODULES, NOTEBOOK, resource
+from xla_explorer.explorer.examples import TOUR_NOTEBOOK, example_path
 
 
 def copy_tour(folder: Path) -> Path:
-    """The notebook and its modules in a folder of the reader's; an existing notebook is kept. Returns its path."""
+    """The notebook in a folder of the reader's; one that is there already is kept. Returns its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (NOTEBOOK, *MODULES):
-        if not (folder / name).exists():
-            shutil.copyfile(resource(name), folder / name)
-    return folder / NOTEBOOK
+    copy = folder / TOUR_NOTEBOOK
+    if not copy.exists():
+        shutil.copyfile(example_path(TOUR_NOTEBOOK), copy)
+    return copy
 
 
 def lab(folder: Path, *, browser: bool, port: int | None) -> int:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from xla_explorer.cli.output import heading, print_frame, print_table
-from xla_explorer.cli.resources import MODULES, resource
 from xla_explorer.explorer.arguments import largest_error, random_arguments
+from xla_explorer.explorer.examples import EXAMPLES, example
 from xla_explorer.explorer.session import Session, compile
 from xla_explorer.explorer.views.quantities import byte_count, microseconds
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
-from xla_explorer.hlo.text import parse_hlo
 
 _TIMES = ("kernel", "opcode", "runs_on", "n", "median_us", "iqr_us", "bytes", "flops", "GB/s", "roofline_share", "line")
 
@@ -19,10 +18,9 @@ def tour(output: Path, repeats: int, *, every_row: bool = False) -> int:
     """Compile, explain, run, check and time the modules; write one page for the first. Returns the exit code."""
     good = True
     first: Session | None = None
-    for name in MODULES:
-        path = resource(name)
-        session = compile(parse_hlo(path.read_bytes(), name))
-        good &= _one(session, name, repeats, 200 if every_row else 14)
+    for name, file in EXAMPLES.items():
+        session = compile(example(name))
+        good &= _one(session, file, repeats, 200 if every_row else 14)
         first = first or session
     assert first is not None
     first.save(output)

@@ -63,6 +63,7 @@ class Session:
         self.source_lines = SourceLines(source)
         self.source_lines.learn(trace.module)
         self.last_profile: pandas.DataFrame | None = None
+        self.brief_once = False
 
     # -- running -------------------------------------------------------------------------------------------------------
     @property
@@ -331,7 +332,9 @@ class Session:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from xla_explorer.explorer.views.static_form import static_html
 
-        if self.__dict__.pop("brief_once", False):
+        if self.brief_once:
+            # A magic has just shown the parts that were asked for.
+            self.brief_once = False
             return {"text/plain": repr(self)}
         return {"text/plain": repr(self), "text/html": static_html(self.explorer_source)}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -28,12 +29,19 @@ CHECKED_FLOPS = 2e8
 
 
 @magics_class
-class HloMagics(Magics):  # type: ignore[misc]  # IPython is untyped here
+class HloMagics(Magics):
     """`%%hlo`, `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`."""
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
         self._at: dict[int, int] = {}
+
+    @property
+    def _names(self) -> dict[str, Any]:
+        """The reader's variables."""
+        assert self.shell is not None
+        names: dict[str, Any] = self.shell.user_ns
+        return names
 
     @magic_arguments()
     @argument("name", nargs="?", default="_hlo", help="variable that the session is bound to (default: _hlo)")
@@ -64,13 +72,13 @@ class HloMagics(Magics):  # type: ignore[misc]  # IPython is untyped here
                 sessions[backend] = compile("\n" + cell, backend, given.passes, given.journal, filename="<%%hlo>")
             except CompileFailedError as problem:
                 # What happened before the failure stays in the hands of the reader.
-                self.shell.user_ns[given.name] = problem.session
+                self._names[given.name] = problem.session
                 display(problem.session)
                 raise
         session = sessions[backends[0]]
-        self.shell.user_ns[given.name] = session
+        self._names[given.name] = session
         for backend in backends[1:]:
-            self.shell.user_ns[f"{given.name}_{backend}"] = sessions[backend]
+            self._names[f"{given.name}_{backend}"] = sessions[backend]
         if "gpu" in sessions and session.backend != "gpu":
             session.__dict__["gpu"] = sessions["gpu"]
         runnable = [s for s in sessions.values() if s.result is not None and s.result.executable is not None]
@@ -87,10 +95,10 @@ class HloMagics(Magics):  # type: ignore[misc]  # IPython is untyped here
 
     def _arguments(self, text: str) -> list[Any]:
         names = [name.strip() for name in text.split(",") if name.strip()]
-        missing = [name for name in names if name not in self.shell.user_ns]
+        missing = [name for name in names if name not in self._names]
         if missing:
             raise UsageError(f"argument --args: no variable is named {missing[0]!r}")
-        return [self.shell.user_ns[name] for name in names]
+        return [self._names[name] for name in names]
 
     def _run(self, session: Session, given: Any) -> None:
         arguments = self._arguments(given.args)
@@ -116,14 +124,15 @@ class HloMagics(Magics):  # type: ignore[misc]  # IPython is untyped here
             session.brief_once = False
             display(session)
         else:
-            make = {"graph": session.graph, "ir": session.llvm_ir, "asm": session.assembly, "ptx": session.ptx}
-            display(make[word]() if word in make else getattr(session, word))
+            make: dict[str, Callable[[], Any]] = {"graph": session.graph, "ir": session.llvm_ir, "asm": session.assembly, "ptx": session.ptx}
+            shown = make.get(word)
+            display(shown() if shown is not None else getattr(session, word))
 
     # -- line magics ---------------------------------------------------------------------------------------------------
     def _value(self, name: str) -> Any:
-        if name not in self.shell.user_ns:
+        if name not in self._names:
             raise UsageError(f"no variable is named {name!r}")
-        return self.shell.user_ns[name]
+        return self._names[name]
 
     @line_magic
     @one_diagnostic
