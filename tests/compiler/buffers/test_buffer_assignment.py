@@ -312,3 +312,17 @@ def test_the_journal_does_not_change_the_result() -> None:
     for seed in range(10):
         text = ProgramWriter(seed).text()
         assert compiled(text).to_text() == compiled(text, context=PassContext(Journal("decisions"))).to_text()
+
+
+def test_a_bitcast_between_layouts_keeps_its_meaning() -> None:
+    text = """HloModule m
+ENTRY e {
+  x = f32[3,5]{0,1} parameter(0)
+  n = f32[3,5]{0,1} negate(x)
+  b = f32[5,3]{1,0} bitcast(n)
+  c = f32[15]{0} bitcast(n)
+  d = f32[3,5]{0,1} bitcast(c)
+  ROOT r = (f32[5,3], f32[15], f32[3,5]) tuple(b, c, d)
+}"""
+    assigned(text, np.arange(15, dtype=np.float32).reshape(3, 5))
+    assigned(text, np.arange(15, dtype=np.float32).reshape(3, 5), passes=("layout-assignment", *_LATE))

@@ -39,6 +39,7 @@ class LayoutAssignment:
         parameters, result = _wanted(module)
         changed = False
         for computation in module.computations.values():
+            changed |= _spell_out_bitcasts(computation)
             for i in list(computation.instructions.values()):
                 changed |= _normalise(computation, i)
         entry = module.entry
@@ -71,6 +72,30 @@ def _wanted(module: HloModule) -> tuple[list[Shape], Shape]:
         if said_result.base is result.base:
             result = said_result
     return parameters, result
+
+
+def _spell_out_bitcasts(computation: HloComputation) -> bool:
+    """A bitcast means what its layouts say; before they become row-major it is written as transposes around a row-major one."""
+    changed = False
+    for i in list(computation.instructions.values()):
+        if i.opcode is not BITCAST or not i.shape.is_array:
+            continue
+        source = i.operands[0]
+        if source.shape.base is source.shape and i.shape.base is i.shape:
+            continue
+        stored, order = _physical(source.shape)
+        wanted, wanted_order = _physical(i.shape)
+        value = source
+        if order != tuple(range(len(order))):
+            value = computation.add(TRANSPOSE, stored, (source,), attributes_of({"dimensions": order}), metadata=i.metadata)
+        if stored is not wanted:
+            value = computation.add(BITCAST, wanted, (value,), metadata=i.metadata)
+        if wanted_order != tuple(range(len(wanted_order))):
+            value = computation.add(TRANSPOSE, i.shape, (value,), attributes_of({"dimensions": _inverse(wanted_order)}), metadata=i.metadata)
+        computation.replace(i, value)
+        computation.remove(i)
+        changed = True
+    return changed
 
 
 def _normalise(computation: HloComputation, i: HloInstruction) -> bool:
