@@ -26,6 +26,8 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule
 
+LONG_PROGRAM = 150  # steps from which the entry function itself is not optimised (its kernels are)
+
 
 class SliceLike(Protocol):
     """Where one array lives. allocation kinds: `parameter`, `output`, `constant`, `arena`."""
@@ -341,7 +343,9 @@ class HostProgramWriter:
                       *kernel.lines, "}", ""]
             origins += [instruction, instruction, *kernel.origins, instruction, None]
         body, body_origins = self.w.body_lines()
-        lines += [f"define i32 @{self.name}(ptr noalias %table) nounwind {{", "entry:", *body, "}", ""]
+        # LLVM's time grows faster than the number of calls in one function, and there is nothing to gain in a long list of calls.
+        attributes = "nounwind optnone noinline" if len(self.rows) > LONG_PROGRAM else "nounwind"
+        lines += [f"define i32 @{self.name}(ptr noalias %table) {attributes} {{", "entry:", *body, "}", ""]
         origins += [None, None, *body_origins, None, None]
         if math:
             text, math_declarations = _split_declarations(vector_math_module(tuple(math)))
