@@ -8,11 +8,15 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.shape import Shape, ShapeError, parse_shape
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.lexical import NAME, balanced_end, skip_blank
+from xla_explorer.hlo.text.lexical import NAME, NAME_PATTERN, balanced_end, skip_blank
 from xla_explorer.hlo.text.shape_text import read_shape
 
+# As XLA prints it, on one line and without layouts in the signature.
+_ORDINARY = re.compile(
+    rf"(ENTRY )?+%?+({NAME_PATTERN}) (?:\([^{{}}\"\n]*?\) -> ([^{{}}\"\n/]*[\])]) )?+\{{[ \t]*+\n", re.ASCII
+)
 _ENTRY = re.compile(r"ENTRY(?=[\s%/{(])")
 
 
@@ -30,6 +34,17 @@ class ComputationHeader(NamedTuple):
 
 def read_computation_header(text: str, start: int) -> ComputationHeader:
     """The header at `start`. TextProblem where there is none. The parameter list is skipped: the body says the same."""
+    ordinary = _ORDINARY.match(text, start)
+    if ordinary is not None:
+        is_entry, found, result_text = ordinary.groups()
+        try:
+            declared = parse_shape(result_text) if result_text else None
+        except ShapeError:
+            declared = None  # read again below, which finds the place
+        if declared is not None or not result_text:
+            return ComputationHeader(
+                is_entry is not None, found, ordinary.start(2), declared, ordinary.start(3), start, ordinary.end()
+            )
     at = start
     entry = _ENTRY.match(text, at)
     if entry is not None:
