@@ -54,9 +54,10 @@ ALWAYS_DUPLICABLE: frozenset[OpcodeSpec] = frozenset({BROADCAST, IOTA, RESHAPE, 
 
 def is_consumer(i: HloInstruction) -> bool:
     """Whether it may be the root of a fused computation: the opcode is emitted as a loop over its row-major result."""
-    if i.opcode not in CONSUMERS or i.shape.base is not i.shape or not (i.shape.is_array or i.opcode is REDUCE):
+    shape = i.shape
+    if i.opcode not in CONSUMERS or shape.base is not shape or True in shape.dynamic or not (shape.is_array or i.opcode is REDUCE):
         return False
-    return i.opcode is not BITCAST_CONVERT or i.shape.dimensions == i.operands[0].shape.dimensions
+    return i.opcode is not BITCAST_CONVERT or shape.dimensions == i.operands[0].shape.dimensions
 
 
 def is_small_constant(i: HloInstruction) -> bool:

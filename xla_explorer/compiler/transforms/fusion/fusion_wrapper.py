@@ -23,7 +23,7 @@ def is_not_elemental(i: HloInstruction) -> Reason | None:
     if not fusible.has_default_layout(i):
         return refuse("layout-differs", f"%{i.name} has layout {i.shape.layout}, a fusion is row-major inside")
     if not fusible.is_consumer(i):
-        return refuse("consumer-not-fusible", f"%{i.name} changes the width of elements")
+        return refuse("consumer-not-fusible", f"%{i.name} has a dynamic dimension or changes the width of elements")
     return None
 
 
