@@ -96,6 +96,9 @@ class CpuExecutable:
             self._table[program.constant_slot + k] = self._constants[k].__array_interface__["data"][0]
         self._arena = _ARENA.take(max(assignment.arena_size, 64))
         self._table[program.arena_slot] = self._arena.address
+        if program.scratch_bytes:
+            self._scratch = _ARENA.take(program.scratch_bytes)
+            self._table[program.scratch_slot] = self._scratch.address
         self._evaluator = Evaluator()
         self._failure: BaseException | None = None
         self._callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64)(self._evaluate)
