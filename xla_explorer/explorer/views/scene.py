@@ -237,36 +237,41 @@ def _level(tree: _Tree, container: Key | None, options: SceneOptions, memory: Me
 
 
 def _start(tree: _Tree, keys: list[Key], downs: list[list[int]], focus: int | None) -> list[int]:
-    """Where a neighbourhood grows from: the focus if it is in this level, else what nothing in it reads."""
+    """Where a neighbourhood grows from: the focus if it is in this level, else what nothing reads, the last first."""
     if focus is not None:
         for k, key in enumerate(keys):
             if focus in tree.members[key]:
                 return [k]
-    return [k for k in range(len(keys)) if not downs[k]]
+    return [k for k in range(len(keys) - 1, -1, -1) if not downs[k]]
 
 
 def _neighbourhood(ups: list[list[int]], downs: list[list[int]], start: list[int], budget: int) -> list[bool]:
-    """Rings of operands and users until the budget is spent; users are not followed from what has very many."""
+    """Rings of operands and users until the budget is spent; users are not followed from what has very many.
+
+    The rings grow from one start at a time, so that what is drawn hangs together.
+    """
     count = len(ups)
     if count <= budget:
         return [True] * count
     shown, left = [False] * count, budget
-    ring: list[int] = []
-    for k in start:
-        if left > 0 and not shown[k]:
-            shown[k] = True
-            left -= 1
-            ring.append(k)
-    while ring and left > 0:
-        after: list[int] = []
-        for k in ring:
-            for near in (ups[k], downs[k] if len(downs[k]) <= MANY_USERS else []):
-                for u in near:
-                    if left > 0 and not shown[u]:
-                        shown[u] = True
-                        left -= 1
-                        after.append(u)
-        ring = after
+    for seed in start:
+        if left <= 0:
+            break
+        if shown[seed]:
+            continue
+        shown[seed] = True
+        left -= 1
+        ring = [seed]
+        while ring and left > 0:
+            after: list[int] = []
+            for k in ring:
+                for near in (ups[k], downs[k] if len(downs[k]) <= MANY_USERS else []):
+                    for u in near:
+                        if left > 0 and not shown[u]:
+                            shown[u] = True
+                            left -= 1
+                            after.append(u)
+            ring = after
     return shown
 
 

@@ -138,25 +138,25 @@ function neighbourhood(ups, downs, start, budget) {
   const count = ups.length;
   if (count <= budget) return new Array(count).fill(true);
   const shown = new Array(count).fill(false);
-  let left = budget,
-    ring = [];
-  for (const k of start)
-    if (left > 0 && !shown[k]) {
-      shown[k] = true;
-      left--;
-      ring.push(k);
+  let left = budget;
+  for (const seed of start) {
+    if (left <= 0) break;
+    if (shown[seed]) continue;
+    shown[seed] = true;
+    left--;
+    let ring = [seed];
+    while (ring.length && left > 0) {
+      const after = [];
+      for (const k of ring)
+        for (const near of [ups[k], downs[k].length <= MANY_USERS ? downs[k] : []])
+          for (const u of near)
+            if (left > 0 && !shown[u]) {
+              shown[u] = true;
+              left--;
+              after.push(u);
+            }
+      ring = after;
     }
-  while (ring.length && left > 0) {
-    const after = [];
-    for (const k of ring)
-      for (const near of [ups[k], downs[k].length <= MANY_USERS ? downs[k] : []])
-        for (const u of near)
-          if (left > 0 && !shown[u]) {
-            shown[u] = true;
-            left--;
-            after.push(u);
-          }
-    ring = after;
   }
   return shown;
 }
@@ -166,7 +166,10 @@ function startOf(tree, keys, downs, focus) {
     const k = keys.findIndex(key => tree.members.get(key).includes(focus));
     if (k >= 0) return [k];
   }
-  return keys.map((_, k) => k).filter(k => !downs[k].length);
+  return keys
+    .map((_, k) => k)
+    .filter(k => !downs[k].length)
+    .reverse();
 }
 
 function elementOf(tree, key) {
