@@ -47,7 +47,8 @@ def ordinary_text(count: int, seed: int = 3) -> str:
                 lines.append(f"  %{name} = f32[8,4]{{1,0}} broadcast(%r.{number}), dimensions={{0}}{metadata}")
             case _:
                 lines.append(
-                    f"  %{name} = f32[8,4]{{0,1}} transpose(%{operand}), dimensions={{1,0}}, sharding={{replicated}}{metadata}"
+                    f"  %{name} = f32[8,4]{{0,1}} transpose(%{operand}), dimensions={{1,0}}, "
+                    f"sharding={{replicated}}{metadata}"
                 )
         names.append(name)
     return "\n".join([*lines, f"  ROOT %root = f32[8,4]{{1,0}} copy(%{names[-1]})", "}", "", ""])

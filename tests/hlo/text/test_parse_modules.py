@@ -59,8 +59,10 @@ def root_line(module: HloModule) -> str:
             "ROOT %d = f32[4]{0} negate(%p), new_thing={a=[1,2], b}",
         ),
         (
-            'p = f32[2] parameter(0), sharding={devices=[2]<=[2]}, metadata={op_name="a, metadata=b" source_line=3}, backend_config={"x":{"y":2}}',
-            'ROOT %p = f32[2]{0} parameter(0), sharding={devices=[2]<=[2]}, metadata={op_name="a, metadata=b" source_line=3}, '
+            'p = f32[2] parameter(0), sharding={devices=[2]<=[2]}, metadata={op_name="a, metadata=b" source_line=3}, '
+            'backend_config={"x":{"y":2}}',
+            "ROOT %p = f32[2]{0} parameter(0), sharding={devices=[2]<=[2]}, "
+            'metadata={op_name="a, metadata=b" source_line=3}, '
             'backend_config={"x":{"y":2}}',
         ),
         (
@@ -95,7 +97,8 @@ def test_conditional_prints_as_its_selector_wants() -> None:
     assert [c.name for c in two.entry.root.called] == ["b", "c"]
     assert root_line(two).endswith("true_computation=%b, false_computation=%c")
     many = entry(
-        "p = s32[] parameter(0)\n x = f32[] parameter(1)\n ROOT r = f32[] conditional(p, x, x), branch_computations={b, %c}",
+        "p = s32[] parameter(0)\n x = f32[] parameter(1)\n"
+        " ROOT r = f32[] conditional(p, x, x), branch_computations={b, %c}",
         branch,
     )
     assert root_line(many).endswith("branch_computations={%b, %c}")
@@ -139,8 +142,10 @@ def test_asynchronous_sugar_round_trips() -> None:
 
 def test_headers() -> None:
     text = (
-        'HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, must-alias) }, replica_count=2, frontend_attributes={a="b"}\n'
-        '\nFileNames\n1 "a.py"\n\nFunctionNames\n1 "f"\n\nFileLocations\n1 {file_name_id=1 function_name_id=1 line=3}\n\n'
+        "HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, must-alias) }, replica_count=2, "
+        'frontend_attributes={a="b"}\n'
+        '\nFileNames\n1 "a.py"\n\nFunctionNames\n1 "f"\n\n'
+        "FileLocations\n1 {file_name_id=1 function_name_id=1 line=3}\n\n"
         "StackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n"
         "ENTRY e {\n p = f32[2] parameter(0), metadata={stack_frame_id=1}\n ROOT r = (f32[2]) tuple(p)\n}"
     )
@@ -191,7 +196,10 @@ def test_other_line_ends_and_bytes(end: str) -> None:
 
 
 def test_lines_are_those_of_the_source() -> None:
-    text = "HloModule m\n\nENTRY e { // here\n  p = f32[2] parameter(0)\n\n  /* two\n lines */\n  q = f32[2]\n    negate(p)\n  ROOT r = f32[2] abs(q)\n}\n"
+    text = (
+        "HloModule m\n\nENTRY e { // here\n  p = f32[2] parameter(0)\n\n  /* two\n lines */\n"
+        "  q = f32[2]\n    negate(p)\n  ROOT r = f32[2] abs(q)\n}\n"
+    )
     module = parse_hlo(text)
     assert {i.name: i.line for i in module.instructions()} == {"p": 4, "q": 8, "r": 10}
     for i in module.instructions():
