@@ -43,6 +43,8 @@ def default_simplification_pipeline() -> PassPipeline:
             make_pass("call-inliner"),
             make_pass("logistic-expander"),
             simplification(),
+            # After the rules have merged transposes; what is left beside a dot is read in place.
+            make_pass("transpose-folding"),
             # When loops are as small as they get, so that the counts stay right.
             make_pass("while-loop-trip-count-annotator"),
         ),

@@ -222,3 +222,44 @@ def test_passes_are_linear_in_practice(count: int) -> None:
     trace = run("default", "\n".join(lines))
     assert opcodes(trace) == ["negate"]
     assert trace.step("algsimp").rewrites == count - 1
+
+
+def test_a_dot_reads_its_transposed_operand_in_place() -> None:
+    trace = run(
+        "transpose-folding",
+        "a = f32[5,3] parameter(0)\nb = f32[4,5] parameter(1)\nat = f32[3,5] transpose(a), dimensions={1,0}\n"
+        "bt = f32[5,4] transpose(b), dimensions={1,0}\n"
+        "ROOT d = f32[3,4] dot(at, bt), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    )
+    assert opcodes(trace) == ["dot"]
+    a, b = [np.random.default_rng(k).normal(size=s).astype(np.float32) for k, s in ((0, (5, 3)), (1, (4, 5)))]
+    np.testing.assert_allclose(np.asarray(evaluate(trace.module, a, b)), a.T @ b.T, rtol=1e-5)
+
+
+def test_heads_of_attention_are_read_in_place() -> None:
+    trace = run(
+        "transpose-folding",
+        "q = f32[2,7,3,4] parameter(0)\nk = f32[2,7,3,4] parameter(1)\n"
+        "qt = f32[2,3,7,4] transpose(q), dimensions={0,2,1,3}\n"
+        "kt = f32[2,3,4,7] transpose(k), dimensions={0,2,3,1}\n"
+        "ROOT d = f32[2,3,7,7] dot(qt, kt), lhs_batch_dims={0,1}, lhs_contracting_dims={3}, "
+        "rhs_batch_dims={0,1}, rhs_contracting_dims={2}",
+    )
+    assert opcodes(trace) == ["dot"]
+    q, k = [np.random.default_rng(n).normal(size=(2, 7, 3, 4)).astype(np.float32) for n in (0, 1)]
+    np.testing.assert_allclose(
+        np.asarray(evaluate(trace.module, q, k)), np.einsum("bqhd,bkhd->bhqk", q, k), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_a_transpose_that_the_result_shows_stays() -> None:
+    trace = run(
+        "transpose-folding",
+        "a = f32[5,3,2] parameter(0)\nb = f32[5] parameter(1)\nat = f32[2,3,5] transpose(a), dimensions={2,1,0}\n"
+        "ROOT d = f32[2,3] dot(at, b), lhs_contracting_dims={2}, rhs_contracting_dims={0}",
+    )
+    assert trace.journal is not None and not trace.changed
+    assert (
+        trace.journal.events[-1].reason is not None
+        and trace.journal.events[-1].reason.code == "free-dimensions-reordered"
+    )

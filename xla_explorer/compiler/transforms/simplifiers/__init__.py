@@ -7,6 +7,7 @@ from xla_explorer.compiler.transforms.simplifiers import (
     constant_folding,
     dead_code,
     reshape_mover,
+    transpose_folding,
     tuple_simplifier,
     zero_sized,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "constant_folding",
     "dead_code",
     "reshape_mover",
+    "transpose_folding",
     "tuple_simplifier",
     "zero_sized",
 ]

@@ -18,6 +18,7 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     contractions,
     division,
     dynamic_slicing,
+    layouts,
     logic,
     reductions,
     reshaping,
@@ -42,6 +43,7 @@ ALGEBRAIC_RULES = RuleSet.of_modules(
     reductions,
     contractions,
     tuples,
+    layouts,
 )
 
 

@@ -9,8 +9,17 @@ from xla_explorer.compiler.rewriting.construction import splat_constant
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.guards import boolean, keeps_shape
-from xla_explorer.compiler.rewriting.operators import compare, convert, not_, reduce_precision, select
-from xla_explorer.compiler.rewriting.patterns import any_, scalar
+from xla_explorer.compiler.rewriting.operators import (
+    and_,
+    compare,
+    convert,
+    maximum,
+    minimum,
+    not_,
+    reduce_precision,
+    select,
+)
+from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import is_non_negative
 from xla_explorer.foundation.reason import Reason, refuse
@@ -288,3 +297,86 @@ def rounds_nothing(i: HloInstruction) -> bool:
 def reduce_precision_to_own(x: HloInstruction) -> HloInstruction:
     """reduce-precision that keeps all bits of the type becomes x."""
     return x
+
+
+def right_is_non_negative(i: HloInstruction) -> bool:
+    """The right operand is known to be non-negative; it may be NaN."""
+    return is_ordinary(i) and is_non_negative(i.operands[1])
+
+
+def right_is_a_non_negative_number(i: HloInstruction) -> bool:
+    """The right operand is known to be non-negative, and no NaN can be there."""
+    return right_is_non_negative(i) and not i.operands[1].shape.element_type.is_float
+
+
+@rule(
+    compare(scalar(0), any_(), direction="GT").that(right_is_non_negative),
+    exactness=Exactness.BITWISE,
+    before=_U + filled("zero", "u32[4]", 0) + "ROOT r = pred[4] compare(zero, x), direction=GT",
+    after=_U + _ROOT_FALSE,
+)
+def zero_above_non_negative(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+    """0 > x becomes false when x is known to be non-negative."""
+    return splat_constant(computation, instruction.shape, False)
+
+
+@rule(
+    compare(scalar(0), any_(), direction="LE").that(right_is_a_non_negative_number),
+    exactness=Exactness.BITWISE,
+    before=_U + filled("zero", "u32[4]", 0) + "ROOT r = pred[4] compare(zero, x), direction=LE",
+    after=_U + _ROOT_TRUE,
+)
+def zero_at_most_non_negative(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+    """0 <= x becomes true when x is known to be non-negative."""
+    return splat_constant(computation, instruction.shape, True)
+
+
+_XY = parameters("f32[4]", "x", "y")
+
+
+def is_of_integers(i: HloInstruction) -> bool:
+    """Both comparisons are of integers."""
+    return all(o.operands[0].shape.element_type.is_integer for o in i.operands)
+
+
+@rule(
+    compare(maximum(any_("a"), any_("b")), any_("a"), direction="GT").that(is_ordinary),
+    exactness=Exactness.BITWISE,
+    before=_XY + "m = f32[4] maximum(x, y)\nROOT r = pred[4] compare(m, x), direction=GT",
+    after=_XY + "ROOT r = pred[4] compare(y, x), direction=GT",
+)
+def maximum_above_operand(
+    computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
+    """max(a, b) > a becomes b > a."""
+    return computation.add("compare", instruction.shape, (b, a), instruction.attributes)
+
+
+@rule(
+    compare(any_("a"), minimum(any_("a"), any_("b")), direction="GT").that(is_ordinary),
+    exactness=Exactness.BITWISE,
+    before=_XY + "m = f32[4] minimum(x, y)\nROOT r = pred[4] compare(x, m), direction=GT",
+    after=_XY + "ROOT r = pred[4] compare(x, y), direction=GT",
+)
+def operand_above_minimum(
+    computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
+    """a > min(a, b) becomes a > b."""
+    return computation.add("compare", instruction.shape, (a, b), instruction.attributes)
+
+
+@rule(
+    and_(compare(any_("x"), splat("a"), direction="LT"), compare(any_("x"), splat("b"), direction="LT")).that(
+        is_of_integers
+    ),
+    exactness=Exactness.BITWISE,
+    before=_N
+    + filled("a", "s32[4]", 10)
+    + filled("b", "s32[4]", 100)
+    + "c = pred[4] compare(x, a), direction=LT\nd = pred[4] compare(x, b), direction=LT\nROOT r = pred[4] and(c, d)",
+    after=_N + filled("a", "s32[4]", 10) + "ROOT c = pred[4] compare(x, a), direction=LT",
+)
+def both_below(instruction: HloInstruction, a: HloInstruction, b: HloInstruction) -> HloInstruction:
+    """x < A and x < B becomes x < min(A, B), for integer constants."""
+    smaller = a if uniform_value(a) <= uniform_value(b) else b
+    return next(o for o in instruction.operands if o.operands[1] is smaller)

@@ -9,8 +9,8 @@ from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.guards import inexact_type, real_type
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
-from xla_explorer.compiler.rewriting.operators import divide, exponential, power, remainder, rsqrt, sqrt
-from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, varying
+from xla_explorer.compiler.rewriting.operators import divide, exponential, iota, power, remainder, rsqrt, sqrt
+from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, uniform_value, varying
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import power_of_two
 from xla_explorer.foundation.reason import Reason, refuse
@@ -299,3 +299,21 @@ def signed_remainder_to_mask(computation: HloComputation, x: HloInstruction, c: 
     exponent = power_of_two(c)
     assert exponent is not None
     return _through_magnitude(computation, x, "and", (1 << exponent) - 1)
+
+
+def counts_below_the_divisor(i: HloInstruction) -> bool:
+    """An iota of fewer steps than the constant divisor."""
+    counts, value = i.operands[0], uniform_value(i.operands[1])
+    size = counts.shape.dimensions[int(counts.attributes["iota_dimension"])]
+    return isinstance(value, int) and not isinstance(value, bool) and value >= size
+
+
+@rule(
+    remainder(iota(name="counts"), splat()).that(counts_below_the_divisor),
+    exactness=Exactness.BITWISE,
+    before="i = s32[4] iota(), iota_dimension=0\n" + filled("c", "s32[4]", 5) + "ROOT r = s32[4] remainder(i, c)",
+    after="ROOT i = s32[4] iota(), iota_dimension=0",
+)
+def remainder_of_iota(counts: HloInstruction) -> HloInstruction:
+    """iota rem C becomes the iota when it does not reach C."""
+    return counts

@@ -9,8 +9,8 @@ from xla_explorer.compiler.rewriting.construction import broadcast, scalar_const
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled, parameters, scalar_constant_text
 from xla_explorer.compiler.rewriting.guards import static
-from xla_explorer.compiler.rewriting.operators import dynamic_slice, dynamic_update_slice
-from xla_explorer.compiler.rewriting.patterns import BROADCAST, is_varying
+from xla_explorer.compiler.rewriting.operators import add, dynamic_slice, dynamic_update_slice
+from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_, is_varying, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import as_integer, same_value
@@ -20,6 +20,7 @@ from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension, SliceDimension
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import PRED
 
 _X = parameters("f32[8]", "x")
 _ROOT_X = _X.replace("x =", "ROOT x =")
@@ -214,3 +215,31 @@ def dynamic_slice_of_its_update(outer: HloInstruction) -> HloInstruction | None:
         return None
     mine, other = start_operands(outer), start_operands(inner)
     return inner.operands[1] if len(mine) == len(other) and all(map(same_value, mine, other)) else None
+
+
+def updates_zeros(i: HloInstruction) -> bool:
+    """The array updated is zero everywhere."""
+    return uniform_value(i.operands[0]) == 0 and i.shape.element_type is not PRED
+
+
+@rule(
+    add(any_("x"), dynamic_update_slice(name="updated").that(updates_zeros).one_use()),
+    exactness=Exactness.NUMERIC,
+    when=(static,),
+    before=_X
+    + "u = f32[3] parameter(1)\ni = s32[] parameter(2)\n"
+    + filled("z", "f32[8]", 0)
+    + "d = f32[8] dynamic-update-slice(z, u, i)\nROOT r = f32[8] add(x, d)",
+    after=_X
+    + "u = f32[3] parameter(1)\ni = s32[] parameter(2)\ns = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}\n"
+    + "a = f32[3] add(s, u)\nROOT r = f32[8] dynamic-update-slice(x, a, i)",
+)
+def add_update_of_zeros(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, updated: HloInstruction
+) -> HloInstruction:
+    """x + (zeros updated by u) becomes x with u added in place."""
+    update, starts = updated.operands[1], updated.operands[2:]
+    sizes = attributes_of({"dynamic_slice_sizes": update.shape.dimensions})
+    part = computation.add("dynamic-slice", update.shape, (x, *starts), sizes)
+    total = computation.add("add", update.shape, (part, update))
+    return computation.add("dynamic-update-slice", instruction.shape, (x, total, *starts), updated.attributes)

@@ -13,7 +13,7 @@ from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import parameters, scalar_constant_text
 from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
-from xla_explorer.compiler.rewriting.operators import negate, reduce, reduce_window
+from xla_explorer.compiler.rewriting.operators import map_, negate, reduce, reduce_window
 from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
 from xla_explorer.compiler.rewriting.patterns import any_, scalar, uniform_value
@@ -325,3 +325,27 @@ def has_windows_of_one(i: HloInstruction) -> bool:
 def reduce_window_of_ones(x: HloInstruction) -> HloInstruction:
     """A reduce-window whose windows hold one element becomes x when the initial value is the identity."""
     return x
+
+
+def applies_one_operation(i: HloInstruction) -> bool:
+    """The computation is one elementwise operation on its parameters."""
+    root = i.called[0].root
+    return (
+        root.opcode.elementwise
+        and not root.called
+        and bool(root.operands)
+        and all(o.opcode.name == "parameter" for o in root.operands)
+    )
+
+
+@rule(
+    map_().that(applies_one_operation),
+    exactness=Exactness.BITWISE,
+    before=_SUM + parameters("f32[4]", "x", "y") + "ROOT r = f32[4] map(x, y), dimensions={0}, to_apply=sum",
+    after=_SUM + parameters("f32[4]", "x", "y") + "ROOT r = f32[4] add(x, y)",
+)
+def map_of_one_operation(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+    """map with a computation of one operation becomes that operation on arrays."""
+    root = instruction.called[0].root
+    operands = [instruction.operands[int(o.payload)] for o in root.operands]
+    return computation.add(root.opcode, instruction.shape, operands, root.attributes)

@@ -1,0 +1,93 @@
+"""Rules that hold after layout assignment: moves that leave every byte where it is become bitcasts.
+
+Source: algebraic_simplifier.cc, HandleReshape, HandleTranspose, HandleCopy with is_layout_sensitive.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.operators import copy
+from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
+from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
+from xla_explorer.compiler.rewriting.patterns import any_
+from xla_explorer.compiler.rewriting.rule import rule
+from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import Shape
+
+
+def _order_of_large(shape: Shape) -> list[int]:
+    """Dimensions of more than one element, the fastest first."""
+    return [d for d in shape.layout.minor_to_major if shape.dimensions[d] != 1]
+
+
+def lies_row_major(shape: Shape) -> bool:
+    """The bytes are in row-major order, dimensions of size one aside."""
+    order = _order_of_large(shape)
+    return not shape.layout.properties and order == sorted(order, reverse=True) and not any(shape.dynamic)
+
+
+def both_lie_row_major(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
+    """Operand and result are in row-major order."""
+    for i in (instruction, x):
+        if not lies_row_major(i.shape):
+            return refuse("layout-differs", f"%{i.name} is {i.shape}, whose bytes are not in row-major order")
+    return None
+
+
+@rule(
+    reshape_of(any_("x")),
+    exactness=Exactness.BITWISE,
+    layout="sensitive",
+    when=(both_lie_row_major,),
+    before="x = f32[3,4] parameter(0)\nROOT r = f32[2,6] reshape(x)",
+    after="x = f32[3,4] parameter(0)\nROOT r = f32[2,6] bitcast(x)",
+)
+def reshape_to_bitcast(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+    """A reshape between row-major arrays becomes a bitcast."""
+    return computation.add("bitcast", instruction.shape, (x,))
+
+
+def the_layout_undoes_it(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
+    """The layouts differ by the same permutation, so every byte stays."""
+    permutation = dimensions_of(instruction)
+    moved = [permutation[d] for d in _order_of_large(instruction.shape)]
+    if instruction.shape.layout.properties == x.shape.layout.properties and moved == _order_of_large(x.shape):
+        return None
+    return refuse("bytes-move", f"%{instruction.name} moves bytes from {x.shape} to {instruction.shape}")
+
+
+@rule(
+    transpose_of(any_("x")),
+    exactness=Exactness.BITWISE,
+    layout="sensitive",
+    when=(the_layout_undoes_it,),
+    before="x = f32[3,4]{1,0} parameter(0)\nROOT r = f32[4,3]{0,1} transpose(x), dimensions={1,0}",
+    after="x = f32[3,4]{1,0} parameter(0)\nROOT r = f32[4,3]{0,1} bitcast(x)",
+)
+def transpose_to_bitcast(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+    """A transpose whose result layout is transposed as well becomes a bitcast."""
+    return computation.add("bitcast", instruction.shape, (x,))
+
+
+def no_byte_moves(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
+    """The layouts differ in dimensions of size one only."""
+    mine, other = instruction.shape, x.shape
+    if mine.layout.properties == other.layout.properties and _order_of_large(mine) == _order_of_large(other):
+        return None
+    return refuse("bytes-move", f"%{instruction.name} moves bytes from {other} to {mine}")
+
+
+@rule(
+    copy(any_("x")),
+    exactness=Exactness.BITWISE,
+    layout="sensitive",
+    when=(no_byte_moves,),
+    before="x = f32[3,1]{1,0} parameter(0)\nROOT r = f32[3,1]{0,1} copy(x)",
+    after="x = f32[3,1]{1,0} parameter(0)\nROOT r = f32[3,1]{0,1} bitcast(x)",
+)
+def copy_to_bitcast(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+    """A copy to a layout that places every byte alike becomes a bitcast."""
+    return computation.add("bitcast", instruction.shape, (x,))
