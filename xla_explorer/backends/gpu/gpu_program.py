@@ -19,18 +19,29 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-_RENAMES_MEMORY = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "domain",
-                             "add-dependency"})
+_RENAMES_MEMORY = frozenset(
+    {
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "after-all",
+        "opt-barrier",
+        "domain",
+        "add-dependency",
+    }
+)
 _CONTROL_FLOW = frozenset({"while", "conditional", "call"})
 
 
 class Thunk(NamedTuple):
-    """One thing to do. kind: `kernel`, `copy` (device to device), `while` (bodies: condition, body), `conditional` (a body per
-    branch), `call` (one body), `unsupported` (nothing can: see reason).
+    """One thing to do. kind: `kernel`, `copy` (device to device), `while` (bodies: condition, body), `conditional` (a
+    body per branch), `call` (one body), `unsupported` (nothing can: see reason).
 
-    arguments: kernels: memory of each parameter, in order. copies: source, target. while and conditional: where the predicate or
-    branch index is. handed_over: (source, target) slices to copy when a body is done, where they differ; one tuple per body.
-    reason: why not something better (a library), or why not at all.
+    arguments: kernels: memory of each parameter, in order. copies: source, target. while and conditional: where the
+    predicate or branch index is. handed_over: (source, target) slices to copy when a body is done, where they differ;
+    one tuple per body. reason: why not something better (a library), or why not at all.
     """
 
     kind: str
@@ -43,7 +54,8 @@ class Thunk(NamedTuple):
 
 
 class GpuProgram(NamedTuple):
-    """thunks: of the entry. kernels: each distinct one, in the order of the module. lines, origins: the LLVM IR module."""
+    """thunks: of the entry. kernels: each distinct one, in the order of the module. lines, origins: the LLVM IR
+    module."""
 
     thunks: tuple[Thunk, ...]
     kernels: tuple[GpuKernel, ...]
@@ -86,7 +98,7 @@ def kernel_is_emitted_for_gpu(i: HloInstruction) -> Reason | None:
     """None when a PTX kernel can be written for the instruction."""
     if i.opcode.name in _RENAMES_MEMORY or i.opcode.name in _CONTROL_FLOW or i.opcode.name == "copy":
         return None
-    return kernel_is_emitted(i)
+    return kernel_is_emitted(i, "gpu")
 
 
 def library_choice(i: HloInstruction) -> Reason | None:
@@ -95,8 +107,13 @@ def library_choice(i: HloInstruction) -> Reason | None:
     if name not in ("dot", "convolution"):
         return None
     library = "cuBLAS" if name == "dot" else "cuDNN"
-    return refuse("library-not-called-yet", f"%{i.name}: XLA would call {library} for this {name}; there is no {library} call yet, so it is a "
-                                            f"loop kernel, one thread per result element", library=library, opcode=name)
+    return refuse(
+        "library-not-called-yet",
+        f"%{i.name}: XLA would call {library} for this {name}; there is no {library} call yet, so it is a "
+        f"loop kernel, one thread per result element",
+        library=library,
+        opcode=name,
+    )
 
 
 class GpuProgramWriter:
@@ -121,7 +138,9 @@ class GpuProgramWriter:
                 continue
             if name in _CONTROL_FLOW:
                 thunks.extend(self._control_flow(i))
-            elif name == "copy" and (not i.shape.is_array or i.shape.layout is i.operands[0].shape.layout or i.shape.rank <= 1):
+            elif name == "copy" and (
+                not i.shape.is_array or i.shape.layout is i.operands[0].shape.layout or i.shape.rank <= 1
+            ):
                 pairs = zip(self._leaves(i.operands[0]), self._leaves(i), strict=True)
                 thunks.extend([Thunk("copy", i, arguments=pair) for pair in pairs if pair[0] != pair[1]])
             else:
@@ -131,7 +150,9 @@ class GpuProgramWriter:
     def _leaves(self, i: HloInstruction) -> list[BufferSlice]:
         return [self.assignment.slice_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array]
 
-    def _handed_over(self, source: HloInstruction, target: HloInstruction) -> tuple[tuple[BufferSlice, BufferSlice], ...]:
+    def _handed_over(
+        self, source: HloInstruction, target: HloInstruction
+    ) -> tuple[tuple[BufferSlice, BufferSlice], ...]:
         pairs = zip(self._leaves(source), self._leaves(target), strict=True)
         return tuple([pair for pair in pairs if pair[0] != pair[1]])
 
@@ -158,8 +179,12 @@ class GpuProgramWriter:
         slots = tuple([numbers.setdefault((id(p.allocation), p.offset), len(numbers)) for p in places])
         distinct = tuple([places[slots.index(number)] for number in range(len(numbers))])
         written = {slots[k] for k in range(len(operands), len(slots))}
-        may_overlap = any(a.overlaps(b) and (x in written or y in written)
-                          for x, a in enumerate(distinct) for y, b in enumerate(distinct) if x < y)
+        may_overlap = any(
+            a.overlaps(b) and (x in written or y in written)
+            for x, a in enumerate(distinct)
+            for y, b in enumerate(distinct)
+            if x < y
+        )
         kernel = self.kernels.add(i.name, i.id, write_kernel(i, NVPTX, slots), may_overlap)
         return Thunk("kernel", i, kernel, distinct, reason=library_choice(i))
 

@@ -1,7 +1,7 @@
 """A whole entry computation as one native function: kernels, loops, conditionals and calls, entered once per execution.
 
-The function takes one table of pointers: parameter leaves, output leaves, constants, the arena, and two slots for the
-evaluator callback and the probe counters. Every value's place comes from the buffer assignment; control flow is emitted inline.
+The function takes one table of pointers: parameter leaves, output leaves, constants, the arena, and slots for the evaluator
+callback, the probe counters and the kernels' scratch memory. Every value's place comes from the buffer assignment; control flow is emitted inline.
 """
 
 from __future__ import annotations
@@ -81,6 +81,8 @@ class HostProgram(NamedTuple):
     arena_slot: int
     callback_slot: int
     probe_slot: int
+    scratch_slot: int
+    scratch_bytes: int
     table_size: int
     symbols: tuple[str, ...]
     functions: dict[str, int]
@@ -277,6 +279,8 @@ class HostProgramWriter:
         number = self._row(i, kind, function, reason)
         self._probe(number, True)
         arguments = ", ".join([f"ptr {self.address(place)}" for place in unique])
+        if made.scratch_bytes:
+            arguments += f", ptr {self.base(self.table.scratch_slot)}"
         self.w.do(f"call void @{function}({arguments})")
         self._probe(number, False)
 
@@ -338,7 +342,7 @@ class HostProgramWriter:
             origins.append(None)
         for function, kernel, instruction, overlap, tiny in self.kernel_texts:
             kind = "ptr" if overlap else "ptr noalias"
-            parameters = ", ".join([f"{kind} %a{k}" for k in range(kernel.parameters)])
+            parameters = ", ".join([*[f"{kind} %a{k}" for k in range(kernel.parameters)], *(["ptr noalias %scratch"] if kernel.scratch_bytes else [])])
             lines += [f"define internal void @{function}({parameters}) {'alwaysinline' if tiny else 'noinline'} nounwind {{", "entry:",
                       *kernel.lines, "}", ""]
             origins += [instruction, instruction, *kernel.origins, instruction, None]
@@ -357,8 +361,9 @@ class HostProgramWriter:
         origins += [None] * len(tail)
         symbols = tuple([m.group(1) for d in declarations if (m := re.search(r"@((?:cblas|LAPACKE)_\w+)\(", d))])
         t = self.table
+        scratch_bytes = max([kernel.scratch_bytes for _, kernel, *_rest in self.kernel_texts], default=0)
         return HostProgram(lines, origins, self.rows, self.steps, t.constants, t.constant_slot, t.arena_slot, t.callback_slot, t.probe_slot,
-                           t.size, symbols, self.functions)
+                           t.scratch_slot, scratch_bytes, t.size, symbols, self.functions)
 
 
 class HostTable(NamedTuple):
@@ -385,9 +390,14 @@ class HostTable(NamedTuple):
         return self.arena_slot + 2
 
     @property
+    def scratch_slot(self) -> int:
+        """The slot of the memory that kernels use while they run, one after the other."""
+        return self.arena_slot + 3
+
+    @property
     def size(self) -> int:
         """Number of slots."""
-        return self.arena_slot + 3
+        return self.arena_slot + 4
 
 
 def _library_reason(name: str, i: HloInstruction) -> Reason | None:

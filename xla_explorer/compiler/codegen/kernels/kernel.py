@@ -22,6 +22,7 @@ class Kernel(NamedTuple):
     lines: body (between the braces). origins: for each line the id of the HLO instruction it came from. parameters: number of
     pointer parameters. slots: for each operand leaf, then each output leaf, the number of the parameter that it is.
     threads: number of independent elements (GPU: threads to launch). globals: constant definitions the body refers to.
+    scratch_bytes: memory of its own that it needs while it runs; when not zero, one more parameter `%scratch` points to it.
     """
 
     lines: tuple[str, ...]
@@ -32,6 +33,7 @@ class Kernel(NamedTuple):
     math: tuple[str, ...]
     globals: tuple[str, ...]
     threads: int
+    scratch_bytes: int = 0
 
 
 class KernelContext:
@@ -62,6 +64,13 @@ class KernelContext:
         if body is not None:
             self._constant_arrays(list(body.instructions.values()))
         self._iteration_start: str | None = None
+        self._scratch_bytes = 0
+
+    def scratch(self, size: int) -> str:
+        """Address of `size` bytes, aligned to 64, that belong to this kernel while it runs (CPU only)."""
+        offset = self._scratch_bytes
+        self._scratch_bytes += -(-size // 64) * 64
+        return self.writer.value(f"getelementptr inbounds i8, ptr %scratch, i64 {offset}")
 
     def _constant_arrays(self, instructions: list[HloInstruction]) -> None:
         """Array constants of the fused computation become private globals."""
@@ -131,22 +140,25 @@ class KernelContext:
         self.writer.do("ret void")
         lines, origins = self.writer.body_lines()
         return Kernel(tuple(lines), tuple(origins), max(slots, default=-1) + 1, slots, tuple(self.writer.declarations),
-                      tuple(self.writer.uses_math), tuple(self.globals), self.threads)
+                      tuple(self.writer.uses_math), tuple(self.globals), self.threads, self._scratch_bytes)
 
 
 KernelWriter = Callable[[KernelContext], None]
 ROOT_WRITERS: dict[str, KernelWriter] = {}
 STANDALONE: set[str] = set()  # opcodes that may be a kernel's only instruction but not stand inside a fusion
+SEQUENTIAL: set[str] = set()  # opcodes whose kernels are sequential code for a CPU (scratch memory, loops that depend on data)
 
 
-def writes_root(*opcodes: str, standalone: bool = False) -> Callable[[KernelWriter], KernelWriter]:
-    """Register the kernel writer of a root opcode."""
+def writes_root(*opcodes: str, standalone: bool = False, sequential: bool = False) -> Callable[[KernelWriter], KernelWriter]:
+    """Register the kernel writer of a root opcode; see STANDALONE and SEQUENTIAL."""
 
     def declare(function: KernelWriter) -> KernelWriter:
         for name in opcodes:
             ROOT_WRITERS[name] = function
             if standalone:
                 STANDALONE.add(name)
+            if sequential:
+                SEQUENTIAL.add(name)
         return function
 
     return declare
@@ -157,8 +169,12 @@ def _load_writers() -> None:
         contraction,
         loop,
         pieces,
+        random_bits,
         reduction,
         scatter,
+        select_and_scatter,
+        sorting,
+        topk,
         update,
         window,
     )
@@ -170,9 +186,11 @@ def kernel_slots(instruction: HloInstruction, same: Callable[[int], int] | None 
     return tuple(range(operands + len(list(instruction.shape.leaves()))))
 
 
-def kernel_is_emitted(i: HloInstruction) -> Reason | None:
+def kernel_is_emitted(i: HloInstruction, target_kind: str = "cpu") -> Reason | None:
     """None when a native kernel can be written for the instruction (a fusion: for all that is inside it)."""
     _load_writers()
+    if target_kind != "cpu" and i.opcode.name in SEQUENTIAL:
+        return refuse("sequential-kernel", f"%{i.name}: the kernel of {i.opcode.name} is sequential code for a CPU", opcode=i.opcode.name)
     if i.opcode.name == "fusion":
         allowed = elemental_opcodes() | {"parameter", "constant", "tuple"} | (ROOT_WRITERS.keys() - STANDALONE)
         roots = i.called[0].root

@@ -1,0 +1,61 @@
+"""Native kernels of the opcodes that are algorithms rather than loops, against the evaluator."""
+
+import numpy as np
+import pytest
+from cpu_programs import check_program
+
+RANDOM = np.random.default_rng(7)
+
+
+@pytest.mark.parametrize("algorithm", ["rng_philox", "rng_three_fry", "rng_default"])
+@pytest.mark.parametrize("bits", ["u32[1001]{0}", "u64[37]{0}", "u16[3,5]{1,0}", "u8[6,7,3]{2,1,0}", "f32[2,9]{1,0}", "s32[]", "u32[5,7]{1,0}"])
+def test_random_bits(algorithm, bits):
+    text = f"""HloModule m
+ENTRY e {{
+  s = u64[2]{{0}} parameter(0)
+  ROOT r = (u64[2]{{0}}, {bits}) rng-bit-generator(s), algorithm={algorithm}
+}}"""
+    check_program(text, np.array([0x123456789ABCDEF0, 2**64 - 3], np.uint64))
+
+
+def test_random_bits_of_a_long_state():
+    text = """HloModule m
+ENTRY e {
+  s = u32[6]{0} parameter(0)
+  ROOT r = (u32[6]{0}, u32[50]{0}) rng-bit-generator(s), algorithm=rng_philox
+}"""
+    check_program(text, np.array([1, 2, 2**32 - 2, 2**32 - 1, 2**32 - 1, 5], np.uint32))
+
+
+SELECT = """HloModule m
+ge {{ a = {t}[] parameter(0)
+  b = {t}[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=GE }}
+add {{ a = {t}[] parameter(0)
+  b = {t}[] parameter(1)
+  ROOT c = {t}[] add(a, b) }}
+ENTRY e {{
+  x = {t}[{x}]{{{order}}} parameter(0)
+  s = {t}[{s}]{{{order}}} parameter(1)
+  i = {t}[] constant({i})
+  ROOT r = {t}[{x}]{{{order}}} select-and-scatter(x, s, i), window={{{window}}}, select=ge, scatter=add
+}}"""
+
+
+@pytest.mark.parametrize("kind", ["f32", "s32", "bf16"])
+@pytest.mark.parametrize(("x", "s", "window"), [
+    ((2, 8, 6, 5), (2, 4, 3, 5), "size=1x2x2x1 stride=1x2x2x1"),
+    ((2, 8, 7, 5), (2, 4, 3, 5), "size=1x2x2x1 stride=1x2x2x1"),
+    ((1, 9, 9, 3), (1, 5, 5, 3), "size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_1x1_1x0_0"),
+    ((1, 9, 9, 3), (1, 3, 3, 3), "size=1x2x2x1 stride=1x3x3x1 rhs_dilate=1x2x2x1"),
+    ((1, 4, 4, 2), (1, 9, 9, 2), "size=1x1x1x1 pad=0_0x2_3x2_3x0_0"),
+])
+def test_select_and_scatter(kind, x, s, window):
+    from xla_explorer.hlo.primitive_type import primitive_type
+
+    dtype = primitive_type(kind).dtype
+    text = SELECT.format(t=kind, x=",".join(map(str, x)), s=",".join(map(str, s)), order="3,2,1,0", i="1", window=window)
+    given = RANDOM.integers(-3, 4, x).astype(dtype)
+    if kind == "f32":
+        given[0, 1, 1, 0] = np.nan
+    check_program(text, given, RANDOM.integers(-9, 9, s).astype(dtype))

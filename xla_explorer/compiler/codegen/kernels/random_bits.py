@@ -1,0 +1,185 @@
+"""rng-bit-generator: Philox4x32-10 and ThreeFry2x32-20, bit for bit, in loops over counters that vectorise.
+
+Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"; how counters and words are laid out follows XLA:CPU
+(RngBitGeneratorExpander, prng.cc).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+_ALGORITHMS = ("rng_default", "rng_philox", "rng_three_fry")
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PHILOX_MULTIPLIERS, _PHILOX_STEPS = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85)
+_THREEFRY_PARITY = 0x1BD11BDA
+
+
+def rng_bit_generator_is_emitted(i: HloInstruction) -> Reason | None:
+    """Whole bytes in row-major order, a state of two or three 64-bit words."""
+    bits = i.shape.tuple_shapes[1]
+    if bits.element_type.bits not in (8, 16, 32, 64) or bits.element_type.is_complex or bits.element_type.is_pred:
+        return refuse("random-element-type", f"%{i.name} makes random {bits.element_type}", element_type=bits.element_type.name)
+    if bits.rank > 1 and not bits.layout.is_default:
+        return refuse("layout-differs", f"%{i.name} has a result that is not row-major")
+    if i.attributes.get("algorithm", "rng_default") not in _ALGORITHMS or i.operands[0].shape.byte_size not in (16, 24):
+        return refuse("random-algorithm", f"%{i.name}: {i.attributes.get('algorithm')} with a state of {i.operands[0].shape}")
+    return None
+
+
+ROOT_CHECKS["rng-bit-generator"] = rng_bit_generator_is_emitted
+
+
+class _Words:
+    """The result as a run of words: 32-bit ones, 64-bit elements as two of them, narrower elements the low bits of one."""
+
+    def __init__(self, context: KernelContext) -> None:
+        array = context.outputs[1]
+        self.w = context.writer
+        self.pointer, self.pointer_type = array.pointer, array.pointer_type
+        self.element_bits = array.shape.element_type.bits
+        self.count = array.shape.element_count * max(self.element_bits // 32, 1)
+
+    def store(self, at: str | int, word: str) -> None:
+        """Store word number `at`."""
+        w, t = self.w, f"i{min(self.element_bits, 32)}"
+        if t != "i32":
+            word = w.value(f"trunc i32 {word} to {t}")
+        address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {at}")
+        w.do(f"store {t} {word}, {self.pointer_type} {address}, align {int(t[1:]) // 8}")
+
+
+class _State:
+    """The generator's state as 64-bit words: key, counter, for Philox with three words the counter's upper half."""
+
+    def __init__(self, context: KernelContext) -> None:
+        source, self.target = context.arrays[context.roots[0].operands[0]], context.outputs[0]
+        self.w = context.writer
+        self.pointer_type = source.pointer_type
+        self.words = [self.w.value(f"load i64, {self.pointer_type} {self._at(source.pointer, k)}, align 4")
+                      for k in range(source.shape.byte_size // 8)]
+        self.key = self.halves(self.words[0])
+
+    def _at(self, pointer: str, k: int) -> str:
+        return self.w.value(f"getelementptr inbounds i64, {self.pointer_type} {pointer}, i64 {k}")
+
+    def halves(self, word: str | int) -> tuple[str, str]:
+        """Lower and upper 32 bits of an i64."""
+        w = self.w
+        return w.value(f"trunc i64 {word} to i32"), w.value(f"trunc i64 {w.value(f'lshr i64 {word}, 32')} to i32")
+
+    def store(self, counter: list[str]) -> None:
+        """Write the state after the run."""
+        for k, word in enumerate([self.words[0], *counter]):
+            self.w.do(f"store i64 {word}, {self.pointer_type} {self._at(self.target.pointer, k)}, align 4")
+
+
+@writes_root("rng-bit-generator", standalone=True)
+def write_random_bits_kernel(context: KernelContext) -> None:
+    """The state is read before and written after the bits."""
+    if context.roots[0].attributes.get("algorithm", "rng_default") == "rng_three_fry":
+        _write_threefry(context)
+    else:
+        _write_philox(context)
+
+
+def philox4x32(w: FunctionWriter, counter: list[str], key: tuple[str, str]) -> list[str]:
+    """Ten rounds on four i32 counter words."""
+    c0, c1, c2, c3 = counter
+    k0, k1 = key
+    for step in range(10):
+        if step:
+            k0, k1 = [w.value(f"add i32 {k}, {bump}") for k, bump in zip((k0, k1), _PHILOX_STEPS, strict=True)]
+        low, high = [], []
+        for c, factor in zip((c0, c2), _PHILOX_MULTIPLIERS, strict=True):
+            product = w.value(f"mul i64 {w.value(f'zext i32 {c} to i64')}, {factor}")
+            low.append(w.value(f"trunc i64 {product} to i32"))
+            high.append(w.value(f"trunc i64 {w.value(f'lshr i64 {product}, 32')} to i32"))
+        c0, c1, c2, c3 = (w.value(f"xor i32 {w.value(f'xor i32 {high[1]}, {c1}')}, {k0}"), low[1],
+                          w.value(f"xor i32 {w.value(f'xor i32 {high[0]}, {c3}')}, {k1}"), low[0])
+    return [c0, c1, c2, c3]
+
+
+def _write_philox(context: KernelContext) -> None:
+    """One counter gives four consecutive words. A state of two words has the key as the counter's upper half."""
+    w, state, words = context.writer, _State(context), _Words(context)
+    low, high = state.words[1], state.words[2] if len(state.words) > 2 else state.words[0]
+
+    def advanced(by: str | int) -> tuple[str, str]:
+        """The 128-bit counter plus `by`."""
+        lower = w.value(f"add i64 {low}, {by}")
+        carry = w.value(f"zext i1 {w.value(f'icmp ult i64 {lower}, {low}')} to i64")
+        return lower, w.value(f"add i64 {high}, {carry}")
+
+    def block(number: str | int, length: int) -> None:
+        counter = [half for word in advanced(number) for half in state.halves(word)]
+        for k, word in enumerate(philox4x32(w, counter, state.key)[:length]):
+            words.store(w.add(w.mul(number, 4), k), word)
+
+    whole, rest = divmod(words.count, 4)
+    if whole:
+        with context.iterate([whole]) as (number,):
+            block(number, 4)
+    with context.iterate([1]):
+        if rest:
+            block(whole, rest)
+        after = advanced(whole + (rest > 0))
+        state.store(list(after)[: len(state.words) - 1])
+
+
+def threefry2x32(w: FunctionWriter, x: str, y: str, key: tuple[str, str]) -> tuple[str, str]:
+    """Twenty rounds on two i32 counter words."""
+    third = w.value(f"xor i32 {w.value(f'xor i32 {key[0]}, {key[1]}')}, {_THREEFRY_PARITY}")
+    keys = (key[0], key[1], third)
+    x, y = w.value(f"add i32 {x}, {keys[0]}"), w.value(f"add i32 {y}, {keys[1]}")
+    for group in range(5):
+        for rotation in _ROTATIONS[group % 2]:
+            x = w.value(f"add i32 {x}, {y}")
+            turned = w.call_intrinsic("llvm.fshl.i32", "i32", ("i32", y), ("i32", y), ("i32", str(rotation)))
+            y = w.value(f"xor i32 {turned}, {x}")
+        x = w.value(f"add i32 {x}, {keys[(group + 1) % 3]}")
+        y = w.value(f"add i32 {y}, {w.value(f'add i32 {keys[(group + 2) % 3]}, {group + 1}')}")
+    return x, y
+
+
+def _write_threefry(context: KernelContext) -> None:
+    """One counter gives two words: a 64-bit element, or two elements that are neighbours along the first even dimension (else the
+    last, as if it were one longer)."""
+    w, state, words = context.writer, _State(context), _Words(context)
+    dimensions = context.outputs[1].shape.dimensions
+
+    def pair(number: str | int) -> tuple[str, str]:
+        x, y = state.halves(w.value(f"add i64 {state.words[1]}, {number}"))
+        return threefry2x32(w, x, y, state.key)
+
+    if words.element_bits == 64:
+        outer, size, inner = 1, words.count, 1
+    elif not dimensions:
+        outer, size, inner = 1, 1, 1
+    else:
+        split = next((d for d, n in enumerate(dimensions) if n % 2 == 0), len(dimensions) - 1)
+        outer, size, inner = math.prod(dimensions[:split]), dimensions[split], math.prod(dimensions[split + 1 :])
+    half = -(-size // 2)
+
+    def run(extents: list[int], place: Callable[..., tuple[str | int, str | int, str | int]], both: bool) -> None:
+        if 0 in extents:
+            return
+        with context.iterate(extents) as index:
+            before, middle, after = place(*index)
+            number = w.add(w.mul(w.add(w.mul(before, half), middle), inner), after)
+            at = w.add(w.mul(w.add(w.mul(before, size), w.mul(middle, 2)), inner), after)
+            x, y = pair(number)
+            words.store(at, x)
+            if both:
+                words.store(w.add(at, inner), y)
+
+    run([outer, size // 2, inner], lambda a, b, c: (a, b, c), True)
+    if size % 2:
+        run([outer, inner], lambda a, c: (a, size // 2, c), False)
+    with context.iterate([1]):
+        state.store([w.value(f"add i64 {state.words[1]}, {outer * half * inner}")])

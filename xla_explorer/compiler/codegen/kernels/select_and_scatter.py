@@ -1,0 +1,130 @@
+"""select-and-scatter: each window of the operand selects one element, onto which the window's source value is scattered.
+
+Windows that do not overlap are written whole, chosen position or not, in a loop along the minor dimension that vectorises;
+others are taken in order, each adding to the one element it chose.
+"""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import ExitStack
+
+from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
+from xla_explorer.compiler.codegen.elemental.emitter import IndexTuple
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.window import _Guard, base_position
+from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type
+from xla_explorer.hlo.attributes import WindowDimension
+from xla_explorer.hlo.instruction import HloInstruction
+
+UNROLLED_WINDOW = 32  # positions of a window that is written out whole
+
+
+@writes_root("select-and-scatter", standalone=True, sequential=True)
+def write_select_and_scatter_kernel(context: KernelContext) -> None:
+    """Fill with the initial value where needed, then window by window."""
+    root, output, w = context.roots[0], context.outputs[0], context.writer
+    x, source, initial = root.operands
+    if 0 in root.shape.dimensions:
+        return
+    rules = root.attribute("window").dimensions
+    apart = _windows_are_apart(rules)
+    covered = apart and all(r.stride == r.size and n * r.stride == size
+                            for r, n, size in zip(rules, source.shape.dimensions, x.shape.dimensions, strict=True))
+    if not covered:
+        value = context.emitter().element(initial, ())
+        with w.loop(root.shape.element_count, stem="fill") as at:
+            output.store_linear(w, at, value)
+    if 0 in source.shape.dimensions:
+        return
+    if apart:
+        _write_whole_windows(context, rules)
+    else:
+        _write_window_by_window(context, rules)
+
+
+def _windows_are_apart(rules: tuple[WindowDimension, ...]) -> bool:
+    """Whether no two windows share an element, none reaches into padding, and one is small enough to unroll."""
+    positions = 1
+    for r in rules:
+        positions *= r.size
+        if r.stride < r.size or r.window_dilation != 1 or r.base_dilation != 1 or r.padding_low != 0 or r.padding_high > 0 or r.window_reversal:
+            return False
+    return positions <= UNROLLED_WINDOW
+
+
+def _source_loops(context: KernelContext, source: HloInstruction, loops: ExitStack) -> IndexTuple:
+    """Loops over the source in the order of its memory; the index in logical order."""
+    index: list[str | int] = [0] * source.shape.rank
+    for d in reversed(source.shape.layout.minor_to_major):
+        index[d] = loops.enter_context(context.writer.loop(source.shape.dimensions[d], stem="window"))
+    return tuple(index)
+
+
+def _write_whole_windows(context: KernelContext, rules: tuple[WindowDimension, ...]) -> None:
+    root, output, w = context.roots[0], context.outputs[0], context.writer
+    x, source, initial = root.operands
+    element_type = x.shape.element_type
+    emitter = context.emitter()
+    start = emitter.element(initial, ())
+    with ExitStack() as loops:
+        index = _source_loops(context, source, loops)
+        loops.enter_context(emitter.scope())
+        corner = [w.mul(i, r.stride) for i, r in zip(index, rules, strict=True)]
+        places: list[IndexTuple] = [tuple([w.add(c, k) for c, k in zip(corner, window, strict=True)])
+                                    for window in itertools.product(*[range(r.size) for r in rules])]
+        best: Value = emitter.element(x, places[0])
+        chosen = "0"
+        for number, place in enumerate(places[1:], 1):
+            candidate = emitter.element(x, place)
+            (keep,) = emitter.inline_scalar_computation(root.called[0], [best, candidate])
+            best = select_value(w, keep, element_type, best, candidate)
+            chosen = w.value(f"select i1 {keep}, i32 {chosen}, i32 {number}")
+        (scattered,) = emitter.inline_scalar_computation(root.called[1], [start, emitter.element(source, index)])
+        for number, place in enumerate(places):
+            here = w.value(f"icmp eq i32 {chosen}, {number}")
+            output.store(w, place, select_value(w, here, element_type, scattered, start))
+
+
+def _write_window_by_window(context: KernelContext, rules: tuple[WindowDimension, ...]) -> None:
+    """In row-major order of the source, so that what meets on one element is combined in order."""
+    root, output, w = context.roots[0], context.outputs[0], context.writer
+    x, source, _ = root.operands
+    element_type = x.shape.element_type
+    t, stored = register_type(element_type), memory_type(element_type)
+    emitter = context.emitter()
+    best, chosen = w.stack_slot(stored), w.stack_slot("i64")
+    with context.iterate(list(source.shape.dimensions)) as index, emitter.scope():
+        w.do(f"store i64 -1, ptr {chosen}")
+        with ExitStack() as loops:
+            window = [loops.enter_context(w.loop(r.size, stem="position")) for r in rules]
+            conditions: list[str] = []
+            place = tuple([base_position(w, r, i, k, size, conditions)
+                           for r, i, k, size in zip(rules, index, window, x.shape.dimensions, strict=True)])
+            loops.enter_context(_Guard(w, conditions))
+            loops.enter_context(emitter.scope())
+            candidate = emitter.element(x, place)
+            at = w.value(f"load i64, ptr {chosen}")
+            first = w.value(f"icmp slt i64 {at}, 0")
+            held = w.value(f"load {stored}, ptr {best}")
+            if element_type.is_pred:
+                held = w.value(f"trunc i8 {held} to i1")
+            # Before the first element `best` holds nothing: the candidate stands in, and is taken whatever select says.
+            held = w.value(f"select i1 {first}, {t} {candidate}, {t} {held}")
+            (keep,) = emitter.inline_scalar_computation(root.called[0], [held, candidate])
+            keep = w.value(f"and i1 {keep}, {w.value(f'xor i1 {first}, true')}")
+            value = select_value(w, keep, element_type, held, candidate)
+            if element_type.is_pred:
+                value = w.value(f"zext i1 {value} to i8")
+            w.do(f"store {stored} {value}, ptr {best}")
+            w.do(f"store i64 {w.value(f'select i1 {keep}, i64 {at}, i64 {w.linear(place, output.shape.strides)}')}, ptr {chosen}")
+        at = w.value(f"load i64, ptr {chosen}")
+        take, skip = w.fresh_label("take"), w.fresh_label("skip")
+        w.branch_if(w.value(f"icmp sge i64 {at}, 0"), take, skip)
+        w.start_block(take)
+        with emitter.scope():
+            (value,) = emitter.inline_scalar_computation(root.called[1], [output.load_linear(w, at), emitter.element(source, index)])
+            output.store_linear(w, at, value)
+        w.branch(skip)
+        w.start_block(skip)
