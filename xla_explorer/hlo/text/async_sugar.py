@@ -89,9 +89,7 @@ def begin_async(
     )
     thread = own.attributes.get("async_execution_thread")
     computation.execution_thread = thread
-    return spec, DecodedAttributes(
-        attributes_of(own.attributes), (computation,), own.metadata, own.control_predecessors
-    )
+    return spec, DecodedAttributes(attributes_of(own.attributes), (computation,), own.metadata, own.control_predecessors)
 
 
 def wrapped_instruction(i: HloInstruction) -> HloInstruction | None:

@@ -77,9 +77,7 @@ class DecodedAttributes(NamedTuple):
 class FindComputation:
     """Looks up computations that were defined before; `inline` reads one that stands in the attribute itself."""
 
-    def __init__(
-        self, computations: dict[str, HloComputation], inline: Callable[[str, int], HloComputation] | None = None
-    ) -> None:
+    def __init__(self, computations: dict[str, HloComputation], inline: Callable[[str, int], HloComputation] | None = None) -> None:
         self.computations = computations
         self.inline = inline
 
@@ -148,9 +146,7 @@ def read_attributes(text: str, at: int) -> tuple[list[AttributeText], int]:
         value_at = skip_blank(text, key.end())
         at = balanced_end(text, value_at)
         if at == value_at:
-            raise TextProblem(
-                f"attribute {key.group(1)} has no value", value_at, f"write a value after {key.group(1)}="
-            )
+            raise TextProblem(f"attribute {key.group(1)} has no value", value_at, f"write a value after {key.group(1)}=")
         if key.group(1) == "replica_groups" and text.startswith("mesh[", value_at):  # mesh['x'=2] {'x'}: two parts
             brace = skip_blank(text, at)
             if text.startswith("{", brace):
@@ -170,9 +166,7 @@ def _normal(name: str, value: str) -> str:
 def _refuse_unknown(spec: OpcodeSpec, item: AttributeText) -> None:
     """A misspelt name is an error; one that is like no name we know is kept, so that newer XLA's attributes survive."""
     if item.name == "result_accuracy":
-        raise TextProblem(
-            f'unexpected attribute "{item.name}"', item.name_at, f"{spec.name} is exact; remove it", len(item.name)
-        )
+        raise TextProblem(f'unexpected attribute "{item.name}"', item.name_at, f"{spec.name} is exact; remove it", len(item.name))
     allowed = {*spec.attributes, *spec.called, *COMMON}
     near = difflib.get_close_matches(item.name, {*allowed, *CODECS, *ROLES}, 1, 0.8)
     if near:
@@ -195,15 +189,11 @@ def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindCo
     for item in items:
         name, value = item.name, item.value
         if name in seen:
-            raise TextProblem(
-                f"attribute {name} already exists", item.name_at, f"keep one {name}= and remove the other", len(name)
-            )
+            raise TextProblem(f"attribute {name} already exists", item.name_at, f"keep one {name}= and remove the other", len(name))
         seen.add(name)
         codec = CODECS.get(name)
         if name in ROLES and (codec is None or name in spec.called):
-            many = name in ("branch_computations", "called_computations") or (
-                spec.name == "custom-call" and "," in value
-            )
+            many = name in ("branch_computations", "called_computations") or (spec.name == "custom-call" and "," in value)
             roles[name] = find.many(value, item.value_at) if many else [find.one(value, item.value_at)]
         elif name == "metadata":
             metadata = value
@@ -244,13 +234,7 @@ def _called(spec: OpcodeSpec, roles: dict[str, list[HloComputation]]) -> tuple[H
             return tuple(roles["branch_computations"])
         if "true_computation" in roles and "false_computation" in roles:
             return (*roles["true_computation"], *roles["false_computation"])
-        missing = (
-            "branch_computations"
-            if not roles
-            else "false_computation"
-            if "true_computation" in roles
-            else "true_computation"
-        )
+        missing = "branch_computations" if not roles else "false_computation" if "true_computation" in roles else "true_computation"
         raise TextProblem(
             f"attribute {missing} is expected but not seen",
             -1,

@@ -68,6 +68,4 @@ def check_reserved(text: str, names: dict[str, HloInstruction]) -> None:
         if name in RESERVED:
             at = _place(text, i, rf"(%?{re.escape(name)})\s*=")
             if name not in KEYWORDS or not text.startswith("%", at):
-                raise TextProblem(
-                    f"{name} is a reserved word, not a name", at, f"rename it, for example to {name}_", len(name)
-                )
+                raise TextProblem(f"{name} is a reserved word, not a name", at, f"rename it, for example to {name}_", len(name))

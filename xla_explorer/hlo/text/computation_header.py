@@ -14,9 +14,7 @@ from xla_explorer.hlo.text.lexical import NAME, NAME_PATTERN, balanced_end, skip
 from xla_explorer.hlo.text.shape_text import read_shape
 
 # As XLA prints it, on one line and without layouts in the signature.
-_ORDINARY = re.compile(
-    rf"(ENTRY )?+%?+({NAME_PATTERN}) (?:\([^{{}}\"\n]*?\) -> ([^{{}}\"\n/]*[\])]) )?+\{{[ \t]*+\n", re.ASCII
-)
+_ORDINARY = re.compile(rf"(ENTRY )?+%?+({NAME_PATTERN}) (?:\([^{{}}\"\n]*?\) -> ([^{{}}\"\n/]*[\])]) )?+\{{[ \t]*+\n", re.ASCII)
 _ENTRY = re.compile(r"ENTRY(?=[\s%/{(])")
 
 
@@ -42,9 +40,7 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
         except ShapeError:
             declared = None  # read again below, which finds the place
         if declared is not None or not result_text:
-            return ComputationHeader(
-                is_entry is not None, found, ordinary.start(2), declared, ordinary.start(3), start, ordinary.end()
-            )
+            return ComputationHeader(is_entry is not None, found, ordinary.start(2), declared, ordinary.start(3), start, ordinary.end())
     at = start
     entry = _ENTRY.match(text, at)
     if entry is not None:
@@ -65,9 +61,7 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
     if text.startswith("(", at):
         at = skip_blank(text, balanced_end(text, at, one_bracket=True))
         if not text.startswith("->", at):
-            raise TextProblem(
-                "expects '->' and the shape of the result", at, "a signature looks like: (p: f32[2]) -> f32[2]"
-            )
+            raise TextProblem("expects '->' and the shape of the result", at, "a signature looks like: (p: f32[2]) -> f32[2]")
         result_at = skip_blank(text, at + 2)
         result, at = read_shape(text, result_at)
         at = skip_blank(text, at)

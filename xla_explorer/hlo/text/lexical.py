@@ -91,9 +91,7 @@ def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
             if not opened:
                 return at
             if _CLOSING[text[opened[-1]]] != character:
-                raise TextProblem(
-                    f"'{text[opened[-1]]}' is closed by '{character}'", at, f"write '{_CLOSING[text[opened[-1]]]}' here"
-                )
+                raise TextProblem(f"'{text[opened[-1]]}' is closed by '{character}'", at, f"write '{_CLOSING[text[opened[-1]]]}' here")
             opened.pop()
             at += 1
             if one_bracket and not opened:
@@ -103,7 +101,5 @@ def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
         else:
             return at
     if opened:
-        raise TextProblem(
-            f"'{text[opened[0]]}' is never closed", opened[0], f"add the missing '{_CLOSING[text[opened[0]]]}'"
-        )
+        raise TextProblem(f"'{text[opened[0]]}' is never closed", opened[0], f"add the missing '{_CLOSING[text[opened[0]]]}'")
     return at

@@ -18,7 +18,7 @@ from xla_explorer.hlo.text.lexical import COMMENT, balanced_end, skip_blank
 from xla_explorer.hlo.text.number_text import IEEE_TYPES, Array, read_floats, read_integers, read_preds
 
 LARGEST_ELIDED = 1 << 32  # bytes that a `{...}` may stand for
-_NOT_PUNCTUATION = re.compile(r"[^{},]+")
+_NOT_PUNCTUATION = bytes(set(range(256)) - set(b"{},"))
 _COMPLEX = re.compile(r"\(\s*([^(),\s]+)\s*,\s*([^()\s]*(?:\(0x[0-9a-fA-F]+\))?)\s*\)")
 
 
@@ -40,9 +40,10 @@ def _skeleton_length(dimensions: tuple[int, ...]) -> int:
 def _numbers(shape: Shape, text: str, base: int) -> list[str]:
     """The element texts of an array literal, checked against the shape. No memory is taken before the lengths agree."""
     if shape.dimensions:
-        punctuation = _NOT_PUNCTUATION.sub("", text)
+        raw = text.encode("ascii", "replace")
+        punctuation = raw.translate(None, _NOT_PUNCTUATION)
         wanted = _skeleton_length(shape.dimensions)
-        if len(punctuation) != wanted or punctuation != _skeleton(shape.dimensions):
+        if len(punctuation) != wanted or punctuation != _skeleton(shape.dimensions).encode():
             raise _misshapen(shape, text, base)
         if not shape.element_count:
             if text.strip("{}, \n\t"):
@@ -53,7 +54,7 @@ def _numbers(shape: Shape, text: str, base: int) -> list[str]:
                     len(text),
                 )
             return []
-        text = text.translate(_NO_BRACES)
+        text = raw.translate(None, b"{}").decode()
     elif "{" in text:
         raise TextProblem(
             "expects nested array in rank 0, but sees larger",
@@ -62,9 +63,6 @@ def _numbers(shape: Shape, text: str, base: int) -> list[str]:
             len(text),
         )
     return text.split(",")
-
-
-_NO_BRACES = str.maketrans("", "", "{}")
 
 
 def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
@@ -86,8 +84,7 @@ def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
                 return TextProblem("unexpected '}'", at, hint)
             if counts[-1] != dimensions[len(counts) - 1]:
                 return TextProblem(
-                    f"expects {dimensions[len(counts) - 1]} elements in the {counts[:-1]}th element, "
-                    f"but sees {counts[-1]}",
+                    f"expects {dimensions[len(counts) - 1]} elements in the {counts[:-1]}th element, but sees {counts[-1]}",
                     at,
                     hint,
                 )
@@ -142,11 +139,9 @@ def _elided(shape: Shape) -> Array:
         raw = (np.arange(shape.element_count) & mask).astype(np.uint8)
         if shape.element_type.is_signed:
             raw = np.where(raw > mask // 2, raw.astype(np.int16) - mask - 1, raw).astype(np.int8)
-        return (
-            raw.astype(shape.element_type.dtype)
-            if shape.element_type.is_integer
-            else raw.view(shape.element_type.dtype)
-        ).reshape(shape.dimensions)
+        return (raw.astype(shape.element_type.dtype) if shape.element_type.is_integer else raw.view(shape.element_type.dtype)).reshape(
+            shape.dimensions
+        )
     words = np.arange((shape.byte_size + 3) // 4, dtype=np.uint32)
     return np.frombuffer(words.tobytes()[: shape.byte_size], shape.element_type.dtype).reshape(shape.dimensions).copy()
 
@@ -235,11 +230,7 @@ def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
                 [
                     read_literal(
                         part,
-                        "{...}"
-                        if part.is_tuple or part.rank
-                        else "0"
-                        if not part.element_type.is_complex
-                        else "(0, 0)",
+                        "{...}" if part.is_tuple or part.rank else "0" if not part.element_type.is_complex else "(0, 0)",
                         base,
                     )
                     for part in shape.tuple_shapes
@@ -317,11 +308,7 @@ def _write_floats(element_type: PrimitiveType, flat: Array) -> list[str]:
 
 def _write_nan(element_type: PrimitiveType, one: Array) -> str:
     if element_type.name not in IEEE_TYPES:
-        return (
-            "-nan"
-            if element_type.name not in ("f8e8m0fnu", "f4e2m1fn") and bool(np.signbit(one.astype(np.float32))[0])
-            else "nan"
-        )
+        return "-nan" if element_type.name not in ("f8e8m0fnu", "f4e2m1fn") and bool(np.signbit(one.astype(np.float32))[0]) else "nan"
     mantissa, bits = IEEE_TYPES[element_type.name]
     raw = int(one.view(np.dtype(f"uint{bits}"))[0])
     payload, sign = raw & ((1 << mantissa) - 1), "-" if raw >> (bits - 1) else ""

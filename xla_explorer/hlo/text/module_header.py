@@ -29,9 +29,7 @@ HEADER_ATTRIBUTES = (
     "origin_recovery_table",
 )
 _MODULE = re.compile(r"HloModule\b")
-_TABLES = re.compile(
-    r"(?:FileNames|FunctionNames|FileLocations|StackFrames)\b[ \t]*\n(?:[ \t]*\d+[ \t][^\n]*\n|[ \t]*\n)*+"
-)
+_TABLES = re.compile(r"(?:FileNames|FunctionNames|FileLocations|StackFrames)\b[ \t]*\n(?:[ \t]*\d+[ \t][^\n]*\n|[ \t]*\n)*+")
 _ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d+)\s*(?:,\s*\{([\d,\s]*)\}\s*)?(?:,\s*([a-z\-]+)\s*)?\)")
 _DONOR = re.compile(r"\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}\s*\)")
 
@@ -81,18 +79,14 @@ def parse_input_output_alias(text: str) -> tuple[InputOutputAlias, ...]:
     for m in _entries(text, _ALIAS, "{output index}: (parameter, {parameter index}, may-alias)"):
         kind = m.group(4) or "may-alias"
         if kind not in ("may-alias", "must-alias"):
-            raise TextProblem(
-                f"Unexpected aliasing kind: {kind}", m.start(4), "write may-alias or must-alias", len(kind)
-            )
+            raise TextProblem(f"Unexpected aliasing kind: {kind}", m.start(4), "write may-alias or must-alias", len(kind))
         found.append(InputOutputAlias(_index(m.group(1)), int(m.group(2)), _index(m.group(3) or ""), kind))
     return tuple(found)
 
 
 def parse_buffer_donor(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
     """Decode `{ (2, {}) }` to (parameter number, parameter index) pairs."""
-    return tuple(
-        [(int(m.group(1)), _index(m.group(2))) for m in _entries(text, _DONOR, "(parameter, {parameter index})")]
-    )
+    return tuple([(int(m.group(1)), _index(m.group(2))) for m in _entries(text, _DONOR, "(parameter, {parameter index})")])
 
 
 def parse_entry_computation_layout(text: str) -> tuple[tuple[Shape, ...], Shape]:
@@ -124,9 +118,7 @@ def _check(item: AttributeText) -> None:
         elif name in ("replica_count", "num_partitions") and not value.isdecimal():
             raise TextProblem(f"expects a number but sees {value}", 0, "write a positive number", len(value))
     except TextProblem as problem:
-        raise TextProblem(
-            f"{problem.message} (in {name})", item.value_at + problem.at, problem.hint, problem.length
-        ) from None
+        raise TextProblem(f"{problem.message} (in {name})", item.value_at + problem.at, problem.hint, problem.length) from None
 
 
 def read_header(text: str, at: int) -> ModuleHeader:
@@ -140,18 +132,14 @@ def read_header(text: str, at: int) -> ModuleHeader:
         place = skip_blank(text, opening.end())
         found = NAME.match(text, place)
         if found is None or place == opening.end():
-            raise TextProblem(
-                "expects the name of the module", place, "write HloModule and a name, such as: HloModule my_module"
-            )
+            raise TextProblem("expects the name of the module", place, "write HloModule and a name, such as: HloModule my_module")
         name, at = found.group(1), found.end()
         if text.startswith(":", at):  # an old spelling that XLA still reads
             at += 1
         items, at = read_attributes(text, at)
         for item in items:
             if item.name in attributes:
-                raise TextProblem(
-                    f"attribute {item.name} already exists", item.name_at, "keep one of the two", len(item.name)
-                )
+                raise TextProblem(f"attribute {item.name} already exists", item.name_at, "keep one of the two", len(item.name))
             if item.name not in HEADER_ATTRIBUTES:
                 near = difflib.get_close_matches(item.name, HEADER_ATTRIBUTES, 1, 0.6)
                 raise TextProblem(

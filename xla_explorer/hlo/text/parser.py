@@ -231,9 +231,7 @@ class _Parser:
         self._make_unique(names)
         return at + 1, line
 
-    def _row(
-        self, opcode_name: str
-    ) -> tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]]:
+    def _row(self, opcode_name: str) -> tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]]:
         if opcode_name in ("async-update", "async-done"):
             raise _Unusual
         spec = OPCODES[opcode_name]
@@ -284,9 +282,7 @@ class _Parser:
     def computation(self, header: ComputationHeader, line: int) -> tuple[HloComputation, int, int]:
         """One computation; (it, offset behind it, line there)."""
         if header.name in self.module.computations:
-            raise TextProblem(
-                f"computation already exists: {header.name}", header.name_at, "rename one of the two", len(header.name)
-            )
+            raise TextProblem(f"computation already exists: {header.name}", header.name_at, "rename one of the two", len(header.name))
         computation = HloComputation(header.name, self.module)
         at, line = self.body(header.end, computation, line + self.text.count("\n", header.start, header.end))
         if header.result is not None and not same_dimensions(header.result, computation.root.shape):
@@ -295,8 +291,7 @@ class _Parser:
                 "instruction "
                 f"{computation.root.name}, {computation.root.shape}",
                 header.result_at,
-                f"write -> {computation.root.shape.text_without_layout}, "
-                f"or correct the root in line {computation.root.line}",
+                f"write -> {computation.root.shape.text_without_layout}, or correct the root in line {computation.root.line}",
                 len(header.result.text_without_layout),
             )
         self.module.computations[header.name] = computation
@@ -329,16 +324,12 @@ class _Parser:
             last, behind, line = self.computation(start, line)
             if start.is_entry:
                 if module.entry is not None:
-                    raise TextProblem(
-                        "expects only one ENTRY", start.start, f"remove ENTRY here, or from {module.entry.name}", 5
-                    )
+                    raise TextProblem("expects only one ENTRY", start.start, f"remove ENTRY here, or from {module.entry.name}", 5)
                 module.entry = last
             at = skip_blank(text, behind)
             line += text.count("\n", behind, at)
         if last is None:
-            raise TextProblem(
-                "a module without computations", at, "add a computation: ENTRY main { ROOT p = f32[] parameter(0) }"
-            )
+            raise TextProblem("a module without computations", at, "add a computation: ENTRY main { ROOT p = f32[] parameter(0) }")
         if module.entry is None:
             module.entry = last
         module.name = header.name or f"module_{module.entry.name}"

@@ -86,12 +86,7 @@ class _Printer:
         names = [self.name(c) for c in i.called]
         kind = i.opcode.name
         if kind == "conditional":
-            if (
-                len(names) == 2
-                and i.operands
-                and i.operands[0].shape.element_type is not None
-                and i.operands[0].shape.element_type.is_pred
-            ):
+            if len(names) == 2 and i.operands and i.operands[0].shape.element_type is not None and i.operands[0].shape.element_type.is_pred:
                 return f", true_computation={names[0]}, false_computation={names[1]}"
             return f", branch_computations={{{', '.join(names)}}}"
         if kind == "custom-call":
@@ -105,9 +100,7 @@ class _Printer:
             return str(i.payload)
         if spec is CONSTANT:
             literal = i.payload
-            if not self.options.large_constants and (
-                literal.shape.is_tuple or literal.shape.element_count > self.options.constant_limit
-            ):
+            if not self.options.large_constants and (literal.shape.is_tuple or literal.shape.element_count > self.options.constant_limit):
                 return "{...}"
             # What came in as a placeholder goes out as one: its values were never known.
             return "{...}" if literal._text == "{...}" else str(literal.text)
@@ -149,14 +142,11 @@ class _Printer:
         signature = ""
         if options.program_shape:
             parameters = [
-                f"{self.name(p).removeprefix('%')}: {shape_text(p.shape, False, options.index_comments)}"
-                for p in computation.parameters()
+                f"{self.name(p).removeprefix('%')}: {shape_text(p.shape, False, options.index_comments)}" for p in computation.parameters()
             ]
             if options.index_comments and len(parameters) > 5:
                 parameters[5::5] = [f"/*index={k}*/{parameters[k]}" for k in range(5, len(parameters), 5)]
-            signature = (
-                f"({', '.join(parameters)}) -> {shape_text(computation.root.shape, False, options.index_comments)} "
-            )
+            signature = f"({', '.join(parameters)}) -> {shape_text(computation.root.shape, False, options.index_comments)} "
         lines = [f"{'ENTRY ' if is_entry else ''}{self.name(computation)} {signature}{{"]
         indent, root = " " * options.indent, computation.root
         plain = not (options.canonical_names or options.operand_shapes) and options.result_shapes and options.metadata
@@ -174,11 +164,7 @@ class _Printer:
             if plain and 0 < count < 3 and not (i.called or i.control_predecessors or spec.asynchronous):
                 # The ordinary line, spelled out: this loop prints most of every module.
                 own, sharding, backend = attributes_of((spec, i.attributes)) or whole(spec, i.attributes)
-                arguments = (
-                    f"{percent}{operands[0].name}"
-                    if count == 1
-                    else f"{percent}{operands[0].name}, {percent}{operands[1].name}"
-                )
+                arguments = f"{percent}{operands[0].name}" if count == 1 else f"{percent}{operands[0].name}, {percent}{operands[1].name}"
                 emit(
                     f"{indent}{'ROOT ' if i is root else ''}{percent}{i.name} = "
                     f"{shapes(i.shape) or shape_of(i.shape)} {spec.name}({arguments})"
@@ -224,11 +210,7 @@ class _Printer:
         before = ("alias_passthrough_params", "input_output_alias", "buffer_donor")
         parts += [f"{key}={shown.pop(key)}" for key in before if key in shown]
         parts.append(layout_text)
-        parts += [
-            f"{key}={value}"
-            for key, value in shown.items()
-            if self.options.frontend_attributes or key != "frontend_attributes"
-        ]
+        parts += [f"{key}={value}" for key, value in shown.items() if self.options.frontend_attributes or key != "frontend_attributes"]
         return ", ".join(parts)
 
 
@@ -237,9 +219,7 @@ def own_attributes(spec: OpcodeSpec, attributes: Attributes) -> str:
     needed = [name for name in _ALWAYS.get(spec.name, spec.required) if name not in attributes and name in CODECS]
     if not needed:
         return attributes.text
-    values = [
-        (name, value) for name, value in attributes.items() if attributes.text and f", {name}=" in attributes.text
-    ]
+    values = [(name, value) for name, value in attributes.items() if attributes.text and f", {name}=" in attributes.text]
     values += [(name, CODECS[name].default) for name in needed]
     values.sort(key=lambda item: CODECS[item[0]].rank if item[0] in CODECS else 10_000)
     return "".join([f", {name}={CODECS[name].write(value) if name in CODECS else value}" for name, value in values])
@@ -312,9 +292,7 @@ def module_text_with_lines(module: HloModule, options: PrintOptions | None = Non
     """The text, and which instruction id stands in which line (counted from 1)."""
     with collector_paused():
         lines, starts = _Printer(options or PrintOptions.default).module(module)
-        owner = {
-            start + 1 + offset: i.id for start, computation in starts for offset, i in enumerate(computation.sequence())
-        }
+        owner = {start + 1 + offset: i.id for start, computation in starts for offset, i in enumerate(computation.sequence())}
         where: dict[int, int] = {}
         number = 1
         for index, line in enumerate(lines):

@@ -61,9 +61,7 @@ def _read_tuple(text: str, start: int, depth: int) -> tuple[Shape, int]:
         elif at >= len(text):
             raise ShapeTextError("the tuple shape is never closed", start, "add the missing ')'")
         elif not text.startswith(")", at):
-            raise ShapeTextError(
-                "expects ',' or ')' in a tuple shape", at, "separate the shapes of a tuple by commas: (f32[2], s32[])"
-            )
+            raise ShapeTextError("expects ',' or ')' in a tuple shape", at, "separate the shapes of a tuple by commas: (f32[2], s32[])")
     return tuple_shape(parts), at + 1
 
 
@@ -115,9 +113,7 @@ def _read_array(text: str, at: int) -> tuple[Shape, int]:
     for number in dimensions:
         count *= max(number, 1)
     if count * max(element_type.bytes, 1) > _LARGEST:
-        raise ShapeTextError(
-            "the array has more bytes than 64 bits can count", at, "make the dimensions smaller", found.end() - at
-        )
+        raise ShapeTextError("the array has more bytes than 64 bits can count", at, "make the dimensions smaller", found.end() - at)
     end = found.end()
     order: Layout | None = None
     opening = _LAYOUT_START.match(text, end)
@@ -140,9 +136,7 @@ def _read_layout(text: str, start: int, rank: int) -> tuple[Layout, int]:
     numbers = [piece.strip() for piece in order_text.split(",")] if order_text.strip() else []
     length = end - start
     if not all(number.isdecimal() and number.isascii() and len(number) < 10 for number in numbers):
-        raise ShapeTextError(
-            f"a layout lists dimensions, but sees {order_text}", start, "write a layout such as {1,0}", length
-        )
+        raise ShapeTextError(f"a layout lists dimensions, but sees {order_text}", start, "write a layout such as {1,0}", length)
     minor_to_major = tuple(map(int, numbers))
     properties = re.sub(r"\s+", "", properties)
     if len(minor_to_major) != rank:
@@ -167,9 +161,7 @@ def _read_layout(text: str, start: int, rank: int) -> tuple[Layout, int]:
             length,
         )
     if "P(" in properties and not properties.startswith("D("):
-        raise ShapeTextError(
-            "the layout has a physical shape, but is not for a sparse array", start, "remove P(...)", length
-        )
+        raise ShapeTextError("the layout has a physical shape, but is not for a sparse array", start, "remove P(...)", length)
     return layout(minor_to_major, properties), end
 
 

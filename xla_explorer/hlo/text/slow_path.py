@@ -94,9 +94,7 @@ class CarefulReader:
         payload_text, payload_at, operands, end = self._arguments(at, spec, names, computation, 0)
         items, end = read_attributes(text, end)
         if step is not None and step[1] == "start":
-            spec, decoded = begin_async(
-                self.find, computation.module, name, OPCODES[step[0]], shape, operands, items, opcode_at
-            )
+            spec, decoded = begin_async(self.find, computation.module, name, OPCODES[step[0]], shape, operands, items, opcode_at)
         else:
             try:
                 decoded = decode_attributes(spec, items, self.find)
@@ -139,9 +137,7 @@ class CarefulReader:
         if name in RESERVED_TYPES or (bare and name in KEYWORDS):
             if self.single and name in RESERVED_TYPES:
                 return "_", at, at
-            raise TextProblem(
-                f"{name} is a reserved word, not a name", at, f"rename it, for example to {name}_", end - at
-            )
+            raise TextProblem(f"{name} is a reserved word, not a name", at, f"rename it, for example to {name}_", end - at)
         equal = skip_blank(text, end)
         if not text.startswith("=", equal):
             if self.single and text[equal : equal + 1] in ("(", "["):
@@ -193,9 +189,7 @@ class CarefulReader:
         raise TextProblem(
             f"unknown opcode {name}",
             at,
-            f"did you mean {' or '.join(near)}?"
-            if near
-            else "opcodes are written as XLA writes them: add, dot, reduce, custom-call ...",
+            f"did you mean {' or '.join(near)}?" if near else "opcodes are written as XLA writes them: add, dot, reduce, custom-call ...",
             len(name),
         )
 
@@ -224,9 +218,7 @@ class CarefulReader:
                 raise TextProblem("expects ',' or ')' after an operand", at, "separate operands by commas: add(a, b)")
         return "", at, tuple(operands), at + 1
 
-    def _operand(
-        self, at: int, names: dict[str, HloInstruction], computation: HloComputation, depth: int
-    ) -> tuple[HloInstruction, int]:
+    def _operand(self, at: int, names: dict[str, HloInstruction], computation: HloComputation, depth: int) -> tuple[HloInstruction, int]:
         """A name, perhaps with its shape, or a nested instruction."""
         text = self.text
         declared, shape_at, at = self._optional_shape(at)
@@ -238,27 +230,20 @@ class CarefulReader:
         name, end = found.group(1), found.end()
         if text.startswith("(", skip_blank(text, end)) and text[at] != "%":
             if depth >= _DEEPEST:
-                raise TextProblem(
-                    f"operands nest deeper than {_DEEPEST} levels", at, "give the inner instructions names of their own"
-                )
+                raise TextProblem(f"operands nest deeper than {_DEEPEST} levels", at, "give the inner instructions names of their own")
             return self._nested(at, declared, shape_at, names, computation, depth + 1)
         operand = names.get(name)
         if operand is None:
             if self.single and declared is not None:
                 return self._parameter(name, declared, names, computation), end
-            elsewhere = [
-                c.name for c in self.find.computations.values() if any(i.name == name for i in c.instructions.values())
-            ]
+            elsewhere = [c.name for c in self.find.computations.values() if any(i.name == name for i in c.instructions.values())]
             hint = (
-                near_names(name, names)
-                if not elsewhere
-                else f"{name} belongs to computation {elsewhere[0]}; pass its value as a parameter"
+                near_names(name, names) if not elsewhere else f"{name} belongs to computation {elsewhere[0]}; pass its value as a parameter"
             )
             raise TextProblem(f"instruction does not exist: {name}", at, hint, end - at)
         if declared is not None and not same_dimensions(declared, operand.shape):
             raise TextProblem(
-                f"The declared operand shape {declared} is not compatible with the shape of the operand instruction "
-                f"{operand.shape}.",
+                f"The declared operand shape {declared} is not compatible with the shape of the operand instruction {operand.shape}.",
                 shape_at,
                 "correct the shape, or leave operand shapes out",
                 max(at - shape_at, 1),
@@ -268,9 +253,7 @@ class CarefulReader:
     def _count(self, computation: HloComputation) -> int:
         return sum([i.opcode is PARAMETER for i in computation.instructions.values()])
 
-    def _parameter(
-        self, name: str, shape: Shape, names: dict[str, HloInstruction], computation: HloComputation
-    ) -> HloInstruction:
+    def _parameter(self, name: str, shape: Shape, names: dict[str, HloInstruction], computation: HloComputation) -> HloInstruction:
         """A parameter for an operand that a single instruction mentions."""
         return self._create(name, PARAMETER, shape, (), NO_ATTRIBUTES, self._count(computation), names, computation)
 
@@ -316,9 +299,7 @@ class CarefulReader:
         names: dict[str, HloInstruction],
         computation: HloComputation,
     ) -> HloInstruction:
-        i = new_instruction(
-            computation.module.take_instruction_id(), name, spec, shape, operands, attributes, (), payload
-        )
+        i = new_instruction(computation.module.take_instruction_id(), name, spec, shape, operands, attributes, (), payload)
         names[name] = computation.insert(i)
         return i
 
