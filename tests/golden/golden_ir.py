@@ -1,12 +1,14 @@
 """Golden LLVM IR: what a `.hlo` file of this folder says, the IR it is about, and how its check lines are written anew.
 
-A file is an HLO module, a comment that says what to look at, a `RUN` line, and check lines in LLVM's FileCheck notation:
+A file is an HLO module, a comment that says what to look at, a `RUN` line, and check lines in LLVM's FileCheck
+notation:
 
     // RUN: kernels            one kernel per instruction of the entry; prefix CHECK for the CPU, GPU for NVPTX
     // RUN: host               the whole program as the CPU backend writes it; prefix CHECK
 
-`python tests/golden/golden_ir.py [names]` writes the check lines of the files (or of the named ones) anew: read the difference
-before you commit it. Branches, labels and phi nodes of kernels are left out, so that what is checked is what is computed.
+`python tests/golden/golden_ir.py [names]` writes the check lines of the files (or of the named ones) anew: read the
+difference before you commit it. Branches, labels and phi nodes of kernels are left out, so that what is checked is
+what is computed.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ _NO_CODE = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
 _CHECK = re.compile(r"^// (CHECK|GPU)(-\w+)?:")
 _UNINTERESTING = re.compile(r"^\s*(br |%\w+ = phi |ret void|\}|entry:|[\w.]+:$|$)")
 _NAME = re.compile(r"%(?:v|i|n|slot|table)\d+\b")
-_LABEL = re.compile(r"label %[A-Za-z_]+[.0-9]*")
+_LABEL = re.compile(r"label %[A-Za-z_.0-9]+")
 _DEFINE = re.compile(r"^define [^@]*@(\w+)\(")
 
 
@@ -73,7 +75,16 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
         constants.update(dict.fromkeys(kernel.globals))
     library = vector_math_module(tuple(math)).splitlines() if math else []
     declarations.update(dict.fromkeys([line for line in library if line.startswith("declare ")]))
-    return "\n".join([*constants, *lines, *[line for line in library if not line.startswith("declare ")], *declarations, "!0 = !{}", ""])
+    return "\n".join(
+        [
+            *constants,
+            *lines,
+            *[line for line in library if not line.startswith("declare ")],
+            *declarations,
+            "!0 = !{}",
+            "",
+        ]
+    )
 
 
 def host_ir(text: str) -> str:
@@ -114,6 +125,7 @@ def run_filecheck(path: Path, prefix: str, ir: str) -> str:
 
 def _with_captures(line: str, known: set[str]) -> str:
     """The line with its value names as FileCheck variables, captured where they are met first."""
+
     def name(found: re.Match[str]) -> str:
         word = found[0]
         if word in known:
@@ -125,7 +137,8 @@ def _with_captures(line: str, known: set[str]) -> str:
 
 
 def check_lines(ir: str, prefix: str, only: str | None = None) -> list[str]:
-    """Check lines for an IR module: its own functions, value names captured. only: just this function, with its branches."""
+    """Check lines for an IR module: its own functions, value names captured. only: just this function, with its
+    branches."""
     lines: list[str] = []
     known: set[str] = set()
     count, inside = 0, False
@@ -138,7 +151,11 @@ def check_lines(ir: str, prefix: str, only: str | None = None) -> list[str]:
                 lines += ["//", f"// {prefix}-LABEL: {line.split(' {')[0].split(') #')[0]}"]
         elif line == "}":
             inside = False
-        elif inside and (not _UNINTERESTING.match(line) or only is not None and line.startswith("  br ")) and count < MOST_LINES:
+        elif (
+            inside
+            and (not _UNINTERESTING.match(line) or (only is not None and line.startswith("  br ")))
+            and count < MOST_LINES
+        ):
             lines.append(f"// {prefix}: {_with_captures(_LABEL.sub('label {{.*}}', line.strip()), known)}")
             count += 1
     return lines

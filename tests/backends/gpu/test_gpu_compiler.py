@@ -15,8 +15,11 @@ from xla_explorer.backends.llvm.llvm_compiler import emit_assembly
 
 
 def test_platform_needs_no_llvm():
-    code = ("import sys\nfrom xla_explorer.backends.gpu import platform\np = platform()\nassert p.name == 'gpu'\n"
-            "assert p.availability().code == 'no-gpu-runtime-yet'\nassert 'llvmlite' not in sys.modules and 'cuda' not in sys.modules")
+    code = (
+        "import sys\nfrom xla_explorer.backends.gpu import platform\np = platform()\nassert p.name == 'gpu'\n"
+        "assert p.availability().code == 'no-gpu-runtime-yet'\n"
+        "assert 'llvmlite' not in sys.modules and 'cuda' not in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
     assert isinstance(platform(), Platform)
 
@@ -66,7 +69,9 @@ def test_source_map_points_at_optimised_hlo(stage):
 
 def test_most_ptx_instructions_have_an_origin():
     lines = compiled(SOFTMAX).stages["ptx"].lines()
-    code = [(line, origin) for line, origin in lines if line.startswith("\t") and not line.strip().startswith((".", "//"))]
+    code = [
+        (line, origin) for line, origin in lines if line.startswith("\t") and not line.strip().startswith((".", "//"))
+    ]
     assert len([1 for _, origin in code if origin is not None]) > 0.85 * len(code)
 
 
@@ -78,7 +83,9 @@ def test_hlo_stage_is_the_unoptimised_module():
 
 def without_numbering(text):
     """Comments, labels and register numbers do not count."""
-    return [re.sub(r"\s+", " ", line.split("//")[0]).strip() for line in text.splitlines() if line.split("//")[0].strip()]
+    return [
+        re.sub(r"\s+", " ", line.split("//")[0]).strip() for line in text.splitlines() if line.split("//")[0].strip()
+    ]
 
 
 def test_debug_directives_do_not_change_the_code():
@@ -102,7 +109,11 @@ def test_unknown_architecture():
 def test_dot_is_a_kernel_with_the_reason_why_no_library():
     result = compiled(DOT)
     row = next(step for step in result.program.steps if step.opcode == "dot")
-    assert row.runs_on == "kernel" and row.reason.code == "library-not-called-yet" and row.reason.facts["library"] == "cuBLAS"
+    assert (
+        row.runs_on == "kernel"
+        and row.reason.code == "library-not-called-yet"
+        and row.reason.facts["library"] == "cuBLAS"
+    )
     assert f".entry {row.function}(" in result.stages["ptx"].text
 
 
@@ -126,7 +137,11 @@ def test_loop_has_thunks_inside():
 
 def test_update_in_place_shares_its_parameter():
     result = compiled(LOOP)
-    updates = [t for t in result.program.walk() if t.kind == "kernel" and t.kernel.launch.threads == 8 and len(t.arguments) < len(t.instruction.operands) + 1]
+    updates = [
+        t
+        for t in result.program.walk()
+        if t.kind == "kernel" and t.kernel.launch.threads == 8 and len(t.arguments) < len(t.instruction.operands) + 1
+    ]
     assert updates, "the table is written where it is read"
 
 
@@ -137,7 +152,8 @@ def test_conditional_has_a_body_per_branch():
 
 def test_equal_kernels_are_written_once():
     text = """HloModule m
-ENTRY e { x = f32[50] parameter(0) y = f32[50] parameter(1) a = f32[50] sine(x) b = f32[50] sine(y) ROOT r = (f32[50], f32[50]) tuple(a, b) }"""
+ENTRY e { x = f32[50] parameter(0) y = f32[50] parameter(1) a = f32[50] sine(x) b = f32[50] sine(y)
+  ROOT r = (f32[50], f32[50]) tuple(a, b) }"""
     result = compiled(text, passes="none")
     assert len([s for s in result.program.steps if s.runs_on == "kernel"]) == 2
     assert len(result.program.kernels) == 1
@@ -163,7 +179,8 @@ def test_scatter_uses_atomics():
     text = """HloModule m
 s { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
 ENTRY e { x = f32[50,4] parameter(0) i = s32[9,1] parameter(1) u = f32[9,4] parameter(2)
-  ROOT r = f32[50,4] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=s }"""
+  ROOT r = f32[50,4] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=s }"""
     result = compiled(text)
     assert re.search(r"(red|atom)\S*\.add\S*\.f32", result.stages["ptx"].text)
     kernel = next(k for k in result.program.kernels if "atomicrmw" in "\n".join(k.kernel.lines))

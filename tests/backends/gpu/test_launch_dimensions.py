@@ -12,7 +12,10 @@ def test_every_element_has_a_thread(threads):
     launch = launch_dimensions(threads, architecture)
     assert launch.blocks * launch.threads_per_block >= threads
     assert (launch.blocks - 1) * launch.threads_per_block < max(threads, 1)
-    assert launch.threads_per_block % architecture.warp_size == 0 and launch.threads_per_block <= architecture.threads_per_block
+    assert (
+        launch.threads_per_block % architecture.warp_size == 0
+        and launch.threads_per_block <= architecture.threads_per_block
+    )
     assert launch.blocks <= architecture.blocks_in_grid
     assert str(max(threads, 1)) in launch.reasoning
 

@@ -10,7 +10,9 @@ needs_ptxas = pytest.mark.skipif(find_ptxas() is None, reason=str(why_no_ptxas()
 
 
 @needs_ptxas
-@pytest.mark.parametrize("module", [SOFTMAX, LOOP, DOT, SORT, BRANCHES], ids=["softmax", "loop", "dot", "sort", "branches"])
+@pytest.mark.parametrize(
+    "module", [SOFTMAX, LOOP, DOT, SORT, BRANCHES], ids=["softmax", "loop", "dot", "sort", "branches"]
+)
 def test_ptxas_accepts(module):
     result = compiled(module)
     assembled = assemble_ptx(result.stages["ptx"].text)

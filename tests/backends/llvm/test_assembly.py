@@ -2,7 +2,13 @@
 
 import pytest
 
-from xla_explorer.backends.llvm.assembly import assembly_with_lines, lines_by_source, parse_assembly, readable, summarize
+from xla_explorer.backends.llvm.assembly import (
+    assembly_with_lines,
+    lines_by_source,
+    parse_assembly,
+    readable,
+    summarize,
+)
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly
 from xla_explorer.backends.llvm.target_machine import describe_target
 

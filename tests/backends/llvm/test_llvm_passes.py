@@ -3,7 +3,12 @@
 import pytest
 
 from xla_explorer.backends.llvm.llvm_compiler import LlvmIrError, OptimizationOptions, optimized_ir
-from xla_explorer.backends.llvm.llvm_passes import LlvmPassError, llvm_pass_trace, parse_pass_dump, vectorization_remarks
+from xla_explorer.backends.llvm.llvm_passes import (
+    LlvmPassError,
+    llvm_pass_trace,
+    parse_pass_dump,
+    vectorization_remarks,
+)
 from xla_explorer.backends.llvm.target_machine import describe_target
 
 TARGET = describe_target("x86_64-linux-gnu", "x86-64-v3")

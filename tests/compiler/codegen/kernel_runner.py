@@ -1,9 +1,9 @@
 """Runs the kernels of a module one by one on numpy arrays, and compares with the evaluator.
 
-Every instruction of the entry that computes something becomes a kernel of its own, all in one LLVM module. With the target "gpu"
-the per-thread code runs on the host: the special registers become parameters, address spaces disappear, and a driver function
-calls the kernel for every thread of every block, so that bounds checks and index arithmetic are executed as on the device
-(kernels have no barriers).
+Every instruction of the entry that computes something becomes a kernel of its own, all in one LLVM module. With the
+target "gpu" the per-thread code runs on the host: the special registers become parameters, address spaces disappear,
+and a driver function calls the kernel for every thread of every block, so that bounds checks and index arithmetic are
+executed as on the device (kernels have no barriers).
 """
 
 from __future__ import annotations
@@ -36,13 +36,28 @@ def _driver(name: str, parameters: int) -> list[str]:
     """A function that runs the thread function for every thread of %blocks blocks of BLOCK threads."""
     pointers = ", ".join([f"ptr %a{k}" for k in range(parameters)])
     comma = ", " if parameters else ""
-    return [f"define void @{name}({pointers}{comma}i32 %blocks) {{", "entry:", "  br label %block", "block:",
-            "  %b = phi i32 [ 0, %entry ], [ %b.next, %after ]", "  br label %thread", "thread:",
-            "  %t = phi i32 [ 0, %block ], [ %t.next, %thread ]",
-            f"  call void @{name}_thread({pointers}{comma}i32 %b, i32 {BLOCK}, i32 %t)",
-            "  %t.next = add i32 %t, 1", f"  %t.more = icmp ult i32 %t.next, {BLOCK}", "  br i1 %t.more, label %thread, label %after",
-            "after:", "  %b.next = add i32 %b, 1", "  %b.more = icmp ult i32 %b.next, %blocks",
-            "  br i1 %b.more, label %block, label %end", "end:", "  ret void", "}", ""]
+    return [
+        f"define void @{name}({pointers}{comma}i32 %blocks) {{",
+        "entry:",
+        "  br label %block",
+        "block:",
+        "  %b = phi i32 [ 0, %entry ], [ %b.next, %after ]",
+        "  br label %thread",
+        "thread:",
+        "  %t = phi i32 [ 0, %block ], [ %t.next, %thread ]",
+        f"  call void @{name}_thread({pointers}{comma}i32 %b, i32 {BLOCK}, i32 %t)",
+        "  %t.next = add i32 %t, 1",
+        f"  %t.more = icmp ult i32 %t.next, {BLOCK}",
+        "  br i1 %t.more, label %thread, label %after",
+        "after:",
+        "  %b.next = add i32 %b, 1",
+        "  %b.more = icmp ult i32 %b.next, %blocks",
+        "  br i1 %b.more, label %block, label %end",
+        "end:",
+        "  ret void",
+        "}",
+        "",
+    ]
 
 
 def module_lines(kernels, target):
@@ -55,14 +70,25 @@ def module_lines(kernels, target):
         pointers = ", ".join([f"ptr %a{k}" for k in range(kernel.parameters)])
         if target == "gpu":
             comma = ", " if kernel.parameters else ""
-            lines += [f"define internal void @{name}_thread({pointers}{comma}i32 %ctaid, i32 %ntid, i32 %tid) {{", "entry:",
-                      *map(_on_the_host, kernel.lines), "}", "", *_driver(name, kernel.parameters)]
+            lines += [
+                f"define internal void @{name}_thread({pointers}{comma}i32 %ctaid, i32 %ntid, i32 %tid) {{",
+                "entry:",
+                *map(_on_the_host, kernel.lines),
+                "}",
+                "",
+                *_driver(name, kernel.parameters),
+            ]
         else:
             lines += [f"define void @{name}({pointers}) {{", "entry:", *kernel.lines, "}", ""]
     text = vector_math_module(tuple(math)).splitlines() if math else []
     declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
-    return [*map(_on_the_host, constants), *lines, *[line for line in text if not line.startswith("declare ")],
-            *[d for d in declarations if "nvvm.read" not in d], "!0 = !{}"]
+    return [
+        *map(_on_the_host, constants),
+        *lines,
+        *[line for line in text if not line.startswith("declare ")],
+        *[d for d in declarations if "nvvm.read" not in d],
+        "!0 = !{}",
+    ]
 
 
 def _in_memory(array, shape):
@@ -73,11 +99,16 @@ def _in_memory(array, shape):
 
 def _logical(memory, shape):
     order = tuple(reversed(shape.layout.minor_to_major))
-    return memory.reshape([shape.dimensions[d] for d in order]).transpose(np.argsort(order)) if order else memory.reshape(())
+    return (
+        memory.reshape([shape.dimensions[d] for d in order]).transpose(np.argsort(order))
+        if order
+        else memory.reshape(())
+    )
 
 
 def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
-    """The entry's result leaves as numpy arrays. in_place: names of instructions whose result overwrites their first operand."""
+    """The entry's result leaves as numpy arrays. in_place: names of instructions whose result overwrites their first
+    operand."""
     module = parse_hlo(text) if isinstance(text, str) else text
     entry = module.entry
     made = []
@@ -117,7 +148,9 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
                 arrays[0] = memory[i, index] = arrays[0].copy()
             else:
                 # Filled with a pattern, so that an element nobody wrote is noticed.
-                memory[i, index] = np.full(leaf.element_count * leaf.element_type.bytes, 0xA5, np.uint8).view(leaf.element_type.dtype)
+                memory[i, index] = np.full(leaf.element_count * leaf.element_type.bytes, 0xA5, np.uint8).view(
+                    leaf.element_type.dtype
+                )
             arrays.append(memory[i, index])
         by_slot = dict(zip(kernel.slots, arrays, strict=True))
         pointers = [by_slot[k].ctypes.data if k in by_slot else 0 for k in range(kernel.parameters)]
@@ -132,7 +165,11 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
 
 def leaves_of(value):
     """A nested tuple as a flat list of arrays."""
-    return [leaf for part in value for leaf in leaves_of(part)] if isinstance(value, (tuple, list)) else [np.asarray(value)]
+    return (
+        [leaf for part in value for leaf in leaves_of(part)]
+        if isinstance(value, (tuple, list))
+        else [np.asarray(value)]
+    )
 
 
 def assert_same(found, wanted, what="", relative=0.0):
@@ -154,8 +191,10 @@ def assert_same(found, wanted, what="", relative=0.0):
                 wrong |= ~same
     if wrong.any():
         where = tuple(np.argwhere(wrong)[0])
-        raise AssertionError(f"{what}: {int(wrong.sum())} of {wrong.size} elements differ, first at {[int(x) for x in where]}: "
-                             f"{found[where]} instead of {wanted[where]}")
+        raise AssertionError(
+            f"{what}: {int(wrong.sum())} of {wrong.size} elements differ, first at {[int(x) for x in where]}: "
+            f"{found[where]} instead of {wanted[where]}"
+        )
 
 
 def check_kernels(text, *inputs, target="cpu", in_place=(), relative=0.0, effort="fast"):

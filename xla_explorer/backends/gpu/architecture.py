@@ -46,16 +46,19 @@ class GpuArchitecture:
         return self.multiprocessors * self.threads_per_multiprocessor
 
 
-ARCHITECTURES = {a.name: a for a in (
-    GpuArchitecture("sm_75", "T4", 70, 40, 1024),
-    GpuArchitecture("sm_80", "A100", 80, 108, 2048),
-    GpuArchitecture("sm_86", "RTX 3090", 80, 82, 1536),
-    GpuArchitecture("sm_89", "L40", 83, 142, 1536),
-    GpuArchitecture("sm_90", "H100, H200", 83, 132, 2048),
-    GpuArchitecture("sm_90a", "H100, H200 (with architecture-specific instructions)", 83, 132, 2048),
-    GpuArchitecture("sm_100", "B200", 86, 148, 2048),
-    GpuArchitecture("sm_120", "RTX 5090", 87, 170, 1536),
-)}
+ARCHITECTURES = {
+    a.name: a
+    for a in (
+        GpuArchitecture("sm_75", "T4", 70, 40, 1024),
+        GpuArchitecture("sm_80", "A100", 80, 108, 2048),
+        GpuArchitecture("sm_86", "RTX 3090", 80, 82, 1536),
+        GpuArchitecture("sm_89", "L40", 83, 142, 1536),
+        GpuArchitecture("sm_90", "H100, H200", 83, 132, 2048),
+        GpuArchitecture("sm_90a", "H100, H200 (with architecture-specific instructions)", 83, 132, 2048),
+        GpuArchitecture("sm_100", "B200", 86, 148, 2048),
+        GpuArchitecture("sm_120", "RTX 5090", 87, 170, 1536),
+    )
+}
 
 
 def gpu_architecture(name: str = DEFAULT_ARCHITECTURE) -> GpuArchitecture:
@@ -63,4 +66,6 @@ def gpu_architecture(name: str = DEFAULT_ARCHITECTURE) -> GpuArchitecture:
     try:
         return ARCHITECTURES[name]
     except KeyError:
-        raise UnknownArchitectureError(f"no GPU architecture is named {name!r}", f"choose from {', '.join(ARCHITECTURES)}") from None
+        raise UnknownArchitectureError(
+            f"no GPU architecture is named {name!r}", f"choose from {', '.join(ARCHITECTURES)}"
+        ) from None

@@ -23,9 +23,19 @@ from xla_explorer.hlo.module import HloModule
 
 def gpu_pipeline() -> PassPipeline:
     """Simplify; fix layouts; fuse; make copies explicit; order. The order is XLA's (gpu_compiler.cc)."""
-    lowering = PassPipeline("lowering", (make_pass("layout-assignment"), make_pass("algsimp"), make_pass("reshape-decomposer"), make_pass("dce"),
-                                         make_pass("cse")))
-    fusion = PassPipeline("fusion", (make_pass("fusion"), make_pass("fusion-wrapper"), make_pass("cse"), make_pass("dce")))
+    lowering = PassPipeline(
+        "lowering",
+        (
+            make_pass("layout-assignment"),
+            make_pass("algsimp"),
+            make_pass("reshape-decomposer"),
+            make_pass("dce"),
+            make_pass("cse"),
+        ),
+    )
+    fusion = PassPipeline(
+        "fusion", (make_pass("fusion"), make_pass("fusion-wrapper"), make_pass("cse"), make_pass("dce"))
+    )
     return PassPipeline("gpu", (default_simplification_pipeline(), lowering, fusion, _finishing()))
 
 
@@ -36,12 +46,15 @@ def _finishing() -> PassPipeline:
 
 def _required_pipeline() -> PassPipeline:
     """What code generation needs whatever the user asks for."""
-    before = PassPipeline("required", (make_pass("flatten-call-graph"), make_pass("layout-assignment"), make_pass("reshape-decomposer")))
+    before = PassPipeline(
+        "required", (make_pass("flatten-call-graph"), make_pass("layout-assignment"), make_pass("reshape-decomposer"))
+    )
     return PassPipeline("required", (before, _finishing()))
 
 
 class GpuCompiler:
-    """See `backends.interfaces.Compiler`. `CompileOptions.backend_options["architecture"]`: `sm_80`, `sm_90` (default), ..."""
+    """See `backends.interfaces.Compiler`. `CompileOptions.backend_options["architecture"]`: `sm_80`, `sm_90`
+    (default), ..."""
 
     name = "gpu"
 
@@ -62,8 +75,14 @@ class GpuCompiler:
             pipeline = _required_pipeline()
         elif isinstance(pipeline, str):
             pipeline = PassPipeline("custom", (parse_pipeline(pipeline), _required_pipeline()))
-        return optimize(module, pipeline, options.journal, control=options.control, target=target_facts(_architecture(options)),
-                        verify=options.verify)
+        return optimize(
+            module,
+            pipeline,
+            options.journal,
+            control=options.control,
+            target=target_facts(_architecture(options)),
+            verify=options.verify,
+        )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Buffers, kernels, launch dimensions. LLVM runs when a stage is looked at; there is no executable yet."""
@@ -75,7 +94,15 @@ class GpuCompiler:
         started = time.perf_counter()
         program = write_gpu_program(trace.module, assignment, architecture)
         seconds["llvm-ir"] = time.perf_counter() - started
-        return CompileResult(trace, None, gpu_stages(trace, assignment, program, architecture), assignment, seconds, no_runtime(), program)
+        return CompileResult(
+            trace,
+            None,
+            gpu_stages(trace, assignment, program, architecture),
+            assignment,
+            seconds,
+            no_runtime(),
+            program,
+        )
 
 
 def _architecture(options: CompileOptions) -> GpuArchitecture:
@@ -84,5 +111,10 @@ def _architecture(options: CompileOptions) -> GpuArchitecture:
 
 def target_facts(architecture: GpuArchitecture) -> dict[str, Any]:
     """What passes may ask about the GPU."""
-    return {"backend": "gpu", "architecture": architecture.name, "vector_register_bits": 0, "multiprocessors": architecture.multiprocessors,
-            "warp_size": architecture.warp_size}
+    return {
+        "backend": "gpu",
+        "architecture": architecture.name,
+        "vector_register_bits": 0,
+        "multiprocessors": architecture.multiprocessors,
+        "warp_size": architecture.warp_size,
+    }

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 def no_runtime() -> Reason:
     """Why no module executes on a GPU."""
-    return refuse("no-gpu-runtime-yet", "modules are compiled to PTX and can be looked at; loading and launching the kernels is not "
-                                        "written yet")
+    return refuse(
+        "no-gpu-runtime-yet",
+        "modules are compiled to PTX and can be looked at; loading and launching the kernels is not written yet",
+    )
 
 
 class GpuPlatform:

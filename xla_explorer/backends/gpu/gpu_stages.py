@@ -20,7 +20,9 @@ PTX_OPTIMIZATION = OptimizationOptions(level=3, loop_vectorization=False, slp_ve
 _DEBUG_LABEL = re.compile(r"\$L__(tmp|func_begin|func_end|debug|info)\w*:")
 
 
-def gpu_stages(trace: PassTrace, assignment: BufferAssignment | None, program: GpuProgram, architecture: GpuArchitecture) -> dict[str, Stage]:
+def gpu_stages(
+    trace: PassTrace, assignment: BufferAssignment | None, program: GpuProgram, architecture: GpuArchitecture
+) -> dict[str, Stage]:
     """The stages by name; each is made when somebody looks at it."""
     stages = []
     if trace.initial is not None:
@@ -40,14 +42,17 @@ def gpu_stages(trace: PassTrace, assignment: BufferAssignment | None, program: G
     if assignment is not None:
         stages.append(Stage("buffers", buffers))
     stages.append(Stage("llvm-ir", lambda: (program.text, list(program.origins)), "llvm"))
-    stages.append(Stage("llvm-ir-optimized", lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)), "llvm"))
+    stages.append(
+        Stage("llvm-ir-optimized", lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)), "llvm")
+    )
     stages.append(Stage("ptx", lambda: ptx_without_debug(emit_assembly(with_lines(), target, PTX_OPTIMIZATION)), "ptx"))
     stages.append(Stage("launches", lambda: launch_table(program)))
     return {stage.name: stage for stage in stages}
 
 
 def ptx_without_debug(text: str) -> tuple[str, list[int | None]]:
-    """PTX text without `.loc`, `.file` and debug sections (still good for ptxas), and the instruction id of each line."""
+    """PTX text without `.loc`, `.file` and debug sections (still good for ptxas), and the instruction id of each
+    line."""
     lines: list[str] = []
     origins: list[int | None] = []
     in_debug_section = False
@@ -77,7 +82,8 @@ def launch_table(program: GpuProgram) -> tuple[str, list[int | None]]:
                 text += f". {thunk.reason.code}: {thunk.reason.message}"
         elif thunk.kind == "copy":
             source, target = thunk.arguments
-            text = f"copy         {name}: {target.size} bytes, {source.allocation.name}+{source.offset} to {target.allocation.name}+{target.offset}"
+            here, there = [f"{place.allocation.name}+{place.offset}" for place in (source, target)]
+            text = f"copy         {name}: {target.size} bytes, {here} to {there}"
         elif thunk.kind == "unsupported":
             text = f"unsupported  {name}: {thunk.reason}"
         else:

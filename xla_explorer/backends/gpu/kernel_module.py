@@ -79,14 +79,20 @@ class KernelModule:
         for k in self.kernels:
             group = groups.setdefault(k.launch.threads_per_block, len(groups))
             alias = "" if k.may_overlap else " noalias"
-            parameters = ", ".join([f"ptr addrspace(1){alias} align 16 %a{number}" for number in range(k.kernel.parameters)])
-            append([f"define ptx_kernel void @{k.name}({parameters}) #{group} {{", "entry:", *k.kernel.lines, "}", ""],
-                   [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None])
+            parameters = ", ".join(
+                [f"ptr addrspace(1){alias} align 16 %a{number}" for number in range(k.kernel.parameters)]
+            )
+            append(
+                [f"define ptx_kernel void @{k.name}({parameters}) #{group} {{", "entry:", *k.kernel.lines, "}", ""],
+                [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None],
+            )
         if math:
             text = vector_math_module(tuple(math)).splitlines()
             append([line for line in text if not line.startswith("declare ")])
             declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
         append([*declarations, ""])
-        append([f'attributes #{group} = {{ nounwind "nvvm.maxntid"="{threads}" }}' for threads, group in groups.items()])
+        append(
+            [f'attributes #{group} = {{ nounwind "nvvm.maxntid"="{threads}" }}' for threads, group in groups.items()]
+        )
         append(["", "!0 = !{}"])
         return lines, origins

@@ -28,22 +28,24 @@ class LaunchDimensions(NamedTuple):
 def launch_dimensions(threads: int, architecture: GpuArchitecture) -> LaunchDimensions:
     """Dimensions for a kernel with so many independent elements, one thread each.
 
-    Fewer elements than a block: whole warps only. Enough to fill the device with the small block: the large one, which halves
-    the number of blocks to schedule. Between: the small one, which spreads over more multiprocessors.
+    Fewer elements than a block: whole warps only. Enough to fill the device with the small block: the large one, which
+    halves the number of blocks to schedule. Between: the small one, which spreads over more multiprocessors.
     """
     warp = architecture.warp_size
     threads = max(threads, 1)
     if threads <= SMALL_BLOCK:
         block = math.ceil(threads / warp) * warp
         return LaunchDimensions(1, block, threads, f"{threads} elements fit into one block of {block // warp} warps")
+    resident = f"the {architecture.resident_threads} resident threads of {architecture.name}"
     if threads >= architecture.resident_threads:
         block = LARGE_BLOCK
-        why = f"{threads} elements fill the {architecture.resident_threads} resident threads of {architecture.name}, so blocks of {block}"
+        why = f"{threads} elements fill {resident}, so blocks of {block}"
     else:
         block = SMALL_BLOCK
-        why = (f"{threads} elements leave some of the {architecture.resident_threads} resident threads of {architecture.name} idle, "
-               f"so blocks of {block} to spread over more multiprocessors")
+        why = f"{threads} elements leave some of {resident} idle, so blocks of {block} to spread over more multiprocessors"
     blocks = math.ceil(threads / block)
     rest = blocks * block - threads
-    why += f"; {blocks} blocks" + (f", {rest} threads of the last one have nothing to do" if rest else ", all threads busy")
+    why += f"; {blocks} blocks" + (
+        f", {rest} threads of the last one have nothing to do" if rest else ", all threads busy"
+    )
     return LaunchDimensions(blocks, block, threads, why)

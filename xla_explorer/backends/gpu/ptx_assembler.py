@@ -1,4 +1,5 @@
-"""ptxas: PTX text to machine code, and what it says about registers, stack and spills. Optional: PTX can be shown without it.
+"""ptxas: PTX text to machine code, and what it says about registers, stack and spills. Optional: PTX can be shown
+without it.
 
 Found in the environment variable XLA_EXPLORER_PTXAS, on PATH, in a CUDA installation, or in NVIDIA's wheels
 (`pip install nvidia-cuda-nvcc-cu12`).
@@ -26,7 +27,8 @@ _REGISTERS = re.compile(r"Used (\d+) registers")
 
 
 class PtxAssemblerError(XlaExplorerError):
-    """ptxas is missing, or refused the text; then `message` holds its first complaints with the lines they are about."""
+    """ptxas is missing, or refused the text; then `message` holds its first complaints with the lines they are
+    about."""
 
 
 class KernelResources(NamedTuple):
@@ -56,11 +58,15 @@ def find_ptxas() -> str | None:
     found = shutil.which("ptxas")
     if found:
         return found
-    folders = [Path(root) for root in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda") if root]
+    folders = [
+        Path(root) for root in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda") if root
+    ]
     try:
         import nvidia  # the namespace of NVIDIA's wheels
 
-        folders += [path for root in nvidia.__path__ for path in (Path(root) / "cuda_nvcc", *sorted(Path(root).glob("cu*")))]
+        folders += [
+            path for root in nvidia.__path__ for path in (Path(root) / "cuda_nvcc", *sorted(Path(root).glob("cu*")))
+        ]
     except ImportError:
         pass
     for folder in folders:
@@ -74,8 +80,11 @@ def why_no_ptxas() -> Reason | None:
     """None when ptxas is here."""
     if find_ptxas() is not None:
         return None
-    return refuse("no-ptxas", "ptxas was found neither in XLA_EXPLORER_PTXAS, on PATH, in a CUDA installation nor in NVIDIA's wheels "
-                              "(pip install nvidia-cuda-nvcc-cu12)")
+    return refuse(
+        "no-ptxas",
+        "ptxas was found neither in XLA_EXPLORER_PTXAS, on PATH, in a CUDA installation nor in NVIDIA's wheels "
+        "(pip install nvidia-cuda-nvcc-cu12)",
+    )
 
 
 def assemble_ptx(text: str, architecture: str = DEFAULT_ARCHITECTURE) -> AssembledPtx:
@@ -88,8 +97,13 @@ def assemble_ptx(text: str, architecture: str = DEFAULT_ARCHITECTURE) -> Assembl
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "module.ptx", Path(folder) / "module.cubin"
         source.write_text(text)
-        done = subprocess.run([program, f"-arch={architecture}", "-v", str(source), "-o", str(target)], capture_output=True, text=True,
-                              timeout=_SECONDS, check=False)
+        done = subprocess.run(
+            [program, f"-arch={architecture}", "-v", str(source), "-o", str(target)],
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
         said = done.stdout + done.stderr
         if done.returncode:
             raise PtxAssemblerError(_complaint(said, text), "this is a defect of the code generator")

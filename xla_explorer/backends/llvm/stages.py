@@ -15,6 +15,7 @@ _REFERENCE = re.compile(r",? !dbg (!\d+)")
 
 def hlo_stage(name: str, module: HloModule) -> Stage:
     """A module as text with a source map."""
+
     def produce() -> tuple[str, list[int | None]]:
         text, lines = module_text_with_lines(module)
         return text, [lines.get(k + 1) for k in range(text.count("\n") + 1)]

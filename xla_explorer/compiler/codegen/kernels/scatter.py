@@ -1,8 +1,9 @@
 """scatter: update windows combined into the operand; a window that does not fit is skipped.
 
-Three shapes of code. CPU: index rows in order, so duplicates combine in order; the operand is copied first unless it is updated in
-place. GPU, in place, with a combiner that the memory system can do: a thread per update element and an atomic operation each, so the
-order of duplicates is open (as in XLA). GPU otherwise: a thread per operand element that walks all index rows in order.
+Three shapes of code. CPU: index rows in order, so duplicates combine in order; the operand is copied first unless it
+is updated in place. GPU, in place, with a combiner that the memory system can do: a thread per update element and an
+atomic operation each, so the order of duplicates is open (as in XLA). GPU otherwise: a thread per operand element that
+walks all index rows in order.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 def scatter_is_emitted(i: HloInstruction) -> Reason | None:
     """One operand for now."""
     if len(i.operands) != 3:
-        return refuse("variadic-scatter", f"%{i.name} scatters into {(len(i.operands) - 1) // 2} operands", operands=len(i.operands))
+        return refuse(
+            "variadic-scatter",
+            f"%{i.name} scatters into {(len(i.operands) - 1) // 2} operands",
+            operands=len(i.operands),
+        )
     return None
 
 
@@ -48,7 +53,9 @@ class _Scatter:
         self.root = root = context.roots[0]
         self.operand, self.indices, self.updates = root.operands
         self.window_dims: tuple[int, ...] = root.attribute("update_window_dims")
-        self.batching = dict(zip(root.attribute("input_batching_dims"), root.attribute("scatter_indices_batching_dims"), strict=True))
+        self.batching = dict(
+            zip(root.attribute("input_batching_dims"), root.attribute("scatter_indices_batching_dims"), strict=True)
+        )
         inserted = {*root.attribute("inserted_window_dims"), *self.batching}
         self.vector_dim: int = root.attribute("index_vector_dim")
         self.batch_dims = [d for d in range(self.updates.shape.rank) if d not in self.window_dims]
@@ -57,7 +64,8 @@ class _Scatter:
         self.window_size = dict(zip(self.operand_windows, sizes, strict=True))
 
     def start(self, row: list[str | int]) -> tuple[dict[int, str | int], str]:
-        """Start of the window of an index row per operand dimension (0 where absent), and the condition that it fits."""
+        """Start of the window of an index row per operand dimension (0 where absent), and the condition that it
+        fits."""
         w, extents = self.w, self.operand.shape.dimensions
         taken = iter(row)
         at = [0 if d == self.vector_dim else next(taken) for d in range(self.indices.shape.rank)]
@@ -66,7 +74,9 @@ class _Scatter:
         t = register_type(index_type)
         fits: str | None = None
         for component, d in enumerate(self.root.attribute("scatter_dims_to_operand_dims")):
-            value = self.emitter.element(self.indices, tuple([component if k == self.vector_dim else x for k, x in enumerate(at)]))
+            value = self.emitter.element(
+                self.indices, tuple([component if k == self.vector_dim else x for k, x in enumerate(at)])
+            )
             if type_bits(t) < 64:
                 value = w.value(f"{'sext' if index_type.is_signed else 'zext'} {t} {value} to i64")
             room = extents[d] - self.window_size.get(d, 1)
