@@ -48,10 +48,12 @@ class PrimitiveType:
         if self._dtype_name is None:
             raise TypeError(f"{self.name} has no elements, so it has no numpy dtype")
         if hasattr(np, self._dtype_name):
-            return np.dtype(getattr(np, self._dtype_name))
+            numpy_dtype: np.dtype[Any] = np.dtype(getattr(np, self._dtype_name))
+            return numpy_dtype
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, self._dtype_name))
+        extension: np.dtype[Any] = np.dtype(getattr(ml_dtypes, self._dtype_name))
+        return extension
 
     @property
     def component(self) -> PrimitiveType:
@@ -72,7 +74,7 @@ class PrimitiveType:
 
 
 def _declare() -> dict[str, PrimitiveType]:
-    rows = [("pred", 8, Kind.PRED, "bool_", None), ("token", 0, Kind.TOKEN, None, None), ("opaque", 0, Kind.OPAQUE, None, None)]
+    rows: list[tuple[str, int, Kind, str | None, str | None]] = [("pred", 8, Kind.PRED, "bool_", None), ("token", 0, Kind.TOKEN, None, None), ("opaque", 0, Kind.OPAQUE, None, None)]
     for bits in (1, 2, 4, 8, 16, 32, 64):
         rows += [(f"s{bits}", bits, Kind.SIGNED, f"int{bits}", None), (f"u{bits}", bits, Kind.UNSIGNED, f"uint{bits}", None)]
     rows += [("f16", 16, Kind.FLOAT, "float16", None), ("bf16", 16, Kind.FLOAT, "bfloat16", None),

@@ -42,6 +42,7 @@ class Shape:
     is_buffer: bool
     is_array: bool
     is_scalar: bool
+    _strides: tuple[int, ...] | None
 
     def __repr__(self) -> str:
         return self.text

@@ -147,7 +147,7 @@ class CpuExecutable:
         major_to_minor = tuple(reversed(shape.layout.minor_to_major))
         stored = tuple([shape.dimensions[d] for d in major_to_minor])
         raw = (ctypes.c_uint8 * max(shape.byte_size, 1)).from_address(address)
-        array = np.frombuffer(raw, shape.element_type.dtype, shape.element_count).reshape(stored)
+        array: Array = np.frombuffer(memoryview(raw), shape.element_type.dtype, shape.element_count).reshape(stored)
         return array.transpose(np.argsort(major_to_minor)) if shape.rank > 1 else array
 
     def _evaluate(self, number: int) -> int:

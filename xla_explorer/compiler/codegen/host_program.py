@@ -352,9 +352,9 @@ class HostProgramWriter:
         lines += [f"define i32 @{self.name}(ptr noalias %table) {attributes} {{", "entry:", *body, "}", ""]
         origins += [None, None, *body_origins, None, None]
         if math:
-            text, math_declarations = _split_declarations(vector_math_module(tuple(math)))
-            lines += text
-            origins += [None] * len(text)
+            definitions, math_declarations = _split_declarations(vector_math_module(tuple(math)))
+            lines += definitions
+            origins += [None] * len(definitions)
             declarations.update(dict.fromkeys(math_declarations))
         tail = [*declarations, "", "!0 = !{}"]
         lines += tail
@@ -406,7 +406,8 @@ def _library_reason(name: str, i: HloInstruction) -> Reason | None:
 
 def _split_declarations(text: str) -> tuple[list[str], list[str]]:
     """The lines of an IR text, its `declare` lines apart (they must not be repeated)."""
-    body, declarations = [], []
+    body: list[str] = []
+    declarations: list[str] = []
     for line in text.splitlines():
         (declarations if line.startswith("declare ") else body).append(line)
     return body, declarations

@@ -175,7 +175,11 @@ class ElementalEmitter:
         """The results (one per root tuple element) of a computation over scalars, inlined here."""
         parameters = computation.parameters()
         values = dict(zip(parameters, arguments, strict=True))
-        inner = ElementalEmitter(self.writer, {p: (lambda _index, value=v: value) for p, v in values.items()})
+
+        def always(value: Value) -> Callable[[IndexTuple], Value]:
+            return lambda _index: value
+
+        inner = ElementalEmitter(self.writer, {p: always(v) for p, v in values.items()})
         root = computation.root
         outputs = root.operands if root.opcode.name == "tuple" else (root,)
         return [inner.element(o, ()) for o in outputs]

@@ -236,7 +236,7 @@ def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:
     for computation in i.called:
         if name in ("map", "reduce", "scatter", "sort", "reduce-window", "select-and-scatter"):
             for inner in computation.instructions.values():
-                if inner.opcode.name not in elemental_opcodes() | {"parameter", "constant", "tuple"} or not inner.shape.leaves:
+                if inner.opcode.name not in elemental_opcodes() | {"parameter", "constant", "tuple"}:
                     return refuse("reducer-not-emitted", f"%{i.name} calls %{computation.name}, whose {inner.opcode.name} has no emitter")
                 if (reason := type_is_emitted(inner.shape)) is not None:
                     return reason

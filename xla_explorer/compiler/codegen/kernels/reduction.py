@@ -203,22 +203,22 @@ def _per_result(context: KernelContext, state: _Reduction, extents: list[int], i
         if unrolled:
             accumulators = initial
             ranges = [range(e) if flag else range(1) for e, flag in zip(extents, is_reduced, strict=True)]
-            for place in itertools.product(*ranges):
-                at = tuple([p if flag else x for p, x, flag in zip(place, index, is_reduced, strict=True)])
+            for element in itertools.product(*ranges):
+                at = tuple([p if flag else x for p, x, flag in zip(element, index, is_reduced, strict=True)])
                 accumulators = state.combine(accumulators, at)
         else:
             slots = _Slots(context, state.wide)
             slots.store(initial)
             last = max(k for k, flag in enumerate(is_reduced) if flag)
             with ExitStack() as loops:
-                at = [loops.enter_context(w.loop(e, stem="reduce")) if flag and k != last else x
-                      for k, (e, x, flag) in enumerate(zip(extents, index, is_reduced, strict=True))]
+                place = [loops.enter_context(w.loop(e, stem="reduce")) if flag and k != last else x
+                         for k, (e, x, flag) in enumerate(zip(extents, index, is_reduced, strict=True))]
                 if state.combiner == "add" and extents[last] >= 2 * CHUNK and state.wide[0].is_float:
-                    _sum_in_chunks(state, slots, at, last, extents[last], context)
+                    _sum_in_chunks(state, slots, place, last, extents[last], context)
                 else:
-                    at[last] = loops.enter_context(w.loop(extents[last], stem="reduce"))
+                    place[last] = loops.enter_context(w.loop(extents[last], stem="reduce"))
                     with emitter.scope():
-                        slots.store(state.combine(slots.load(), tuple(at)))
+                        slots.store(state.combine(slots.load(), tuple(place)))
             accumulators = slots.load()
         _store(context, state.results(accumulators), _offset(context, index, strides))
 
