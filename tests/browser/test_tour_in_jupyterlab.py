@@ -1,0 +1,168 @@
+"""The tour notebook in a real JupyterLab in a real browser: run every cell, step the passes by key, both themes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+pytest.importorskip("jupyterlab", reason="JupyterLab is not installed: the tour is NOT opened in it")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.timeout(200),
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the tour is NOT opened in a browser"),
+]
+TOKEN = "tour"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _settings(folder: Path, theme: str) -> None:
+    """No news, every cell rendered, the wanted theme."""
+    wanted = {
+        "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+        "@jupyterlab/apputils-extension/themes": {"theme": theme},
+        "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
+    }
+    for name, values in wanted.items():
+        path = folder / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(values))
+
+
+class Lab:
+    """A running JupyterLab with folders of its own."""
+
+    def __init__(self, folder: Path, theme: str) -> None:
+        work = folder / "work"
+        work.mkdir(parents=True)
+        shutil.copyfile(ROOT / "notebooks" / "00_tour.ipynb", work / "00_tour.ipynb")
+        _settings(folder / "settings", theme)
+        environment = dict(
+            os.environ,
+            JUPYTER_CONFIG_DIR=str(folder / "config"),
+            JUPYTER_DATA_DIR=str(folder / "data"),
+            JUPYTER_RUNTIME_DIR=str(folder / "runtime"),
+            IPYTHONDIR=str(folder / "ipython"),
+            JUPYTERLAB_SETTINGS_DIR=str(folder / "settings"),
+            JUPYTERLAB_WORKSPACES_DIR=str(folder / "workspaces"),
+            PYTHONPATH=os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        )
+        self.port = _free_port()
+        command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={self.port}", "--ip=127.0.0.1"]
+        command += [f"--IdentityProvider.token={TOKEN}", "--ServerApp.allow_root=True", f"--ServerApp.root_dir={work}"]
+        command += ["--LabApp.news_url=", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+        self.log = open(folder / "log.txt", "w")  # noqa: SIM115  # closed in stop()
+        self.process = subprocess.Popen(command, env=environment, stdout=self.log, stderr=subprocess.STDOUT)
+        self._wait(folder / "log.txt")
+
+    def _wait(self, log: Path) -> None:
+        for _ in range(300):
+            if self.process.poll() is not None:
+                break
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api?token={TOKEN}", timeout=2)
+                return
+            except OSError:
+                time.sleep(0.1)
+        pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/lab/tree/00_tour.ipynb?token={TOKEN}&reset"
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+        self.log.close()
+
+
+@pytest.fixture(params=["light", "dark"])
+def lab(request: Any, tmp_path: Path) -> Iterator[tuple[Lab, str]]:
+    started = Lab(tmp_path / "lab", "JupyterLab Dark" if request.param == "dark" else "JupyterLab Light")
+    yield started, request.param
+    started.stop()
+
+
+def _keep(page: Any, name: str) -> None:
+    folder = os.environ.get("XLA_EXPLORER_SCREENSHOTS")
+    if folder:
+        page.screenshot(path=str(Path(folder) / f"{name}.png"))
+
+
+def test_tour_runs_and_the_widget_steps_by_key(lab: tuple[Lab, str]) -> None:
+    server, theme = lab
+    with playwright_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1500, "height": 1000}, color_scheme=theme)
+        outside: list[str] = []
+        page.on("request", lambda r: outside.append(r.url) if "127.0.0.1" not in r.url and r.url.startswith("http") else None)
+        page.goto(server.address)
+        page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        # Cells that are run before the kernel answers are lost.
+        page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']", timeout=60_000)
+        page.wait_for_timeout(500)
+        page.locator(".jp-Notebook .jp-Cell").first.click()
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_text("Run All Cells", exact=True).click()
+        widget = page.locator(".xe[data-ready]")
+        widget.first.wait_for(timeout=90_000)
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].every(p => /\\[\\d+\\]/.test(p.innerText))", timeout=90_000)
+        errors = page.locator("[data-mime-type='application/vnd.jupyter.error']")
+        assert errors.count() == 0, errors.first.inner_text()
+        widget.first.scroll_into_view_if_needed()
+        page.wait_for_timeout(400)
+        _keep(page, f"tour_widget_{theme}")
+
+        last = int(widget.first.get_attribute("data-step"))
+        page.locator(".xe").first.focus()
+        seen = [last]
+        for _ in range(2):
+            page.keyboard.press("[")
+            page.wait_for_timeout(300)
+            seen.append(int(widget.first.get_attribute("data-step")))
+        assert seen[0] > seen[1] > seen[2], f"[ did not step back: {seen}"
+        _keep(page, f"tour_widget_stepped_{theme}")
+        page.keyboard.press("]")
+        page.wait_for_timeout(300)
+        assert int(widget.first.get_attribute("data-step")) == seen[1]
+        # The keys stay inside the widget: Lab's own would have added or removed cells.
+        assert page.locator(".jp-Notebook .jp-CodeCell").count() == _code_cells()
+        if os.environ.get("XLA_EXPLORER_SCREENSHOTS"):
+            _keep_cells(page, theme)
+        assert not outside, f"something was fetched from outside: {outside[:3]}"
+        browser.close()
+
+
+def _code_cells() -> int:
+    notebook = json.loads((ROOT / "notebooks" / "00_tour.ipynb").read_text())
+    return len([cell for cell in notebook["cells"] if cell["cell_type"] == "code"])
+
+
+def _keep_cells(page: Any, theme: str) -> None:
+    cells = page.locator(".jp-Notebook .jp-Cell")
+    for number in range(0, cells.count(), 4):
+        cells.nth(number).scroll_into_view_if_needed()
+        page.wait_for_timeout(150)
+        _keep(page, f"tour_cells_{theme}_{number:02d}")
