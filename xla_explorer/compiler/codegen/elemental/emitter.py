@@ -152,8 +152,7 @@ class ElementalEmitter:
         """The index of a scalar operand."""
         return ()
 
-    @staticmethod
-    def _is_elementwise(i: HloInstruction) -> bool:
+    def _is_elementwise(self, i: HloInstruction) -> bool:
         name = i.opcode.name
         return name in ELEMENTWISE_EMITTERS and not (name == "bitcast-convert" and i.shape.dimensions != i.operands[0].shape.dimensions)
 

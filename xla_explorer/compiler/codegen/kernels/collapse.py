@@ -112,6 +112,10 @@ class CollapsedEmitter(ElementalEmitter):
         """Scalars take the whole index too: `own_index` clears it."""
         return index
 
+    def _is_elementwise(self, i: HloInstruction) -> bool:
+        # The operand of a lone instruction may be elementwise itself; it is in memory, and its operands are not.
+        return i not in self.arrays and super()._is_elementwise(i)
+
     def _compute(self, i: HloInstruction, index: IndexTuple) -> Value:
         w, name = self.writer, i.opcode.name
         if i in self.arrays:
