@@ -59,3 +59,47 @@ def test_select_and_scatter(kind, x, s, window):
     if kind == "f32":
         given[0, 1, 1, 0] = np.nan
     check_program(text, given, RANDOM.integers(-9, 9, s).astype(dtype))
+
+
+ARGMAX = """HloModule m
+r {{
+  a = {t}[] parameter(0)
+  b = s32[] parameter(1)
+  c = {t}[] parameter(2)
+  d = s32[] parameter(3)
+  g = pred[] compare(a, c), direction={direction}
+  n = pred[] compare(a, a), direction=NE
+  p = pred[] or(g, n)
+  e = pred[] compare(a, c), direction=EQ
+  l = pred[] compare(b, d), direction=LT
+  k = pred[] and(e, l)
+  q = pred[] or(p, k)
+  v = {t}[] select(p, a, c)
+  i = s32[] select(q, b, d)
+  ROOT t = ({t}[], s32[]) tuple(v, i)
+}}
+ENTRY e {{
+  x = {t}[7,300]{{1,0}} parameter(0)
+  i = s32[7,300]{{1,0}} iota(), iota_dimension=1
+  v = {t}[] constant({initial})
+  z = s32[] constant(0)
+  ROOT r = ({t}[{kept}], s32[{kept}]) reduce(x, i, v, z), dimensions={{{reduced}}}, to_apply=r
+}}"""
+
+
+@pytest.mark.parametrize(("kind", "direction", "initial"), [("f32", "GT", "-inf"), ("f64", "LT", "inf"), ("bf16", "GT", "-inf"),
+                                                            ("s32", "GT", "-2147483648"), ("u8", "LT", "255")])
+@pytest.mark.parametrize(("kept", "reduced"), [("7", "1"), ("300", "0"), ("", "0,1")])
+def test_argmax(kind, direction, initial, kept, reduced):
+    from xla_explorer.hlo.primitive_type import primitive_type
+
+    dtype = primitive_type(kind).dtype
+    x = RANDOM.integers(0 if kind == "u8" else -50, 50, (7, 300)).astype(dtype)
+    if kind not in ("s32", "u8"):
+        x[1, 70], x[1, 200] = np.nan, np.nan
+        x[2] = -np.inf if direction == "GT" else np.inf
+        x[3] = np.where(RANDOM.random(300) < 0.5, -0.0, 0.0).astype(dtype)
+        x[4] = np.abs(x[4].astype(np.float32)).astype(dtype)
+        x[5] = np.nan
+    for given in (x, x[[0, 6] * 3 + [6]]):
+        check_program(ARGMAX.format(t=kind, direction=direction, initial=initial, kept=kept, reduced=reduced), given)

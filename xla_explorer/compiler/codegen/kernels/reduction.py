@@ -12,19 +12,21 @@ import math
 from contextlib import ExitStack
 from typing import Any
 
-from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, compute_type, widen
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
+from xla_explorer.compiler.codegen.kernels.index_reduction import finds_extreme_and_index
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
-from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, scalar_constant
+from xla_explorer.compiler.codegen.llvm_types import float_constant, memory_type, register_type, scalar_constant
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 ROW_TILE = 1024  # accumulators kept in the first-level cache by a column reduction
 CHUNK = 4096  # elements summed before a partial sum joins the total
+LANES = 64  # accumulators side by side of an argmax
 SMALL = 8  # reductions over so few elements are unrolled
 _SIMPLE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 
@@ -199,28 +201,75 @@ def _per_result(context: KernelContext, state: _Reduction, extents: list[int], i
     w, emitter = context.writer, state.emitter
     with context.iterate([e for e, flag in zip(extents, is_reduced, strict=True) if not flag]) as kept, emitter.scope():
         index = _merge(kept, is_reduced)
-        initial = state.initial_values()
         if unrolled:
-            accumulators = initial
+            accumulators = state.initial_values()
             ranges = [range(e) if flag else range(1) for e, flag in zip(extents, is_reduced, strict=True)]
             for element in itertools.product(*ranges):
                 at = tuple([p if flag else x for p, x, flag in zip(element, index, is_reduced, strict=True)])
                 accumulators = state.combine(accumulators, at)
         else:
             slots = _Slots(context, state.wide)
-            slots.store(initial)
-            last = max(k for k, flag in enumerate(is_reduced) if flag)
-            with ExitStack() as loops:
-                place = [loops.enter_context(w.loop(e, stem="reduce")) if flag and k != last else x
-                         for k, (e, x, flag) in enumerate(zip(extents, index, is_reduced, strict=True))]
-                if state.combiner == "add" and extents[last] >= 2 * CHUNK and state.wide[0].is_float:
-                    _sum_in_chunks(state, slots, place, last, extents[last], context)
-                else:
-                    place[last] = loops.enter_context(w.loop(extents[last], stem="reduce"))
-                    with emitter.scope():
-                        slots.store(state.combine(slots.load(), tuple(place)))
+            if is_reduced[-1] and extents[-1] >= 2 * LANES and context.target.kind == "cpu" and finds_extreme_and_index(state.reduce.to_apply):
+                _extreme_in_lanes(context, state, slots, extents, index, is_reduced)
+            else:
+                _one_after_the_other(context, state, slots, extents, index, is_reduced)
             accumulators = slots.load()
         _store(context, state.results(accumulators), _offset(context, index, strides))
+
+
+def _one_after_the_other(context: KernelContext, state: _Reduction, slots: _Slots, extents: list[int], index: list[str | int],
+                         is_reduced: list[bool]) -> None:
+    """Everything into one set of accumulators."""
+    w, emitter = context.writer, state.emitter
+    slots.store(state.initial_values())
+    last = max(k for k, flag in enumerate(is_reduced) if flag)
+    with ExitStack() as loops:
+        at = [loops.enter_context(w.loop(e, stem="reduce")) if flag and k != last else x
+              for k, (e, x, flag) in enumerate(zip(extents, index, is_reduced, strict=True))]
+        if state.combiner == "add" and extents[last] >= 2 * CHUNK and state.wide[0].is_float:
+            _sum_in_chunks(state, slots, at, last, extents[last], context)
+        else:
+            at[last] = loops.enter_context(w.loop(extents[last], stem="reduce"))
+            with emitter.scope():
+                slots.store(state.combine(slots.load(), tuple(at)))
+
+
+def _extreme_in_lanes(context: KernelContext, state: _Reduction, slots: _Slots, extents: list[int], index: list[str | int],
+                      is_reduced: list[bool]) -> None:
+    """argmax and its kin: LANES accumulators side by side, which vectorise, combined at the end. A NaN or zero as the result means
+    that order matters, and the row is done again one after the other."""
+    w, emitter = context.writer, state.emitter
+    lanes = _Slots(context, state.wide, LANES)
+    initial = state.initial_values()
+    with w.loop(LANES, stem="clear") as j:
+        lanes.store(initial, j)
+    full = extents[-1] // LANES * LANES
+    with ExitStack() as loops:
+        at = [loops.enter_context(w.loop(e, stem="reduce")) if flag and k != len(extents) - 1 else x
+              for k, (e, x, flag) in enumerate(zip(extents, index, is_reduced, strict=True))]
+        with emitter.scope(), w.loop(full, 0, LANES, stem="lanes") as start, w.loop(LANES, stem="lane") as j, emitter.scope():
+            lanes.store(state.combine(lanes.load(j), (*at[:-1], w.add(start, j))), j)
+        if extents[-1] > full:
+            with w.loop(extents[-1] - full, stem="rest") as j, emitter.scope():
+                lanes.store(state.combine(lanes.load(j), (*at[:-1], w.add(full, j))), j)
+    width = LANES // 2
+    while width:
+        with w.loop(width, stem="join") as j, emitter.scope():
+            lanes.store(emitter.inline_scalar_computation(state.reduce.to_apply, [*lanes.load(j), *lanes.load(w.add(j, width))]), j)
+        width //= 2
+    slots.store(lanes.load(0))
+    if not state.wide[0].is_float:
+        return
+    kind = compute_type(state.wide[0])
+    value = widen(w, slots.load()[0], state.wide[0])
+    ordinary = w.value(f"fcmp one {kind} {value}, {float_constant(0.0, kind)}")
+    again, done = w.fresh_label("again"), w.fresh_label("done")
+    w.branch_if(ordinary, done, again)
+    w.start_block(again)
+    with emitter.scope():
+        _one_after_the_other(context, state, slots, extents, index, is_reduced)
+    w.branch(done)
+    w.start_block(done)
 
 
 def _sum_in_chunks(state: _Reduction, slots: _Slots, at: list[str | int], last: int, extent: int, context: KernelContext) -> None:
