@@ -26,9 +26,10 @@ from xla_explorer.backends.llvm.object_cache import cache_enabled_by_environment
 from xla_explorer.backends.llvm.parallel_llvm import usable_cores
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 # Enough independent sums to fill two pipes of latency 4 to 5; few enough for 16 registers.
 _ACCUMULATORS: Final = 12
+_CACHED_SIZES: Final = (24 << 10, 96 << 10, 384 << 10, 768 << 10, 3 << 20, 12 << 20)  # bytes touched; rising through the caches
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class MachineLimits:
     """Measured peaks. Bandwidth in bytes/s (reads and writes of a triad a = b + s * c), arithmetic in flop/s (an FMA
     is 2).
 
-    Without a suffix: one core. `_all`: all cores at once. cores: those that this process may use.
+    Without a suffix: one core. `_all`: all cores at once. cores: those that this process may use. cached_bandwidth: of one
+    core, by the bytes that the triad touches (rising): what the caches give.
     """
 
     cpu: str
@@ -48,6 +50,7 @@ class MachineLimits:
     f64_flops: float
     f32_flops_all: float
     f64_flops_all: float
+    cached_bandwidth: tuple[tuple[int, float], ...] = ()
 
     def flops(self, dtype: str = "f32", threads: int = 1) -> float:
         """Peak flop/s for an element type on a number of threads. Types but f64 (and c128) count as f32."""
@@ -55,17 +58,21 @@ class MachineLimits:
         one, everything = (self.f64_flops, self.f64_flops_all) if wide else (self.f32_flops, self.f32_flops_all)
         return min(one * threads, everything) if threads > 1 else one
 
-    def bandwidth(self, threads: int = 1) -> float:
-        """Peak bytes/s from memory on a number of threads."""
+    def bandwidth(self, threads: int = 1, touched: float | None = None) -> float:
+        """Peak bytes/s on a number of threads; touched: bytes in use, which may fit into a cache (None: from memory)."""
+        if touched is not None:
+            for size, speed in self.cached_bandwidth:
+                if touched <= size:
+                    return max(speed, self.stream_bandwidth) * threads
         return min(self.stream_bandwidth * threads, self.stream_bandwidth_all) if threads > 1 else self.stream_bandwidth
 
     def roofline_seconds(self, flops: float, bytes_moved: float, dtype: str = "f32", threads: int = 1) -> float:
-        """The least time for so much arithmetic and memory traffic: the slower of the two."""
-        return max(flops / self.flops(dtype, threads), bytes_moved / self.bandwidth(threads))
+        """The least time for so much arithmetic and traffic, the slower of the two; what fits into a cache is taken from there."""
+        return max(flops / self.flops(dtype, threads), bytes_moved / self.bandwidth(threads, bytes_moved))
 
     def roofline_share(self, seconds: float, flops: float, bytes_moved: float, dtype: str = "f32",
                        threads: int = 1) -> float:
-        """Least time over measured time; 1 is the roof. Data that stays in a cache may exceed it."""
+        """Least time over measured time; 1 is the roof."""
         return self.roofline_seconds(flops, bytes_moved, dtype, threads) / seconds if seconds > 0 else 0.0
 
 
@@ -75,7 +82,9 @@ def machine_limits() -> MachineLimits:
     path = user_cache_folder() / f"machine_limits-{_machine_key()}.json"
     if cache_enabled_by_environment():
         with contextlib.suppress(OSError, ValueError, TypeError):
-            return MachineLimits(**json.loads(path.read_text()))
+            stored = json.loads(path.read_text())
+            stored["cached_bandwidth"] = tuple([(int(size), float(speed)) for size, speed in stored["cached_bandwidth"]])
+            return MachineLimits(**stored)
     limits = measure()
     if cache_enabled_by_environment():
         _store(path, limits)
@@ -129,6 +138,21 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
 
     traffic = 3.0 * 4 * count
     bandwidth = traffic / _best_seconds(run_triad, 1, repeats)
+    addresses = [[buffer.address for buffer in group] for group in buffers]
+
+    def small_triads(few: int, rounds: int) -> float:
+        def run(core: int) -> None:
+            for _ in range(rounds):
+                triad(*addresses[core], few)
+
+        return _best_seconds(run, 1, repeats)
+
+    call_seconds = small_triads(16, 1000) / 1000
+    cached = []
+    for touched in _CACHED_SIZES:
+        rounds = max(4, (4 << 20) // touched)
+        seconds = small_triads(touched // 12, rounds) - call_seconds * rounds
+        cached.append((touched, touched * rounds / max(seconds, 1e-9)))
     bandwidth_all = traffic * cores / _best_seconds(run_triad, cores, repeats) if cores > 1 else bandwidth
     peaks: list[float] = []
     for name, element_bits in (("multiply_add_f32", 32), ("multiply_add_f64", 64)):
@@ -147,7 +171,7 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
             buffer.release()
     # All cores together cannot be slower than one; a busy machine may make it look so.
     return MachineLimits(host.cpu, cores, host.vector_register_bits, bandwidth, max(bandwidth, bandwidth_all),
-                         peaks[0], peaks[2], max(peaks[0], peaks[1]), max(peaks[2], peaks[3]))
+                         peaks[0], peaks[2], max(peaks[0], peaks[1]), max(peaks[2], peaks[3]), tuple(cached))
 
 
 def _available_bytes() -> int:
