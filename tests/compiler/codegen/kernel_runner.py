@@ -172,8 +172,8 @@ def leaves_of(value):
     )
 
 
-def assert_same(found, wanted, what="", relative=0.0):
-    """Equal element by element: bit for bit except that every NaN is like the other; or within a relative error."""
+def assert_same(found, wanted, what="", relative=0.0, absolute=0.0):
+    """Equal element by element: bit for bit except that every NaN is like the other; or within a relative or absolute error."""
     assert found.shape == wanted.shape, f"{what}: shape {found.shape} instead of {wanted.shape}"
     assert found.dtype == wanted.dtype, f"{what}: {found.dtype} instead of {wanted.dtype}"
     if found.dtype.kind in "biu":
@@ -187,7 +187,7 @@ def assert_same(found, wanted, what="", relative=0.0):
             for x, y in parts:
                 same = (x == y) & (np.signbit(x) == np.signbit(y)) | (np.isnan(x) & np.isnan(y))
                 if relative:
-                    same |= np.abs(x - y) <= relative * np.maximum(np.abs(a), np.abs(b))
+                    same |= np.abs(x - y) <= np.maximum(relative * np.maximum(np.abs(a), np.abs(b)), absolute)
                 wrong |= ~same
     if wrong.any():
         where = tuple(np.argwhere(wrong)[0])
@@ -197,7 +197,7 @@ def assert_same(found, wanted, what="", relative=0.0):
         )
 
 
-def check_kernels(text, *inputs, target="cpu", in_place=(), relative=0.0, effort="fast"):
+def check_kernels(text, *inputs, target="cpu", in_place=(), relative=0.0, absolute=0.0, effort="fast"):
     """Run and compare with the evaluator, result leaf by result leaf."""
     module = parse_hlo(text)
     wanted = leaves_of(evaluate(module, *inputs))
@@ -206,4 +206,4 @@ def check_kernels(text, *inputs, target="cpu", in_place=(), relative=0.0, effort
     root = module.entry.root
     names = [o.name for o in root.operands] if root.opcode.name == "tuple" else [root.name] * len(found)
     for name, a, b in zip(names, found, wanted, strict=False):
-        assert_same(a, b, f"%{name} ({target})", relative)
+        assert_same(a, b, f"%{name} ({target})", relative, absolute)
