@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def passes() -> pandas.DataFrame:
     """A row a pass: name, other names, options with their defaults, what it does (first paragraph of its docstring)."""
-    import pandas
+    from xla_explorer.explorer.wide_frame import wide_frame
 
     names: dict[type, list[str]] = {}
     for name, cls in registered_passes().items():
@@ -25,5 +25,5 @@ def passes() -> pandas.DataFrame:
         text = " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
         rows.append({"pass": cls.name, "also": ", ".join([name for name in known if name != cls.name]),
                      "options": ", ".join([f"{key}={value}" for key, value in options.items()]), "summary": text})
-    frame = pandas.DataFrame(rows, columns=["pass", "also", "options", "summary"])
+    frame = wide_frame(rows, ["pass", "also", "options", "summary"])
     return frame.sort_values("pass", ignore_index=True)

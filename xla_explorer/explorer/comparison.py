@@ -31,9 +31,9 @@ class Comparison:
 
     def to_frame(self) -> pandas.DataFrame:
         """The rows as a table: what, left, right."""
-        import pandas
+        from xla_explorer.explorer.wide_frame import wide_frame
 
-        return pandas.DataFrame(self.rows, columns=["what", "this", "other"])
+        return wide_frame(self.rows, ["what", "this", "other"])
 
     def __str__(self) -> str:
         out = [table_text(["what", "this", "other"], self.rows)]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, fusion_checklist
+from xla_explorer.compiler.pipeline import PassContext
+from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, fusion_checklist, plan_fusions
 from xla_explorer.explorer.display import table_html, table_text
 from xla_explorer.explorer.lineage import Lineage
 from xla_explorer.explorer.views.source import Check, DecisionRow
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.journal import Event
+from xla_explorer.foundation.journal import Event, Journal
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -35,7 +37,7 @@ def decision_events(trace: PassTrace, kind: str | None = None) -> list[Event]:
 def decisions_frame(trace: PassTrace, lineage: Lineage, kind: str | None = None,
                     further: Sequence[dict[str, Any]] = ()) -> pandas.DataFrame:
     """One row a decision; columns `COLUMNS`. facts: dict; subjects: names with %, producer first."""
-    import pandas
+    from xla_explorer.explorer.wide_frame import wide_frame
 
     rows = []
     for event in decision_events(trace, kind):
@@ -45,7 +47,7 @@ def decisions_frame(trace: PassTrace, lineage: Lineage, kind: str | None = None,
                      "message": _message(event), "facts": _facts(event), "subjects": tuple([f"%{name}" for name in event.names]),
                      "pass": trace.steps[step - 1].name if step else "", "step": step})
     rows += [row for row in further if kind is None or row["kind"] == kind]
-    return pandas.DataFrame(rows, columns=list(COLUMNS))
+    return wide_frame(rows, COLUMNS)
 
 
 def _facts(event: Event) -> dict[str, Any]:
@@ -124,6 +126,9 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
         if event.names[:2] == (source, target):
             refused = event.kind == "denied"
             step = lineage.step_of(event)
+            if not checks and event.reason is not None:
+                # The consumer stands for a whole fusion here, so the checks cannot be asked of the two alone.
+                checks = [Check(event.reason.code, False, event.reason.message)]
             return Answer(kind, source, target, refused=refused, code=event.reason.code if event.reason else "",
                           message=event.reason.message if event.reason else "", facts=_facts(event), recorded=True,
                           source=f"recorded in step {step}, {trace.steps[step - 1].name}" if step else "recorded", checklist=checks)
@@ -137,6 +142,11 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
         if name not in before:
             raise XlaExplorerError(f"%{name} was not there before fusion and no decision about %{source} into %{target} was recorded",
                                    f"session.history({name!r}) says where it came from")
+    event = _planned_again(module, source, target)
+    if event is not None and event.reason is not None:
+        return Answer(kind, source, target, refused=True, code=event.reason.code, message=event.reason.message, facts=_facts(event),
+                      recorded=False, source="asked again: the module before fusion planned anew",
+                      checklist=checks or [Check(event.reason.code, False, event.reason.message)])
     first, second = before[source], before[target]
     asked = "asked again on the module before fusion, as if the consumer stood alone"
     if first not in second.operands:
@@ -146,6 +156,14 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
     bad = next((c for c in checks if c.ok is False), None)
     return Answer(kind, source, target, refused=bad is not None, code=bad.name if bad else "", message=bad.message if bad else "",
                   facts={}, recorded=False, source=asked, checklist=checks)
+
+
+def _planned_again(module: HloModule, producer: str, consumer: str) -> Event | None:
+    """What the planner decides on the pair when it plans the module again, with a journal of its own."""
+    journal = Journal("decisions")
+    for computation in sequential_computations(module):
+        plan_fusions(computation, PassContext(journal))
+    return next((e for e in reversed(journal.events) if e.names[:2] == (producer, consumer)), None)
 
 
 def _checks(producer: HloInstruction, consumer: HloInstruction) -> list[Check]:

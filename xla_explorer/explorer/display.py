@@ -36,7 +36,8 @@ class CodeText(str):
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         shown, note = self._capped()
-        return {"text/plain": repr(self), "text/html": pre_html(shown) + (f"<p><i>{escape(note)}</i></p>" if note else "")}
+        html = diff_html(shown) if self.language == "diff" else pre_html(shown)
+        return {"text/plain": repr(self), "text/html": html + (f"<p><i>{escape(note)}</i></p>" if note else "")}
 
 
 class Svg:
@@ -59,7 +60,16 @@ class Svg:
 
 def pre_html(text: str) -> str:
     """Text as a scrollable block."""
-    return f'<pre style="font-size:12px;line-height:1.35;overflow:auto;max-height:520px;text-align:left">{escape(text)}</pre>'
+    return f'<pre style="font-size:12px;line-height:1.35;white-space:pre;overflow:auto;max-height:520px;text-align:left">{escape(text)}</pre>'
+
+
+def diff_html(text: str) -> str:
+    """A unified diff: marks in the first column carry the meaning, colours repeat it."""
+    lines = []
+    for line in text.split("\n"):
+        colour = {"+": "#00815e", "-": "#c45100", "@": "#858585"}.get(line[:1])
+        lines.append(f'<span style="color:{colour}">{escape(line)}</span>' if colour else escape(line))
+    return pre_html("").replace("></pre>", ">" + "\n".join(lines) + "</pre>")
 
 
 def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], note: str = "", limit: int = MOST_ROWS) -> str:

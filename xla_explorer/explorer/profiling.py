@@ -74,7 +74,7 @@ def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.Dat
     backend knows the machine; data that stays in a cache may exceed 1. The whole program is timed without probes, the kernels with them.
     `frame.attrs["note"]` says what inputs were used and what a probe costs.
     """
-    import pandas
+    from xla_explorer.explorer.wide_frame import wide_frame
 
     note = "the arguments given"
     if not arrays and session.signature.shapes:
@@ -91,7 +91,7 @@ def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.Dat
     rows = [_row(WHOLE_PROGRAM, "", session.backend, len(result.total_us), median, iqr, whole, limits, "", None)]
     for timing in result.kernels:
         rows.append(_kernel_row(session, timing, costs.get(timing.step.instruction, Cost()), limits))
-    frame = pandas.DataFrame(rows, columns=COLUMNS)
+    frame = wide_frame(rows, COLUMNS)
     frame.attrs["note"] = f"{note}; a probe costs about {cell_text(result.probe_cost_us)} us per call; bytes and flops are estimates"
     return frame
 

@@ -139,12 +139,12 @@ class Session:
     @cached_property
     def kernels(self) -> pandas.DataFrame:
         """A row a step of the program: kernel, opcode, runs_on, code and message of the reason where it is no native code, line."""
-        import pandas
+        from xla_explorer.explorer.wide_frame import wide_frame
 
         rows = [{"kernel": f"%{s.name}", "opcode": s.opcode, "runs_on": s.runs_on, "code": s.reason.code if s.reason else "",
                  "reason": s.reason.message if s.reason else "", "line": self.source_line(s.instruction), "instruction": s.instruction}
                 for s in self.program_steps]
-        return pandas.DataFrame(rows, columns=["kernel", "opcode", "runs_on", "code", "reason", "line", "instruction"])
+        return wide_frame(rows, ["kernel", "opcode", "runs_on", "code", "reason", "line", "instruction"])
 
     @property
     def program_steps(self) -> list[ProgramStep]:

@@ -1,0 +1,98 @@
+"""Decisions, why not, explain, history, override, bisect."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.compiler.pipeline import PassContext
+from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import ALGEBRAIC_RULES
+from xla_explorer.explorer.session import Session
+
+X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)
+
+
+def test_fusion_decisions_as_a_table(softmax: Session) -> None:
+    frame = softmax.decisions("fusion")
+    assert list(frame.columns) == ["verdict", "kind", "code", "message", "facts", "subjects", "pass", "step"]
+    assert set(frame["verdict"]) == {"accepted", "refused"} and set(frame["pass"]) == {"fusion"}
+    refused = frame[frame["verdict"] == "refused"]
+    assert all(refused["code"]) and all(refused["message"])
+    assert all(isinstance(s, tuple) and s[0].startswith("%") for s in frame["subjects"])
+    rules = softmax.decisions("rule")
+    assert "applied" in set(rules["verdict"])
+
+
+def test_why_not_says_whether_it_was_recorded(softmax: Session) -> None:
+    row = next(r for r in softmax.decisions("fusion").to_dict("records") if r["verdict"] == "refused")
+    answer = softmax.why_not("fusion", *row["subjects"])
+    assert answer.recorded and answer.refused and answer.code == row["code"] and "recorded in step" in str(answer)
+    unrelated = softmax.why_not("fusion", "%x", "%e")
+    assert not unrelated.recorded and unrelated.code == "not-an-operand" and "asked again" in unrelated.source
+    quiet = xe.compile(softmax.source, journal="passes").why_not("fusion", *row["subjects"])
+    assert not quiet.recorded and quiet.checklist
+    with pytest.raises(xe.XlaExplorerError, match="near"):
+        softmax.why_not("fusion", "%shiftd", "%e")
+    with pytest.raises(xe.XlaExplorerError, match="fusion"):
+        softmax.why_not("nothing", "%x", "%e")
+
+
+def test_history_and_explanation(softmax: Session) -> None:
+    lines = softmax.history("%scaled")
+    assert lines[0] == "step 0: %scaled as written" and any("replaced it by %x" in line for line in lines)
+    text = str(softmax.explain("%e"))
+    assert "model.py:8" in text and "exponential" in text and "history" in text and "decisions" in text
+    assert "gone; in its place: %x" in str(softmax.explain("%scaled"))
+    assert "text/html" in softmax.explain("%e")._repr_mimebundle_()
+
+
+def test_override_and_compare(softmax: Session) -> None:
+    accepted = softmax.decisions("fusion").query("verdict == 'accepted'")
+    pair = next(s for s in accepted["subjects"] if "constant" not in s[0] and s[0] not in ("%low", "%zero"))
+    other = softmax.override(forbid=[pair])
+    row = next(r for r in other.decisions("fusion").to_dict("records") if r["subjects"] == pair)
+    assert row["verdict"] == "refused" and row["code"] == "forbidden-by-user"
+    comparison = other.compare(softmax, X, repeats=2)
+    names = [what for what, _, _ in comparison.rows]
+    assert {"kernels", "median us", "arena bytes", "largest error against the evaluator"} <= set(names)
+    assert comparison.changed_decisions and "text/html" in comparison._repr_mimebundle_()
+    np.testing.assert_allclose(other(X), softmax(X), rtol=1e-5)
+
+
+def test_bisect_is_content_with_a_right_compile(softmax: Session) -> None:
+    result = softmax.bisect(X)
+    assert not result and "agrees" in str(result)
+
+
+def test_bisect_finds_the_wrong_rewrite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule that loses its second application: x * 1 is right, the other becomes a wrong operand."""
+    text = """HloModule m
+ENTRY e {
+  x = f32[8] parameter(0)
+  y = f32[8] parameter(1)
+  one = f32[] constant(1)
+  ones = f32[8] broadcast(one), dimensions={}
+  a = f32[8] multiply(x, ones)
+  b = f32[8] multiply(y, ones)
+  ROOT c = f32[8] subtract(a, b)
+}"""
+    clean = xe.compile(text, backend="interpreter", passes="algsimp,dce")
+    rule = clean.decisions("rule").query("verdict == 'applied'")["code"].iloc[0]
+    original = ALGEBRAIC_RULES[rule].build
+    first: list[str] = []
+
+    def wrong(computation: object, i: object, captures: object) -> object:
+        right = original(computation, i, captures)  # type: ignore[arg-type]
+        name = getattr(i, "name", "")
+        if name == "b":
+            return computation.parameters()[0]  # type: ignore[attr-defined]
+        first.append(name)
+        return right
+
+    monkeypatch.setattr(ALGEBRAIC_RULES[rule], "build", wrong)
+    x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
+    session = xe.compile(text, backend="interpreter", passes="algsimp,dce")
+    result = session.bisect(x, y)
+    assert result and result.pass_name == "algsimp" and result.event is not None and result.event.names[0] == "b", str(result)
+    assert first and PassContext is not None

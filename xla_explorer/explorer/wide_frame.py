@@ -1,0 +1,27 @@
+"""A DataFrame whose notebook form shows sentences in full. Import this inside functions only: it loads pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas
+
+from xla_explorer.explorer.display import table_html
+
+
+class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped without its stubs
+    """An ordinary DataFrame; `_repr_html_` neither cuts sentences nor aligns them to the right. At most 200 rows are shown."""
+
+    @property
+    def _constructor(self) -> type[WideFrame]:
+        return WideFrame
+
+    def _repr_html_(self) -> str:
+        rows = [[index, *row] for index, row in zip(self.index, self.astype(object).values.tolist(), strict=True)]
+        return table_html("", ["", *map(str, self.columns)], rows)
+
+
+def wide_frame(rows: Iterable[Any], columns: Sequence[str]) -> WideFrame:
+    """A frame of rows (dicts or sequences) with these columns."""
+    return WideFrame(list(rows), columns=list(columns))
