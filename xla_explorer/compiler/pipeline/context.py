@@ -63,9 +63,7 @@ class PassContext:
 
     __slots__ = ("acting", "control", "decisions_on", "everything_on", "journal", "rewrites", "target")
 
-    def __init__(
-        self, journal: Journal | None = None, control: PassControl | None = None, target: dict[str, Any] | None = None
-    ) -> None:
+    def __init__(self, journal: Journal | None = None, control: PassControl | None = None, target: dict[str, Any] | None = None) -> None:
         self.journal = journal if journal is not None and journal.level > Level.OFF else None
         self.control = control or PassControl()
         self.target = target or {}

@@ -15,6 +15,8 @@ def simplification(name: str = "simplification", *, layout_sensitive: bool = Fal
         # Elements without users go before the loop passes ask which elements are live.
         make_pass("tuple-simplifier"),
         make_pass("simplify-while-loops"),
+        # When dead elements are gone: hoisting adds elements only for values that the loop really reads.
+        make_pass("while-loop-invariant-code-motion"),
         make_pass("dce"),
     ]
     if not layout_sensitive:

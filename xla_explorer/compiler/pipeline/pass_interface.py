@@ -53,15 +53,10 @@ def make_pass(name: str, **options: Any) -> HloPass:
         import difflib
 
         near = difflib.get_close_matches(name, passes, 3)
-        raise LookupError(
-            f"unknown pass {name!r}"
-            + (f"; near: {', '.join(near)}" if near else f"; known: {', '.join(sorted(passes))}")
-        )
+        raise LookupError(f"unknown pass {name!r}" + (f"; near: {', '.join(near)}" if near else f"; known: {', '.join(sorted(passes))}"))
     cls = passes[name]
     known = {field.name for field in dataclasses.fields(cls)}
     if unknown := set(options) - known:
-        raise ValueError(
-            f"pass {name} has no option {sorted(unknown)[0]!r}; it has: {', '.join(sorted(known)) or 'none'}"
-        )
+        raise ValueError(f"pass {name} has no option {sorted(unknown)[0]!r}; it has: {', '.join(sorted(known)) or 'none'}")
     made: HloPass = cls(**options)
     return made

@@ -46,11 +46,7 @@ class PassPipeline:
 
     def without(self, *names: str) -> PassPipeline:
         """The pipeline without the passes (or nested pipelines) of these names."""
-        kept = [
-            step.without(*names) if isinstance(step, PassPipeline) else step
-            for step in self.steps
-            if step.name not in names
-        ]
+        kept = [step.without(*names) if isinstance(step, PassPipeline) else step for step in self.steps if step.name not in names]
         return dataclasses.replace(self, steps=tuple(kept))
 
     def __str__(self) -> str:

@@ -23,11 +23,7 @@ class PassChangeReportError(XlaExplorerError):
     """A pass changed the module and said that it did not, or the reverse. `pass_name` is the pass."""
 
     def __init__(self, pass_name: str, reported: bool) -> None:
-        said = (
-            "said that it changed the module, but nothing differs"
-            if reported
-            else "changed the module and said that it did not"
-        )
+        said = "said that it changed the module, but nothing differs" if reported else "changed the module and said that it did not"
         super().__init__(f"pass {pass_name} {said}", "its run() must return whether it changed the module")
         self.pass_name = pass_name
         self.reported = reported
@@ -37,9 +33,7 @@ class PassFailedError(XlaExplorerError):
     """A pass raised. `pass_name` is the pass, `trace` what ran before it, the cause is the exception."""
 
     def __init__(self, pass_name: str, problem: BaseException, trace: PassTrace) -> None:
-        super().__init__(
-            f"pass {pass_name} failed: {type(problem).__name__}: {problem}", "its .trace holds every step up to there"
-        )
+        super().__init__(f"pass {pass_name} failed: {type(problem).__name__}: {problem}", "its .trace holds every step up to there")
         self.pass_name = pass_name
         self.trace = trace
 

@@ -58,10 +58,7 @@ class PassStep:
 
     def __repr__(self) -> str:
         state = self.error or ("changed" if self.changed else "unchanged")
-        return (
-            f"<{self.index} {self.pipeline}/{self.name}: {state}, {self.instructions_after} instructions, "
-            f"{self.seconds * 1e3:.2f} ms>"
-        )
+        return f"<{self.index} {self.pipeline}/{self.name}: {state}, {self.instructions_after} instructions, {self.seconds * 1e3:.2f} ms>"
 
 
 class PassTrace:
@@ -73,9 +70,7 @@ class PassTrace:
 
     __slots__ = ("error", "initial", "journal", "module", "pipeline", "seconds", "steps")
 
-    def __init__(
-        self, module: HloModule, pipeline: PassPipeline, journal: Journal | None, initial: ModuleSnapshot | None
-    ) -> None:
+    def __init__(self, module: HloModule, pipeline: PassPipeline, journal: Journal | None, initial: ModuleSnapshot | None) -> None:
         self.steps: list[PassStep] = []
         self.module = module
         self.pipeline = pipeline
@@ -87,9 +82,7 @@ class PassTrace:
     def _snapshots(self, index: int) -> tuple[ModuleSnapshot, ModuleSnapshot]:
         step = self.steps[index]
         if step.before is None or step.after is None:
-            raise XlaExplorerError(
-                f"step {step.index} ({step.name}) has no snapshots", 'run with journal="passes" or more'
-            )
+            raise XlaExplorerError(f"step {step.index} ({step.name}) has no snapshots", 'run with journal="passes" or more')
         return step.before, step.after
 
     @property
@@ -117,19 +110,13 @@ class PassTrace:
 
     def events(self, index: int) -> list[Event]:
         """The journal's events of step `index`."""
-        return (
-            self.journal.of_span(self.steps[index].span)
-            if self.journal is not None and self.steps[index].span >= 0
-            else []
-        )
+        return self.journal.of_span(self.steps[index].span) if self.journal is not None and self.steps[index].span >= 0 else []
 
     def step(self, name: str, occurrence: int = 0) -> PassStep:
         """The n-th step of a pass by name. KeyError when it did not run so often."""
         found = [s for s in self.steps if s.name == name]
         if not -len(found) <= occurrence < len(found):
-            raise KeyError(
-                f"pass {name!r} ran {len(found)} times; ran: {', '.join(dict.fromkeys([s.name for s in self.steps]))}"
-            )
+            raise KeyError(f"pass {name!r} ran {len(found)} times; ran: {', '.join(dict.fromkeys([s.name for s in self.steps]))}")
         return found[occurrence]
 
     def to_frame(self) -> pandas.DataFrame:
@@ -139,9 +126,7 @@ class PassTrace:
 
         rows = []
         for step in self.steps:
-            difference = (
-                self.diff(step.index) if step.changed and step.before is not None and step.after is not None else None
-            )
+            difference = self.diff(step.index) if step.changed and step.before is not None and step.after is not None else None
             rows.append(
                 {
                     "pipeline": step.pipeline,

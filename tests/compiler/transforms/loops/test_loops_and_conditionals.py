@@ -56,9 +56,7 @@ def simplified(text: str, passes: str = "simplify-while-loops,tuple-simplifier,d
     module = parse_hlo(text)
     trace = optimize(module, passes, verify=True)
     arrays = [np.float32(1.5), np.float32(1.25)][: len(module.parameter_shapes())]
-    for a, b in zip(
-        flatten_value(evaluate(module, *arrays)), flatten_value(evaluate(trace.module, *arrays)), strict=True
-    ):
+    for a, b in zip(flatten_value(evaluate(module, *arrays)), flatten_value(evaluate(trace.module, *arrays)), strict=True):
         np.testing.assert_array_equal(a, b)
     return trace
 
@@ -152,11 +150,7 @@ def test_a_known_branch_is_inlined(selector: str, opcode: str) -> None:
 
 
 def test_constants_of_the_state_are_read_in_the_loop() -> None:
-    text = (
-        loop()
-        .replace("tuple(z, x, y, x)", "tuple(z, x, two, x)")
-        .replace("  z = s32[]", "  two = f32[] constant(2)\n  z = s32[]")
-    )
+    text = loop().replace("tuple(z, x, y, x)", "tuple(z, x, two, x)").replace("  z = s32[]", "  two = f32[] constant(2)\n  z = s32[]")
     trace = simplified(text)
     [made] = [i for i in trace.module.instructions() if i.opcode.name == "while"]
     assert len(made.shape.tuple_shapes) == 2
@@ -193,3 +187,33 @@ def test_a_branch_worth_skipping_stays() -> None:
     trace = optimize(module, "simplify-conditional")
     assert trace.journal is not None and not trace.changed
     assert trace.journal.events[-1].reason is not None and trace.journal.events[-1].reason.code == "branch-not-cheap"
+
+
+def test_invariant_work_moves_in_front_of_the_loop() -> None:
+    text = loop().replace("b = f32[] multiply(a, k)", "e = f32[] exponential(k)\n  h = f32[] add(e, k)\n  b = f32[] multiply(a, h)")
+    trace = simplified(text, "while-loop-invariant-code-motion,tuple-simplifier,dce")
+    assert "exponential" in opcodes(trace.module)
+    [made] = [i for i in trace.module.instructions() if i.opcode.name == "while"]
+    assert [i.opcode.name for i in made.called[1].instructions.values()].count("exponential") == 0
+    assert len(made.shape.tuple_shapes) == 5
+    assert not optimize(trace.module, "while-loop-invariant-code-motion").changed
+
+
+def test_a_value_that_grows_stays_in_the_loop() -> None:
+    text = loop().replace(
+        "b = f32[] multiply(a, k)",
+        "kk = f32[1] reshape(k)\n  zero = f32[] constant(0)\n  e = f32[100] pad(kk, zero), padding=0_99\n"
+        "  f = f32[1] slice(e), slice={[0:1]}\n  g = f32[] reshape(f)\n  b = f32[] multiply(a, g)",
+    )
+    trace = simplified(text, "while-loop-invariant-code-motion")
+    assert trace.journal is not None and not trace.changed
+    assert {e.reason.code for e in trace.journal.events if e.reason} == {"value-grows"}
+
+
+def test_a_loop_with_side_effects_is_not_run_twice() -> None:
+    effect = 'x = f32[] custom-call(a), custom_call_target="t", custom_call_has_side_effect=true\n  v = f32[] add(u, a)'
+    text = loop().replace("v = f32[] add(u, a)", effect).replace("multiply(a, k)", "multiply(a, e)")
+    text = text.replace("  j = s32[] add", "  e = f32[] exponential(k)\n  j = s32[] add")
+    for passes in ("while-loop-invariant-code-motion", "simplify-while-loops"):
+        trace = optimize(parse_hlo(text), passes, verify=True)
+        assert trace.changed and opcodes(trace.module).count("while") == 1

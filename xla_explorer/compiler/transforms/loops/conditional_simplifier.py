@@ -54,9 +54,7 @@ LARGEST_SELECTED_BYTES = 1 << 16
 def two_branches(conditional: HloInstruction) -> Reason | None:
     """A select chooses between two."""
     count = len(conditional.called)
-    return (
-        None if count == 2 else refuse("not-two-branches", f"%{conditional.name} has {count} branches", branches=count)
-    )
+    return None if count == 2 else refuse("not-two-branches", f"%{conditional.name} has {count} branches", branches=count)
 
 
 def branches_are_cheap(conditional: HloInstruction) -> Reason | None:
@@ -78,11 +76,7 @@ def result_is_small(conditional: HloInstruction) -> Reason | None:
         if not leaf.is_array:
             return refuse("not-an-array", f"%{conditional.name} gives a {leaf}")
     size = conditional.shape.byte_size
-    return (
-        refuse("result-large", f"%{conditional.name} gives {size} bytes", bytes=size)
-        if size > LARGEST_SELECTED_BYTES
-        else None
-    )
+    return refuse("result-large", f"%{conditional.name} gives {size} bytes", bytes=size) if size > LARGEST_SELECTED_BYTES else None
 
 
 def replace_by_select(conditional: HloInstruction) -> None:
@@ -90,9 +84,7 @@ def replace_by_select(conditional: HloInstruction) -> None:
     computation, selector = conditional.parent, conditional.operands[0]
     if not selector.shape.element_type.is_pred:
         zero = scalar_constant(computation, selector.shape, 0)
-        selector = computation.add(
-            "compare", selector.shape.with_element_type(PRED), (selector, zero), attributes_of({"direction": "EQ"})
-        )
+        selector = computation.add("compare", selector.shape.with_element_type(PRED), (selector, zero), attributes_of({"direction": "EQ"}))
     results = []
     for number, branch in enumerate(conditional.called):
         call = computation.add(
@@ -112,9 +104,7 @@ def replace_by_select(conditional: HloInstruction) -> None:
     computation.remove(conditional)
 
 
-def _select(
-    computation: HloComputation, selector: HloInstruction, a: HloInstruction, b: HloInstruction
-) -> HloInstruction:
+def _select(computation: HloComputation, selector: HloInstruction, a: HloInstruction, b: HloInstruction) -> HloInstruction:
     if a.shape.is_tuple:
         parts = [
             [computation.add(GET_TUPLE_ELEMENT, part, (whole,), attributes_of({"index": k})) for whole in (a, b)]

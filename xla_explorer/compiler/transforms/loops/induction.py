@@ -84,9 +84,7 @@ def find_induction(loop: HloInstruction) -> InductionVariable | Reason:
     if index is None or limit is None:
         index, limit, direction = _element_index(right), _constant_bound(loop, left), _MIRRORED[direction]
     if index is None or limit is None:
-        return refuse(
-            "limit-not-constant", f"the condition of %{loop.name} does not compare an element with a constant"
-        )
+        return refuse("limit-not-constant", f"the condition of %{loop.name} does not compare an element with a constant")
     start, after = initial_element(loop, index), body_element(loop, index)
     first = as_integer(start) if start is not None else None
     if first is None:

@@ -23,19 +23,26 @@ from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, PARAMETER, TUP
 from xla_explorer.hlo.shape import tuple_shape
 
 WHILE = opcode("while")
-LARGEST_SUNK_CONSTANT = 1024  # bytes; larger constants are better carried than repeated
 
 
 def element(computation: HloComputation, whole: HloInstruction, index: int) -> HloInstruction:
     """A get-tuple-element."""
-    return computation.add(
-        GET_TUPLE_ELEMENT, whole.shape.tuple_shapes[index], (whole,), attributes_of({"index": index})
-    )
+    return computation.add(GET_TUPLE_ELEMENT, whole.shape.tuple_shapes[index], (whole,), attributes_of({"index": index}))
 
 
 def parameter_of(computation: HloComputation) -> HloInstruction:
     """The one parameter of a condition or body."""
     return next(i for i in computation.instructions.values() if i.opcode is PARAMETER)
+
+
+def remove_replaced(loop: HloInstruction) -> None:
+    """Take out a loop whose place another one took, side effects or not, and what only it read."""
+    computation, operands = loop.parent, loop.operands
+    if loop.id not in computation.instructions:
+        return  # it died with its last reader
+    computation.remove(loop)
+    for operand in operands:
+        remove_if_dead(computation, operand)
 
 
 def read_only_by_elements(i: HloInstruction) -> bool:
@@ -74,12 +81,19 @@ def _sources(computation: HloComputation, start: list[HloInstruction]) -> set[in
 
 
 def invariant_elements(loop: HloInstruction) -> set[int]:
-    """Elements that the body passes on as they are: after the loop they are what they were before."""
-    return {
-        number
-        for number, o in enumerate(loop.called[1].root.operands)
-        if o.opcode is GET_TUPLE_ELEMENT and o.operands[0].opcode is PARAMETER and o.attributes["index"] == number
-    }
+    """Elements that the body passes on as they are, or sets to the constant that they start from.
+
+    After the loop they are what they were before.
+    """
+    start, found = loop.operands[0], set()
+    for number, given in enumerate(loop.called[1].root.operands):
+        if given.opcode is GET_TUPLE_ELEMENT:
+            if given.operands[0].opcode is PARAMETER and given.attributes["index"] == number:
+                found.add(number)
+        elif given.opcode is CONSTANT and start.opcode is TUPLE and start.operands[number].opcode is CONSTANT:
+            if given.literal == start.operands[number].literal:
+                found.add(number)
+    return found
 
 
 def live_elements(loop: HloInstruction) -> set[int]:
@@ -90,9 +104,7 @@ def live_elements(loop: HloInstruction) -> set[int]:
     condition, body = loop.called
     live = _sources(condition, [condition.root, *[i for i in condition.instructions.values() if has_side_effect(i)]])
     outside = (
-        {int(user.attributes["index"]) for user in loop.users}
-        if read_only_by_elements(loop)
-        else set(range(len(loop.shape.tuple_shapes)))
+        {int(user.attributes["index"]) for user in loop.users} if read_only_by_elements(loop) else set(range(len(loop.shape.tuple_shapes)))
     )
     live |= outside - invariant_elements(loop)
     live |= _sources(body, [i for i in body.instructions.values() if has_side_effect(i)])
@@ -106,7 +118,7 @@ def live_elements(loop: HloInstruction) -> set[int]:
 
 
 def constant_elements(loop: HloInstruction) -> dict[int, HloInstruction]:
-    """Elements that start from a constant, never change, and are read in the condition or the body: element ->
+    """Elements that start from a scalar constant, never change, and are read in the condition or the body: element ->
     constant."""
     start = loop.operands[0]
     if start.opcode is not TUPLE:
@@ -115,15 +127,9 @@ def constant_elements(loop: HloInstruction) -> dict[int, HloInstruction]:
     found = {}
     for number in invariant_elements(loop):
         value = start.operands[number]
-        if value.opcode is not CONSTANT or value.shape.byte_size > LARGEST_SUNK_CONSTANT:
+        if value.opcode is not CONSTANT or not value.shape.is_scalar:
             continue
-        readers = [
-            u
-            for c in (condition, body)
-            for g in parameter_of(c).users
-            if g.attributes["index"] == number
-            for u in g.users
-        ]
+        readers = [u for c in (condition, body) for g in parameter_of(c).users if g.attributes["index"] == number for u in g.users]
         if any(u is not body.root for u in readers):
             found[number] = value
     return found
@@ -133,7 +139,7 @@ def sink_constants(loop: HloInstruction) -> int:
     """Let condition and body read constants of their own instead of elements that never change. Returns how many."""
     if may_be_reshaped(loop) is not None or not (found := constant_elements(loop)):
         return 0
-    _own_computations(loop)
+    own_computations(loop)
     for called in loop.called:
         for number, value in found.items():
             for reader in [u for u in parameter_of(called).users if u.attributes["index"] == number]:
@@ -146,9 +152,9 @@ def sink_constants(loop: HloInstruction) -> int:
     return len(found)
 
 
-def _own_computations(loop: HloInstruction) -> None:
+def own_computations(loop: HloInstruction) -> None:
     """Copies of condition and body when others call them too."""
-    if _called_elsewhere(loop):
+    if called_elsewhere(loop):
         loop.parent.set_called(loop, tuple([c.clone() for c in loop.called]))
 
 
@@ -171,7 +177,7 @@ def _narrow(computation: HloComputation, kept: list[int], *, is_body: bool) -> N
     computation.set_shape(parameter, shape)
 
 
-def _called_elsewhere(loop: HloInstruction) -> bool:
+def called_elsewhere(loop: HloInstruction) -> bool:
     module = loop.parent.module
     callers = [i for i in module.instructions() if i.called and i is not loop]
     return loop.called[0] is loop.called[1] or any(c in loop.called for i in callers for c in i.called)
@@ -188,7 +194,7 @@ def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:
         return refuse("all-live", f"every element of %{loop.name} is needed")
     computation, start = loop.parent, loop.operands[0]
     kept = sorted(live)
-    _own_computations(loop)
+    own_computations(loop)
     for number, called in enumerate(loop.called):
         remove_dead_instructions(called)
         _narrow(called, kept, is_body=number == 1)
@@ -214,16 +220,14 @@ def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:
             computation.replace(user, after_loop(int(user.attributes["index"])))
             remove_if_dead(computation, user)
     if loop.users or loop.is_root:
-        computation.replace(
-            loop, computation.add(TUPLE, loop.shape, [after_loop(k) for k in range(count)], metadata=loop.metadata)
-        )
+        computation.replace(loop, computation.add(TUPLE, loop.shape, [after_loop(k) for k in range(count)], metadata=loop.metadata))
     if loop.control_predecessors:
         computation.set_control_predecessors(made, loop.control_predecessors)
         computation.set_control_predecessors(loop, ())
     for other in computation.instructions.values():
         if loop in other.control_predecessors:
             computation.set_control_predecessors(other, [made if p is loop else p for p in other.control_predecessors])
-    remove_if_dead(computation, loop)
+    remove_replaced(loop)
     return made
 
 
@@ -276,12 +280,7 @@ class WhileLoopSimplifier:
         found = find_induction(loop)
         effects = has_side_effect(loop)
         if not isinstance(found, Reason) and found.trip_count <= 1 and not effects:
-            if (
-                context.decide(
-                    "loop-removal", (has_no_control_edges,), (), loop, facts=lambda: {"trip_count": found.trip_count}
-                )
-                is None
-            ):
+            if context.decide("loop-removal", (has_no_control_edges,), (), loop, facts=lambda: {"trip_count": found.trip_count}) is None:
                 (inline_loop_that_runs_once if found.trip_count else remove_loop_that_never_runs)(loop)
                 return True
         sunk = sink_constants(loop)
