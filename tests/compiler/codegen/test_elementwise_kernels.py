@@ -226,6 +226,28 @@ def test_transcendental(element_type, target):
 
 
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("element_type", FLOATS)
+def test_inverse_and_hyperbolic(element_type, target):
+    values = np.array(
+        [0.0, -0.0, 0.25, -0.5, 0.75, 1.0, -1.0, 1.5, 3.0, -4.0, np.inf, -np.inf, np.nan], DTYPES[element_type]
+    )
+    opcodes = plain("asin", "acos", "sinh", "cosh", "asinh", "acosh", "atanh")
+    check_all(opcodes, element_type, [values], target, relative=2 * TOLERANCE[element_type])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("element_type", INTEGERS)
+def test_upper_half_of_a_product(element_type, target):
+    check_all(plain("mulhi"), element_type, pairs(element_type), target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_values_passed_on(target):
+    text = module_of({"kept": ("f32[26]", "opt-barrier(x)"), "same": ("f32[2,13]", "bitcast(x)")}, [("x", "f32[26]")])
+    check_kernels(text, edge_values("f32"), target=target)
+
+
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("element_type", ("f32", "f64"))
 def test_two_operand_transcendental(element_type, target):
     values = np.array([0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.0, 7.5, np.inf, -np.inf, np.nan], DTYPES[element_type])
