@@ -1,1 +1,100 @@
-"""To be written."""
+"""sort: row by row along one dimension, in scratch memory; by radix when the comparator orders by keys, else by merging."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.row_sort import RadixKey, Record, RowSort, integer_key
+from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator.sorting import SortKey, comparator_keys
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+def sort_is_emitted(i: HloInstruction) -> Reason | None:
+    """Positions in a row must fit into 31 bits."""
+    if i.operands[0].shape.dimensions and max(i.operands[0].shape.dimensions) >= 1 << 31:
+        return refuse("row-too-long", f"%{i.name} sorts rows of {max(i.operands[0].shape.dimensions)} elements")
+    return None
+
+
+ROOT_CHECKS["sort"] = sort_is_emitted
+
+
+def _radix_keys(context: KernelContext, comparator: HloComputation) -> list[RadixKey] | None:
+    """The comparator's keys as integers, None when it has another form."""
+    found = comparator_keys(comparator)
+    if found is None:
+        return None
+    keys = []
+    for key in found:
+        element_type = key.side.shape.element_type
+        if element_type.is_complex:
+            return None
+        compared = next(u for u in key.side.users if u.opcode.name == "compare")
+        order = compared.attributes.get("type")
+        if order in ("SIGNED", "UNSIGNED") and (order == "SIGNED") != element_type.is_signed:
+            return None
+        bits = 8 if element_type.is_pred else type_bits(register_type(element_type))
+        keys.append(RadixKey(bits, _key_function(context, comparator, key)))
+    return keys
+
+
+def _key_function(context: KernelContext, comparator: HloComputation, key: SortKey) -> Callable[[Record], str]:
+    w = context.writer
+    parameters = comparator.parameters()
+
+    def of(record: Record) -> str:
+        def reader(value: Value) -> Callable[[IndexTuple], Value]:
+            return lambda _index: value
+
+        sources = {parameters[2 * k]: reader(value) for k, value in enumerate(record)}
+        value = ElementalEmitter(w, sources).element(key.side, ())
+        return integer_key(w, value, key.side.shape.element_type, key.ascending, key.total_order)
+
+    return of
+
+
+@writes_root("sort", standalone=True, sequential=True)
+def write_sort_kernel(context: KernelContext) -> None:
+    """Copy a row to scratch memory, sort it there, copy it out."""
+    root, w = context.roots[0], context.writer
+    first = root.operands[0].shape
+    if 0 in first.dimensions:
+        return
+    dimensions = root.attributes.get("dimensions")
+    axis = dimensions[0] if dimensions else first.rank - 1
+    length = first.dimensions[axis] if first.rank else 1
+    comparator = root.to_apply
+    sources = [context.arrays[o] for o in root.operands]
+    sort = RowSort(context, [o.shape.element_type for o in root.operands], length)
+    keys = _radix_keys(context, comparator)
+    emitter = context.emitter()
+
+    def before(a: Record, b: Record) -> str:
+        (result,) = emitter.inline_scalar_computation(comparator, [x for pair in zip(a, b, strict=True) for x in pair])
+        return str(result)
+
+    others = [n for d, n in enumerate(first.dimensions) if d != axis]
+    with context.iterate(others) as index:
+        def place(position: str | int, index: IndexTuple = index) -> IndexTuple:
+            return (*index[:axis], position, *index[axis:]) if first.rank else ()
+
+        sort.begin()
+        buffers = sort.arrays()
+        with w.loop(length, stem="take") as j:
+            for buffer, source in zip(buffers, sources, strict=True):
+                buffer.store_linear(w, j, source.load(w, place(j)))
+        if length > 1:
+            if keys is not None and sort.radix_is_worth_it(keys):
+                sort.by_radix(keys)
+            else:
+                sort.by_merging(before)
+        buffers = sort.arrays()
+        with w.loop(length, stem="give") as j:
+            for buffer, output in zip(buffers, context.outputs, strict=True):
+                output.store(w, place(j), buffer.load_linear(w, j))

@@ -1,1 +1,148 @@
-"""To be written."""
+"""topk: the k largest (or smallest) of each row in total order, ties to the lower index, and where they are.
+
+A small k keeps a sorted list: blocks of the row are compared with its last entry at once, and only a block that holds something
+better is looked at element by element. A large k sorts the row.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.row_sort import RadixKey, Record, RowSort, integer_key, repeat_while
+from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
+from xla_explorer.hlo.primitive_type import S32
+
+SORTED_LIST = 64  # largest k that is kept as a sorted list
+BLOCK = 64  # elements compared with the list's last entry at once
+
+
+@writes_root("topk", standalone=True, sequential=True)
+def write_topk_kernel(context: KernelContext) -> None:
+    """Row by row along the last dimension."""
+    k = context.outputs[0].shape.dimensions[-1]
+    if 0 in context.outputs[0].shape.dimensions:
+        return
+    if k <= SORTED_LIST:
+        _by_sorted_list(context, k)
+    else:
+        _by_sorting(context, k)
+
+
+def _key(context: KernelContext, value: Value) -> str:
+    """Smaller is better."""
+    element_type = context.outputs[0].shape.element_type
+    return integer_key(context.writer, value, element_type, ascending=context.roots[0].attributes.get("largest", True) is False)
+
+
+def _key_bits(context: KernelContext) -> int:
+    element_type = context.outputs[0].shape.element_type
+    return 8 if element_type.is_pred else type_bits(register_type(element_type))
+
+
+def _by_sorting(context: KernelContext, k: int) -> None:
+    w, x = context.writer, context.roots[0].operands[0]
+    values, indices = context.outputs
+    length = x.shape.dimensions[-1]
+    sort = RowSort(context, [x.shape.element_type, S32], length)
+    key = RadixKey(_key_bits(context), lambda record: _key(context, record[0]))
+
+    def before(a: Record, b: Record) -> str:
+        return w.value(f"icmp ult i{key.bits} {key.of(a)}, {key.of(b)}")
+
+    source = context.arrays[x]
+    with context.iterate(list(x.shape.dimensions[:-1])) as row:
+        sort.begin()
+        buffers = sort.arrays()
+        with w.loop(length, stem="take") as j:
+            buffers[0].store_linear(w, j, source.load(w, (*row, j)))
+            buffers[1].store_linear(w, j, w.value(f"trunc i64 {j} to i32") if isinstance(j, str) else str(j))
+        if sort.radix_is_worth_it([key]):
+            sort.by_radix([key])
+        else:
+            sort.by_merging(before)
+        buffers = sort.arrays()
+        with w.loop(k, stem="give") as j:
+            values.store(w, (*row, j), buffers[0].load_linear(w, j))
+            indices.store(w, (*row, j), buffers[1].load_linear(w, j))
+
+
+def _by_sorted_list(context: KernelContext, k: int) -> None:
+    w, x = context.writer, context.roots[0].operands[0]
+    length, t = x.shape.dimensions[-1], f"i{_key_bits(context)}"
+    keys, places = context.scratch(k * _key_bits(context) // 8), context.scratch(4 * k)
+    hole, found = w.stack_slot("i64"), w.stack_slot("i8")
+    emitter: ElementalEmitter = context.emitter()
+
+    def key_at(at: str | int) -> str:
+        return w.value(f"getelementptr inbounds {t}, ptr {keys}, i64 {at}")
+
+    def place_at(at: str | int) -> str:
+        return w.value(f"getelementptr inbounds i32, ptr {places}, i64 {at}")
+
+    def element_key(row: IndexTuple, at: str | int) -> str:
+        return _key(context, emitter.element(x, (*row, at)))
+
+    def insert(key: str, at: str | int, held: str | int) -> None:
+        """Put in behind what is as good; position `held` is free."""
+        w.do(f"store i64 {held}, ptr {hole}")
+
+        def moves() -> str:
+            place = w.value(f"load i64, ptr {hole}")
+            inside = w.value(f"icmp sgt i64 {place}, 0")
+            left = w.value(f"select i1 {inside}, i64 {w.sub(place, 1)}, i64 {place}")
+            return w.value(f"and i1 {inside}, {w.value(f'icmp ult {t} {key}, ' + w.value(f'load {t}, ptr {key_at(left)}'))}")
+
+        with repeat_while(w, moves):
+            place = w.value(f"load i64, ptr {hole}")
+            left = w.sub(place, 1)
+            w.do(f"store {t} {w.value(f'load {t}, ptr {key_at(left)}')}, ptr {key_at(place)}")
+            w.do(f"store i32 {w.value(f'load i32, ptr {place_at(left)}')}, ptr {place_at(place)}")
+            w.do(f"store i64 {left}, ptr {hole}")
+        place = w.value(f"load i64, ptr {hole}")
+        w.do(f"store {t} {key}, ptr {key_at(place)}")
+        index = str(at) if isinstance(at, int) else w.value(f"trunc i64 {at} to i32")
+        w.do(f"store i32 {index}, ptr {place_at(place)}")
+
+    def is_better(row: IndexTuple, at: str | int) -> tuple[str, str]:
+        key = element_key(row, at)
+        return key, w.value(f"icmp ult {t} {key}, {w.value(f'load {t}, ptr {key_at(k - 1)}')}")
+
+    def scan(row: IndexTuple, start: str | int, count: int) -> None:
+        """Look at each of `count` elements."""
+        with w.loop(count, stem="look") as j, emitter.scope():
+            at = w.add(start, j)
+            key, better = is_better(row, at)
+            take, skip = w.fresh_label("better"), w.fresh_label("worse")
+            w.branch_if(better, take, skip)
+            w.start_block(take)
+            insert(key, at, k - 1)
+            w.branch(skip)
+            w.start_block(skip)
+
+    with context.iterate(list(x.shape.dimensions[:-1])) as row, emitter.scope():
+        with w.loop(k, stem="first") as j, emitter.scope():
+            insert(element_key(row, j), j, j)
+        blocks_end = k + (length - k) // BLOCK * BLOCK
+        if blocks_end > k:
+            with w.loop(blocks_end, k, BLOCK, stem="block") as start, emitter.scope():
+                last = w.value(f"load {t}, ptr {key_at(k - 1)}")
+                w.do(f"store i8 0, ptr {found}")
+                with w.loop(BLOCK, stem="compare") as j, emitter.scope():
+                    better = w.value(f"icmp ult {t} {element_key(row, w.add(start, j))}, {last}")
+                    so_far = w.value(f"load i8, ptr {found}")
+                    w.do(f"store i8 {w.value(f'or i8 {so_far}, ' + w.value(f'zext i1 {better} to i8'))}, ptr {found}")
+                look, on = w.fresh_label("look"), w.fresh_label("on")
+                w.branch_if(w.value(f"icmp ne i8 {w.value(f'load i8, ptr {found}')}, 0"), look, on)
+                w.start_block(look)
+                with emitter.scope():
+                    scan(row, start, BLOCK)
+                w.branch(on)
+                w.start_block(on)
+        if length > blocks_end:
+            scan(row, blocks_end, length - blocks_end)
+        values, indices = context.outputs
+        with w.loop(k, stem="give") as j:
+            place = w.value(f"load i32, ptr {place_at(j)}")
+            indices.store(w, (*row, j), place)
+            values.store(w, (*row, j), context.arrays[x].load(w, (*row, w.value(f"sext i32 {place} to i64"))))

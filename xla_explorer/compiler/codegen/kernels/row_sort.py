@@ -1,0 +1,246 @@
+"""Sorting one row of records (an element of each operand) in scratch memory, stable: by radix when there are keys, else by merging.
+
+Radix: least significant digit first, from one buffer into the other and back; a digit that is the same in all records costs no pass.
+The key is computed again in each pass: that is cheaper than carrying it. Merge: insertion sort of short runs, then merges of
+growing width, the comparator inlined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.elemental.comparison import total_order_key
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, type_bits
+from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.shape import array_shape
+
+Record = list[Value]
+INSERTION_RUN = 12  # records that insertion sorts before merging starts
+RADIX_WORTH = 32  # records per radix pass from which passes beat merging
+WIDE_DIGIT_ROW = 1 << 16  # records from which 11-bit digits (fewer passes, more buckets) beat 8-bit ones
+
+
+class RadixKey(NamedTuple):
+    """bits: width. of: the unsigned integer (an LLVM value of i<bits>) of a record; smaller comes first."""
+
+    bits: int
+    of: Callable[[Record], str]
+
+
+def integer_key(w: FunctionWriter, value: Value, element_type: PrimitiveType, ascending: bool, total_order: bool = True) -> str:
+    """A value as an unsigned integer of its width (pred: i8) in the wanted order. total_order: -0 before +0; else they are equal."""
+    t = register_type(element_type)
+    if element_type.is_pred:
+        key, bits, flip = w.value(f"zext i1 {value} to i8"), 8, 0
+    elif element_type.is_float:
+        if not total_order:
+            zero = w.value(f"fcmp oeq {t} {value}, {float_constant(0.0, t)}")
+            value = w.value(f"select i1 {zero}, {t} {float_constant(0.0, t)}, {t} {value}")
+        bits = type_bits(t)
+        key, flip = total_order_key(w, value, t), 1 << (bits - 1)
+    else:
+        bits = type_bits(t)
+        key, flip = value, 1 << (bits - 1) if element_type.is_signed else 0
+    if not ascending:
+        flip ^= (1 << bits) - 1
+    if flip >> (bits - 1):
+        flip -= 1 << bits
+    return w.value(f"xor i{bits} {key}, {flip}")
+
+
+@contextmanager
+def repeat_while(w: FunctionWriter, condition: Callable[[], str]) -> Iterator[None]:
+    """`while (condition()) { the block }`; what changes lives in stack slots."""
+    head, inside, end = w.fresh_label("while"), w.fresh_label("while.body"), w.fresh_label("while.end")
+    w.branch(head)
+    w.start_block(head)
+    w.branch_if(condition(), inside, end)
+    w.start_block(inside)
+    yield
+    w.branch(head)
+    w.start_block(end)
+
+
+class RowSort:
+    """Two buffers for a row of `length` records, and the code that sorts the one that `store` fills."""
+
+    def __init__(self, context: KernelContext, types: Sequence[PrimitiveType], length: int) -> None:
+        self.w = context.writer
+        self.context = context
+        self.length = length
+        self.shapes = [array_shape(t, (length,)) for t in types]
+        self.home = [context.scratch(shape.byte_size) for shape in self.shapes]
+        self.spare = [context.scratch(shape.byte_size) for shape in self.shapes]
+        self.current = [self.w.stack_slot("ptr") for _ in types]
+        self.other = [self.w.stack_slot("ptr") for _ in types]
+
+    def begin(self) -> None:
+        """Start with a new row."""
+        for slots, pointers in ((self.current, self.home), (self.other, self.spare)):
+            for slot, pointer in zip(slots, pointers, strict=True):
+                self.w.do(f"store ptr {pointer}, ptr {slot}")
+
+    def arrays(self, other: bool = False) -> list[ArrayInMemory]:
+        """The buffers that hold the records now (or the spare ones)."""
+        return [ArrayInMemory(self.w.value(f"load ptr, ptr {slot}"), shape)
+                for slot, shape in zip(self.other if other else self.current, self.shapes, strict=True)]
+
+    def _load(self, arrays: list[ArrayInMemory], at: str | int) -> Record:
+        return [array.load_linear(self.w, at) for array in arrays]
+
+    def _store(self, arrays: list[ArrayInMemory], at: str | int, record: Record) -> None:
+        for array, value in zip(arrays, record, strict=True):
+            array.store_linear(self.w, at, value)
+
+    def _swap(self) -> None:
+        w = self.w
+        for a, b in zip(self.current, self.other, strict=True):
+            x, y = w.value(f"load ptr, ptr {a}"), w.value(f"load ptr, ptr {b}")
+            w.do(f"store ptr {y}, ptr {a}")
+            w.do(f"store ptr {x}, ptr {b}")
+
+    # -- radix ---------------------------------------------------------------------------------------------------------
+    def radix_is_worth_it(self, keys: Sequence[RadixKey]) -> bool:
+        """Whether the row is long enough for the passes."""
+        return self.length >= RADIX_WORTH * sum([-(-key.bits // 8) for key in keys])
+
+    def by_radix(self, keys: Sequence[RadixKey]) -> None:
+        """Sort by keys, the most significant first in the list."""
+        width = 11 if self.length >= WIDE_DIGIT_ROW else 8
+        passes = max([-(-key.bits // width) for key in keys])
+        counts = self.context.scratch(passes * (4 << width))
+        for key in reversed(keys):
+            self._radix_of_key(key, counts, min(width, key.bits))
+
+    def _radix_of_key(self, key: RadixKey, counts: str, width: int) -> None:
+        w, length = self.w, self.length
+        buckets, passes, t = 1 << width, -(-key.bits // width), f"i{key.bits}"
+
+        def digit(record: Record, shift: str | int) -> str:
+            moved = w.value(f"lshr {t} {key.of(record)}, {shift}") if shift != 0 else key.of(record)
+            low = w.value(f"and {t} {moved}, {buckets - 1}") if key.bits > width else moved
+            return low if key.bits == 64 else w.value(f"zext {t} {low} to i64")
+
+        def cell(table: str, at: str | int) -> str:
+            return w.value(f"getelementptr inbounds i32, ptr {table}, i64 {at}")
+
+        with w.loop(passes * buckets, stem="clear") as j:
+            w.do(f"store i32 0, ptr {cell(counts, j)}")
+        source = self.arrays()
+        with w.loop(length, stem="count") as j:
+            record = self._load(source, j)
+            for number in range(passes):
+                address = cell(counts, w.add(digit(record, number * width), number * buckets))
+                count = w.value(f"load i32, ptr {address}")
+                w.do(f"store i32 {w.value(f'add i32 {count}, 1')}, ptr {address}")
+        with w.loop(passes, stem="pass") as number:
+            shift: str | int = w.mul(number, width)
+            if isinstance(shift, str) and key.bits != 64:
+                shift = w.value(f"trunc i64 {shift} to {t}")
+            source, target = self.arrays(), self.arrays(other=True)
+            table = cell(counts, w.mul(number, buckets))
+            first = cell(table, digit(self._load(source, 0), shift))
+            same = w.value(f"icmp eq i32 {w.value(f'load i32, ptr {first}')}, {length}")
+            move, end = w.fresh_label("move"), w.fresh_label("sorted")
+            w.branch_if(same, end, move)
+            w.start_block(move)
+            total = w.stack_slot("i32")
+            w.do(f"store i32 0, ptr {total}")
+            with w.loop(buckets, stem="bucket") as j:
+                address = cell(table, j)
+                before, count = w.value(f"load i32, ptr {total}"), w.value(f"load i32, ptr {address}")
+                w.do(f"store i32 {before}, ptr {address}")
+                w.do(f"store i32 {w.value(f'add i32 {before}, {count}')}, ptr {total}")
+            with w.loop(length, stem="move") as j:
+                record = self._load(source, j)
+                address = cell(table, digit(record, shift))
+                place = w.value(f"load i32, ptr {address}")
+                w.do(f"store i32 {w.value(f'add i32 {place}, 1')}, ptr {address}")
+                self._store(target, w.value(f"zext i32 {place} to i64"), record)
+            self._swap()
+            w.branch(end)
+            w.start_block(end)
+
+    # -- merging -------------------------------------------------------------------------------------------------------
+    def by_merging(self, before: Callable[[Record, Record], str]) -> None:
+        """Sort by any comparator: `before(a, b)` is an i1 that says a must come before b."""
+        self._insertion_runs(before)
+        if self.length > INSERTION_RUN:
+            self._merge_runs(before)
+
+    def _insertion_runs(self, before: Callable[[Record, Record], str]) -> None:
+        w, length = self.w, self.length
+        arrays = self.arrays()
+        hole = w.stack_slot("i64")
+        with w.loop(length, 0, INSERTION_RUN, stem="run") as start:
+            end: str | int = w.add(start, INSERTION_RUN)
+            if not isinstance(start, int):
+                end = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(end)), ("i64", str(length)))
+            else:
+                end = min(INSERTION_RUN, length)
+            position = w.stack_slot("i64")
+            w.do(f"store i64 {w.add(start, 1)}, ptr {position}")
+            with repeat_while(w, lambda end=end: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {position}')}, {end}")):  # type: ignore[misc]
+                at = w.value(f"load i64, ptr {position}")
+                record = self._load(arrays, at)
+                w.do(f"store i64 {at}, ptr {hole}")
+
+                def moves(start: str | int = start, record: Record = record) -> str:
+                    place = w.value(f"load i64, ptr {hole}")
+                    inside = w.value(f"icmp sgt i64 {place}, {start}")
+                    left = w.value(f"select i1 {inside}, i64 {w.sub(place, 1)}, i64 {place}")
+                    return w.value(f"and i1 {inside}, {before(record, self._load(arrays, left))}")
+
+                with repeat_while(w, moves):
+                    place = w.value(f"load i64, ptr {hole}")
+                    left = w.sub(place, 1)
+                    self._store(arrays, place, self._load(arrays, left))
+                    w.do(f"store i64 {left}, ptr {hole}")
+                self._store(arrays, w.value(f"load i64, ptr {hole}"), record)
+                w.do(f"store i64 {w.add(at, 1)}, ptr {position}")
+
+    def _merge_runs(self, before: Callable[[Record, Record], str]) -> None:
+        w, length = self.w, self.length
+        width, low = w.stack_slot("i64"), w.stack_slot("i64")
+        left, right = w.stack_slot("i64"), w.stack_slot("i64")
+
+        def bounded(value: str | int) -> str:
+            return w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(value)), ("i64", str(length)))
+
+        def below_length(slot: str) -> Callable[[], str]:
+            return lambda: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {slot}')}, {length}")
+
+        w.do(f"store i64 {INSERTION_RUN}, ptr {width}")
+        with repeat_while(w, below_length(width)):
+            source, target = self.arrays(), self.arrays(other=True)
+            size = w.value(f"load i64, ptr {width}")
+            w.do(f"store i64 0, ptr {low}")
+            with repeat_while(w, below_length(low)):
+                start = w.value(f"load i64, ptr {low}")
+                middle = bounded(w.add(start, size))
+                end = bounded(w.add(start, w.mul(size, 2)))
+                w.do(f"store i64 {start}, ptr {left}")
+                w.do(f"store i64 {middle}, ptr {right}")
+                with w.loop(end, start, stem="merge") as out:
+                    i, k = w.value(f"load i64, ptr {left}"), w.value(f"load i64, ptr {right}")
+                    # Both are read even when one side is used up; the last element stands in for what is not there.
+                    last = str(length - 1)
+                    a = self._load(source, w.call_intrinsic("llvm.smin.i64", "i64", ("i64", i), ("i64", last)))
+                    b = self._load(source, w.call_intrinsic("llvm.smin.i64", "i64", ("i64", k), ("i64", last)))
+                    left_over = w.value(f"icmp sge i64 {i}, {middle}")
+                    right_left = w.value(f"icmp slt i64 {k}, {end}")
+                    take = w.value(f"and i1 {right_left}, {w.value(f'or i1 {left_over}, {before(b, a)}')}")
+                    chosen = w.value(f"select i1 {take}, i64 {k}, i64 {i}")
+                    self._store(target, out, self._load(source, chosen))
+                    step = w.value(f"zext i1 {take} to i64")
+                    w.do(f"store i64 {w.add(k, step)}, ptr {right}")
+                    w.do(f"store i64 {w.sub(w.add(i, 1), step)}, ptr {left}")
+                w.do(f"store i64 {end}, ptr {low}")
+            self._swap()
+            w.do(f"store i64 {w.mul(size, 2)}, ptr {width}")
