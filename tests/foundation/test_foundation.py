@@ -1,0 +1,110 @@
+"""Reasons, spans with carets, the journal, unique names, optional packages, the collector."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
+from xla_explorer.foundation.journal import Journal, Level
+from xla_explorer.foundation.naming import UniqueNames
+from xla_explorer.foundation.optional import MissingExtraError, import_optional
+from xla_explorer.foundation.reason import Reason, checklist, first_refusal, refuse
+
+
+def is_even(number: int) -> Reason | None:
+    return None if number % 2 == 0 else refuse("odd", f"{number} is odd", number=number)
+
+
+def is_small(number: int) -> Reason | None:
+    return None if number < 10 else refuse("too-big", f"{number} is 10 or more", number=number)
+
+
+def test_the_first_check_that_refuses_answers() -> None:
+    assert first_refusal((is_even, is_small), 4) is None
+    assert first_refusal((is_even, is_small), 13) == refuse("odd", "13 is odd", number=13)
+    assert str(first_refusal((is_even, is_small), 12)) == "too-big: 12 is 10 or more"
+
+
+def test_a_policy_shows_as_a_checklist() -> None:
+    answers = checklist((is_even, is_small), 13)
+    assert [(name, reason.code if reason else None) for name, reason in answers] == [("is-even", "odd"), ("is-small", "too-big")]
+    assert answers[1][1] is not None and answers[1][1].to_json() == {"code": "too-big", "message": "13 is 10 or more", "facts": {"number": 13}}
+
+
+@pytest.mark.parametrize(("text", "offset", "length", "line", "column"), [
+    ("abc\ndef", 5, 1, 2, 2), ("abc", 3, 1, 1, 4), ("", 0, 1, 1, 1), ("a\n\nb", 2, 4, 2, 1), ("abc", 99, 1, 1, 4),
+])
+def test_spans_count_from_one(text: str, offset: int, length: int, line: int, column: int) -> None:
+    span = SourceSpan.from_offset(text, offset, length, "m.hlo")
+    assert (span.line, span.column) == (line, column)
+    assert span.caret().splitlines()[0] == f"m.hlo:{line}:{column}"
+
+
+def test_the_caret_stands_under_the_place() -> None:
+    span = SourceSpan.from_offset("x = add(a, nowhere)", 11, 7)
+    place, source, caret = span.caret().splitlines()
+    assert source[caret.index("^") :].startswith("nowhere") and caret.count("^") == 7
+
+
+def test_long_lines_are_cut_around_the_place() -> None:
+    text = "a" * 5000 + "HERE" + "b" * 5000
+    _, source, caret = SourceSpan.from_offset(text, 5000, 4).caret().splitlines()
+    assert len(source) < 200 and source[caret.index("^") :].startswith("HERE")
+
+
+def test_control_characters_do_not_reach_the_terminal() -> None:
+    assert "\x1b" not in SourceSpan.from_offset("a\x1b[31mb", 0).caret()
+
+
+def test_errors_carry_a_next_step() -> None:
+    assert str(XlaExplorerError("no", "try yes")) == "no\n  hint: try yes"
+    assert str(XlaExplorerError("no")) == "no"
+
+
+def test_names_are_unique_in_the_manner_of_xla() -> None:
+    names = UniqueNames()
+    assert [names.unique("add"), names.unique("add"), names.unique("add.1"), names.unique("mul")] == ["add", "add.1", "add.2", "mul"]
+    assert not names.reserve("mul") and names.reserve("new")
+
+
+def test_spans_nest_and_keep_what_went_wrong() -> None:
+    journal = Journal("decisions")
+    with pytest.raises(RuntimeError), journal.span("pipeline", "outer"), journal.span("pass", "inner"):
+        journal.write("applied", "rule-a", (1, 2))
+        raise RuntimeError("broken")
+    outer, inner = journal.spans
+    assert inner.parent == outer.id and inner.error == outer.error == "RuntimeError: broken"
+    assert [e.by for e in journal.of_span(outer.id)] == ["rule-a"] and journal.about(2) == journal.events
+
+
+def test_a_journal_survives_json_lines() -> None:
+    journal = Journal("everything")
+    with journal.span("pass", "fusion") as span:
+        journal.write("denied", "fusion", (1, 2), ("a", "b"), refuse("too-big", "it is", bytes=7))
+        journal.write("applied", "add-zero", (3,), ("c",))
+    span.changed = True
+    again = Journal.from_json_lines(journal.to_json_lines())
+    assert [e.to_json() for e in again.events] == [e.to_json() for e in journal.events]
+    assert again.spans[0].changed and again.hot_rules() == [("add-zero", 1, 0)]
+
+
+def test_levels_are_words() -> None:
+    assert Level.parse("off") < Level.parse("passes") < Level.parse("decisions") < Level.parse("everything")
+    with pytest.raises(ValueError, match="choose from"):
+        Level.parse("loud")
+
+
+def test_a_missing_package_names_its_extra() -> None:
+    with pytest.raises(MissingExtraError, match=r'pip install "xla-explorer\[jax\]"'):
+        import_optional("surely_not_installed_anywhere", "jax")
+    assert import_optional("json", "jax").loads("1") == 1
+
+
+def test_the_collector_comes_back() -> None:
+    assert gc.isenabled()
+    with collector_paused(), collector_paused():
+        assert not gc.isenabled()
+    assert gc.isenabled()
