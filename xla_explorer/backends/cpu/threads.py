@@ -296,8 +296,8 @@ class ThreadPool:
         return workers
 
     def __del__(self) -> None:
-        # The workers own the state and the code until they have ended.
-        if getattr(self, "_workers", None) and not sys.is_finalizing():
+        # The workers own the state and the code until they have ended. Late in the interpreter's end, module names are gone.
+        if getattr(self, "_workers", None) and sys is not None and not sys.is_finalizing():
             self._dismiss()
 
     def _forget_workers(self) -> None:
