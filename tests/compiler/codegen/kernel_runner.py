@@ -9,10 +9,10 @@ executed as on the device (kernels have no barriers).
 from __future__ import annotations
 
 import ctypes
-import re
 
 import numpy as np
 
+from xla_explorer.backends.gpu.host_emulation import host_module
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
@@ -24,71 +24,21 @@ from xla_explorer.hlo.text.parser import parse_hlo
 
 BLOCK = 64
 NO_CODE = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
-_SREG = re.compile(r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.x\(\)")
 
 
-def _on_the_host(line: str) -> str:
-    line = _SREG.sub(lambda m: f"add i32 %{m.group(1)}, 0", line)
-    return line.replace("ptr addrspace(1)", "ptr").replace("addrspace(1) constant", "constant")
-
-
-def _driver(name: str, parameters: int) -> list[str]:
-    """A function that runs the thread function for every thread of %blocks blocks of BLOCK threads."""
-    pointers = ", ".join([f"ptr %a{k}" for k in range(parameters)])
-    comma = ", " if parameters else ""
-    return [
-        f"define void @{name}({pointers}{comma}i32 %blocks) {{",
-        "entry:",
-        "  br label %block",
-        "block:",
-        "  %b = phi i32 [ 0, %entry ], [ %b.next, %after ]",
-        "  br label %thread",
-        "thread:",
-        "  %t = phi i32 [ 0, %block ], [ %t.next, %thread ]",
-        f"  call void @{name}_thread({pointers}{comma}i32 %b, i32 {BLOCK}, i32 %t)",
-        "  %t.next = add i32 %t, 1",
-        f"  %t.more = icmp ult i32 %t.next, {BLOCK}",
-        "  br i1 %t.more, label %thread, label %after",
-        "after:",
-        "  %b.next = add i32 %b, 1",
-        "  %b.more = icmp ult i32 %b.next, %blocks",
-        "  br i1 %b.more, label %block, label %end",
-        "end:",
-        "  ret void",
-        "}",
-        "",
-    ]
-
-
-def module_lines(kernels, target):
-    """The LLVM IR of named kernels as callable host functions."""
+def cpu_module(kernels):
+    """LLVM IR with a function per named kernel."""
     lines, declarations, math, constants = [], {}, {}, {}
     for name, kernel in kernels:
         declarations.update(dict.fromkeys(kernel.declarations))
         math.update(dict.fromkeys(kernel.math))
         constants.update(dict.fromkeys(kernel.globals))
         pointers = ", ".join([f"ptr %a{k}" for k in range(kernel.parameters)])
-        if target == "gpu":
-            comma = ", " if kernel.parameters else ""
-            lines += [
-                f"define internal void @{name}_thread({pointers}{comma}i32 %ctaid, i32 %ntid, i32 %tid) {{",
-                "entry:",
-                *map(_on_the_host, kernel.lines),
-                "}",
-                "",
-                *_driver(name, kernel.parameters),
-            ]
-        else:
-            lines += [f"define void @{name}({pointers}) {{", "entry:", *kernel.lines, "}", ""]
+        lines += [f"define void @{name}({pointers}) {{", "entry:", *kernel.lines, "}", ""]
     text = vector_math_module(tuple(math)).splitlines() if math else []
     declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
-    return [
-        *map(_on_the_host, constants),
-        *lines,
-        *[line for line in text if not line.startswith("declare ")],
-        *[d for d in declarations if "nvvm.read" not in d],
-        "!0 = !{}",
-    ]
+    functions = [line for line in text if not line.startswith("declare ")]
+    return "\n".join([*constants, *lines, *functions, *declarations, "!0 = !{}", ""])
 
 
 def _in_memory(array, shape):
@@ -106,7 +56,7 @@ def _logical(memory, shape):
     )
 
 
-def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
+def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast", reverse=False):
     """The entry's result leaves as numpy arrays. in_place: names of instructions whose result overwrites their first
     operand."""
     module = parse_hlo(text) if isinstance(text, str) else text
@@ -122,7 +72,7 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
         if i.name in in_place:
             slots[-1] = 0
         made.append((i, f"k{len(made)}", write_kernel(i, NVPTX if target == "gpu" else HOST_LIKE, tuple(slots))))
-    ir = "\n".join(module_lines([(name, kernel) for _, name, kernel in made], target)) + "\n"
+    ir = (host_module if target == "gpu" else cpu_module)([(name, kernel) for _, name, kernel in made])
     compiled = optimize_and_emit(ir, effort=effort)
     library = NativeLibrary(compiled.object_bytes, {}, [name for _, name, _ in made])
     memory = {}
@@ -157,7 +107,7 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
         types = [ctypes.c_void_p] * len(pointers)
         if target == "gpu":
             blocks = max(1, -(-kernel.threads // BLOCK))
-            library.bind(name, None, [*types, ctypes.c_int])(*pointers, blocks)
+            library.bind(name, None, [*types, *[ctypes.c_int] * 3])(*pointers, blocks, BLOCK, int(reverse))
         else:
             library.bind(name, None, types)(*pointers)
     return [_logical(buffer(entry.root, index), leaf) for index, leaf in entry.root.shape.leaves() if leaf.is_array]
@@ -197,11 +147,11 @@ def assert_same(found, wanted, what="", relative=0.0, absolute=0.0):
         )
 
 
-def check_kernels(text, *inputs, target="cpu", in_place=(), relative=0.0, absolute=0.0, effort="fast"):
+def check_kernels(text, *inputs, target="cpu", in_place=(), relative=0.0, absolute=0.0, effort="fast", reverse=False):
     """Run and compare with the evaluator, result leaf by result leaf."""
     module = parse_hlo(text)
     wanted = leaves_of(evaluate(module, *inputs))
-    found = run_kernels(module, *inputs, target=target, in_place=in_place, effort=effort)
+    found = run_kernels(module, *inputs, target=target, in_place=in_place, effort=effort, reverse=reverse)
     assert len(found) == len(wanted)
     root = module.entry.root
     names = [o.name for o in root.operands] if root.opcode.name == "tuple" else [root.name] * len(found)
