@@ -15,6 +15,7 @@ from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_bu
 from xla_explorer.compiler.codegen.host_program import HostProgram, HostProgramWriter, HostTable, Place
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
+from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
@@ -66,6 +67,8 @@ class CpuCompiler:
             return None
         if name == "convolution" and convolution_by_library(instruction) is None:
             return None
+        if name in ("cholesky", "triangular-solve"):
+            return linear_algebra_by_library(instruction)
         return kernel_is_emitted(instruction)
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:

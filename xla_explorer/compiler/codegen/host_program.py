@@ -18,6 +18,7 @@ from xla_explorer.compiler.codegen.library_calls import (
     write_library_convolution,
     write_library_dot,
 )
+from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library, write_cholesky, write_triangular_solve
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.foundation.reason import Reason
@@ -246,6 +247,13 @@ class HostProgramWriter:
             if library is None:
                 self.kernel(i, "library", write_library_dot if name == "dot" else write_library_convolution, None)
                 return
+        if name in ("cholesky", "triangular-solve"):
+            library = linear_algebra_by_library(i)
+            if library is None:
+                self.kernel(i, "library", write_cholesky if name == "cholesky" else write_triangular_solve, None)
+            else:
+                self.evaluator_step(i, library)
+            return
         refusal = kernel_is_emitted(i)
         if refusal is None:
             self.kernel(i, "kernel", write_kernel, library)
@@ -359,7 +367,7 @@ class HostProgramWriter:
         tail = [*declarations, "", "!0 = !{}"]
         lines += tail
         origins += [None] * len(tail)
-        symbols = tuple([m.group(1) for d in declarations if (m := re.search(r"@((?:cblas|LAPACKE)_\w+)\(", d))])
+        symbols = tuple([m.group(1) for d in declarations if (m := re.search(r"@((?:cblas|LAPACKE)_\w+|[sdcz]potrf_)\(", d))])
         t = self.table
         scratch_bytes = max([kernel.scratch_bytes for _, kernel, *_rest in self.kernel_texts], default=0)
         return HostProgram(lines, origins, self.rows, self.steps, t.constants, t.constant_slot, t.arena_slot, t.callback_slot, t.probe_slot,

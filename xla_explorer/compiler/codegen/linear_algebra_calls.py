@@ -1,0 +1,105 @@
+"""cholesky by LAPACK and triangular-solve by BLAS: which instructions they serve, and the kernels that call them.
+
+LAPACK is column-major: a row-major matrix is its transpose there, so a lower factor is asked for as an upper one, and the factor
+comes out transposed back. That holds for complex matrices too, since the conjugations cancel.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
+from xla_explorer.compiler.codegen.llvm_types import float_constant, nan_constant, register_type, scalar_constant
+from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+_LETTERS = {"f32": "s", "f64": "d", "c64": "c", "c128": "z"}
+_ROW_MAJOR, _NO_TRANSPOSE, _TRANSPOSE, _ADJOINT, _UPPER, _LOWER = 101, 111, 112, 113, 121, 122
+_NON_UNIT, _UNIT, _LEFT, _RIGHT = 131, 132, 141, 142
+_UPPER_CHARACTER, _LOWER_CHARACTER = ord("U"), ord("L")
+
+
+def linear_algebra_by_library(i: HloInstruction) -> Reason | None:
+    """None when LAPACK or BLAS serves a cholesky or triangular-solve; else why not."""
+    element_type = i.shape.element_type
+    if element_type.name not in _LETTERS or any(o.shape.element_type is not element_type for o in i.operands):
+        return refuse("no-blas-routine", f"LAPACK has no routine for {element_type}", element_type=element_type.name)
+    if not all(s.layout.is_default for s in (i.shape, *[o.shape for o in i.operands])):
+        return refuse("layout-differs", f"%{i.name} has an operand or result that is not row-major")
+    return None
+
+
+def write_cholesky(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...]) -> Kernel:
+    """Matrix by matrix: copy the triangle that is read, zero the other, factor in place; NaN all over when not positive definite."""
+    context = KernelContext(target, i, slots)
+    w = context.writer
+    w.origin = i.id
+    source, output = context.arrays[i.operands[0]], context.outputs[0]
+    size, lower, element_type = i.shape.dimensions[-1], i.attribute("lower"), i.shape.element_type
+    routine = f"{_LETTERS[element_type.name]}potrf_"
+    w.declare(f"declare void @{routine}(ptr, ptr, ptr, ptr, ptr, i64)")
+    which, order, status = w.stack_slot("i8"), w.stack_slot("i32"), w.stack_slot("i32")
+    zero = scalar_constant(0, element_type)
+    not_a_number = nan_constant(register_type(element_type))
+    with context.iterate(list(i.shape.dimensions[:-2])) as batch:
+        with w.loop(size, stem="row") as row:
+            # The diagonal belongs to the triangle that is read.
+            if lower:
+                with w.loop(w.add(row, 1), stem="copy") as column:
+                    output.store(w, (*batch, row, column), source.load(w, (*batch, row, column)))
+            else:
+                with w.loop(size, row, stem="copy") as column:
+                    output.store(w, (*batch, row, column), source.load(w, (*batch, row, column)))
+        if size > 1:
+            with w.loop(size, 1, stem="row") as below, w.loop(below, stem="clear") as left:
+                output.store(w, (*batch, left, below) if lower else (*batch, below, left), zero)
+        w.do(f"store i8 {_UPPER_CHARACTER if lower else _LOWER_CHARACTER}, ptr {which}")
+        w.do(f"store i32 {size}, ptr {order}")
+        w.do(f"store i32 0, ptr {status}")
+        matrix = _matrix(context, output.pointer, w.linear((*batch, 0, 0), i.shape.strides), element_type.bytes)
+        w.do(f"call void @{routine}(ptr {which}, ptr {order}, ptr {matrix}, ptr {order}, ptr {status}, i64 1)")
+        failed, done = w.fresh_label("failed"), w.fresh_label("done")
+        w.branch_if(w.value(f"icmp ne i32 {w.value(f'load i32, ptr {status}')}, 0"), failed, done)
+        w.start_block(failed)
+        with w.loop(size, stem="row") as row, w.loop(size, stem="fill") as column:
+            output.store(w, (*batch, row, column), (not_a_number, not_a_number) if element_type.is_complex else not_a_number)
+        w.branch(done)
+        w.start_block(done)
+    return context.finish(slots)
+
+
+def write_triangular_solve(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...]) -> Kernel:
+    """Matrix by matrix: copy the right side, solve in place."""
+    context = KernelContext(target, i, slots)
+    w = context.writer
+    w.origin = i.id
+    a, b = i.operands
+    output, element_type = context.outputs[0], i.shape.element_type
+    t = register_type(element_type)
+    routine = f"cblas_{_LETTERS[element_type.name]}trsm"
+    alpha_type = "ptr" if element_type.is_complex else t
+    w.declare(f"declare void @{routine}(i32, i32, i32, i32, i32, i32, i32, {alpha_type}, ptr, i32, ptr, i32)")
+    alpha = float_constant(1.0, t)
+    if element_type.is_complex:
+        slot = w.stack_slot(t, 2)
+        w.do(f"store {t} {alpha}, ptr {slot}")
+        imaginary = w.value(f"getelementptr inbounds {t}, ptr {slot}, i64 1")
+        w.do(f"store {t} {float_constant(0.0, t)}, ptr {imaginary}")
+        alpha = slot
+    if context.arrays[b].pointer != output.pointer:
+        with context.iterate([i.shape.element_count]) as (at,):
+            output.store_linear(w, at, context.arrays[b].load_linear(w, at))
+    transposed = {"NO_TRANSPOSE": _NO_TRANSPOSE, "TRANSPOSE": _TRANSPOSE, "ADJOINT": _ADJOINT}[i.attribute("transpose_a")]
+    side, triangle = _LEFT if i.attribute("left_side") else _RIGHT, _LOWER if i.attribute("lower") else _UPPER
+    diagonal = _UNIT if i.attribute("unit_diagonal") else _NON_UNIT
+    rows, columns = i.shape.dimensions[-2:]
+    with context.iterate(list(i.shape.dimensions[:-2])) as batch:
+        matrix = _matrix(context, context.arrays[a].pointer, w.linear((*batch, 0, 0), a.shape.strides), element_type.bytes)
+        right = _matrix(context, output.pointer, w.linear((*batch, 0, 0), i.shape.strides), element_type.bytes)
+        w.do(f"call void @{routine}(i32 {_ROW_MAJOR}, i32 {side}, i32 {triangle}, i32 {transposed}, i32 {diagonal}, i32 {rows}, i32 {columns}, "
+             f"{alpha_type} {alpha}, ptr {matrix}, i32 {a.shape.dimensions[-1]}, ptr {right}, i32 {columns})")
+    return context.finish(slots)
+
+
+def _matrix(context: KernelContext, pointer: str, offset: str | int, size: int) -> str:
+    w = context.writer
+    return w.value(f"getelementptr inbounds i8, ptr {pointer}, i64 {w.mul(offset, size)}")
