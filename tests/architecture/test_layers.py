@@ -1,0 +1,125 @@
+"""Who may import whom: foundation < hlo < frontends | compiler < backends < explorer < notebook | cli. Never up, never sideways."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "xla_explorer"
+LEVEL = {"foundation": 0, "hlo": 1, "frontends": 2, "compiler": 2, "backends": 3, "explorer": 4, "notebook": 5, "cli": 5}
+# Heavy or optional packages, and the places that may import them at all.
+ONLY_IN: dict[str, tuple[str, ...]] = {
+    "llvmlite": ("compiler/codegen/", "backends/"),
+    "IPython": ("notebook/",),
+    "ipywidgets": ("notebook/",),
+    "anywidget": ("notebook/",),
+    "traitlets": ("notebook/",),
+    "cuda": ("backends/gpu/",),
+}
+# A room looked up by name, where a plain import would point upwards; each with its reason.
+BY_NAME = {
+    "explorer/exploring.py": "xe.explore and session.explore() return the widget, which lives in the notebook room; without Jupyter the rest works",
+    "__init__.py": "the facade: names of all rooms, fetched on first use",
+    "__main__.py": "python -m xla_explorer is the command line",
+}
+
+
+def _files() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def _imports(path: Path) -> Iterator[tuple[int, str, bool]]:
+    """(line, imported module, whether for type checkers only), in-function imports included."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    checking = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+                for part in node.body for inner in ast.walk(part)}
+    here = ["xla_explorer", *path.relative_to(PACKAGE).with_suffix("").parts]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name, id(node) in checking
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(here[: -node.level]) if node.level else ""
+            module = ".".join(filter(None, [base, node.module]))
+            yield node.lineno, module, id(node) in checking
+            if module == "xla_explorer":
+                for alias in node.names:
+                    yield node.lineno, f"xla_explorer.{alias.name}", id(node) in checking
+
+
+def test_imports_point_downwards() -> None:
+    wrong = []
+    for path in _files():
+        relative = path.relative_to(PACKAGE)
+        if len(relative.parts) == 1:
+            continue  # the facade
+        room = relative.parts[0]
+        assert room in LEVEL, f"{room} is no room of the house: add it to the map and to this test"
+        for line, module, _ in _imports(path):
+            parts = module.split(".")
+            if parts[0] != "xla_explorer" or len(parts) < 2 or parts[1] in (room, "__version__"):
+                continue
+            if parts[1] not in LEVEL or LEVEL[parts[1]] >= LEVEL[room]:
+                text = path.read_text(encoding="utf-8").splitlines()[line - 1].strip()
+                wrong.append(f"{relative}:{line}: {room} may not import {parts[1]}: {text}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_rooms_are_not_imported_by_name_in_secret() -> None:
+    found = []
+    for path in _files():
+        relative = path.relative_to(PACKAGE).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module") and node.args \
+                    and isinstance(node.args[0], ast.Constant) and str(node.args[0].value).startswith("xla_explorer.") \
+                    and relative not in BY_NAME:
+                found.append(f"{relative}:{node.lineno}: {ast.unparse(node)}")
+    assert not found, "\n".join(found)
+
+
+def test_heavy_packages_stay_in_their_rooms() -> None:
+    wrong = []
+    for path in _files():
+        relative = path.relative_to(PACKAGE).as_posix()
+        for line, module, _ in _imports(path):
+            places = ONLY_IN.get(module.split(".")[0])
+            if places is not None and not relative.startswith(places):
+                wrong.append(f"{relative}:{line}: imports {module}, which belongs to {', '.join(places)}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_plain_import_is_light() -> None:
+    code = ("import sys, time; t = time.perf_counter(); import xla_explorer; s = time.perf_counter() - t; "
+            "print(s, *[m for m in ('llvmlite', 'pandas', 'IPython', 'ipywidgets', 'anywidget', 'jupyterlab', 'jax') if m in sys.modules])")
+    seconds, *loaded = min(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout.split()
+                           for _ in range(3))
+    assert not loaded, f"import xla_explorer loads {', '.join(loaded)}"
+    assert float(seconds) < 0.3, f"import xla_explorer takes {seconds} s"
+
+
+@pytest.mark.parametrize("use", ["xe.parse_hlo(T); xe.verify(xe.parse_hlo(T)); xe.evaluate(xe.parse_hlo(T), numpy.ones(4, 'f4'))",
+                                 "xe.optimize(T, 'dce').module.to_text(); xe.graph(T).to_svg()"])
+def test_the_language_needs_neither_llvm_nor_pandas_nor_jupyter(use: str) -> None:
+    code = ("import sys, numpy, xla_explorer as xe\nT = 'HloModule m\\nENTRY e { x = f32[4] parameter(0)\\n ROOT y = f32[4] negate(x) }'\n"
+            f"{use}\nprint(*[m for m in ('llvmlite', 'pandas', 'IPython', 'anywidget') if m in sys.modules])")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert not done.stdout.split(), f"loads {done.stdout}"
+
+
+def test_every_public_name_resolves() -> None:
+    import xla_explorer as xe
+    from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
+
+    for name in xe.__all__:
+        assert getattr(xe, name) is not None, name
+    assert set(xe._PRIMITIVE_TYPES) == set(PRIMITIVE_TYPES)
+    assert xe.f32[2, 3].dimensions == (2, 3) and callable(xe.hlo)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = xe.nothing

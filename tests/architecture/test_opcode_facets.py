@@ -1,0 +1,93 @@
+"""The matrix opcode x facet. A hole that is not declared here with its reason fails: it is the checklist for adding an opcode."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.codegen.elemental.registry import elemental_opcodes
+from xla_explorer.compiler.codegen.kernels import kernel
+from xla_explorer.hlo.builder import HloBuilder
+from xla_explorer.hlo.builder.opcode_methods import method_name
+from xla_explorer.hlo.evaluator import supported_opcodes
+from xla_explorer.hlo.opcodes import OPCODES
+from xla_explorer.hlo.verifier import constraints_of
+
+STATED = "the result shape is what is asked for: operands and attributes do not determine it, so it is always stated"
+RENAMES = "only names memory that is there already: there is nothing to emit"
+HOST = "the host program does it: native control flow, a call of a kernel, or a copy"
+ONE_DEVICE = "collectives and transfers run on the evaluator in this version: one device"
+LATER = "no native kernel in this version: the cpu backend records opcode-not-emitted and the evaluator runs it"
+DYNAMIC = "dynamic sizes have no native code in this version: the evaluator runs it"
+
+HOLES: dict[str, dict[str, tuple[str, ...]]] = {
+    "shape rule": {
+        STATED: ("parameter", "constant", "convert", "stochastic-convert", "iota", "broadcast", "reshape", "dynamic-reshape", "bitcast",
+                 "bitcast-convert", "infeed", "recv", "rng", "rng-bit-generator", "rng-get-and-update-state", "custom-call"),
+        "the shape depends on the number of replicas, which the module does not say": ("all-gather", "all-gather-start", "reduce-scatter"),
+        "the shape holds contexts that the backend chooses": ("collective-permute-start", "async-start"),
+        "the result type may be any float type: it is stated": ("scaled-dot",),
+    },
+    "constraints": {},
+    "builder": {},
+    "evaluator": {},
+    "emitter": {
+        RENAMES: ("parameter", "constant", "tuple", "get-tuple-element", "after-all"),
+        HOST: ("while", "conditional", "call", "fusion"),
+        ONE_DEVICE: ("all-gather", "all-gather-start", "all-gather-done", "all-reduce", "all-reduce-start", "all-reduce-done", "reduce-scatter",
+                     "all-to-all", "ragged-all-to-all", "collective-permute", "collective-permute-start", "collective-permute-done",
+                     "collective-broadcast", "collective-reduce", "replica-id", "partition-id", "infeed", "outfeed", "send", "send-done", "recv",
+                     "recv-done", "async-start", "async-update", "async-done", "copy-start", "copy-done"),
+        DYNAMIC: ("dynamic-reshape", "get-dimension-size", "set-dimension-size", "ragged-dot"),
+        LATER: ("atan", "stochastic-convert", "scaled-dot", "fft", "cholesky", "triangular-solve", "scan", "batch-norm-training",
+                "batch-norm-inference", "batch-norm-grad", "rng", "rng-get-and-update-state", "custom-call"),
+    },
+}
+# Others may fill these at any time; they are neither required nor forbidden.
+MAY_BE_EMITTED = frozenset({"topk", "copy"})
+
+
+def _have() -> dict[str, set[str]]:
+    kernel._load_writers()
+    rows = OPCODES
+    return {
+        "shape rule": {name for name, row in rows.items() if row.shape_rule is not None},
+        "constraints": {name for name, row in rows.items() if constraints_of(row)},
+        "builder": {name for name in rows if hasattr(HloBuilder, method_name(name))},
+        "evaluator": set(supported_opcodes()),
+        "emitter": set(elemental_opcodes()) | set(kernel.ROOT_WRITERS),
+    }
+
+
+def matrix() -> str:
+    """The matrix as text: `x` there, `.` a declared hole, `?` an undeclared one."""
+    have, declared = _have(), _declared()
+    lines = ["opcode".ljust(28) + "  ".join(have)]
+    for name in OPCODES:
+        marks = ["x" if name in have[facet] else "." if name in declared[facet] else "?" for facet in have]
+        lines.append(name.ljust(28) + "  ".join([mark.ljust(len(facet)) for mark, facet in zip(marks, have, strict=True)]))
+    return "\n".join(lines)
+
+
+def _declared() -> dict[str, set[str]]:
+    return {facet: {name for names in reasons.values() for name in names} for facet, reasons in HOLES.items()}
+
+
+def test_every_hole_is_declared_with_its_reason() -> None:
+    have, declared = _have(), _declared()
+    undeclared = [f"{name} has no {facet}" for facet, there in have.items() for name in OPCODES
+                  if name not in there and name not in declared[facet] and name not in MAY_BE_EMITTED]
+    assert not undeclared, "\n".join([*undeclared, "", matrix()])
+
+
+def test_no_declared_hole_is_filled() -> None:
+    have, declared = _have(), _declared()
+    stale = [f"{name} has its {facet} now: take it off the list of holes" for facet in have for name in declared[facet] & have[facet]]
+    assert not stale, "\n".join(sorted(stale))
+
+
+def test_declared_names_are_opcodes() -> None:
+    for facet, names in _declared().items():
+        assert names <= set(OPCODES), (facet, names - set(OPCODES))
+
+
+def test_rows_say_what_they_are() -> None:
+    for name, row in OPCODES.items():
+        assert row.name == name and row.summary.strip() and row.source.strip(), name

@@ -1,0 +1,121 @@
+"""The command line: what each command prints, its exit codes, its diagnostics."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from malformed_modules import MALFORMED
+
+from xla_explorer.cli.main import main, make_parser
+
+ROOT = Path(__file__).resolve().parents[2]
+ATTENTION = str(ROOT / "tests" / "data" / "attention_h8_s256_d64.hlo")
+SMALL = "HloModule s\nENTRY e {\n  x = f32[4] parameter(0)\n  z = f32[] constant(0)\n  zs = f32[4] broadcast(z), dimensions={}\n" \
+        "  ROOT y = f32[4] add(x, zs)\n}\n"
+COMMANDS = ("tour", "lab", "run", "opt", "explain", "compare", "bench", "aot", "report", "doctor")
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> str:
+    path = tmp_path / "small.hlo"
+    path.write_text(SMALL)
+    return str(path)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        make_parser().parse_args([command, "--help"])
+    assert caught.value.code == 0 and "usage: xla-explorer" in capsys.readouterr().out
+
+
+def test_tour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "tour.html"
+    assert main(["tour", "--output", str(page), "--repeats", "2"]) == 0
+    text = capsys.readouterr().out
+    for word in ("jit_attention", "jit_mlp_train", "Passes that changed", "Fusion decisions", "Kernels", "agrees with", "(whole program)", "Written"):
+        assert word in text
+    assert "DIFFERS" not in text
+    html = page.read_text()
+    assert html.startswith("<!doctype html>") and "http://" not in html.replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize("kind", MALFORMED)
+def test_malformed_input_is_exit_code_2_with_a_caret(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given, word = MALFORMED[kind]
+    path = tmp_path / "bad.hlo"
+    path.write_bytes(given if isinstance(given, bytes) else given.encode())
+    assert main(["run", str(path)]) == 2
+    captured = capsys.readouterr()
+    assert not captured.out and word in captured.err and "hint:" in captured.err and "Traceback" not in captured.err
+    assert len([line for line in captured.err.split("\n") if line.strip() and set(line.strip()) == {"^"}]) == 1
+
+
+@pytest.mark.parametrize("arguments", [
+    ["run", "/nowhere/x.hlo"], ["run", "SMALL", "--backend", "tpu"], ["opt", "SMALL", "--passes", "nothing"], ["explain", "SMALL", "%nothing"],
+    ["compare", "SMALL", "--backends", "cpu,tpu"], ["run", "SMALL", "--args", "/nowhere/x.npy"],
+])
+def test_bad_names_are_exit_code_2(arguments: list[str], small: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([small if a == "SMALL" else a for a in arguments]) == 2
+    assert len(capsys.readouterr().err.splitlines()) >= 1
+
+
+def test_what_is_not_there_yet_is_exit_code_1(small: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["aot", small]) == 1
+    assert "not there yet" in capsys.readouterr().err
+    assert main(["run", small, "--backend", "gpu"]) in (1, 2)
+
+
+def test_run(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "x.npy", np.arange(4, dtype=np.float32))
+    assert main(["run", small, "--args", str(tmp_path / "x.npy"), "--check", "-o", str(tmp_path / "r.npz")]) == 0
+    captured = capsys.readouterr()
+    assert "[0. 1. 2. 3.]" in captured.out and "agrees with" in captured.err
+    np.testing.assert_array_equal(np.load(tmp_path / "r.npz")["arr_0"], np.arange(4))
+    assert main(["run", small, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["shape"] == [4]
+    assert main(["run", small, "--time", "--json", "--repeats", "2"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["kernel"] == "(whole program)"
+
+
+def test_opt_explain_compare_bench_report_doctor(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["opt", small, "--passes", "algsimp,dce", "--format", "short-parsable"]) == 0
+    assert "ROOT x" in capsys.readouterr().out
+    assert main(["opt", small, "--json"]) == 0
+    assert any(row["pass"] == "algsimp" for row in json.loads(capsys.readouterr().out))
+    assert main(["explain", ATTENTION, "%exp.1"]) == 0
+    assert "history" in capsys.readouterr().out
+    assert main(["explain", ATTENTION, "%dot_general.2", "%reduce_max.7"]) == 0
+    assert "producer-is-library-call" in capsys.readouterr().out
+    assert main(["explain", ATTENTION, "--json", "--kind", "fusion"]) == 0
+    assert all(row["kind"] == "fusion" for row in json.loads(capsys.readouterr().out))
+    assert main(["compare", small, "--repeats", "2", "--json"]) == 0
+    assert {row["backend"] for row in json.loads(capsys.readouterr().out)} == {"cpu", "interpreter"}
+    assert main(["bench", small, "--repeats", "2", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["n"] == 2
+    assert main(["report", small, "-o", str(tmp_path / "r.html")]) == 0
+    assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
+    capsys.readouterr()
+    assert main(["doctor", "--json"]) == 0
+    assert any(row["name"] == "backend cpu" for row in json.loads(capsys.readouterr().out))
+
+
+def test_as_a_program_reading_standard_input() -> None:
+    done = subprocess.run([sys.executable, "-m", "xla_explorer", "opt", "-", "--passes", "dce"], input=SMALL.encode(), capture_output=True,
+                          cwd=ROOT, timeout=60)
+    assert done.returncode == 0 and b"ENTRY" in done.stdout and not done.stderr
+    broken = subprocess.run([sys.executable, "-m", "xla_explorer", "opt", "-"], input=b"HloModule x\n\xff", capture_output=True, cwd=ROOT, timeout=60)
+    assert broken.returncode == 2 and b"UTF-8" in broken.stderr and b"Traceback" not in broken.stderr
+
+
+def test_lab_copies_the_notebook(tmp_path: Path) -> None:
+    from xla_explorer.cli.lab import copy_tour
+
+    copy = copy_tour(tmp_path / "here")
+    copy.write_text("mine")
+    assert copy_tour(tmp_path / "here").read_text() == "mine"

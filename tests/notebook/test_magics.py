@@ -1,0 +1,138 @@
+"""The magics in a real IPython shell (no browser): results, names, output, completion, diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("IPython")
+
+from IPython.core.interactiveshell import InteractiveShell  # noqa: E402
+from IPython.utils.capture import capture_output  # noqa: E402
+from malformed_modules import MALFORMED  # noqa: E402
+
+from xla_explorer.explorer.session import Session  # noqa: E402
+from xla_explorer.notebook.completion import magic_line_candidates, opcode_candidates  # noqa: E402
+
+ADD = """HloModule plus
+
+ENTRY e {
+  x = f32[64] parameter(0)
+  y = f32[64] parameter(1)
+  one = f32[] constant(1)
+  ones = f32[64] broadcast(one), dimensions={}
+  a = f32[64] multiply(x, ones)
+  ROOT b = f32[64] add(a, y)
+}
+"""
+
+
+class Shell:
+    """Runs cells and keeps what they showed."""
+
+    def __init__(self) -> None:
+        InteractiveShell.clear_instance()
+        self.shell = InteractiveShell.instance()
+        self.names: dict[str, Any] = self.shell.user_ns
+        self.shell.run_line_magic("load_ext", "xla_explorer")
+
+    def run(self, cell: str) -> tuple[Any, str, list[Any]]:
+        """(result, everything printed, displayed objects)."""
+        with capture_output() as captured:
+            result = self.shell.run_cell(cell)
+        return result, captured.stdout + captured.stderr, captured.outputs
+
+
+@pytest.fixture
+def shell() -> Iterator[Shell]:
+    yield Shell()
+    InteractiveShell.clear_instance()
+
+
+def test_a_cell_binds_and_returns_its_session(shell: Shell) -> None:
+    result, text, _ = shell.run("%%hlo plus\n" + ADD)
+    session = shell.names["plus"]
+    assert isinstance(session, Session) and result.result is session
+    assert "random arguments" in text and "agrees with the evaluator" in text
+    x, y = np.ones(64, np.float32), np.arange(64, dtype=np.float32)
+    np.testing.assert_array_equal(session(x, y), x + y)
+    shell.run("%%hlo\n" + ADD)
+    assert isinstance(shell.names["_hlo"], Session)
+
+
+def test_options(shell: Shell, tmp_path: Path) -> None:
+    shell.names.update(x=np.ones(64, np.float32), y=np.ones(64, np.float32))
+    page = tmp_path / "page.html"
+    shown = "graph,passes,fusion,ir,asm,ptx,buffers,kernels"
+    line = f"%%hlo p --passes default --backend cpu,interpreter,gpu --show {shown} --time --args x,y --save {page}\n"
+    _, text, outputs = shell.run(line + ADD)
+    assert "random" not in text and page.read_text().startswith("<!doctype html>")
+    assert len(outputs) >= len(shown.split(",")) + 1
+    assert shell.names["p_interpreter"].backend == "interpreter" and shell.names["p"].gpu is shell.names["p_gpu"]
+    assert shell.names["p"].last_profile is not None
+    _, text, _ = shell.run("%%hlo q --no-run --journal off --passes none\n" + ADD)
+    assert "evaluator" not in text and shell.names["q"].last_profile is None
+
+
+def test_line_magics(shell: Shell) -> None:
+    shell.run("%%hlo a --no-run\n" + ADD)
+    shell.run("%%hlo b --no-run --passes none\n" + ADD)
+    result, text, _ = shell.run("%hlo_step a")
+    assert "pass " in text and result.result.startswith("--- before")
+    assert shell.run("%hlo_step a 0")[0].success
+    assert shell.run("%hlo_step a prev")[0].success
+    assert "multiply" in shell.run("%hlo_diff a b")[0].result
+    timing = shell.run("%hlo_time -r 3 a")[0].result
+    assert timing.n == 3 and timing.median_us > 0
+    frame = shell.run("%hlo_passes fusion")[0].result
+    assert "fusion" in set(frame["pass"])
+    assert "widget" in str(type(shell.run("%hlo_explore a")[0].result)).lower()
+
+
+@pytest.mark.parametrize(("cell", "word"), [
+    ("%%hlo --backend tpu\n" + ADD, "no backend is named 'tpu'"),
+    ("%%hlo --passes algsimpp\n" + ADD, "near: algsimp"),
+    ("%%hlo --show everything\n" + ADD, "invalid choice: 'everything'"),
+    ("%%hlo --args nothing\n" + ADD, "no variable is named 'nothing'"),
+    ("%%hlo 1x\n" + ADD, "no Python variable name"),
+    ("%hlo_step nothing", "no variable is named 'nothing'"),
+    ("%hlo_diff a", "takes two names"),
+])
+def test_mistakes_in_the_line_are_one_message(shell: Shell, cell: str, word: str) -> None:
+    result, text, _ = shell.run(cell)
+    assert not result.success and word in text and "Traceback" not in text and ".py" not in text
+
+
+@pytest.mark.parametrize("kind", [kind for kind, (text, _) in MALFORMED.items() if isinstance(text, str)])
+def test_malformed_text_is_one_caret_diagnostic(shell: Shell, kind: str) -> None:
+    given, word = MALFORMED[kind]
+    result, text, _ = shell.run(f"%%hlo\n{given}")  # type: ignore[str-bytes-safe]
+    assert not result.success and word in text and "hint:" in text
+    assert "Traceback" not in text and ".py" not in text
+    assert len([line for line in text.split("\n") if line.strip() and set(line.strip()) == {"^"}]) == 1
+
+
+def test_lines_count_as_the_cell_shows_them(shell: Shell) -> None:
+    _, text, _ = shell.run("%%hlo\nHloModule m\nENTRY e {\n  ROOT b = f32[4] adddd(a, a)\n}")
+    assert "<%%hlo>:4:" in text
+
+
+def test_plain_calls_in_a_cell_show_no_internal_frames(shell: Shell) -> None:
+    bad = MALFORMED["unknown opcode"][0]
+    _, text, _ = shell.run(f"import xla_explorer as xe\nxe.parse_hlo({bad!r})")
+    assert "did you mean add?" in text and "parser.py" not in text
+    _, text, _ = shell.run(f"xe.load({'/nowhere/x.hlo'!r})")
+    assert "cannot read /nowhere/x.hlo" in text and "loading.py" not in text
+
+
+def test_help_and_completion(shell: Shell) -> None:
+    _, text, _ = shell.run("%%hlo?")
+    assert magic_line_candidates("%%hlo --passes default,alg") == ["default,algebraic-simplifier", "default,algsimp"]
+    assert magic_line_candidates("%%hlo --backend int") == ["interpreter"]
+    assert "--passes" in magic_line_candidates("%%hlo --pa")
+    assert "exponential" in opcode_candidates("  e = f32[4] exp") and not opcode_candidates("HloModule exp")
+    assert text is not None
