@@ -26,6 +26,8 @@ def gpu_pipeline() -> PassPipeline:
     lowering = PassPipeline(
         "lowering",
         (
+            # Each call site gets a computation of its own, so that its values have one place in memory.
+            make_pass("flatten-call-graph"),
             make_pass("layout-assignment"),
             make_pass("algsimp"),
             make_pass("reshape-decomposer"),
@@ -34,7 +36,16 @@ def gpu_pipeline() -> PassPipeline:
         ),
     )
     fusion = PassPipeline(
-        "fusion", (make_pass("fusion"), make_pass("fusion-wrapper"), make_pass("cse"), make_pass("dce"))
+        "fusion",
+        (
+            make_pass("fusion"),
+            make_pass("fusion-wrapper"),
+            make_pass("multi-output-fusion"),
+            make_pass("cse"),
+            make_pass("dce"),
+            # Needs the trip counts that simplification annotated; two steps at a time need no copy of the state between.
+            make_pass("double-buffer-loop-unrolling"),
+        ),
     )
     return PassPipeline("gpu", (default_simplification_pipeline(), lowering, fusion, _finishing()))
 
