@@ -32,6 +32,7 @@ class Rule:
     """
 
     __slots__ = (
+        "_source",
         "after",
         "before",
         "build",
@@ -43,7 +44,6 @@ class Rule:
         "match",
         "name",
         "pattern",
-        "source",
         "summary",
     )
 
@@ -62,13 +62,25 @@ class Rule:
         self.pattern, self.exactness, self.before, self.after, self.layout = pattern, exactness, before, after, layout
         self.function = function
         self.guards: tuple[Check, ...] = tuple(when)
-        self.match: Matcher
-        self.match, self.source = compile_pattern(pattern)
+        # Compiled at the first match: most programs meet few of the rules, and compiling all takes a tenth of a second.
+        self.match: Matcher = self._compile_and_match
+        self._source: str | None = None
         captured = pattern.captures
         self.build: Callable[[HloComputation, HloInstruction, Captures], BuildResult] = _by_name(function, captured)
         self.checks: tuple[Callable[[HloInstruction, Captures], Reason | None], ...] = tuple(
             [_by_name(guard, captured, without_computation=True) for guard in self.guards]
         )
+
+    def _compile_and_match(self, i: HloInstruction) -> Captures | None:
+        self.match, self._source = compile_pattern(self.pattern)
+        return self.match(i)
+
+    @property
+    def source(self) -> str:
+        """The generated matcher, as Python."""
+        if self._source is None:
+            self.match, self._source = compile_pattern(self.pattern)
+        return self._source
 
     def refusal(self, i: HloInstruction, captures: Captures) -> Reason | None:
         """The first guard that refuses a match, else None."""
