@@ -31,12 +31,23 @@ def test_the_first_check_that_refuses_answers() -> None:
 def test_a_policy_shows_as_a_checklist() -> None:
     answers = checklist((is_even, is_small), 13)
     assert [(name, reason.code if reason else None) for name, reason in answers] == [("is-even", "odd"), ("is-small", "too-big")]
-    assert answers[1][1] is not None and answers[1][1].to_json() == {"code": "too-big", "message": "13 is 10 or more", "facts": {"number": 13}}
+    assert answers[1][1] is not None and answers[1][1].to_json() == {
+        "code": "too-big",
+        "message": "13 is 10 or more",
+        "facts": {"number": 13},
+    }
 
 
-@pytest.mark.parametrize(("text", "offset", "length", "line", "column"), [
-    ("abc\ndef", 5, 1, 2, 2), ("abc", 3, 1, 1, 4), ("", 0, 1, 1, 1), ("a\n\nb", 2, 4, 2, 1), ("abc", 99, 1, 1, 4),
-])
+@pytest.mark.parametrize(
+    ("text", "offset", "length", "line", "column"),
+    [
+        ("abc\ndef", 5, 1, 2, 2),
+        ("abc", 3, 1, 1, 4),
+        ("", 0, 1, 1, 1),
+        ("a\n\nb", 2, 4, 2, 1),
+        ("abc", 99, 1, 1, 4),
+    ],
+)
 def test_spans_count_from_one(text: str, offset: int, length: int, line: int, column: int) -> None:
     span = SourceSpan.from_offset(text, offset, length, "m.hlo")
     assert (span.line, span.column) == (line, column)

@@ -16,7 +16,10 @@ import pytest
 
 import xla_explorer as xe
 
-pytestmark = [pytest.mark.jax, pytest.mark.skipif(importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)")]
+pytestmark = [
+    pytest.mark.jax,
+    pytest.mark.skipif(importlib.util.find_spec("jaxlib") is None, reason="jaxlib is not installed (extra `jax`)"),
+]
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 WORKLOADS = pathlib.Path(__file__).resolve().parents[3] / "shared" / "perf" / "dev" / "workloads"
@@ -38,7 +41,9 @@ print(json.dumps(rows))
 
 
 def _through_xla(pairs: list[list[str]]) -> list[tuple[list[str], list[float]]]:
-    result = subprocess.run([sys.executable, "-c", READER], input=json.dumps(pairs), capture_output=True, text=True, timeout=120, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", READER], input=json.dumps(pairs), capture_output=True, text=True, timeout=120, check=False
+    )
     assert result.returncode == 0, result.stderr[-2000:]
     return [(row[0], row[1]) for row in json.loads(result.stdout.splitlines()[-1])]
 

@@ -50,9 +50,18 @@ class HloComputation:
         self._record: ComputationRecord | None = None
 
     # -- mutation ----------------------------------------------------------------------------------------------------
-    def add(self, spec: OpcodeSpec | str, shape: Shape | None = None, operands: Iterable[HloInstruction] = (),
-            attributes: Attributes = NO_ATTRIBUTES, *, called: tuple[HloComputation, ...] = (), payload: Any = None,
-            name: str | None = None, metadata: str | None = None) -> HloInstruction:
+    def add(
+        self,
+        spec: OpcodeSpec | str,
+        shape: Shape | None = None,
+        operands: Iterable[HloInstruction] = (),
+        attributes: Attributes = NO_ATTRIBUTES,
+        *,
+        called: tuple[HloComputation, ...] = (),
+        payload: Any = None,
+        name: str | None = None,
+        metadata: str | None = None,
+    ) -> HloInstruction:
         """Create an instruction. shape: None infers it by the opcode's rule (ShapeError when that cannot be)."""
         if isinstance(spec, str):
             spec = opcode(spec)
@@ -60,7 +69,9 @@ class HloComputation:
         if shape is None:
             shape = infer_shape(spec, tuple([o.shape for o in operands]), attributes, called)
         number = self.module.take_instruction_id()
-        i = new_instruction(number, self.module.names.unique(name or spec.name), spec, shape, operands, attributes, called, payload, metadata)
+        i = new_instruction(
+            number, self.module.names.unique(name or spec.name), spec, shape, operands, attributes, called, payload, metadata
+        )
         return self.insert(i)
 
     def insert(self, i: HloInstruction) -> HloInstruction:
@@ -222,8 +233,13 @@ class HloComputation:
         """An immutable record; shares the records of instructions that did not change. Cached until the next mutation."""
         if self._record is None:
             self._record = ComputationRecord(
-                self.id, self.name, self.root.id, tuple([i._record or i.record() for i in self.post_order()]),
-                tuple([i.id for i in self.schedule]) if self.schedule is not None else None, self.execution_thread)
+                self.id,
+                self.name,
+                self.root.id,
+                tuple([i._record or i.record() for i in self.post_order()]),
+                tuple([i.id for i in self.schedule]) if self.schedule is not None else None,
+                self.execution_thread,
+            )
         return self._record
 
     def set_schedule(self, schedule: Iterable[HloInstruction] | None) -> None:
@@ -231,15 +247,23 @@ class HloComputation:
         self.schedule = tuple(schedule) if schedule is not None else None
         self._touch()
 
-    def clone(self, name: str | None = None, module: HloModule | None = None,
-              replaced: dict[HloComputation, HloComputation] | None = None) -> HloComputation:
+    def clone(
+        self, name: str | None = None, module: HloModule | None = None, replaced: dict[HloComputation, HloComputation] | None = None
+    ) -> HloComputation:
         """A copy with new ids in the same (or another) module. `replaced` maps called computations to others."""
         target = (module or self.module).add_computation(name or self.name)
         copies: dict[HloInstruction, HloInstruction] = {}
         for i in self.post_order():
-            copy = copies[i] = target.add(i.opcode, i.shape, [copies[o] for o in i.operands], i.attributes,
-                                          called=tuple([(replaced or {}).get(c, c) for c in i.called]), payload=i.payload,
-                                          name=i.name, metadata=i.metadata)
+            copy = copies[i] = target.add(
+                i.opcode,
+                i.shape,
+                [copies[o] for o in i.operands],
+                i.attributes,
+                called=tuple([(replaced or {}).get(c, c) for c in i.called]),
+                payload=i.payload,
+                name=i.name,
+                metadata=i.metadata,
+            )
             copy.line = i.line
             if i.control_predecessors:
                 copy.control_predecessors = tuple([copies[o] for o in i.control_predecessors])
@@ -258,8 +282,9 @@ class HloComputation:
         return computation_text(self)
 
 
-def infer_shape(spec: OpcodeSpec, operands: tuple[Shape, ...], attributes: Attributes = NO_ATTRIBUTES,
-                called: tuple[HloComputation, ...] = ()) -> Shape:
+def infer_shape(
+    spec: OpcodeSpec, operands: tuple[Shape, ...], attributes: Attributes = NO_ATTRIBUTES, called: tuple[HloComputation, ...] = ()
+) -> Shape:
     """The result shape by the opcode's rule. ShapeError when the operands do not fit or the opcode has no rule."""
     if spec.arity is not None and spec.arity != len(operands):
         raise ShapeError(f"{spec.name}: takes {spec.arity} operand{'s' if spec.arity != 1 else ''}, got {len(operands)}")

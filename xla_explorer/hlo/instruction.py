@@ -48,8 +48,22 @@ class HloInstruction:
     `{op_name="..." ...}` or None. line: line in the source text that it was parsed from (1-based), 0 when built.
     """
 
-    __slots__ = ("_record", "attributes", "called", "control_predecessors", "id", "line", "metadata", "name", "opcode", "operands",
-                 "parent", "payload", "shape", "users")
+    __slots__ = (
+        "_record",
+        "attributes",
+        "called",
+        "control_predecessors",
+        "id",
+        "line",
+        "metadata",
+        "name",
+        "opcode",
+        "operands",
+        "parent",
+        "payload",
+        "shape",
+        "users",
+    )
 
     id: int
     name: str
@@ -71,9 +85,17 @@ class HloInstruction:
         record = self._record
         if record is None:
             record = self._record = InstructionRecord(
-                self.id, self.name, self.opcode, self.shape, tuple(map(_id_of, self.operands)), self.attributes,
-                tuple(map(_id_of, self.called)) if self.called else (), self.payload, self.metadata,
-                tuple(map(_id_of, self.control_predecessors)) if self.control_predecessors else ())
+                self.id,
+                self.name,
+                self.opcode,
+                self.shape,
+                tuple(map(_id_of, self.operands)),
+                self.attributes,
+                tuple(map(_id_of, self.called)) if self.called else (),
+                self.payload,
+                self.metadata,
+                tuple(map(_id_of, self.control_predecessors)) if self.control_predecessors else (),
+            )
         return record
 
     # -- questions ---------------------------------------------------------------------------------------------------
@@ -119,11 +141,27 @@ class HloInstruction:
         return instruction_text(self)
 
 
-def new_instruction(number: int, name: str, opcode: OpcodeSpec, shape: Shape, operands: tuple[HloInstruction, ...],
-                    attributes: Attributes = NO_ATTRIBUTES, called: tuple[HloComputation, ...] = (), payload: Any = None,
-                    metadata: str | None = None) -> HloInstruction:
+def new_instruction(
+    number: int,
+    name: str,
+    opcode: OpcodeSpec,
+    shape: Shape,
+    operands: tuple[HloInstruction, ...],
+    attributes: Attributes = NO_ATTRIBUTES,
+    called: tuple[HloComputation, ...] = (),
+    payload: Any = None,
+    metadata: str | None = None,
+) -> HloInstruction:
     """An instruction that stands in no computation yet; `HloComputation.insert` takes it in."""
     i = HloInstruction.__new__(HloInstruction)
     i.id, i.name, i.opcode, i.shape, i.operands, i.users = number, name, opcode, shape, operands, {}
-    i.attributes, i.called, i.payload, i.metadata, i.control_predecessors, i._record, i.line = attributes, called, payload, metadata, (), None, 0
+    i.attributes, i.called, i.payload, i.metadata, i.control_predecessors, i._record, i.line = (
+        attributes,
+        called,
+        payload,
+        metadata,
+        (),
+        None,
+        0,
+    )
     return i

@@ -74,18 +74,32 @@ class PrimitiveType:
 
 
 def _declare() -> dict[str, PrimitiveType]:
-    rows: list[tuple[str, int, Kind, str | None, str | None]] = [("pred", 8, Kind.PRED, "bool_", None), ("token", 0, Kind.TOKEN, None, None), ("opaque", 0, Kind.OPAQUE, None, None)]
+    rows: list[tuple[str, int, Kind, str | None, str | None]] = [
+        ("pred", 8, Kind.PRED, "bool_", None),
+        ("token", 0, Kind.TOKEN, None, None),
+        ("opaque", 0, Kind.OPAQUE, None, None),
+    ]
     for bits in (1, 2, 4, 8, 16, 32, 64):
         rows += [(f"s{bits}", bits, Kind.SIGNED, f"int{bits}", None), (f"u{bits}", bits, Kind.UNSIGNED, f"uint{bits}", None)]
-    rows += [("f16", 16, Kind.FLOAT, "float16", None), ("bf16", 16, Kind.FLOAT, "bfloat16", None),
-             ("f32", 32, Kind.FLOAT, "float32", None), ("f64", 64, Kind.FLOAT, "float64", None),
-             ("c64", 64, Kind.COMPLEX, "complex64", "f32"), ("c128", 128, Kind.COMPLEX, "complex128", "f64"),
-             ("f4e2m1fn", 4, Kind.FLOAT, "float4_e2m1fn", None), ("f6e2m3fn", 6, Kind.FLOAT, "float6_e2m3fn", None),
-             ("f6e3m2fn", 6, Kind.FLOAT, "float6_e3m2fn", None), ("f8e5m2", 8, Kind.FLOAT, "float8_e5m2", None),
-             ("f8e4m3", 8, Kind.FLOAT, "float8_e4m3", None), ("f8e4m3fn", 8, Kind.FLOAT, "float8_e4m3fn", None),
-             ("f8e4m3b11fnuz", 8, Kind.FLOAT, "float8_e4m3b11fnuz", None), ("f8e5m2fnuz", 8, Kind.FLOAT, "float8_e5m2fnuz", None),
-             ("f8e4m3fnuz", 8, Kind.FLOAT, "float8_e4m3fnuz", None), ("f8e3m4", 8, Kind.FLOAT, "float8_e3m4", None),
-             ("f8e8m0fnu", 8, Kind.FLOAT, "float8_e8m0fnu", None)]
+    rows += [
+        ("f16", 16, Kind.FLOAT, "float16", None),
+        ("bf16", 16, Kind.FLOAT, "bfloat16", None),
+        ("f32", 32, Kind.FLOAT, "float32", None),
+        ("f64", 64, Kind.FLOAT, "float64", None),
+        ("c64", 64, Kind.COMPLEX, "complex64", "f32"),
+        ("c128", 128, Kind.COMPLEX, "complex128", "f64"),
+        ("f4e2m1fn", 4, Kind.FLOAT, "float4_e2m1fn", None),
+        ("f6e2m3fn", 6, Kind.FLOAT, "float6_e2m3fn", None),
+        ("f6e3m2fn", 6, Kind.FLOAT, "float6_e3m2fn", None),
+        ("f8e5m2", 8, Kind.FLOAT, "float8_e5m2", None),
+        ("f8e4m3", 8, Kind.FLOAT, "float8_e4m3", None),
+        ("f8e4m3fn", 8, Kind.FLOAT, "float8_e4m3fn", None),
+        ("f8e4m3b11fnuz", 8, Kind.FLOAT, "float8_e4m3b11fnuz", None),
+        ("f8e5m2fnuz", 8, Kind.FLOAT, "float8_e5m2fnuz", None),
+        ("f8e4m3fnuz", 8, Kind.FLOAT, "float8_e4m3fnuz", None),
+        ("f8e3m4", 8, Kind.FLOAT, "float8_e3m4", None),
+        ("f8e8m0fnu", 8, Kind.FLOAT, "float8_e8m0fnu", None),
+    ]
     return {row[0]: PrimitiveType(*row) for row in rows}
 
 

@@ -58,21 +58,29 @@ class ProgramWriter:
 
     def _binary(self, lines: list[str], values: list[str], index: str, depth: int) -> str:
         v = self.name()
-        lines.append(f"  {v} = f32[4,8] {self.random.choice(['add', 'subtract', 'maximum', 'minimum'])}({self._pick(values)}, {self._pick(values)})")
+        lines.append(
+            f"  {v} = f32[4,8] {self.random.choice(['add', 'subtract', 'maximum', 'minimum'])}({self._pick(values)}, {self._pick(values)})"
+        )
         return v
 
     def _row(self, lines: list[str], values: list[str], index: str, depth: int) -> str:
         z, r, v = self.name(), self.name(), self.name()
-        lines += [f"  {z} = f32[] constant(0)", f"  {r} = f32[4] reduce({self._pick(values)}, {z}), dimensions={{1}}, to_apply=sum",
-                  f"  {v} = f32[4,8] broadcast({r}), dimensions={{0}}"]
+        lines += [
+            f"  {z} = f32[] constant(0)",
+            f"  {r} = f32[4] reduce({self._pick(values)}, {z}), dimensions={{1}}, to_apply=sum",
+            f"  {v} = f32[4,8] broadcast({r}), dimensions={{0}}",
+        ]
         w = self.name()
         lines.append(f"  {w} = f32[4,8] tanh({v})")
         return w
 
     def _column(self, lines: list[str], values: list[str], index: str, depth: int) -> str:
         z, r, v = self.name(), self.name(), self.name()
-        lines += [f"  {z} = f32[] constant(0)", f"  {r} = f32[8] reduce({self._pick(values)}, {z}), dimensions={{0}}, to_apply=sum",
-                  f"  {v} = f32[4,8] broadcast({r}), dimensions={{1}}"]
+        lines += [
+            f"  {z} = f32[] constant(0)",
+            f"  {r} = f32[8] reduce({self._pick(values)}, {z}), dimensions={{0}}, to_apply=sum",
+            f"  {v} = f32[4,8] broadcast({r}), dimensions={{1}}",
+        ]
         w = self.name()
         lines.append(f"  {w} = f32[4,8] cosine({v})")
         return w
@@ -85,22 +93,30 @@ class ProgramWriter:
     def _update(self, lines: list[str], values: list[str], index: str, depth: int) -> str:
         s, z, v, n = self.name(), self.name(), self.name(), self.name()
         target, source = self._pick(values), self._pick(values)
-        lines += [f"  {z} = s32[] constant({self.random.randint(0, 7)})",
-                  f"  {s} = f32[1,8] dynamic-slice({source}, {index}, {z}), dynamic_slice_sizes={{1,8}}",
-                  f"  {n} = f32[1,8] negate({s})",
-                  f"  {v} = f32[4,8] dynamic-update-slice({target}, {self.random.choice([s, n])}, {index}, {z})"]
+        lines += [
+            f"  {z} = s32[] constant({self.random.randint(0, 7)})",
+            f"  {s} = f32[1,8] dynamic-slice({source}, {index}, {z}), dynamic_slice_sizes={{1,8}}",
+            f"  {n} = f32[1,8] negate({s})",
+            f"  {v} = f32[4,8] dynamic-update-slice({target}, {self.random.choice([s, n])}, {index}, {z})",
+        ]
         return v
 
     def _slice(self, lines: list[str], values: list[str], index: str, depth: int) -> str:
         s, z, v = self.name(), self.name(), self.name()
         low = self.random.randint(0, 3)
-        lines += [f"  {s} = f32[4,{8 - low}] slice({self._pick(values)}), slice={{[0:4], [{low}:8]}}", f"  {z} = f32[] constant(2)",
-                  f"  {v} = f32[4,8] pad({s}, {z}), padding=0_0x0_{low}"]
+        lines += [
+            f"  {s} = f32[4,{8 - low}] slice({self._pick(values)}), slice={{[0:4], [{low}:8]}}",
+            f"  {z} = f32[] constant(2)",
+            f"  {v} = f32[4,8] pad({s}, {z}), padding=0_0x0_{low}",
+        ]
         return v
 
     def _iota(self, lines: list[str], values: list[str], index: str, depth: int) -> str:
         i, v = self.name(), self.name()
-        lines += [f"  {i} = f32[4,8] iota(), iota_dimension={self.random.randint(0, 1)}", f"  {v} = f32[4,8] add({i}, {self._pick(values)})"]
+        lines += [
+            f"  {i} = f32[4,8] iota(), iota_dimension={self.random.randint(0, 1)}",
+            f"  {v} = f32[4,8] add({i}, {self._pick(values)})",
+        ]
         return v
 
     def _while(self, lines: list[str], values: list[str], index: str, depth: int) -> str:
@@ -117,12 +133,16 @@ class ProgramWriter:
         following = [self.random.choice([own[k], self.random.choice(own), self.random.choice(made), made[-1]]) for k in range(width)]
         inner += ["  one = s32[] constant(1)", "  next = s32[] add(i, one)", f"  ROOT t = {shape} tuple(next, {', '.join(following)})"]
         self.computations.append(f"body_{tag} {{\n" + "\n".join(inner) + "\n}\n")
-        self.computations.append(f"condition_{tag} {{\n  state = {shape} parameter(0)\n  i = s32[] get-tuple-element(state), index=0\n"
-                                 f"  limit = s32[] constant({self.random.randint(0, 4)})\n  ROOT c = pred[] compare(i, limit), direction=LT\n}}\n")
+        self.computations.append(
+            f"condition_{tag} {{\n  state = {shape} parameter(0)\n  i = s32[] get-tuple-element(state), index=0\n"
+            f"  limit = s32[] constant({self.random.randint(0, 4)})\n  ROOT c = pred[] compare(i, limit), direction=LT\n}}\n"
+        )
         zero, initial, loop = self.name(), self.name(), self.name()
-        lines += [f"  {zero} = s32[] constant(0)",
-                  f"  {initial} = {shape} tuple({zero}, {', '.join([self._pick(values) for _ in range(width)])})",
-                  f"  {loop} = {shape} while({initial}), condition=condition_{tag}, body=body_{tag}"]
+        lines += [
+            f"  {zero} = s32[] constant(0)",
+            f"  {initial} = {shape} tuple({zero}, {', '.join([self._pick(values) for _ in range(width)])})",
+            f"  {loop} = {shape} while({initial}), condition=condition_{tag}, body=body_{tag}",
+        ]
         results = []
         for k in range(width):
             g = self.name()
@@ -135,16 +155,24 @@ class ProgramWriter:
         tag = self.name()
         branches = []
         for number in range(2):
-            inner = ["  state = (s32[], f32[4,8], f32[4,8]) parameter(0)", "  i = s32[] get-tuple-element(state), index=0",
-                     f"  a{tag}{number} = f32[4,8] get-tuple-element(state), index=1", f"  b{tag}{number} = f32[4,8] get-tuple-element(state), index=2"]
+            inner = [
+                "  state = (s32[], f32[4,8], f32[4,8]) parameter(0)",
+                "  i = s32[] get-tuple-element(state), index=0",
+                f"  a{tag}{number} = f32[4,8] get-tuple-element(state), index=1",
+                f"  b{tag}{number} = f32[4,8] get-tuple-element(state), index=2",
+            ]
             made = self.body(inner, [f"a{tag}{number}", f"b{tag}{number}"], "i", depth - 1)
             inner.append(f"  ROOT t = (f32[4,8], f32[4,8]) tuple({self.random.choice(made)}, {self.random.choice(made)})")
             branches.append(f"branch_{tag}_{number}")
             self.computations.append(f"branch_{tag}_{number} {{\n" + "\n".join(inner) + "\n}\n")
         given, result, first, second, chosen, bound = [self.name() for _ in range(6)]
-        lines += [f"  {given} = (s32[], f32[4,8], f32[4,8]) tuple({index}, {self._pick(values)}, {self._pick(values)})",
-                  f"  {bound} = s32[] constant({self.random.randint(0, 3)})", f"  {chosen} = pred[] compare({index}, {bound}), direction=GE",
-                  f"  {result} = (f32[4,8], f32[4,8]) conditional({chosen}, {given}, {given}), true_computation={branches[0]}, false_computation={branches[1]}",
-                  f"  {first} = f32[4,8] get-tuple-element({result}), index=0", f"  {second} = f32[4,8] get-tuple-element({result}), index=1"]
+        lines += [
+            f"  {given} = (s32[], f32[4,8], f32[4,8]) tuple({index}, {self._pick(values)}, {self._pick(values)})",
+            f"  {bound} = s32[] constant({self.random.randint(0, 3)})",
+            f"  {chosen} = pred[] compare({index}, {bound}), direction=GE",
+            f"  {result} = (f32[4,8], f32[4,8]) conditional({chosen}, {given}, {given}), true_computation={branches[0]}, false_computation={branches[1]}",
+            f"  {first} = f32[4,8] get-tuple-element({result}), index=0",
+            f"  {second} = f32[4,8] get-tuple-element({result}), index=1",
+        ]
         values.append(first)
         return second

@@ -22,8 +22,16 @@ from xla_explorer.hlo.text.parser import parse_hlo
 
 _OPTIONS = {"multi-output-fusion": {"min_bytes": 64}, "double-buffer-loop-unrolling": {"min_bytes": 64}}  # for small programs
 _LATE = ("flatten-call-graph", "memory-scheduler", "copy-insertion")
-_ALL = ("while-loop-trip-count-annotator", "layout-assignment", "reshape-decomposer", "fusion", "fusion-wrapper", "multi-output-fusion",
-        "double-buffer-loop-unrolling", *_LATE)
+_ALL = (
+    "while-loop-trip-count-annotator",
+    "layout-assignment",
+    "reshape-decomposer",
+    "fusion",
+    "fusion-wrapper",
+    "multi-output-fusion",
+    "double-buffer-loop-unrolling",
+    *_LATE,
+)
 
 
 def compiled(text: str, passes: tuple[str, ...] = _ALL, context: PassContext | None = None) -> HloModule:
@@ -111,8 +119,9 @@ def test_a_swap_takes_three_copies_an_iteration() -> None:
 
 
 def test_loop_invariant_elements_are_not_copied() -> None:
-    module, assignment = assigned(_LOOP.format(
-        body="n = f32[1024] add(a, b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, b)", init=_GIVEN), _X, _Y)
+    module, assignment = assigned(
+        _LOOP.format(body="n = f32[1024] add(a, b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, b)", init=_GIVEN), _X, _Y
+    )
     names = copies(module)
     assert len(names) == 3  # counter, x (it becomes state), and y, which the entry returns as it is
     body = next(c for c in module.computations.values() if c.name == "body")
@@ -123,31 +132,54 @@ def test_loop_invariant_elements_are_not_copied() -> None:
 
 
 def test_elementwise_state_is_updated_in_place() -> None:
-    module, assignment = assigned(_LOOP.format(
-        body="n = f32[1024] add(a, b)\n  m = f32[1024] cosine(b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, m)", init=_FRESH), _X, _Y)
+    module, assignment = assigned(
+        _LOOP.format(
+            body="n = f32[1024] add(a, b)\n  m = f32[1024] cosine(b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, m)", init=_FRESH
+        ),
+        _X,
+        _Y,
+    )
     assert len(copies(module)) == 1  # the counter
     assert assignment.arena_size <= 128
 
 
 def test_a_state_that_is_read_after_its_successor_is_made_is_copied() -> None:
-    module, _ = assigned(_LOOP.format(
-        body="n = f32[1024] reverse(a), dimensions={0}\n  m = f32[1024] add(a, b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, m)",
-        init=_FRESH), _X, _Y)
+    module, _ = assigned(
+        _LOOP.format(
+            body="n = f32[1024] reverse(a), dimensions={0}\n  m = f32[1024] add(a, b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, m)",
+            init=_FRESH,
+        ),
+        _X,
+        _Y,
+    )
     body = next(c for c in module.computations.values() if c.name == "body")
     assert [i.operands[0].opcode.name for i in body.instructions.values() if i.opcode.name == "copy"] == ["fusion"]
 
 
 def test_one_value_in_two_elements() -> None:
     assigned(_LOOP.format(body="n = f32[1024] cosine(a)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, n)", init=_FRESH), _X, _Y)
-    assigned(_LOOP.format(body="n = f32[1024] cosine(a)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, n)",
-                          init="t = (s32[], f32[1024], f32[1024]) tuple(zero, x, x)"), _X, _Y)
+    assigned(
+        _LOOP.format(
+            body="n = f32[1024] cosine(a)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, n)",
+            init="t = (s32[], f32[1024], f32[1024]) tuple(zero, x, x)",
+        ),
+        _X,
+        _Y,
+    )
 
 
 def test_an_update_of_loop_state_does_not_copy_it() -> None:
-    module, assignment = assigned(_LOOP.format(body="""k = f32[1] dynamic-slice(a, i), dynamic_slice_sizes={1}
+    module, assignment = assigned(
+        _LOOP.format(
+            body="""k = f32[1] dynamic-slice(a, i), dynamic_slice_sizes={1}
   o = f32[1] cosine(k)
   d = f32[1024] dynamic-update-slice(b, o, i)
-  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, a, d)""", init=_FRESH), _X, _Y)
+  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, a, d)""",
+            init=_FRESH,
+        ),
+        _X,
+        _Y,
+    )
     assert len(copies(module)) == 1
     w = module.find("w")
     assert assignment.slice_of(w, (2,)) == assignment.slice_of(w.operands[0], (2,)) == assignment.slice_of(w.called[1].root, (2,))
@@ -219,14 +251,16 @@ ENTRY e {
 
 
 def test_loop_state_without_copies_is_an_error_that_names_the_pass() -> None:
-    module = compiled(_LOOP.format(body="ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, a)", init=_GIVEN),
-                      ("flatten-call-graph", "memory-scheduler"))
+    module = compiled(
+        _LOOP.format(body="ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, a)", init=_GIVEN), ("flatten-call-graph", "memory-scheduler")
+    )
     with pytest.raises(BufferAssignmentError, match="cannot stay in one buffer"):
         assign_buffers(module)
 
 
 def test_why_not_shared_gives_the_reason() -> None:
-    module, assignment = assigned("""HloModule m
+    module, assignment = assigned(
+        """HloModule m
 ENTRY e {
   x = f32[64,64] parameter(0)
   a = f32[64,64] cosine(x)
@@ -234,7 +268,9 @@ ENTRY e {
   d = f32[64,64] dot(t, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   n = f32[64,64] negate(d)
   ROOT s = f32[64,64] dot(n, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-}""", np.ones((64, 64), np.float32))
+}""",
+        np.ones((64, 64), np.float32),
+    )
     a, t, d, n, x = (module.find(name) for name in ("wrapped_cosine", "wrapped_transpose", "d", "wrapped_negate", "x"))
 
     def code(p: Any, q: Any) -> str | None:
@@ -279,8 +315,10 @@ def test_scheduling_again_keeps_the_order_of_copies() -> None:
 
 def test_two_iterations_at_once_save_the_copy_of_a_stencil_and_of_a_swap() -> None:
     passes = ("layout-assignment", "while-loop-trip-count-annotator", "fusion", "fusion-wrapper", "double-buffer-loop-unrolling", *_LATE)
-    for body in ("n = f32[1024] reverse(a), dimensions={0}\n  m = f32[1024] cosine(b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, m)",
-                 "ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, a)"):
+    for body in (
+        "n = f32[1024] reverse(a), dimensions={0}\n  m = f32[1024] cosine(b)\n  ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, n, m)",
+        "ROOT u = (s32[], f32[1024], f32[1024]) tuple(j, b, a)",
+    ):
         text = _LOOP.format(body=body, init=_FRESH).replace("n = s32[] constant(3)", "n = s32[] constant(6)")
         module, _ = assigned(text, _X, _Y, passes=passes)
         assert '"n":"3"' in module.find("w").attributes["backend_config"]

@@ -95,15 +95,27 @@ class BufferAssignment:
                 continue
             home = self.sets.set_of(value)
             where = self._slices[home]
-            rows.append({"value": value.name, "id": value.instruction.id, "opcode": value.instruction.opcode.name, "shape": value.shape.text,
-                         "allocation": where.allocation.name, "kind": where.allocation.kind, "offset": where.offset, "size": where.size,
-                         "start": value.start, "end": value.end, "buffer_start": home.start, "buffer_end": home.end,
-                         "shared_with": [v.name for v in home.values if v is not value]})
+            rows.append(
+                {
+                    "value": value.name,
+                    "id": value.instruction.id,
+                    "opcode": value.instruction.opcode.name,
+                    "shape": value.shape.text,
+                    "allocation": where.allocation.name,
+                    "kind": where.allocation.kind,
+                    "offset": where.offset,
+                    "size": where.size,
+                    "start": value.start,
+                    "end": value.end,
+                    "buffer_start": home.start,
+                    "buffer_end": home.end,
+                    "shared_with": [v.name for v in home.values if v is not value],
+                }
+            )
         return rows
 
     def __repr__(self) -> str:
-        return (f"<BufferAssignment: {len(self.allocations)} allocations, arena {self.arena_size} bytes "
-                f"(at least {self.arena_lower_bound})>")
+        return f"<BufferAssignment: {len(self.allocations)} allocations, arena {self.arena_size} bytes (at least {self.arena_lower_bound})>"
 
 
 def why_not_overwritten(i: HloInstruction, number: int, index: Index = ()) -> Reason | None:
@@ -149,8 +161,10 @@ def _join_what_must(flow: Dataflow, sets: BufferSets) -> None:
         for value in (phi.next, phi.initial):
             reason = sets.why_not_shared(value, phi.state)
             if reason is not None:
-                raise BufferAssignmentError(f"element {phi.index} of %{phi.loop.name} cannot stay in one buffer: {reason.message}",
-                                            "run the pass copy-insertion after scheduling")
+                raise BufferAssignmentError(
+                    f"element {phi.index} of %{phi.loop.name} cannot stay in one buffer: {reason.message}",
+                    "run the pass copy-insertion after scheduling",
+                )
             sets.join(flow.resolve(value), phi.state)
 
 
@@ -187,10 +201,16 @@ def _place(assignment: BufferAssignment, alias_outputs: bool) -> None:
 
     for parameter in entry.parameters():
         for index, value in flow.leaves(parameter):
-            allocate(sets.set_of(value), Allocation(len(assignment.allocations), "parameter", value.shape.byte_size, int(parameter.payload), index))
+            allocate(
+                sets.set_of(value),
+                Allocation(len(assignment.allocations), "parameter", value.shape.byte_size, int(parameter.payload), index),
+            )
     for value in flow.values:
         if value.instruction.opcode.name == "constant":
-            allocate(sets.set_of(value), Allocation(len(assignment.allocations), "constant", value.shape.byte_size, -1, value.index, value.instruction))
+            allocate(
+                sets.set_of(value),
+                Allocation(len(assignment.allocations), "constant", value.shape.byte_size, -1, value.index, value.instruction),
+            )
     if alias_outputs:
         for index, value in flow.leaves(entry.root):
             home = sets.set_of(value)

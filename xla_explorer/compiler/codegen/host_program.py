@@ -122,7 +122,7 @@ class HostProgramWriter:
         self.table = layout
         self.probes = probes
         self.name = name
-        self.decide_library = decide_library or _library_reason
+        self.decide_library = decide_library or self._library_reason
         self.w = FunctionWriter()
         self.rows: list[ProgramRow] = []
         self.steps: list[EvaluatorStep] = []
@@ -131,6 +131,9 @@ class HostProgramWriter:
         self.functions: dict[str, int] = {}
         self._names: set[str] = {name}
         self._pointers: dict[int, str] = {}
+
+    def _library_reason(self, name: str, i: HloInstruction) -> Reason | None:
+        return dot_by_library(i, self.target) if name == "dot" else convolution_by_library(i, self.target)
 
     # -- addresses ---------------------------------------------------------------------------------------------------
     def base(self, slot: int) -> str:
@@ -406,10 +409,6 @@ class HostTable(NamedTuple):
     def size(self) -> int:
         """Number of slots."""
         return self.arena_slot + 4
-
-
-def _library_reason(name: str, i: HloInstruction) -> Reason | None:
-    return dot_by_library(i) if name == "dot" else convolution_by_library(i)
 
 
 def _split_declarations(text: str) -> tuple[list[str], list[str]]:

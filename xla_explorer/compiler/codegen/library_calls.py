@@ -8,51 +8,40 @@ and one of the two is contiguous. A convolution becomes a GEMM per output row an
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.contraction import dot_free_dimensions
+from xla_explorer.compiler.codegen.kernels.dot_geometry import MatrixOperand, dot_sizes, strided_operands
+from xla_explorer.compiler.codegen.kernels.dot_plan import library_cycles, plan_dot
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.kernels.window import _Guard, base_position
 from xla_explorer.compiler.codegen.llvm_types import float_constant
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.shape import Shape
 
 _ROUTINES = {"f32": ("cblas_sgemm", "float"), "f64": ("cblas_dgemm", "double")}
 SMALL_DOT = 4096  # multiply-adds below which a call costs more than loops
 
 
-class MatrixOperand(NamedTuple):
-    """One side of a GEMM: strides in elements of its row and column dimension, and of each batch dimension."""
-
-    row: int
-    column: int
-    batch: tuple[int, ...]
-
-
-def _single_stride(shape: Shape, dimensions: tuple[int, ...] | list[int]) -> int | None:
-    """The stride of several dimensions seen as one, None when they are not regular. Sizes of one do not matter."""
-    real = [d for d in dimensions if shape.dimensions[d] != 1]
-    if not real:
-        return 1
-    for outer, inner in zip(real, real[1:], strict=False):
-        if shape.strides[outer] != shape.strides[inner] * shape.dimensions[inner]:
-            return None
-    return shape.strides[real[-1]]
-
-
-def dot_by_library(dot: HloInstruction) -> Reason | None:
-    """None when BLAS serves the dot well; else why not."""
+def dot_by_library(dot: HloInstruction, target: CodegenTarget | None = None) -> Reason | None:
+    """None when BLAS serves the dot well; else why not. With a target, our own kernel is preferred where it is estimated
+    to need fewer cycles (`dot_plan.library_cycles` says how)."""
     element_type = dot.shape.element_type
     if element_type.name not in _ROUTINES or any(o.shape.element_type is not element_type for o in dot.operands):
         types = ", ".join([o.shape.element_type.name for o in dot.operands])
         return refuse("no-blas-routine", f"BLAS has no routine for {types} -> {element_type}", element_type=element_type.name)
-    rows, columns, depth, _ = dot_sizes(dot)
+    sizes = dot_sizes(dot)
+    rows, columns, depth, _ = sizes
     if rows == 1 or columns == 1:
         return refuse("matrix-vector", f"%{dot.name} is a matrix-vector product; a vectorised loop reads the matrix once", rows=rows, columns=columns)
+    plan = plan_dot(dot, target) if target is not None else None
+    if plan is not None and not isinstance(plan, Reason):
+        library = library_cycles(sizes, element_type.bytes, target)
+        if plan.cycles < library:
+            return refuse("register-tile-faster", f"our tile of {plan.tile.rows}x{plan.tile.columns} accumulators is estimated at "
+                          f"{plan.cycles:.0f} cycles, BLAS at {library:.0f}", cycles=round(plan.cycles), library_cycles=round(library),
+                          tile_rows=plan.tile.rows, tile_columns=plan.tile.columns, packing=plan.packing)
     if rows * columns * depth < SMALL_DOT:
         return refuse("dot-too-small", f"{rows}x{depth} by {depth}x{columns} is cheaper as a loop than as a library call",
                       multiply_adds=rows * columns * depth)
@@ -61,40 +50,19 @@ def dot_by_library(dot: HloInstruction) -> Reason | None:
     return None
 
 
-def dot_sizes(dot: HloInstruction) -> tuple[int, int, int, int]:
-    """(rows, columns, depth, batches)."""
-    lhs, rhs = dot.operands
-    left, right = dot_free_dimensions(dot)
-    sizes = [1, 1, 1, 1]
-    for d in left:
-        sizes[0] *= lhs.shape.dimensions[d]
-    for d in right:
-        sizes[1] *= rhs.shape.dimensions[d]
-    for d in dot.attribute("lhs_contracting_dims"):
-        sizes[2] *= lhs.shape.dimensions[d]
-    for d in dot.attribute("lhs_batch_dims"):
-        sizes[3] *= lhs.shape.dimensions[d]
-    return sizes[0], sizes[1], sizes[2], sizes[3]
-
-
 def dot_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand] | None:
-    """The operands as strided matrices (left: free x contracted, right: contracted x free), None when they are none."""
-    lhs, rhs = dot.operands
-    left, right = dot_free_dimensions(dot)
-    found = []
-    for shape, rows, columns, batch in ((lhs.shape, left, dot.attribute("lhs_contracting_dims"), dot.attribute("lhs_batch_dims")),
-                                        (rhs.shape, dot.attribute("rhs_contracting_dims"), right, dot.attribute("rhs_batch_dims"))):
-        row, column = _single_stride(shape, rows), _single_stride(shape, columns)
-        if row is None or column is None or (row != 1 and column != 1):
+    """The operands as matrices that BLAS accepts, None when they are none."""
+    found = strided_operands(dot)
+    rows, columns, depth, _ = dot_sizes(dot)
+    if found is None:
+        return None
+    for operand, (rows_count, columns_count) in zip(found, ((rows, depth), (depth, columns)), strict=True):
+        if operand.row != 1 and operand.column != 1:
             return None
-        found.append(MatrixOperand(row, column, tuple([shape.strides[d] for d in batch])))
-    for operand, (rows_count, columns_count) in zip(found, ((dot_sizes(dot)[0], dot_sizes(dot)[2]), (dot_sizes(dot)[2], dot_sizes(dot)[1])), strict=True):
         leading = operand.row if operand.column == 1 else operand.column
         if leading < (columns_count if operand.column == 1 else rows_count):
             return None  # a leading dimension of one with several rows: BLAS refuses
-    if not dot.shape.layout.is_default and dot.shape.rank > 1:
-        return None
-    return found[0], found[1]
+    return found
 
 
 def _gemm(w: FunctionWriter, element_type: str, transposed: tuple[bool, bool], sizes: tuple[str | int, int, int],
@@ -134,7 +102,7 @@ def write_library_dot(dot: HloInstruction, target: CodegenTarget, slots: tuple[i
     return context.finish(slots)
 
 
-def convolution_by_library(i: HloInstruction) -> Reason | None:
+def convolution_by_library(i: HloInstruction, target: CodegenTarget | None = None) -> Reason | None:
     """None when the convolution becomes GEMMs per output row; else why not."""
     element_type = i.shape.element_type
     if element_type.name not in _ROUTINES or any(o.shape.element_type is not element_type for o in i.operands):

@@ -38,8 +38,13 @@ class Cost(NamedTuple):
 
     def plus(self, other: Cost) -> Cost:
         """The sum."""
-        return Cost(self.flops + other.flops, self.transcendentals + other.transcendentals, self.bytes_read + other.bytes_read,
-                    self.bytes_written + other.bytes_written, self.known and other.known)
+        return Cost(
+            self.flops + other.flops,
+            self.transcendentals + other.transcendentals,
+            self.bytes_read + other.bytes_read,
+            self.bytes_written + other.bytes_written,
+            self.known and other.known,
+        )
 
     def times(self, factor: float) -> Cost:
         """Repeated."""
@@ -48,13 +53,67 @@ class Cost(NamedTuple):
 
 NOTHING = Cost()
 
-TRANSCENDENTALS = frozenset({
-    "exponential", "exponential-minus-one", "log", "log-plus-one", "tanh", "tan", "sqrt", "rsqrt", "cbrt", "cosine", "sine", "erf", "logistic",
-    "power", "atan2", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"})
-FREE = frozenset({"parameter", "constant", "get-tuple-element", "bitcast", "after-all", "add-dependency", "domain", "opt-barrier", "partition-id",
-                  "replica-id"})
-_NO_FLOPS = frozenset({"broadcast", "iota", "transpose", "reshape", "pad", "concatenate", "copy", "reverse", "bitcast-convert", "real", "imag",
-                       "complex", "get-dimension-size", "set-dimension-size", "copy-start", "copy-done"})
+TRANSCENDENTALS = frozenset(
+    {
+        "exponential",
+        "exponential-minus-one",
+        "log",
+        "log-plus-one",
+        "tanh",
+        "tan",
+        "sqrt",
+        "rsqrt",
+        "cbrt",
+        "cosine",
+        "sine",
+        "erf",
+        "logistic",
+        "power",
+        "atan2",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "asinh",
+        "acosh",
+        "atanh",
+    }
+)
+FREE = frozenset(
+    {
+        "parameter",
+        "constant",
+        "get-tuple-element",
+        "bitcast",
+        "after-all",
+        "add-dependency",
+        "domain",
+        "opt-barrier",
+        "partition-id",
+        "replica-id",
+    }
+)
+_NO_FLOPS = frozenset(
+    {
+        "broadcast",
+        "iota",
+        "transpose",
+        "reshape",
+        "pad",
+        "concatenate",
+        "copy",
+        "reverse",
+        "bitcast-convert",
+        "real",
+        "imag",
+        "complex",
+        "get-dimension-size",
+        "set-dimension-size",
+        "copy-start",
+        "copy-done",
+    }
+)
 _POINTER_BYTES = 8
 
 
@@ -143,7 +202,9 @@ def _convolution(i: HloInstruction) -> tuple[float, float]:
                 hits += place >= 0 and place % base == 0 and place // base < size
         valid *= hits
     features = rhs.dimensions[numbers.kernel_input_feature]
-    return 2.0 * features * rhs.dimensions[numbers.kernel_output_feature] * lhs.dimensions[numbers.input_batch] / i.attribute("batch_group_count") * valid, 0
+    return 2.0 * features * rhs.dimensions[numbers.kernel_output_feature] * lhs.dimensions[numbers.input_batch] / i.attribute(
+        "batch_group_count"
+    ) * valid, 0
 
 
 def _select_and_scatter(i: HloInstruction) -> tuple[float, float]:
@@ -189,9 +250,22 @@ def _all_reduce(i: HloInstruction) -> tuple[float, float]:
     return sum([shape.element_count for _, shape in i.shape.leaves()]), 0
 
 
-_OPERATIONS: dict[str, Callable[[HloInstruction], tuple[float, float]]] = {"reduce": _reduce, "reduce-window": _reduce_window, "dot": _dot, "convolution": _convolution, "select-and-scatter": _select_and_scatter,
-               "scatter": _scatter, "fft": _fft, "cholesky": _cholesky, "triangular-solve": _triangular_solve, "sort": _sort, "map": _map,
-               "rng": _random, "rng-bit-generator": _random, "all-reduce": _all_reduce}
+_OPERATIONS: dict[str, Callable[[HloInstruction], tuple[float, float]]] = {
+    "reduce": _reduce,
+    "reduce-window": _reduce_window,
+    "dot": _dot,
+    "convolution": _convolution,
+    "select-and-scatter": _select_and_scatter,
+    "scatter": _scatter,
+    "fft": _fft,
+    "cholesky": _cholesky,
+    "triangular-solve": _triangular_solve,
+    "sort": _sort,
+    "map": _map,
+    "rng": _random,
+    "rng-bit-generator": _random,
+    "all-reduce": _all_reduce,
+}
 
 
 # -- bytes -----------------------------------------------------------------------------------------------------------------
@@ -260,8 +334,13 @@ def _while(i: HloInstruction) -> Cost:
 
 def _conditional(i: HloInstruction) -> Cost:
     branches = [computation_cost(branch) for branch in i.called]
-    return Cost(max([b.flops for b in branches]), max([b.transcendentals for b in branches]), max([b.bytes_read for b in branches]),
-                max([b.bytes_written for b in branches]), all(b.known for b in branches))
+    return Cost(
+        max([b.flops for b in branches]),
+        max([b.transcendentals for b in branches]),
+        max([b.bytes_read for b in branches]),
+        max([b.bytes_written for b in branches]),
+        all(b.known for b in branches),
+    )
 
 
 def _call(i: HloInstruction) -> Cost:
@@ -272,6 +351,17 @@ def _unknown(i: HloInstruction) -> Cost:
     return Cost(0, 0, _read_bytes(i), i.shape.byte_size, False)
 
 
-_SPECIAL: dict[str, Callable[[HloInstruction], Cost]] = {"slice": _slice, "dynamic-slice": _slice, "gather": _gather, "dynamic-update-slice": _dynamic_update_slice, "scatter": _scatter_cost,
-            "cholesky": _half, "triangular-solve": _half, "fusion": _fusion, "while": _while, "conditional": _conditional, "call": _call,
-            "custom-call": _unknown}
+_SPECIAL: dict[str, Callable[[HloInstruction], Cost]] = {
+    "slice": _slice,
+    "dynamic-slice": _slice,
+    "gather": _gather,
+    "dynamic-update-slice": _dynamic_update_slice,
+    "scatter": _scatter_cost,
+    "cholesky": _half,
+    "triangular-solve": _half,
+    "fusion": _fusion,
+    "while": _while,
+    "conditional": _conditional,
+    "call": _call,
+    "custom-call": _unknown,
+}

@@ -135,8 +135,9 @@ def _read_window(text: str) -> Window:
         raise ValueError("expects padding_low and padding_high separated by '_'")
     if not all(len(part) == count for part in (strides, base, window, reversal, pads)):
         raise ValueError("the fields of a window differ in their number of dimensions")
-    return Window(tuple([WindowDimension(sizes[k], strides[k], pads[k][0], pads[k][1], base[k], window[k], bool(reversal[k]))
-                         for k in range(count)]))
+    return Window(
+        tuple([WindowDimension(sizes[k], strides[k], pads[k][0], pads[k][1], base[k], window[k], bool(reversal[k])) for k in range(count)])
+    )
 
 
 def _write_window(value: Window) -> str:
@@ -173,8 +174,18 @@ def _read_dim_labels(text: str) -> ConvolutionDimensionNumbers:
         return tuple([place(side, str(number)) for number in range(len(digits))])
 
     lhs, rhs, out = sides
-    numbers = ConvolutionDimensionNumbers(place(lhs, "b"), place(lhs, "f"), spatial(lhs), place(rhs, "i"), place(rhs, "o"),
-                                          spatial(rhs), place(out, "b"), place(out, "f"), spatial(out), text.strip())
+    numbers = ConvolutionDimensionNumbers(
+        place(lhs, "b"),
+        place(lhs, "f"),
+        spatial(lhs),
+        place(rhs, "i"),
+        place(rhs, "o"),
+        spatial(rhs),
+        place(out, "b"),
+        place(out, "f"),
+        spatial(out),
+        text.strip(),
+    )
     if not len(numbers.input_spatial) == len(numbers.kernel_spatial) == len(numbers.output_spatial):
         raise ValueError(f"the sides of {text} differ in their number of spatial dimensions")
     return numbers
@@ -296,51 +307,79 @@ _ROWS = (
     AttributeCodec("dim_labels", _read_dim_labels, _write_dim_labels, _REQUIRED, "which dimension is batch, feature, spatial"),
     _integer("feature_group_count", "number of groups of features", 1),
     _integer("batch_group_count", "number of groups of batches", 1),
-    _text("convolution_kind", "fprop, wgrad, dgrad or unset"), _text("conv_kind", "fprop, wgrad, dgrad or unset"),
-    _integers("lhs_batch_dims", "batch dimensions of the left side", ()), _integers("lhs_contracting_dims", "contracted dimensions of the left side", ()),
-    _integers("rhs_batch_dims", "batch dimensions of the right side", ()), _integers("rhs_contracting_dims", "contracted dimensions of the right side", ()),
-    _integers("lhs_ragged_dims", "ragged dimension of the left side", ()), _integers("rhs_group_dims", "group dimension of the right side", ()),
+    _text("convolution_kind", "fprop, wgrad, dgrad or unset"),
+    _text("conv_kind", "fprop, wgrad, dgrad or unset"),
+    _integers("lhs_batch_dims", "batch dimensions of the left side", ()),
+    _integers("lhs_contracting_dims", "contracted dimensions of the left side", ()),
+    _integers("rhs_batch_dims", "batch dimensions of the right side", ()),
+    _integers("rhs_contracting_dims", "contracted dimensions of the right side", ()),
+    _integers("lhs_ragged_dims", "ragged dimension of the left side", ()),
+    _integers("rhs_group_dims", "group dimension of the right side", ()),
     AttributeCodec("operand_precision", _read_precisions, _write_names, (), "precision asked for, per operand"),
     _text("algorithm", "algorithm of a dot or of a random bit generator"),
-    _integers("offset_dims", "result dimensions that run inside a slice"), _integers("collapsed_slice_dims", "slice dimensions dropped", ()),
+    _integers("offset_dims", "result dimensions that run inside a slice"),
+    _integers("collapsed_slice_dims", "slice dimensions dropped", ()),
     _integers("start_index_map", "operand dimension of each index component"),
     _integers("update_window_dims", "update dimensions that run inside a window"),
     _integers("inserted_window_dims", "window dimensions of size one that updates lack", ()),
     _integers("scatter_dims_to_operand_dims", "operand dimension of each index component"),
-    _integers("operand_batching_dims", "batch dimensions of the operand", ()), _integers("start_indices_batching_dims", "batch dimensions of the indices", ()),
-    _integers("input_batching_dims", "batch dimensions of the operand", ()), _integers("scatter_indices_batching_dims", "batch dimensions of the indices", ()),
+    _integers("operand_batching_dims", "batch dimensions of the operand", ()),
+    _integers("start_indices_batching_dims", "batch dimensions of the indices", ()),
+    _integers("input_batching_dims", "batch dimensions of the operand", ()),
+    _integers("scatter_indices_batching_dims", "batch dimensions of the indices", ()),
     _integer("index_vector_dim", "dimension of the indices that holds the index vector"),
     AttributeCodec("slice_sizes", _read_slice_sizes, _write_slice_sizes, (), "sizes of the slices gathered"),
-    _flag("indices_are_sorted", "promise that indices are sorted"), _flag("unique_indices", "promise that no index repeats"),
+    _flag("indices_are_sorted", "promise that indices are sorted"),
+    _flag("unique_indices", "promise that no index repeats"),
     _flag("is_stable", "equal keys keep their order"),
-    _integer("k", "how many elements topk returns"), AttributeCodec("largest", _read_bool, _write_bool, True, "whether topk takes the largest"),
+    _integer("k", "how many elements topk returns"),
+    AttributeCodec("largest", _read_bool, _write_bool, True, "whether topk takes the largest"),
     AttributeCodec("direction", _one_of("comparison direction", "EQ", "NE", "LT", "LE", "GT", "GE"), str, _REQUIRED, "which comparison"),
     AttributeCodec("type", _one_of("comparison type", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"), str, None, "order of the comparison"),
-    _integer("exponent_bits", "bits of the exponent kept"), _integer("mantissa_bits", "bits of the mantissa kept"),
+    _integer("exponent_bits", "bits of the exponent kept"),
+    _integer("mantissa_bits", "bits of the mantissa kept"),
     AttributeCodec("result_accuracy", _read_result_accuracy, str, None, "accuracy asked of a transcendental function"),
-    _text("fft_type", "FFT, IFFT, RFFT or IRFFT", _REQUIRED), _integers("fft_length", "sizes transformed"),
-    _flag("lower", "the lower triangle is meant"), _flag("left_side", "the triangular matrix stands left"),
-    _flag("unit_diagonal", "the diagonal counts as ones"), _text("transpose_a", "NO_TRANSPOSE, TRANSPOSE or ADJOINT", "NO_TRANSPOSE"),
-    AttributeCodec("epsilon", _read_float, _write_float, _REQUIRED, "added to the variance"), _integer("feature_index", "the feature dimension"),
-    _text("distribution", "rng_uniform or rng_normal", _REQUIRED), _integer("delta", "how far the state moves"),
-    _integer("num_carries", "number of carried values"), _flag("is_reverse", "scan from the end"), _flag("is_associative", "the combiner is associative"),
+    _text("fft_type", "FFT, IFFT, RFFT or IRFFT", _REQUIRED),
+    _integers("fft_length", "sizes transformed"),
+    _flag("lower", "the lower triangle is meant"),
+    _flag("left_side", "the triangular matrix stands left"),
+    _flag("unit_diagonal", "the diagonal counts as ones"),
+    _text("transpose_a", "NO_TRANSPOSE, TRANSPOSE or ADJOINT", "NO_TRANSPOSE"),
+    AttributeCodec("epsilon", _read_float, _write_float, _REQUIRED, "added to the variance"),
+    _integer("feature_index", "the feature dimension"),
+    _text("distribution", "rng_uniform or rng_normal", _REQUIRED),
+    _integer("delta", "how far the state moves"),
+    _integer("num_carries", "number of carried values"),
+    _flag("is_reverse", "scan from the end"),
+    _flag("is_associative", "the combiner is associative"),
     AttributeCodec("kind", _one_of("fusion kind", "kLoop", "kInput", "kOutput", "kCustom"), str, None, "how the fusion is emitted"),
-    _text("custom_call_target", "name of the function called", _REQUIRED), _text("operand_layout_constraints", "layouts that the callee wants"),
-    _flag("custom_call_has_side_effect", "must not be removed or repeated"), _text("output_to_operand_aliasing", "outputs that live in operands"),
-    _text("schedule", "SCHEDULE_NONE, SCHEDULE_EARLIEST or SCHEDULE_LATEST"), _text("api_version", "calling convention of a custom call"),
-    _text("padding_type", "padding of a custom-call convolution"), _text("literal", "literal of a custom call"),
+    _text("custom_call_target", "name of the function called", _REQUIRED),
+    _text("operand_layout_constraints", "layouts that the callee wants"),
+    _flag("custom_call_has_side_effect", "must not be removed or repeated"),
+    _text("output_to_operand_aliasing", "outputs that live in operands"),
+    _text("schedule", "SCHEDULE_NONE, SCHEDULE_EARLIEST or SCHEDULE_LATEST"),
+    _text("api_version", "calling convention of a custom call"),
+    _text("padding_type", "padding of a custom-call convolution"),
+    _text("literal", "literal of a custom call"),
     _flag("is_composite", "the call stands for one composite operation"),
     _integer("channel_id", "channel of a collective or transfer", None),
     AttributeCodec("replica_groups", _read_replica_groups, lambda value: value.text, None, "devices that take part together"),
     AttributeCodec("source_target_pairs", _read_pairs, _write_pairs, _REQUIRED, "who sends to whom"),
-    _flag("constrain_layout", "operand layouts are fixed"), _flag("use_global_device_ids", "ids count over replicas and partitions"),
-    _flag("is_host_transfer", "the other end is the host"), _text("infeed_config", "opaque configuration"),
-    _text("outfeed_shape", "shape sent"), _text("outfeed_config", "opaque configuration"),
-    _integer("cross_program_prefetch_index", "prefetch slot", None), _text("domain", "what a domain marks"),
+    _flag("constrain_layout", "operand layouts are fixed"),
+    _flag("use_global_device_ids", "ids count over replicas and partitions"),
+    _flag("is_host_transfer", "the other end is the host"),
+    _text("infeed_config", "opaque configuration"),
+    _text("outfeed_shape", "shape sent"),
+    _text("outfeed_config", "opaque configuration"),
+    _integer("cross_program_prefetch_index", "prefetch slot", None),
+    _text("domain", "what a domain marks"),
     _text("async_execution_thread", "thread of the asynchronous computation"),
-    _text("parameter_replication", "which leaves are replicated"), _text("sharding", "how the value is spread over devices"),
-    _text("frontend_attributes", "what the frontend wants kept"), _text("statistics", "numbers for visualisation"),
-    _text("origin", "the value of the original module"), _text("backend_config", "what the backend decided"),
+    _text("parameter_replication", "which leaves are replicated"),
+    _text("sharding", "how the value is spread over devices"),
+    _text("frontend_attributes", "what the frontend wants kept"),
+    _text("statistics", "numbers for visualisation"),
+    _text("origin", "the value of the original module"),
+    _text("backend_config", "what the backend decided"),
 )
 
 CODECS: dict[str, AttributeCodec] = {row.name: row for row in _ROWS}
@@ -348,5 +387,11 @@ for _number, _row in enumerate(_ROWS):
     _row.rank = _number
 
 # Attributes that XLA prints after the called computations ("sharding") or after the metadata ("backend").
-TRAILING: dict[str, str] = {"parameter_replication": "sharding", "sharding": "sharding", "frontend_attributes": "sharding",
-                            "statistics": "backend", "origin": "sharding", "backend_config": "backend"}
+TRAILING: dict[str, str] = {
+    "parameter_replication": "sharding",
+    "sharding": "sharding",
+    "frontend_attributes": "sharding",
+    "statistics": "backend",
+    "origin": "sharding",
+    "backend_config": "backend",
+}

@@ -1,4 +1,4 @@
-"""dot by loops, for what no library serves: small, integer, mixed and 16-bit types, and GPU threads.
+"""dot: by register tiles where `dot_plan` says so, else by loops (integer, mixed and 16-bit types, GPU threads).
 
 On a CPU the innermost loop runs along the result's minor dimension where the right operand is contiguous (a row of
 accumulators), else along the contracted one. 16-bit floats accumulate in f32, as XLA does.
@@ -11,19 +11,14 @@ from contextlib import ExitStack
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.dot_geometry import dot_free_dimensions
+from xla_explorer.compiler.codegen.kernels.dot_plan import plan_dot, write_planned_dot
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.reduction import ROW_TILE, _Slots
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
+from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
-
-
-def dot_free_dimensions(dot: HloInstruction) -> tuple[list[int], list[int]]:
-    """Left and right dimensions that are neither batch nor contracted, in order."""
-    lhs, rhs = dot.operands
-    left = [d for d in range(lhs.shape.rank) if d not in dot.attribute("lhs_batch_dims") + dot.attribute("lhs_contracting_dims")]
-    right = [d for d in range(rhs.shape.rank) if d not in dot.attribute("rhs_batch_dims") + dot.attribute("rhs_contracting_dims")]
-    return left, right
 
 
 def accumulation_type(dot: HloInstruction) -> PrimitiveType:
@@ -39,6 +34,11 @@ def write_dot_kernel(context: KernelContext) -> None:
     if 0 in dot.shape.dimensions:
         return
     lhs, rhs = dot.operands
+    if lhs in context.arrays and rhs in context.arrays:
+        plan = plan_dot(dot, context.target)
+        if not isinstance(plan, Reason):
+            write_planned_dot(context, dot, plan)
+            return
     left_free, right_free = dot_free_dimensions(dot)
     left_batch, right_batch = dot.attribute("lhs_batch_dims"), dot.attribute("rhs_batch_dims")
     left_contract, right_contract = dot.attribute("lhs_contracting_dims"), dot.attribute("rhs_contracting_dims")

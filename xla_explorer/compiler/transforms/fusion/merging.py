@@ -63,10 +63,14 @@ def merge_cluster(computation: HloComputation, cluster: LoopCluster, place: dict
         shape = tuple_shape([m.shape for m in results])
         fused.root = fused.add(TUPLE, shape, [inner[m] for m in results])
     words = list(dict.fromkeys([m.name.removesuffix("_fusion").split(".")[0].removesuffix("_fusion").split("_")[-1] for m in results]))
-    fusion = computation.add(FUSION, shape, operands, LOOP, called=(fused,), name="_".join(words[:4]) + "_fusion", metadata=results[-1].metadata)
+    fusion = computation.add(
+        FUSION, shape, operands, LOOP, called=(fused,), name="_".join(words[:4]) + "_fusion", metadata=results[-1].metadata
+    )
     fusion.line = results[-1].line
     for number, member in enumerate(results):
-        element = fusion if len(results) == 1 else computation.add(GET_TUPLE_ELEMENT, member.shape, (fusion,), attributes_of({"index": number}))
+        element = (
+            fusion if len(results) == 1 else computation.add(GET_TUPLE_ELEMENT, member.shape, (fusion,), attributes_of({"index": number}))
+        )
         computation.replace(member, element)
     for member in reversed(members):
         member.called = ()

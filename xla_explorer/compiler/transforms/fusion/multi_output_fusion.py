@@ -62,8 +62,14 @@ class _Planner:
     def __init__(self, computation: HloComputation, context: PassContext, options: MultiOutputFusion) -> None:
         self.computation, self.context, self.options = computation, context, options
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
-        self.legality = (self.not_a_loop, self.dimensions_differ, self.too_many_arrays, self.fused_computation_too_large,
-                         self.not_read_in_step, self.would_create_cycle)
+        self.legality = (
+            self.not_a_loop,
+            self.dimensions_differ,
+            self.too_many_arrays,
+            self.fused_computation_too_large,
+            self.not_read_in_step,
+            self.would_create_cycle,
+        )
         self.profitability = (self.nothing_shared,)
 
     def plan(self) -> list[LoopCluster]:
@@ -77,8 +83,18 @@ class _Planner:
         for i in loops:
             for other in self._neighbours(i):
                 mine, theirs = self.cluster_of[i], self.cluster_of[other]
-                if mine is not theirs and self.context.decide("multi-output-fusion", self.legality, self.profitability, other, i,
-                                                              facts=lambda i=i, other=other: self._facts(other, i)) is None:  # type: ignore[misc]
+                if (
+                    mine is not theirs
+                    and self.context.decide(
+                        "multi-output-fusion",
+                        self.legality,
+                        self.profitability,
+                        other,
+                        i,
+                        facts=lambda i=i, other=other: self._facts(other, i),
+                    )
+                    is None
+                ):  # type: ignore[misc]
                     mine.take(theirs)
                     for member in theirs.members:
                         self.cluster_of[member] = mine
@@ -92,7 +108,9 @@ class _Planner:
             if operand in self.cluster_of:
                 found[operand] = None
             if operand.shape.is_array and operand.shape.byte_size >= self.options.min_bytes and len(operand.users) <= 64:
-                nearest = max([u for u in operand.users if u in self.cluster_of and self.place[u] < here], key=self.place.__getitem__, default=None)
+                nearest = max(
+                    [u for u in operand.users if u in self.cluster_of and self.place[u] < here], key=self.place.__getitem__, default=None
+                )
                 if nearest is not None:
                     found[nearest] = None
         return sorted(found, key=self.place.__getitem__, reverse=True)
@@ -124,8 +142,11 @@ class _Planner:
         """Does the code of one element stay short?"""
         size = self.cluster_of[first].emitted + self.cluster_of[second].emitted
         if size > self.options.max_emitted:
-            return refuse("fused-computation-too-large", f"together about {size} instructions per element (limit {self.options.max_emitted})",
-                          instructions=size)
+            return refuse(
+                "fused-computation-too-large",
+                f"together about {size} instructions per element (limit {self.options.max_emitted})",
+                instructions=size,
+            )
         return None
 
     def not_read_in_step(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
@@ -169,8 +190,11 @@ class _Planner:
     def nothing_shared(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Is anything of size read in common?"""
         if self._shared_bytes(first, second) < self.options.min_bytes:
-            return refuse("nothing-shared", f"%{first.name} and %{second.name} share {self._shared_bytes(first, second)} bytes",
-                          bytes=self._shared_bytes(first, second))
+            return refuse(
+                "nothing-shared",
+                f"%{first.name} and %{second.name} share {self._shared_bytes(first, second)} bytes",
+                bytes=self._shared_bytes(first, second),
+            )
         return None
 
     def _shared_bytes(self, first: HloInstruction, second: HloInstruction) -> int:
@@ -181,5 +205,7 @@ class _Planner:
         return sum([o.shape.byte_size for o in shared])
 
     def _facts(self, first: HloInstruction, second: HloInstruction) -> dict[str, int]:
-        return {"bytes_saved": self._shared_bytes(first, second),
-                "loops": len(self.cluster_of[first].members) + len(self.cluster_of[second].members)}
+        return {
+            "bytes_saved": self._shared_bytes(first, second),
+            "loops": len(self.cluster_of[first].members) + len(self.cluster_of[second].members),
+        }

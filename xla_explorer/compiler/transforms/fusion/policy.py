@@ -45,18 +45,40 @@ FUSION_REASONS: dict[str, str] = {
 class FusionPolicy:
     """The checks of one computation. groups_of: instruction -> the groups that compute it; the planner keeps it up to date."""
 
-    def __init__(self, cost: FusionCostModel, *, max_operands: int, max_emitted: int, max_evaluations: int, tiny_reduce: int,
-                 code_price: float, pinned: set[HloInstruction]) -> None:
+    def __init__(
+        self,
+        cost: FusionCostModel,
+        *,
+        max_operands: int,
+        max_emitted: int,
+        max_evaluations: int,
+        tiny_reduce: int,
+        code_price: float,
+        pinned: set[HloInstruction],
+    ) -> None:
         self.cost = cost
-        self.max_operands, self.max_emitted, self.max_evaluations, self.tiny_reduce = max_operands, max_emitted, max_evaluations, tiny_reduce
+        self.max_operands, self.max_emitted, self.max_evaluations, self.tiny_reduce = (
+            max_operands,
+            max_emitted,
+            max_evaluations,
+            tiny_reduce,
+        )
         self.pinned = pinned
         self.code_price = code_price
         self.groups: dict[HloInstruction, FusionGroup] = {}
         self.groups_of: dict[HloInstruction, list[FusionGroup]] = {}
         self.legality: tuple[Check, ...] = (
-            self.producer_not_fusible, self.control_dependency, self.consumer_not_fusible, self.layout_differs, self.constant_not_fused,
-            self.reduce_is_root_only, self.in_place_update_conflict, self.concatenate_in_inner_loop, self.too_many_operands,
-            self.fused_computation_too_large)
+            self.producer_not_fusible,
+            self.control_dependency,
+            self.consumer_not_fusible,
+            self.layout_differs,
+            self.constant_not_fused,
+            self.reduce_is_root_only,
+            self.in_place_update_conflict,
+            self.concatenate_in_inner_loop,
+            self.too_many_operands,
+            self.fused_computation_too_large,
+        )
         self.profitability: tuple[Check, ...] = (self.recomputed_per_element, self.would_duplicate_expensive, self.reads_multiply)
         self._producer: HloInstruction | None = None
         self._evaluations: dict[FusionGroup, Evaluations] = {}
@@ -126,14 +148,19 @@ class FusionPolicy:
         """Are both row-major?"""
         for i in (producer, consumer):
             if i.shape.base is not i.shape:
-                return refuse("layout-differs", f"%{i.name} has layout {i.shape.layout}, a fusion is row-major inside", layout=str(i.shape.layout))
+                return refuse(
+                    "layout-differs", f"%{i.name} has layout {i.shape.layout}, a fusion is row-major inside", layout=str(i.shape.layout)
+                )
         return None
 
     def constant_not_fused(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
         """Is it a constant that code cannot hold?"""
         if producer.opcode is fusible.CONSTANT and producer.shape.element_count != 1:
-            return refuse("constant-not-fused", f"%{producer.name} has {producer.shape.element_count} elements and stays in memory",
-                          elements=producer.shape.element_count)
+            return refuse(
+                "constant-not-fused",
+                f"%{producer.name} has {producer.shape.element_count} elements and stays in memory",
+                elements=producer.shape.element_count,
+            )
         return None
 
     def reduce_is_root_only(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
@@ -142,17 +169,25 @@ class FusionPolicy:
             return None
         size = fusible.reduced_size(producer)
         if consumer.opcode is fusible.REDUCE and size > self.tiny_reduce:
-            return refuse("reduce-into-reduce", f"%{producer.name} reduces {size} elements inside the reduce %{consumer.name}", reduced=size)
+            return refuse(
+                "reduce-into-reduce", f"%{producer.name} reduces {size} elements inside the reduce %{consumer.name}", reduced=size
+            )
         if size > self.tiny_reduce or producer.shape.is_tuple:
-            return refuse("reduce-is-root-only", f"%{producer.name} reduces {size} elements for each of its own; %{consumer.name} would repeat that "
-                          f"(repeated up to {self.tiny_reduce})", reduced=size, limit=self.tiny_reduce)
+            return refuse(
+                "reduce-is-root-only",
+                f"%{producer.name} reduces {size} elements for each of its own; %{consumer.name} would repeat that "
+                f"(repeated up to {self.tiny_reduce})",
+                reduced=size,
+                limit=self.tiny_reduce,
+            )
         return None
 
     def in_place_update_conflict(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
         """Would the kernel read the buffer that it updates elsewhere than where it writes?"""
         group = self.groups.get(consumer)
-        buffer = group.in_place if group is not None else (
-            consumer.operands[0] if consumer.opcode is fusible.DYNAMIC_UPDATE_SLICE else None)
+        buffer = (
+            group.in_place if group is not None else (consumer.operands[0] if consumer.opcode is fusible.DYNAMIC_UPDATE_SLICE else None)
+        )
         if buffer is None:
             return None
         if producer is buffer:
@@ -161,12 +196,20 @@ class FusionPolicy:
         for operand in producer.operands:
             if _origin(operand) != origin:
                 continue
-            same_place = (producer.opcode is fusible.DYNAMIC_SLICE and operand is producer.operands[0]
-                          and producer.operands[1:] == consumer.operands[2:] and producer.shape.dimensions == consumer.operands[1].shape.dimensions
-                          and group is not None and len(seen := self.evaluations(producer, group)) == 1
-                          and self._reads_in_step(producer, group) and seen[0].points == producer.shape.element_count)
+            same_place = (
+                producer.opcode is fusible.DYNAMIC_SLICE
+                and operand is producer.operands[0]
+                and producer.operands[1:] == consumer.operands[2:]
+                and producer.shape.dimensions == consumer.operands[1].shape.dimensions
+                and group is not None
+                and len(seen := self.evaluations(producer, group)) == 1
+                and self._reads_in_step(producer, group)
+                and seen[0].points == producer.shape.element_count
+            )
             if not same_place:
-                return refuse("in-place-update-conflict", f"%{producer.name} reads %{operand.name}, which %{consumer.name} updates in place")
+                return refuse(
+                    "in-place-update-conflict", f"%{producer.name} reads %{operand.name}, which %{consumer.name} updates in place"
+                )
         return None
 
     def _reads_in_step(self, producer: HloInstruction, group: FusionGroup) -> bool:
@@ -174,24 +217,38 @@ class FusionPolicy:
         update = group.root.operands[1]
         if producer is update:
             return True
-        return all(user is not group.root and user.opcode.elementwise and user.shape.dimensions == update.shape.dimensions
-                   and self._reads_in_step(user, group) for user in producer.users if user in group.members)
+        return all(
+            user is not group.root
+            and user.opcode.elementwise
+            and user.shape.dimensions == update.shape.dimensions
+            and self._reads_in_step(user, group)
+            for user in producer.users
+            if user in group.members
+        )
 
     def concatenate_in_inner_loop(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
         """Is it a concatenate whose pieces change along the inner loop, or that has many?"""
         if producer.opcode is not fusible.CONCATENATE:
             return None
         if len(producer.operands) > 8:
-            return refuse("concatenate-in-inner-loop", f"%{producer.name} joins {len(producer.operands)} pieces (at most 8 are chosen per element)",
-                          pieces=len(producer.operands), limit=8)
+            return refuse(
+                "concatenate-in-inner-loop",
+                f"%{producer.name} joins {len(producer.operands)} pieces (at most 8 are chosen per element)",
+                pieces=len(producer.operands),
+                limit=8,
+            )
         shape = producer.shape
         dimension = producer.attribute("dimensions")[0]
         inner = 1
         for size in shape.dimensions[dimension + 1 :]:
             inner *= size
         if inner < 16 and shape.element_count > 4096:
-            return refuse("concatenate-in-inner-loop", f"%{producer.name} changes its piece within runs of {inner * shape.dimensions[dimension]} "
-                          "elements", dimension=dimension, inner=inner)
+            return refuse(
+                "concatenate-in-inner-loop",
+                f"%{producer.name} changes its piece within runs of {inner * shape.dimensions[dimension]} elements",
+                dimension=dimension,
+                inner=inner,
+            )
         return None
 
     def too_many_operands(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
@@ -201,8 +258,12 @@ class FusionPolicy:
             return None
         count = group.operand_count_with(producer)
         if count > self.max_operands and count > len(group.operands):
-            return refuse("too-many-operands", f"the fusion of %{consumer.name} would read {count} operands (limit {self.max_operands})",
-                          operands=count, limit=self.max_operands)
+            return refuse(
+                "too-many-operands",
+                f"the fusion of %{consumer.name} would read {count} operands (limit {self.max_operands})",
+                operands=count,
+                limit=self.max_operands,
+            )
         return None
 
     def fused_computation_too_large(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
@@ -212,12 +273,21 @@ class FusionPolicy:
             return None
         copies = len(self.evaluations(producer, group))
         if copies > self.max_evaluations:
-            return refuse("fused-computation-too-large", f"%{producer.name} would be emitted {copies} times in the fusion of %{consumer.name} "
-                          f"(limit {self.max_evaluations})", evaluations=copies, limit=self.max_evaluations)
+            return refuse(
+                "fused-computation-too-large",
+                f"%{producer.name} would be emitted {copies} times in the fusion of %{consumer.name} (limit {self.max_evaluations})",
+                evaluations=copies,
+                limit=self.max_evaluations,
+            )
         weight = emitted_instructions(producer) * copies
         if weight and group.emitted + weight > self.max_emitted:
-            return refuse("fused-computation-too-large", f"the fusion of %{consumer.name} would emit about {group.emitted + weight} instructions per "
-                          f"element (limit {self.max_emitted})", instructions=group.emitted + weight, limit=self.max_emitted)
+            return refuse(
+                "fused-computation-too-large",
+                f"the fusion of %{consumer.name} would emit about {group.emitted + weight} instructions per "
+                f"element (limit {self.max_emitted})",
+                instructions=group.emitted + weight,
+                limit=self.max_emitted,
+            )
         return None
 
     # -- profitability -----------------------------------------------------------------------------------------------
@@ -235,21 +305,34 @@ class FusionPolicy:
         fused, stored = self._times(producer, (group,))
         if max(points, 1) < 8 * size and fused <= 0.9 * stored:
             return None
-        return refuse("recomputed-per-element", f"%{producer.name} ({producer.opcode.name}) has {size} elements but the fusion of %{consumer.name} would "
-                      f"compute {points}", evaluations=points, elements=size, fused_microseconds=fused / 1e3, unfused_microseconds=stored / 1e3)
+        return refuse(
+            "recomputed-per-element",
+            f"%{producer.name} ({producer.opcode.name}) has {size} elements but the fusion of %{consumer.name} would compute {points}",
+            evaluations=points,
+            elements=size,
+            fused_microseconds=fused / 1e3,
+            unfused_microseconds=stored / 1e3,
+        )
 
     def would_duplicate_expensive(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
         """Is storing an expensive result once faster than computing it in each consumer?"""
         if not producer.opcode.expensive or (len(self._targets) < 2 and not self._stored_anyway):
             return None
         if self._stored_anyway:
-            return refuse("would-duplicate-expensive", f"%{producer.name} ({producer.opcode.name}) must be stored for another user, so "
-                          f"%{consumer.name} need not compute it again")
+            return refuse(
+                "would-duplicate-expensive",
+                f"%{producer.name} ({producer.opcode.name}) must be stored for another user, so %{consumer.name} need not compute it again",
+            )
         fused, stored = self._joint_times(producer)
         if fused > 0.9 * stored:
-            return refuse("would-duplicate-expensive", f"%{producer.name} ({producer.opcode.name}) in {len(self._targets)} kernels takes "
-                          f"{fused / 1e3:.3g} us, stored once {stored / 1e3:.3g} us", consumers=len(self._targets),
-                          fused_microseconds=fused / 1e3, unfused_microseconds=stored / 1e3)
+            return refuse(
+                "would-duplicate-expensive",
+                f"%{producer.name} ({producer.opcode.name}) in {len(self._targets)} kernels takes "
+                f"{fused / 1e3:.3g} us, stored once {stored / 1e3:.3g} us",
+                consumers=len(self._targets),
+                fused_microseconds=fused / 1e3,
+                unfused_microseconds=stored / 1e3,
+            )
         return None
 
     def reads_multiply(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
@@ -262,20 +345,40 @@ class FusionPolicy:
                 return None
             fused, stored = self._times(producer, (group,), stored_anyway=True)
             if fused > 0.9 * stored:
-                return refuse("stored-anyway", f"%{producer.name} is in memory for another user; %{consumer.name} reads it there in {stored / 1e3:.3g} us, "
-                              f"computing it takes {fused / 1e3:.3g} us", fused_microseconds=fused / 1e3, unfused_microseconds=stored / 1e3)
+                return refuse(
+                    "stored-anyway",
+                    f"%{producer.name} is in memory for another user; %{consumer.name} reads it there in {stored / 1e3:.3g} us, "
+                    f"computing it takes {fused / 1e3:.3g} us",
+                    fused_microseconds=fused / 1e3,
+                    unfused_microseconds=stored / 1e3,
+                )
             return None
         targets = self._targets
-        if len(targets) == 1 and len(seen := self.evaluations(producer, next(iter(targets)))) == 1 and seen[0].hoisted <= producer.shape.element_count:
+        if (
+            len(targets) == 1
+            and len(seen := self.evaluations(producer, next(iter(targets)))) == 1
+            and seen[0].hoisted <= producer.shape.element_count
+        ):
             return None
         fused, stored = self._joint_times(producer)
         if fused > stored:
-            return refuse("reads-multiply", f"%{producer.name} computed in {len(targets)} kernels takes {fused / 1e3:.3g} us with its reads, stored once "
-                          f"{stored / 1e3:.3g} us", consumers=len(targets), fused_microseconds=fused / 1e3, unfused_microseconds=stored / 1e3)
+            return refuse(
+                "reads-multiply",
+                f"%{producer.name} computed in {len(targets)} kernels takes {fused / 1e3:.3g} us with its reads, stored once "
+                f"{stored / 1e3:.3g} us",
+                consumers=len(targets),
+                fused_microseconds=fused / 1e3,
+                unfused_microseconds=stored / 1e3,
+            )
         extra = emitted_instructions(producer) * (len(targets) - 1)
         if stored - fused < self.code_price * extra:
-            return refuse("not-worth-the-code", f"%{producer.name} in {len(targets)} kernels adds {extra} instructions per element and saves "
-                          f"{(stored - fused) / 1e3:.3g} us", instructions=extra, saved_microseconds=(stored - fused) / 1e3)
+            return refuse(
+                "not-worth-the-code",
+                f"%{producer.name} in {len(targets)} kernels adds {extra} instructions per element and saves "
+                f"{(stored - fused) / 1e3:.3g} us",
+                instructions=extra,
+                saved_microseconds=(stored - fused) / 1e3,
+            )
         return None
 
     # -- numbers -----------------------------------------------------------------------------------------------------
@@ -284,8 +387,7 @@ class FusionPolicy:
             self._joint = self._times(producer, self._targets)
         return self._joint
 
-    def _times(self, producer: HloInstruction, groups: Iterable[FusionGroup],
-               stored_anyway: bool = False) -> tuple[float, float]:
+    def _times(self, producer: HloInstruction, groups: Iterable[FusionGroup], stored_anyway: bool = False) -> tuple[float, float]:
         """(fused, unfused) nanoseconds of what the decision changes."""
         cost = self.cost
         each = cost.element(producer)
@@ -295,8 +397,12 @@ class FusionPolicy:
             seen = self.evaluations(producer, group)
             fused += each * sum([e.hoisted for e in seen])
             for operand in producer.operands:
-                if operand not in group.operands and operand not in group.members and not fusible.is_small_constant(operand) \
-                        and operand.opcode not in (fusible.IOTA, fusible.BROADCAST):
+                if (
+                    operand not in group.operands
+                    and operand not in group.members
+                    and not fusible.is_small_constant(operand)
+                    and operand.opcode not in (fusible.IOTA, fusible.BROADCAST)
+                ):
                     points = sum([e.hoisted for e in seen])
                     read = operand.shape.byte_size
                     if producer.opcode in fusible.INDEXING and operand.shape.element_count > points:
@@ -316,9 +422,13 @@ class FusionPolicy:
         seen = self.evaluations(producer, group)
         fused, unfused = self._times(producer, self._targets or (group,), self._stored_anyway)
         facts: dict[str, Any] = {
-            "bytes_saved": 0 if self._stored_anyway else 2 * producer.shape.byte_size, "fused_microseconds": round(fused / 1e3, 4),
-            "unfused_microseconds": round(unfused / 1e3, 4), "evaluations": len(seen), "consumers": len(self._targets),
-            "instructions": group.emitted}
+            "bytes_saved": 0 if self._stored_anyway else 2 * producer.shape.byte_size,
+            "fused_microseconds": round(fused / 1e3, 4),
+            "unfused_microseconds": round(unfused / 1e3, 4),
+            "evaluations": len(seen),
+            "consumers": len(self._targets),
+            "instructions": group.emitted,
+        }
         if producer.opcode is fusible.TRANSPOSE and producer.shape.rank:
             order = producer.attribute("dimensions")
             if order and order[-1] != producer.shape.rank - 1:

@@ -1,0 +1,112 @@
+"""What must hold of every module, each as a function that raises AssertionError with a sentence."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from random_modules import RandomModule
+
+import xla_explorer as xe
+from xla_explorer.compiler.buffers.checking import check_assignment
+from xla_explorer.hlo.analysis.module_equality import modules_equal
+from xla_explorer.hlo.evaluator import flatten_value
+from xla_explorer.hlo.verifier import verify
+
+Array = np.ndarray[Any, Any]
+# Absolute error beside the bound of the magnitude; values were kept small and smooth by the generator.
+_TOLERANCE = {"float64": 1e-9, "float32": 2e-4, "complex64": 2e-4, "float16": 0.06, "bfloat16": 0.4}
+
+
+def evaluate_leaves(module: Any, arguments: tuple[Any, ...]) -> list[Array]:
+    """The leaves of the evaluator's value."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [np.asarray(leaf) for leaf in flatten_value(xe.evaluate(module, *arguments))]
+
+
+def assert_same(case: RandomModule, expected: list[Array], actual: list[Array], what: str, *, through_rules: bool) -> None:
+    """Integers, predicates and exact floats are the same; other floats near.
+
+    through_rules: rewrites over the real numbers lie between, so floats of extreme arguments do not count.
+    """
+    assert len(expected) == len(actual), f"{what}: {len(actual)} leaves, expected {len(expected)}"
+    for number, (want, got, bound, exact) in enumerate(zip(expected, actual, case.bounds, case.exact, strict=True)):
+        assert want.shape == got.shape and want.dtype == got.dtype, f"{what}: leaf {number}: {got.dtype}{got.shape}, not {want.dtype}{want.shape}"
+        floating = want.dtype.name in _TOLERANCE
+        if not floating:
+            wrong = want != got
+        elif case.extremes and (through_rules or not exact):
+            continue
+        else:
+            wide = np.complex128 if want.dtype.kind == "c" else np.float64
+            a, b = want.astype(wide), got.astype(wide)
+            with np.errstate(all="ignore"):
+                same = (a == b) | (np.isnan(a) & np.isnan(b))
+                wrong = ~same if exact else ~(same | (np.abs(a - b) <= _TOLERANCE[want.dtype.name] * (1 + bound)))
+        if wrong.any():
+            at = tuple(map(int, np.argwhere(wrong)[0]))
+            raise AssertionError(f"{what}: leaf {number}{list(at)} of {want.dtype}{list(want.shape)} is {got[at]!r}, expected {want[at]!r}; "
+                                 f"{int(wrong.sum())} of {wrong.size} differ")
+
+
+def check_text(case: RandomModule) -> None:
+    """Printed and parsed, it is the same module."""
+    for options in (None, xe.PrintOptions.short_parsable):
+        text = case.module.to_text(options) if options else case.module.to_text()
+        again = xe.parse_hlo(text)
+        verify(again)
+        difference = modules_equal(case.module, again, ignore_metadata=True)
+        assert difference is None, f"parse(print): {difference}"
+        assert (again.to_text(options) if options else again.to_text()) == text, "printing again gives another text"
+
+
+def check_passes(case: RandomModule, expected: list[Array], *, steps: int = 2) -> None:
+    """Passes keep the value; the verifier accepts what each leaves; steps in between evaluate to the same."""
+    trace = xe.optimize(case.module, "default", verify=True)
+    assert_same(case, expected, evaluate_leaves(trace.module, case.arguments), "optimize", through_rules=True)
+    changed = [step.index for step in trace.steps if step.changed]
+    for index in changed[:: max(1, len(changed) // steps)][:steps]:
+        module = trace.at(index)
+        verify(module)
+        assert_same(case, expected, evaluate_leaves(module, case.arguments), f"at({index}) after {trace.steps[index].name}",
+                    through_rules=True)
+
+
+def check_cpu(case: RandomModule, expected: list[Array], *, passes: str = "default") -> None:
+    """Native code gives the evaluator's values, leaves its arguments alone and repeats itself bit for bit."""
+    session = xe.compile(case.module, backend="cpu", passes=passes, cache=False, check_passes=True)
+    broken = check_assignment(session.result.buffers)
+    assert not broken, f"cpu buffers: {broken[0]}"
+    leaves = [np.array(leaf) for leaf in flatten_value(case.arguments)]
+    before = [leaf.tobytes() for leaf in leaves]
+    first = [np.array(leaf) for leaf in session.run_flat(leaves)]
+    second = session.run_flat(leaves)
+    assert [leaf.tobytes() for leaf in leaves] == before, "cpu: an argument was written to"
+    for number, (one, two) in enumerate(zip(first, second, strict=True)):
+        assert one.tobytes() == np.asarray(two).tobytes(), f"cpu: leaf {number} differs in a second run"
+    assert_same(case, evaluate_leaves(session.module, case.arguments), first, f"cpu (passes {passes}) beside its own optimised module",
+                through_rules=False)
+    assert_same(case, expected, first, f"cpu (passes {passes})", through_rules=passes == "default")
+
+
+def check_gpu(case: RandomModule, expected: list[Array]) -> None:
+    """PTX, or a recorded reason for each step without; the passes keep the value."""
+    session = xe.compile(case.module, backend="gpu", cache=False, check_passes=True)
+    assert_same(case, expected, evaluate_leaves(session.module, case.arguments), "gpu passes", through_rules=True)
+    assert "ptx" in session.stages, f"no PTX among {list(session.stages)}"
+    text = session.stages["ptx"].text
+    assert text is not None
+
+
+def check_all(case: RandomModule, *, gpu: bool = True) -> None:
+    """Everything, on one module."""
+    verify(case.module)
+    check_text(case)
+    expected = evaluate_leaves(case.module, case.arguments)
+    check_passes(case, expected)
+    check_cpu(case, expected, passes="none")
+    check_cpu(case, expected)
+    if gpu:
+        check_gpu(case, expected)
