@@ -185,3 +185,19 @@ ENTRY e { x = f32[50,4] parameter(0) i = s32[9,1] parameter(1) u = f32[9,4] para
     assert re.search(r"(red|atom)\S*\.add\S*\.f32", result.stages["ptx"].text)
     kernel = next(k for k in result.program.kernels if "atomicrmw" in "\n".join(k.kernel.lines))
     assert kernel.launch.threads == 36
+
+
+def test_arithmetic_that_must_not_be_contracted_says_so():
+    # ptxas joins a mul and an add without .rn into one fma; our functions count on the rounding between.
+    text = """HloModule m
+ENTRY e { x = f32[50] parameter(0) a = f32[50] exponential(x) b = f32[50] log(x) c = f32[50] tanh(x) d = f32[50] remainder(x, a)
+  ROOT r = (f32[50], f32[50], f32[50], f32[50]) tuple(a, b, c, d) }"""
+    ptx = compiled(text, passes="none").stages["ptx"].text
+    assert re.search(r"mul\.rn\.f32", ptx) and not re.search(r"\b(mul|add)\.f(32|64)", ptx)
+
+
+def test_division_and_square_root_are_exact():
+    text = """HloModule m
+ENTRY e { x = f32[50] parameter(0) y = f32[50] parameter(1) d = f32[50] divide(x, y) ROOT s = f32[50] sqrt(d) }"""
+    ptx = compiled(text, passes="none").stages["ptx"].text
+    assert "div.rn.f32" in ptx and not re.search(r"\.approx", ptx)
