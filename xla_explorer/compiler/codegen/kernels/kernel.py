@@ -218,7 +218,7 @@ def _shape_is_emitted(shape: Shape) -> Reason | None:
 ROOT_CHECKS: dict[str, Callable[[HloInstruction], Reason | None]] = {}
 _COMPLEX_ALLOWED = frozenset("""add subtract multiply divide negate abs sign real imag complex convert select copy broadcast reshape
     bitcast transpose slice pad concatenate reverse gather dynamic-slice dynamic-update-slice constant parameter compare iota tuple fusion
-    dot reduce opt-barrier map""".split())
+    dot reduce reduce-window scatter sort convolution opt-barrier map""".split())
 
 
 def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:

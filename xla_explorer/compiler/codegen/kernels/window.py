@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
+from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.reduction import ROW_TILE, _Reduction, _Slots, _store
@@ -185,7 +186,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
             index[d] = x
         return tuple(index)
 
-    def term(batch: str | int, group: str | int, base: list[str | int], window: list[str | int], inner: str | int, feature: str | int) -> str:
+    def term(batch: str | int, group: str | int, base: list[str | int], window: list[str | int], inner: str | int, feature: str | int) -> Value:
         left: list[str | int] = [0] * lhs.shape.rank
         right: list[str | int] = [0] * rhs.shape.rank
         left[labels.input_batch] = w.add(w.mul(group, out_batch), batch) if batches > 1 else batch
@@ -197,12 +198,12 @@ def write_convolution_kernel(context: KernelContext) -> None:
         right[labels.kernel_input_feature], right[labels.kernel_output_feature] = inner, feature
         a = convert_value(w, emitter.element(lhs, tuple(left)), lhs.shape.element_type, wide)
         b = convert_value(w, emitter.element(rhs, tuple(right)), rhs.shape.element_type, wide)
-        return str(binary_value(w, "multiply", wide, a, b))
+        return binary_value(w, "multiply", wide, a, b)
 
-    def add(value: str, by: str) -> str:
+    def add(value: Value, by: Value) -> Value:
         previous, w.float_flags = w.float_flags, "reassoc contract"
         try:
-            return str(binary_value(w, "add", wide, value, by))
+            return binary_value(w, "add", wide, value, by)
         finally:
             w.float_flags = previous
 
