@@ -54,6 +54,8 @@ def main() -> None:
                     print(line, flush=True)
                 kinds.setdefault(kind, []).append(int(line.split()[1]))
         seeds = [int(line.split()[1]) for line in lines if line.startswith("seed")]
+        if status == 1:
+            raise SystemExit(errors[-3000:])
         if status:
             dead = seeds[-1] if seeds else seed
             print(f"DIED at {dead} with {status}: {errors[-600:]}", flush=True)
