@@ -1,7 +1,10 @@
 """Programs that once failed on the CPU, whole."""
 
 import numpy as np
+import pytest
 from cpu_programs import check_program
+
+from xla_explorer.hlo.primitive_type import primitive_type
 
 
 def test_modulus_of_a_complex_number_with_one_nan():
@@ -29,3 +32,20 @@ ENTRY e {
   ROOT b = f32[4]{0} conditional(q, a, a), true_computation=f, false_computation=g
 }"""
     check_program(text, np.array(True), np.array(False), np.arange(4, dtype=np.float32), relative=1e-6)
+
+
+@pytest.mark.parametrize(("source", "target"), [("f32", "u8"), ("f64", "s32"), ("u64", "bf16"), ("bf16", "s8"), ("u32", "f16")])
+def test_bits_as_elements_of_another_width(source, target):
+    wide, narrow = primitive_type(source), primitive_type(target)
+    ratio = wide.bits // narrow.bits
+    text = f"""HloModule m
+ENTRY e {{
+  x = {source}[5,7]{{1,0}} parameter(0)
+  n = {target}[5,7,{ratio}]{{2,1,0}} bitcast-convert(x)
+  y = {target}[5,7,{ratio}]{{2,1,0}} parameter(1)
+  w = {source}[5,7]{{1,0}} bitcast-convert(y)
+  ROOT t = ({target}[5,7,{ratio}]{{2,1,0}}, {source}[5,7]{{1,0}}) tuple(n, w)
+}}"""
+    raw = np.random.default_rng(1).integers(0, 100, (5, 7, wide.bits // 8), np.uint8)
+    check_program(text, raw.view(wide.dtype)[..., 0], raw.view(narrow.dtype))
+    check_program(text, raw.view(wide.dtype)[..., 0], raw.view(narrow.dtype), passes="none")

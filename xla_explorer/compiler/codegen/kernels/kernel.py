@@ -229,8 +229,6 @@ def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:
     involved = [i.shape, *[o.shape for o in i.operands]]
     if name not in _COMPLEX_ALLOWED and any(s.element_type is not None and s.element_type.is_complex for s in involved):
         return refuse("complex-not-emitted", f"%{i.name}: {name} of complex numbers has no emitter yet", opcode=name)
-    if name == "bitcast-convert" and i.shape.dimensions != i.operands[0].shape.dimensions:
-        return refuse("bitcast-convert-width", f"%{i.name} changes the width of elements: {i.operands[0].shape} to {i.shape}")
     if name in ("power",) and i.shape.element_type.is_float is False and i.shape.element_type.is_integer is False:
         return refuse("power-not-emitted", f"%{i.name}: power of {i.shape.element_type} has no emitter yet")
     for computation in i.called:
