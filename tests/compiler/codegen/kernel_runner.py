@@ -34,7 +34,8 @@ def cpu_module(kernels):
         math.update(dict.fromkeys(kernel.math))
         constants.update(dict.fromkeys(kernel.globals))
         pointers = ", ".join([f"ptr %a{k}" for k in range(kernel.parameters)])
-        lines += [f"define void @{name}({pointers}) {{", "entry:", *kernel.lines, "}", ""]
+        scratch = ", ptr %scratch" if kernel.scratch_bytes else ""
+        lines += [f"define void @{name}({pointers}{scratch}) {{", "entry:", *kernel.lines, "}", ""]
     text = vector_math_module(tuple(math)).splitlines() if math else []
     declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
     functions = [line for line in text if not line.startswith("declare ")]
@@ -109,7 +110,9 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast", reverse
             blocks = max(1, -(-kernel.threads // BLOCK))
             library.bind(name, None, [*types, *[ctypes.c_int] * 3])(*pointers, blocks, BLOCK, int(reverse))
         else:
-            library.bind(name, None, types)(*pointers)
+            scratch = np.full(kernel.scratch_bytes + 64, 0xA5, np.uint8)
+            own = [scratch.ctypes.data + -scratch.ctypes.data % 64] if kernel.scratch_bytes else []
+            library.bind(name, None, types + [ctypes.c_void_p] * len(own))(*pointers, *own)
     return [_logical(buffer(entry.root, index), leaf) for index, leaf in entry.root.shape.leaves() if leaf.is_array]
 
 

@@ -34,7 +34,8 @@ def dot_by_library(dot: HloInstruction, target: CodegenTarget | None = None) -> 
     sizes = dot_sizes(dot)
     rows, columns, depth, _ = sizes
     if rows == 1 or columns == 1:
-        return refuse("matrix-vector", f"%{dot.name} is a matrix-vector product; a vectorised loop reads the matrix once", rows=rows, columns=columns)
+        return refuse("matrix-vector", f"%{dot.name} is a matrix-vector product; a vectorised loop reads the matrix once", rows=rows,
+                      columns=columns)
     plan = plan_dot(dot, target) if target is not None else None
     if plan is not None and not isinstance(plan, Reason):
         library = library_cycles(sizes, element_type.bytes, target)

@@ -1,0 +1,128 @@
+"""Dots by register tiles: every edge size, both types, batches, strides, both ways of packing; and which dots get them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests.compiler.codegen.kernel_runner import run_kernels
+from xla_explorer.compiler.codegen.kernels import dot_plan
+from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes
+from xla_explorer.compiler.codegen.kernels.dot_plan import library_cycles, plan_dot
+from xla_explorer.compiler.codegen.kernels.matrix_multiply import choose_tile, vector_registers
+from xla_explorer.compiler.codegen.library_calls import dot_by_library
+from xla_explorer.compiler.codegen.target import HOST_LIKE, NVPTX
+from xla_explorer.hlo.text.parser import parse_hlo
+
+NUMPY = {"f32": np.float32, "f64": np.float64}
+
+
+def dot_text(dots):
+    """A module of several dots; each is (type, left shape, right shape, result shape, attributes)."""
+    lines = ["HloModule dots", "ENTRY main {"]
+    for n, (t, left, right, result, attributes) in enumerate(dots):
+        a, b, c = [f"{t}[{','.join(map(str, dims))}]" if isinstance(dims, tuple) else f"{t}{dims}" for dims in (left, right, result)]
+        lines.append(f"  a{n} = {a} parameter({2 * n})")
+        lines.append(f"  b{n} = {b} parameter({2 * n + 1})")
+        lines.append(f"  d{n} = {c} dot(a{n}, b{n}), {attributes}")
+    lines.append(f"  ROOT all = tuple({', '.join([f'd{n}' for n in range(len(dots))])})")
+    return "\n".join([*lines, "}"])
+
+
+def check(dots, equations, seed=0):
+    """Run all the dots in one module and compare each with numpy in f64."""
+    module = parse_hlo(dot_text(dots))
+    rng = np.random.default_rng(seed)
+    inputs = [rng.standard_normal(p.shape.dimensions).astype(p.shape.element_type.dtype) for p in module.entry.parameters()]
+    found = run_kernels(module, *inputs)
+    for n, (result, equation) in enumerate(zip(found, equations, strict=True)):
+        a, b = inputs[2 * n].astype(np.float64), inputs[2 * n + 1].astype(np.float64)
+        wanted = np.einsum(equation, a, b)
+        bound = np.einsum(equation, np.abs(a), np.abs(b)) * (1e-5 if dots[n][0] == "f32" else 1e-13) + 1e-30
+        assert (np.abs(result - wanted) <= bound).all(), dots[n]
+    return module
+
+
+MULTIPLY = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+LEFT_TURNED = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+RIGHT_TURNED = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
+
+
+@pytest.mark.parametrize("t", ["f32", "f64"])
+def test_every_small_size_is_right(t):
+    rng = np.random.default_rng(5)
+    sizes = [*rng.integers(1, 41, (14, 3)).tolist(), (1, 40, 3), (33, 1, 17), (29, 2, 1), (2, 17, 9), (40, 31, 40)]
+    check([(t, (m, k), (k, n), (m, n), MULTIPLY) for m, n, k in sizes], ["mk,kn->mn"] * len(sizes))
+
+
+@pytest.mark.parametrize("t", ["f32", "f64"])
+def test_turned_operands_of_any_size(t):
+    rng = np.random.default_rng(6)
+    sizes = [*rng.integers(1, 41, (7, 3)).tolist(), (40, 37, 3), (64, 5, 33)]
+    dots = [(t, (k, m), (k, n), (m, n), LEFT_TURNED) for m, n, k in sizes]
+    dots += [(t, (m, k), (n, k), (m, n), RIGHT_TURNED) for m, n, k in sizes]
+    check(dots, ["km,kn->mn"] * len(sizes) + ["mk,nk->mn"] * len(sizes))
+
+
+def test_batches_and_strides():
+    batch = "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}"
+    heads = "lhs_batch_dims={0,2}, rhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_contracting_dims={3}"
+    values = "lhs_batch_dims={0,1}, rhs_batch_dims={0,2}, lhs_contracting_dims={3}, rhs_contracting_dims={1}"
+    check([("f32", (5, 13, 9), (5, 9, 21), (5, 13, 21), batch), ("f64", (3, 6, 4), (3, 4, 10), (3, 6, 10), batch),
+           ("f32", (2, 30, 3, 8), (2, 19, 3, 8), (2, 3, 30, 19), heads), ("f32", (2, 3, 30, 19), (2, 19, 3, 8), (2, 3, 30, 8), values),
+           ("f32", "[20,6]{0,1}", "[6,18]{1,0}", "[20,18]{1,0}", MULTIPLY), ("f32", "[20,6]{1,0}", "[6,18]{0,1}", "[20,18]{1,0}", MULTIPLY),
+           ("f32", "[20,6]{1,0}", "[6,18]{1,0}", "[20,18]{0,1}", MULTIPLY)],
+          ["bmk,bkn->bmn", "bmk,bkn->bmn", "bmhd,bnhd->bhmn", "bhmn,bnhd->bhmd", "mk,kn->mn", "mk,kn->mn", "mk,kn->mn"])
+
+
+def test_packed_panels_and_row_blocks():
+    module = check([("f64", (61, 40), (40, 512), (61, 512), MULTIPLY), ("f32", (300, 700), (700, 48), (300, 48), MULTIPLY)],
+                   ["mk,kn->mn", "mk,kn->mn"])
+    packed = plan_dot(next(i for i in module.entry.sequence() if i.name == "d0"), HOST_LIKE)
+    assert packed.packing == "panels"
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+def test_tiles_fit_the_registers(bits):
+    target = dataclasses.replace(HOST_LIKE, vector_bits=bits, triple="x86_64-unknown-linux-gnu")
+    for rows, columns, depth in ((1, 2, 3), (16, 512, 128), (37, 29, 11), (1000, 1000, 1000), (3, 700, 9), (500, 2, 80)):
+        for size in (4, 8):
+            tile = choose_tile(rows, columns, depth, size, target)
+            assert tile.rows <= rows and tile.columns <= columns and tile.width * size * 8 <= bits
+            assert tile.rows * tile.vectors + tile.vectors + 1 <= vector_registers(target) <= 32
+
+
+def first_dot(text):
+    return next(i for i in parse_hlo(text).entry.sequence() if i.opcode.name == "dot")
+
+
+def test_the_choice_gives_its_figures():
+    flat = first_dot(dot_text([("f32", (16, 128), (128, 512), (16, 512), MULTIPLY)]))
+    reason = dot_by_library(flat, HOST_LIKE)
+    assert reason.code == "register-tile-faster"
+    assert reason.facts["cycles"] < reason.facts["library_cycles"]
+    assert dot_by_library(flat) is None, "without a target the library serves it"
+    deep = first_dot(dot_text([("f32", (512, 9000), (9000, 512), (512, 512), MULTIPLY)]))
+    assert plan_dot(deep, HOST_LIKE).code == "dot-too-large" and dot_by_library(deep, HOST_LIKE) is None
+
+
+def test_dots_without_a_tile():
+    def code(*dot, target=HOST_LIKE):
+        return plan_dot(first_dot(dot_text([dot])), target).code
+
+    assert code("f32", (8, 8), (8, 8), (8, 8), MULTIPLY, target=NVPTX) == "no-vectors"
+    assert code("s32", (8, 8), (8, 8), (8, 8), MULTIPLY) == "type-without-tile"
+    assert code("f32", (8, 8), (8, 0), (8, 0), MULTIPLY) == "empty-dot"
+    assert code("f32", (2, 8), (90, 8), (2, 90), RIGHT_TURNED) == "columns-not-contiguous"
+    separate = dataclasses.replace(HOST_LIKE, fused_multiply_add=False)
+    assert code("f32", (8, 8), (8, 8), (8, 8), MULTIPLY, target=separate) == "no-fused-multiply-add"
+
+
+def test_the_library_is_slow_for_flat_matrices():
+    def per_flop(*sizes):
+        return library_cycles(DotSizes(*sizes, 1), 4, HOST_LIKE) / (sizes[0] * sizes[1] * sizes[2])
+
+    assert per_flop(16, 512, 128) > 1.5 * per_flop(512, 512, 512)
+    assert dot_plan.LIBRARY_EFFICIENCY < 1

@@ -1,0 +1,80 @@
+"""A dot seen as batched matrix products: its sizes, and the strides of its operands in memory."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import Shape
+
+
+class MatrixOperand(NamedTuple):
+    """One side of a GEMM: strides in elements of its row and column dimension, and of each batch dimension."""
+
+    row: int
+    column: int
+    batch: tuple[int, ...]
+
+
+class DotSizes(NamedTuple):
+    """rows x depth by depth x columns, `batches` times."""
+
+    rows: int
+    columns: int
+    depth: int
+    batches: int
+
+
+def dot_free_dimensions(dot: HloInstruction) -> tuple[list[int], list[int]]:
+    """Left and right dimensions that are neither batch nor contracted, in order."""
+    lhs, rhs = dot.operands
+    left = [d for d in range(lhs.shape.rank) if d not in dot.attribute("lhs_batch_dims") + dot.attribute("lhs_contracting_dims")]
+    right = [d for d in range(rhs.shape.rank) if d not in dot.attribute("rhs_batch_dims") + dot.attribute("rhs_contracting_dims")]
+    return left, right
+
+
+def dot_sizes(dot: HloInstruction) -> DotSizes:
+    """The sizes of the matrices and the number of them."""
+    lhs, rhs = dot.operands
+    left, right = dot_free_dimensions(dot)
+    sizes = [1, 1, 1, 1]
+    for d in left:
+        sizes[0] *= lhs.shape.dimensions[d]
+    for d in right:
+        sizes[1] *= rhs.shape.dimensions[d]
+    for d in dot.attribute("lhs_contracting_dims"):
+        sizes[2] *= lhs.shape.dimensions[d]
+    for d in dot.attribute("lhs_batch_dims"):
+        sizes[3] *= lhs.shape.dimensions[d]
+    return DotSizes(*sizes)
+
+
+def single_stride(shape: Shape, dimensions: tuple[int, ...] | list[int]) -> int | None:
+    """The stride of several dimensions seen as one, None when they are not regular. Sizes of one do not matter."""
+    real = [d for d in dimensions if shape.dimensions[d] != 1]
+    if not real:
+        return 1
+    for outer, inner in pairwise(real):
+        if shape.strides[outer] != shape.strides[inner] * shape.dimensions[inner]:
+            return None
+    return shape.strides[real[-1]]
+
+
+def strided_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand] | None:
+    """The operands as strided matrices (left: free x contracted, right: contracted x free), None when they are none.
+
+    The result must be row-major: its rows are `columns` apart and contiguous.
+    """
+    lhs, rhs = dot.operands
+    left, right = dot_free_dimensions(dot)
+    found = []
+    for shape, rows, columns, batch in ((lhs.shape, left, dot.attribute("lhs_contracting_dims"), dot.attribute("lhs_batch_dims")),
+                                        (rhs.shape, dot.attribute("rhs_contracting_dims"), right, dot.attribute("rhs_batch_dims"))):
+        row, column = single_stride(shape, rows), single_stride(shape, columns)
+        if row is None or column is None:
+            return None
+        found.append(MatrixOperand(row, column, tuple([shape.strides[d] for d in batch])))
+    if not dot.shape.layout.is_default and dot.shape.rank > 1:
+        return None
+    return found[0], found[1]

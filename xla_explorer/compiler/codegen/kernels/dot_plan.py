@@ -1,0 +1,116 @@
+"""Whether and how a dot is computed by our own register tiles, with the estimate that the choice rests on.
+
+Cycle counts are those of one core that starts two vector multiply-adds a cycle; only their ratio to the library's
+matters. The library's estimate: the same arithmetic at 97 % efficiency, a copy of both operands into its own order
+(half a cycle an element, which is what makes it slow for flat matrices), a pass over the result and 300 cycles for the call.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, strided_operands
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.matrix_multiply import LANES, DepthLoop, Tile, TileWriter, choose_tile
+from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+DEEPEST = 2048  # contracted elements up to which a tile's operands stay in the second-level cache ...
+FEW_TILES = 8  # ... which does not matter to a product of so few tiles
+LEFT_CONFLICT = 1.15  # what it costs to read the left operand down columns that are whole pages apart
+LARGEST_PACKED = 16 << 20  # bytes of scratch memory for a packed right operand
+PAGE = 4096  # rows so many bytes apart fall into the same cache sets: such a matrix must be packed to stay cached
+UNPACKED_BYTES = 2 << 20  # a larger right operand is packed, so that it is read in address order
+PACKING_FROM_TILES = 4  # tile rows from which a packed copy pays for itself
+COPY_CYCLES = 0.2  # an element, packing as it is
+TURN_CYCLES = 0.5  # an element, packing with transposition
+LIBRARY_EFFICIENCY = 0.97
+LIBRARY_COPY_CYCLES = 0.5
+LIBRARY_RESULT_CYCLES = 0.15
+LIBRARY_CALL_CYCLES = 300
+
+
+class DotPlan(NamedTuple):
+    """packing of the right operand: `none`, `panels`, or `turned panels` (its columns are contiguous, not its rows).
+    cycles: of all batches together."""
+
+    sizes: DotSizes
+    left: MatrixOperand
+    right: MatrixOperand
+    tile: Tile
+    packing: str
+    cycles: float
+
+
+def library_cycles(sizes: DotSizes, element_bytes: int, target: CodegenTarget | None) -> float:
+    """The estimate for BLAS; see the module's description."""
+    lanes = (target.vector_bits if target is not None else 128) // (8 * element_bytes) or 1
+    rows, columns, depth, batches = sizes
+    arithmetic = rows * columns * depth / (2 * lanes) / LIBRARY_EFFICIENCY
+    copies = LIBRARY_COPY_CYCLES * (rows * depth + depth * columns) + LIBRARY_RESULT_CYCLES * rows * columns
+    return batches * (arithmetic + copies + LIBRARY_CALL_CYCLES)
+
+
+def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | Reason:
+    """The plan, or why register tiles do not serve this dot."""
+    element_type = dot.shape.element_type
+    if target.kind != "cpu" or not target.vector_bits:
+        return refuse("no-vectors", "the target has no vector registers", target=target.kind)
+    if element_type.name not in LANES or any(o.shape.element_type is not element_type for o in dot.operands):
+        return refuse("type-without-tile", f"no register tile for {element_type}", element_type=element_type.name)
+    sizes, operands = dot_sizes(dot), strided_operands(dot)
+    if operands is None:
+        return refuse("irregular-strides", f"the dimensions of %{dot.name} do not form matrices without a copy")
+    rows, columns, depth, batches = sizes
+    left, right = operands
+    if 0 in sizes:
+        return refuse("empty-dot", f"%{dot.name} has no multiply-add", rows=rows, columns=columns, depth=depth)
+    if columns == 1:
+        return refuse("matrix-vector", f"%{dot.name} is a matrix-vector product", rows=rows, depth=depth)
+    tile = choose_tile(rows, columns, depth, element_type.bytes, target)
+    if tile is None:
+        return refuse("no-fused-multiply-add", "the target has no fused multiply-add")
+    bytes_ = element_type.bytes
+    down = -(-rows // tile.rows)
+    packing = "none"
+    if right.column != 1:
+        if right.row != 1 and depth != 1:
+            return refuse("irregular-strides", f"neither rows nor columns of the right operand of %{dot.name} are contiguous")
+        if down < 2:
+            return refuse("columns-not-contiguous", f"%{dot.name} has too few rows to pay for transposing its right operand", rows=rows)
+        packing = "turned panels"
+    elif down >= PACKING_FROM_TILES and depth > 16 and (right.row * bytes_ % PAGE == 0 or depth * columns * bytes_ > UNPACKED_BYTES):
+        packing = "panels"
+    packed = _packed_elements(tile, columns, depth) if packing != "none" else 0
+    across = -(-columns // tile.columns)
+    if (depth > DEEPEST and down * across > FEW_TILES) or packed * bytes_ > LARGEST_PACKED:
+        return refuse("dot-too-large", f"%{dot.name} needs blocks of the contraction, which the library has", depth=depth,
+                      packed_bytes=packed * bytes_)
+    conflict = LEFT_CONFLICT if depth > 16 and rows > 1 and left.column * bytes_ % PAGE == 0 else 1.0
+    cycles = tile.cycles * conflict + packed * {"none": 0.0, "panels": COPY_CYCLES, "turned panels": TURN_CYCLES}[packing]
+    return DotPlan(sizes, left, right, tile, packing, batches * cycles)
+
+
+def _packed_elements(tile: Tile, columns: int, depth: int) -> int:
+    return -(-columns // tile.columns) * tile.columns * depth
+
+
+def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan) -> None:
+    """The loops over the batch, and the product by tiles in each."""
+    w, tile = context.writer, plan.tile
+    rows, columns, depth, _ = plan.sizes
+    writer = TileWriter(w, dot.shape.element_type.name, tile)
+    a, b, c = context.arrays[dot.operands[0]], context.arrays[dot.operands[1]], context.outputs[0]
+    batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]
+    packed = plan.packing != "none"
+    scratch = context.scratch(_packed_elements(tile, columns, depth) * writer.bytes) if packed else ""
+    with context.iterate(batch) as index:
+        offsets = [w.linear(index, strides) for strides in (plan.left.batch, plan.right.batch, dot.shape.strides[: len(batch)])]
+        at_a, at_b, at_c = [writer.at(array.pointer, offset) for array, offset in zip((a, b, c), offsets, strict=True)]
+        if plan.packing == "panels":
+            writer.pack(at_b, plan.right.row, depth, columns, scratch)
+        elif packed:
+            writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch)
+        depths = [DepthLoop(depth, plan.left.column, tile.columns if packed else plan.right.row)]
+        writer.product(rows, columns, depths, at_a, plan.left.row, scratch if packed else at_b, at_c, columns, packed)

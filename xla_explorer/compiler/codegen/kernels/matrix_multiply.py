@@ -1,0 +1,217 @@
+"""Matrix products by a register tile: what a tile is, how it is chosen, and the loops around it.
+
+The tile holds rows x vectors accumulators in registers for the whole contraction. In each step it loads one row of
+the right operand as vectors and multiplies it with one broadcast element of the left operand per tile row, so the left
+operand may have any strides. There is one tile shape for the whole product: the tiles are spread evenly and the last
+one is moved back to end at the edge, where it overlaps the one before and writes the same values again. So no edge
+needs code of its own, and nothing is masked.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.target import CodegenTarget
+
+L2_BLOCK_BYTES = 256 * 1024  # of the left operand, kept in the second-level cache while the right one passes by
+LANES = {"f32": ("float", 4), "f64": ("double", 8)}
+
+
+class DepthLoop(NamedTuple):
+    """One loop of the contraction: trip count, and by how many elements a step moves in the left and the right operand."""
+
+    extent: int
+    left: int
+    right: int
+
+
+class Tile(NamedTuple):
+    """rows x vectors accumulators of `width` elements. cycles: estimate for the whole product, see `choose_tile`."""
+
+    rows: int
+    vectors: int
+    width: int
+    cycles: float
+
+    @property
+    def columns(self) -> int:
+        """Columns that a tile covers."""
+        return self.vectors * self.width
+
+
+def vector_registers(target: CodegenTarget) -> int:
+    """Number of vector registers: 16 where vectors are those of SSE or AVX2, else 32."""
+    return 16 if target.vector_bits < 512 and not target.triple.startswith("aarch64") else 32
+
+
+def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target: CodegenTarget) -> Tile | None:
+    """The tile that needs the fewest cycles by a simple model of a core; None when the target has no vectors.
+
+    A step of the contraction takes as long as its multiply-adds (two a cycle), its loads (two a cycle) or the latency
+    of a multiply-add (four cycles), whichever is longest. Entering and leaving a tile is counted with its stores.
+    """
+    if not target.vector_bits or not target.fused_multiply_add:
+        return None
+    full = target.vector_bits // (8 * element_bytes)
+    width = min(full, 1 << (columns.bit_length() - 1))
+    registers = vector_registers(target)
+    best: Tile | None = None
+    for vectors in range(1, min(8, columns // width) + 1):
+        most = (registers - 1 - vectors) // vectors
+        if most < 1:
+            break
+        across = -(-columns // (vectors * width))
+        for limit in range(1, min(rows, most) + 1):
+            down = -(-rows // limit)
+            height = -(-rows // down)
+            if height != limit:
+                continue
+            step = max(height * vectors / 2, (height + vectors) / 2, 4.0)
+            cycles = down * across * (depth * step + 12 + height * vectors)
+            if best is None or cycles < best.cycles:
+                best = Tile(height, vectors, width, cycles)
+    return best
+
+
+def tile_starts(w: FunctionWriter, number: str | int, size: int, extent: int) -> str | int:
+    """Where tile `number` starts; the last one is moved back to end at the edge."""
+    start = w.mul(number, size)
+    if extent % size == 0:
+        return start
+    if isinstance(start, int):
+        return min(start, extent - size)
+    return w.call_intrinsic("llvm.smin.i64", "i64", ("i64", start), ("i64", str(extent - size)))
+
+
+class TileWriter:
+    """Writes tiles of one element type (`f32` or `f64`) into a function."""
+
+    def __init__(self, w: FunctionWriter, element_type: str, tile: Tile) -> None:
+        self.w = w
+        self.tile = tile
+        self.scalar, self.bytes = LANES[element_type]
+        self.vector = f"<{tile.width} x {self.scalar}>"
+        self._fma = f"llvm.fma.v{tile.width}f{8 * self.bytes}"
+
+    def at(self, pointer: str, offset: str | int) -> str:
+        """The address of an element."""
+        return pointer if offset == 0 else self.w.value(f"getelementptr inbounds {self.scalar}, ptr {pointer}, i64 {offset}")
+
+    def write(self, a: str, a_row: int, b: str, depths: list[DepthLoop], c: str, c_row: int) -> None:
+        """C tile = A tile times B panel. a, b, c: addresses of the first elements. a_row, c_row: elements between rows."""
+        tile, w = self.tile, self.w
+        zeros = ["zeroinitializer"] * (tile.rows * tile.vectors)
+        sums = self._contract(zeros, a, a_row, b, depths)
+        for r in range(tile.rows):
+            for v in range(tile.vectors):
+                to = self.at(c, r * c_row + v * tile.width)
+                w.do(f"store {self.vector} {sums[r * tile.vectors + v]}, ptr {to}, align {self.bytes}")
+
+    def _contract(self, sums: list[str], a: str, a_row: int, b: str, depths: list[DepthLoop]) -> list[str]:
+        if not depths:
+            return self._step(sums, a, a_row, b)
+        (extent, left, right), *inner = depths
+        if extent == 1:
+            return self._contract(sums, a, a_row, b, inner)
+        w = self.w
+        label, end = w.fresh_label("depth"), w.fresh_label("depth.end")
+        before = w.block
+        w.branch(label)
+        w.start_block(label)
+        first = len(w.lines)
+        names = [f"%s{label[6:]}.{k}" for k in range(len(sums))]
+        index = f"%k{label[6:]}"
+        for _ in range(len(sums) + 1):
+            w.raw("")  # the phis need the label of the last block of the body
+        at_a, at_b = self.at(a, w.mul(index, left)), self.at(b, w.mul(index, right))
+        after = self._contract(names, at_a, a_row, at_b, inner)
+        following = w.value(f"add nuw nsw i64 {index}, 1")
+        w.lines[first] = f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{w.block} ]"
+        for k, (name, start, back) in enumerate(zip(names, sums, after, strict=True)):
+            w.lines[first + 1 + k] = f"  {name} = phi {self.vector} [ {start}, %{before} ], [ {back}, %{w.block} ]"
+        w.branch_if(w.value(f"icmp ult i64 {following}, {extent}"), label, end)
+        w.start_block(end)
+        return after
+
+    def _step(self, sums: list[str], a: str, a_row: int, b: str) -> list[str]:
+        """One rank-one update of the accumulators."""
+        tile, w, vector = self.tile, self.w, self.vector
+        row = [w.value(f"load {vector}, ptr {self.at(b, v * tile.width)}, align {self.bytes}") for v in range(tile.vectors)]
+        after = []
+        for r in range(tile.rows):
+            x = w.value(f"load {self.scalar}, ptr {self.at(a, r * a_row)}, align {self.bytes}")
+            one = w.value(f"insertelement {vector} poison, {self.scalar} {x}, i64 0")
+            spread = w.value(f"shufflevector {vector} {one}, {vector} poison, <{tile.width} x i32> zeroinitializer")
+            for v, y in enumerate(row):
+                after.append(w.call_intrinsic(self._fma, vector, (vector, spread), (vector, y), (vector, sums[r * tile.vectors + v])))
+        return after
+
+    def pack(self, b: str, b_row: int, depth: int, columns: int, scratch: str) -> None:
+        """Copy a row-major depth x columns matrix as panels of tile columns, each panel contiguous."""
+        tile, w = self.tile, self.w
+        with w.loop(-(-columns // tile.columns), stem="pack") as p:
+            source = self.at(b, tile_starts(w, p, tile.columns, columns))
+            target = self.at(scratch, w.mul(p, depth * tile.columns))
+            with w.loop(depth, stem="pack.row") as k:
+                row, to = self.at(source, w.mul(k, b_row)), self.at(target, w.mul(k, tile.columns))
+                for v in range(tile.vectors):
+                    x = w.value(f"load {self.vector}, ptr {self.at(row, v * tile.width)}, align {self.bytes}")
+                    w.do(f"store {self.vector} {x}, ptr {self.at(to, v * tile.width)}, align {self.bytes}")
+
+    def pack_transposed(self, b: str, b_column: int, depth: int, columns: int, scratch: str) -> None:
+        """The same panels from a matrix whose columns are contiguous, `b_column` apart: square blocks turned in registers."""
+        tile, w = self.tile, self.w
+        size = min(tile.width, 8, 1 << (depth.bit_length() - 1))
+        vector = f"<{size} x {self.scalar}>"
+        with w.loop(-(-columns // tile.columns), stem="pack") as p:
+            source = self.at(b, w.mul(tile_starts(w, p, tile.columns, columns), b_column))
+            target = self.at(scratch, w.mul(p, depth * tile.columns))
+            with w.loop(tile.columns // size, stem="pack.column") as j, w.loop(-(-depth // size), stem="pack.row") as block:
+                k = tile_starts(w, block, size, depth)
+                first = self.at(source, w.add(w.mul(j, size * b_column), k))
+                to = self.at(target, w.add(w.mul(k, tile.columns), w.mul(j, size)))
+                lines = [w.value(f"load {vector}, ptr {self.at(first, n * b_column)}, align {self.bytes}") for n in range(size)]
+                for n, line in enumerate(self._transpose(lines, vector)):
+                    w.do(f"store {vector} {line}, ptr {self.at(to, n * tile.columns)}, align {self.bytes}")
+
+    def _transpose(self, lines: list[str], vector: str) -> list[str]:
+        """Transpose a square of vectors: exchange off-diagonal blocks of 1, 2, 4 ... lanes."""
+        size, w = len(lines), self.w
+        distance = 1
+        while distance < size:
+            masks = []
+            for upper in (True, False):
+                lanes = [(n if not n & distance else size + n - distance) if upper else (n + distance if not n & distance else size + n)
+                         for n in range(size)]
+                masks.append(f"<{size} x i32> <{', '.join([f'i32 {n}' for n in lanes])}>")
+            turned = list(lines)
+            for n in range(size):
+                if not n & distance:
+                    pair = f"{vector} {lines[n]}, {vector} {lines[n + distance]}"
+                    turned[n], turned[n + distance] = (w.value(f"shufflevector {pair}, {mask}") for mask in masks)
+            lines = turned
+            distance *= 2
+        return lines
+
+    def product(self, rows: int, columns: int, depths: list[DepthLoop], a: str, a_row: int, b: str, c: str, c_row: int,
+                packed: bool) -> None:
+        """C = A B by tiles. packed: b holds panels, and the steps of `depths` in it are those of a panel."""
+        tile, w = self.tile, self.w
+        down, across = -(-rows // tile.rows), -(-columns // tile.columns)
+        depth = 1
+        for level in depths:
+            depth *= level.extent
+        most = max(1, L2_BLOCK_BYTES // (tile.rows * depth * self.bytes))
+        blocks = -(-down // most)
+        per_block = -(-down // blocks)
+        with w.loop(blocks, stem="block") as block, w.loop(across, stem="panel") as panel:
+            column = tile_starts(w, panel, tile.columns, columns)
+            at_b = self.at(b, w.mul(panel, depth * tile.columns) if packed else column)
+            at_c = self.at(c, column)
+            with w.loop(per_block, stem="tile") as t:
+                number = w.add(w.mul(block, per_block), t)
+                if blocks * per_block > down and not isinstance(number, int):
+                    number = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(number)), ("i64", str(down - 1)))
+                row = tile_starts(w, number, tile.rows, rows)
+                self.write(self.at(a, w.mul(row, a_row)), a_row, at_b, depths, self.at(at_c, w.mul(row, c_row)), c_row)
