@@ -120,12 +120,14 @@ def test_stepping_a_large_module_is_fast() -> None:
     trace = xe.optimize(xe.load(path), verify=False)
     source = trace.explorer_source
     source.steps()
-    slowest = 0.0
+    seconds = []
     for step in source.steps():
         started = time.perf_counter()
         source.text(step.index)
         picture = source.picture(step.index)
         source.rewrites(step.index)
-        slowest = max(slowest, time.perf_counter() - started)
+        seconds.append(time.perf_counter() - started)
         assert len(picture.nodes) <= 400 and (picture.hidden or len(picture.nodes) > 200)
-    assert slowest < 0.25, f"a step took {slowest:.3f} s (0.05 s on an idle machine)"
+    # Other work on the machine hits single steps: the middle one must be fast, the slowest not absurd.
+    middle, slowest = sorted(seconds)[len(seconds) // 2], max(seconds)
+    assert middle < 0.05 and slowest < 1, f"a step takes {middle:.3f} s, the slowest took {slowest:.3f} s"

@@ -45,6 +45,9 @@ class TraceSource:
             count = self.trace.snapshot(0).instruction_count()
             rows = [StepRow(0, "input", "as written", False, 0.0, count, count)]
             applied = self._applied()
+            # Indexes that every step needs are made here, so that the first look at a step is as fast as the next.
+            rule_book()
+            self.trace.warm()
             for s in self.trace.steps:
                 rows.append(StepRow(s.index + 1, s.path[-1] if s.path else "", s.name, s.changed, s.seconds, s.instructions_before,
                                     s.instructions_after, max(s.rewrites, applied.get(s.index + 1, 0)), s.error))

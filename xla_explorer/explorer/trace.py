@@ -155,6 +155,10 @@ class Trace:
                 accepted.pop(pair, None)
         return refused, list(accepted)
 
+    def warm(self) -> None:
+        """Make the indexes that pictures and texts of steps read."""
+        _ = self._fusion_events, self.lineage.step_of_span
+
     @cached_property
     def _fusion_events(self) -> list[Any]:
         return decision_events(self.passes, "fusion")
