@@ -103,3 +103,25 @@ def test_argmax(kind, direction, initial, kept, reduced):
         x[5] = np.nan
     for given in (x, x[[0, 6] * 3 + [6]]):
         check_program(ARGMAX.format(t=kind, direction=direction, initial=initial, kept=kept, reduced=reduced), given)
+
+
+def test_scatter_into_two_operands():
+    text = """HloModule m
+c { a = f32[] parameter(0)
+  b = s32[] parameter(1)
+  x = f32[] parameter(2)
+  y = s32[] parameter(3)
+  g = pred[] compare(x, a), direction=GT
+  v = f32[] select(g, x, a)
+  i = s32[] select(g, y, b)
+  ROOT t = (f32[], s32[]) tuple(v, i) }
+ENTRY e {
+  v = f32[6,2]{1,0} parameter(0)
+  n = s32[6,2]{1,0} parameter(1)
+  i = s32[9,1]{1,0} parameter(2)
+  x = f32[9,2]{1,0} parameter(3)
+  y = s32[9,2]{1,0} parameter(4)
+  ROOT s = (f32[6,2]{1,0}, s32[6,2]{1,0}) scatter(v, n, i, x, y), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=c
+}"""
+    check_program(text, np.zeros((6, 2), np.float32), np.full((6, 2), -1, np.int32), RANDOM.integers(-1, 7, (9, 1)).astype(np.int32),
+                  RANDOM.standard_normal((9, 2)).astype(np.float32), np.arange(18, dtype=np.int32).reshape(9, 2))

@@ -11,30 +11,19 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
-from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.reduction import _Slots, simple_combiner
 from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, type_bits
-from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-def scatter_is_emitted(i: HloInstruction) -> Reason | None:
-    """One operand for now."""
-    if len(i.operands) != 3:
-        return refuse(
-            "variadic-scatter",
-            f"%{i.name} scatters into {(len(i.operands) - 1) // 2} operands",
-            operands=len(i.operands),
-        )
-    return None
-
-
-ROOT_CHECKS["scatter"] = scatter_is_emitted
 _ATOMIC_INTEGER = {"add": "add", "and": "and", "or": "or", "xor": "xor", "maximum": "max", "minimum": "min"}
 
 
 def atomic_operation(scatter: HloInstruction) -> str | None:
     """The `atomicrmw` operation that combines like the scatter's computation, or None when there is none."""
+    if scatter.shape.is_tuple:
+        return None
     element_type = scatter.shape.element_type
     combiner = simple_combiner(scatter.to_apply)
     if element_type.is_complex or element_type.bits not in (32, 64) or combiner is None:
@@ -51,7 +40,11 @@ class _Scatter:
     def __init__(self, context: KernelContext, emitter: ElementalEmitter) -> None:
         self.w, self.emitter = context.writer, emitter
         self.root = root = context.roots[0]
-        self.operand, self.indices, self.updates = root.operands
+        count = len(root.operands) // 2
+        self.operands, self.all_updates = root.operands[:count], root.operands[count + 1 :]
+        self.indices = root.operands[count]
+        # All operands have the same dimensions, and all updates.
+        self.operand, self.updates = self.operands[0], self.all_updates[0]
         self.window_dims: tuple[int, ...] = root.attribute("update_window_dims")
         self.batching = dict(
             zip(root.attribute("input_batching_dims"), root.attribute("scatter_indices_batching_dims"), strict=True)
@@ -99,30 +92,31 @@ class _Scatter:
 @writes_root("scatter")
 def write_scatter_kernel(context: KernelContext) -> None:
     """Choose the shape of code."""
-    root, output = context.roots[0], context.outputs[0]
-    if 0 in root.shape.dimensions:
+    root, outputs = context.roots[0], context.outputs
+    if 0 in outputs[0].shape.dimensions:
         return
     emitter = context.emitter()
     scatter = _Scatter(context, emitter)
-    array = context.arrays.get(scatter.operand)
-    in_place = array is not None and array.pointer == output.pointer
+    arrays = [context.arrays.get(operand) for operand in scatter.operands]
+    in_place = [a is not None and a.pointer == output.pointer for a, output in zip(arrays, outputs, strict=True)]
     if context.target.kind == "gpu":
         operation = atomic_operation(root)
-        if in_place and 0 in scatter.updates.shape.dimensions:
+        if all(in_place) and 0 in scatter.updates.shape.dimensions:
             return
-        if in_place and operation is not None:
-            _by_update(context, scatter, output, operation)
+        if in_place == [True] and operation is not None:
+            _by_update(context, scatter, outputs[0], operation)
         else:
-            _by_element(context, scatter, output)
+            _by_element(context, scatter, outputs)
         return
-    if not in_place:
-        with context.iterate(list(scatter.operand.shape.dimensions)) as index, emitter.scope():
-            output.store(context.writer, index, emitter.element(scatter.operand, index))
+    for operand, output, same in zip(scatter.operands, outputs, in_place, strict=True):
+        if not same:
+            with context.iterate(list(operand.shape.dimensions)) as index, emitter.scope():
+                output.store(context.writer, index, emitter.element(operand, index))
     if 0 not in scatter.updates.shape.dimensions:
-        _by_row(context, scatter, output)
+        _by_row(context, scatter, outputs)
 
 
-def _by_row(context: KernelContext, scatter: _Scatter, output: ArrayInMemory) -> None:
+def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory]) -> None:
     """Index rows one after the other; the window is the inner nest."""
     w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
     with ExitStack() as loops:
@@ -136,9 +130,10 @@ def _by_row(context: KernelContext, scatter: _Scatter, output: ArrayInMemory) ->
             window = {u: inner.enter_context(w.loop(dimensions[u], stem="window")) for u in scatter.window_dims}
             inner.enter_context(emitter.scope())
             position = scatter.position(start, window)
-            update = emitter.element(scatter.updates, scatter.update_index(row, window))
-            (combined,) = emitter.inline_scalar_computation(scatter.root.to_apply, [output.load(w, position), update])
-            output.store(w, position, combined)
+            at = scatter.update_index(row, window)
+            values = [output.load(w, position) for output in outputs] + [emitter.element(u, at) for u in scatter.all_updates]
+            for output, value in zip(outputs, emitter.inline_scalar_computation(scatter.root.to_apply, values), strict=True):
+                output.store(w, position, value)
         w.branch(skip)
         w.start_block(skip)
 
@@ -162,12 +157,12 @@ def _by_update(context: KernelContext, scatter: _Scatter, output: ArrayInMemory,
         w.start_block(skip)
 
 
-def _by_element(context: KernelContext, scatter: _Scatter, output: ArrayInMemory) -> None:
+def _by_element(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory]) -> None:
     """A thread per operand element: every index row whose window covers it, in order."""
     w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
     with context.iterate(list(scatter.operand.shape.dimensions)) as index, emitter.scope():
-        slots = _Slots(context, [scatter.root.shape.element_type])
-        slots.store([emitter.element(scatter.operand, index)])
+        slots = _Slots(context, [operand.shape.element_type for operand in scatter.operands])
+        slots.store([emitter.element(operand, index) for operand in scatter.operands])
         if 0 not in dimensions:
             with ExitStack() as loops:
                 row = [loops.enter_context(w.loop(dimensions[d], stem="row")) for d in scatter.batch_dims]
@@ -184,8 +179,10 @@ def _by_element(context: KernelContext, scatter: _Scatter, output: ArrayInMemory
                 w.start_block(take)
                 with emitter.scope():
                     window = {u: offsets[d] for u, d in zip(scatter.window_dims, scatter.operand_windows, strict=True)}
-                    update = emitter.element(scatter.updates, scatter.update_index(row, window))
-                    slots.store(emitter.inline_scalar_computation(scatter.root.to_apply, [slots.load()[0], update]))
+                    at = scatter.update_index(row, window)
+                    update = [emitter.element(u, at) for u in scatter.all_updates]
+                    slots.store(emitter.inline_scalar_computation(scatter.root.to_apply, [*slots.load(), *update]))
                 w.branch(skip)
                 w.start_block(skip)
-        output.store(w, index, slots.load()[0])
+        for output, value in zip(outputs, slots.load(), strict=True):
+            output.store(w, index, value)
