@@ -1,4 +1,7 @@
-"""Ten kinds of malformed input: what is given, and a word that the diagnostic must hold. Shared by the tests of Python, notebook and shell."""
+"""Ten kinds of malformed input: what is given, and a word that the diagnostic must hold.
+
+Shared by the tests of Python, notebook and command line.
+"""
 
 from __future__ import annotations
 

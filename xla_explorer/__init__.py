@@ -49,12 +49,43 @@ _PUBLIC: dict[str, tuple[str, str]] = {
 }
 # The names of `xla_explorer.hlo.primitive_type.PRIMITIVE_TYPES`, listed so that completion costs no import; a test compares.
 _PRIMITIVE_TYPES = (
-    "pred", "token", "opaque", "s1", "u1", "s2", "u2", "s4", "u4", "s8", "u8", "s16", "u16", "s32", "u32",
-    "s64", "u64", "f16", "bf16", "f32", "f64", "c64", "c128", "f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "f8e5m2",
-    "f8e4m3", "f8e4m3fn", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "f8e3m4", "f8e8m0fnu",
+    "pred",
+    "token",
+    "opaque",
+    "s1",
+    "u1",
+    "s2",
+    "u2",
+    "s4",
+    "u4",
+    "s8",
+    "u8",
+    "s16",
+    "u16",
+    "s32",
+    "u32",
+    "s64",
+    "u64",
+    "f16",
+    "bf16",
+    "f32",
+    "f64",
+    "c64",
+    "c128",
+    "f4e2m1fn",
+    "f6e2m3fn",
+    "f6e3m2fn",
+    "f8e5m2",
+    "f8e4m3",
+    "f8e4m3fn",
+    "f8e4m3b11fnuz",
+    "f8e5m2fnuz",
+    "f8e4m3fnuz",
+    "f8e3m4",
+    "f8e8m0fnu",
 )
 
-__all__ = ["__version__", "hlo", "load_ipython_extension", *_PUBLIC]  # noqa: PLE0604  # the table is the list
+__all__ = ["__version__", "hlo", "load_ipython_extension", *_PUBLIC]  # the table is the list
 
 
 def __getattr__(name: str) -> Any:

@@ -24,7 +24,7 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
 }
 # A room looked up by name, where a plain import would point upwards; each with its reason.
 BY_NAME = {
-    "explorer/exploring.py": "xe.explore and session.explore() return the widget, which lives in the notebook room; without Jupyter the rest works",
+    "explorer/exploring.py": "xe.explore returns the widget, which lives in the notebook room; without Jupyter the rest works",
     "__init__.py": "the facade: names of all rooms, fetched on first use",
     "__main__.py": "python -m xla_explorer is the command line",
 }
@@ -37,8 +37,13 @@ def _files() -> list[Path]:
 def _imports(path: Path) -> Iterator[tuple[int, str, bool]]:
     """(line, imported module, whether for type checkers only), in-function imports included."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    checking = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-                for part in node.body for inner in ast.walk(part)}
+    checking = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for part in node.body
+        for inner in ast.walk(part)
+    }
     here = ["xla_explorer", *path.relative_to(PACKAGE).with_suffix("").parts]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -76,9 +81,14 @@ def test_rooms_are_not_imported_by_name_in_secret() -> None:
     for path in _files():
         relative = path.relative_to(PACKAGE).as_posix()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module") and node.args \
-                    and isinstance(node.args[0], ast.Constant) and str(node.args[0].value).startswith("xla_explorer.") \
-                    and relative not in BY_NAME:
+            if (
+                isinstance(node, ast.Call)
+                and ast.unparse(node.func).endswith("import_module")
+                and node.args
+                and isinstance(node.args[0], ast.Constant)
+                and str(node.args[0].value).startswith("xla_explorer.")
+                and relative not in BY_NAME
+            ):
                 found.append(f"{relative}:{node.lineno}: {ast.unparse(node)}")
     assert not found, "\n".join(found)
 
@@ -95,19 +105,29 @@ def test_heavy_packages_stay_in_their_rooms() -> None:
 
 
 def test_a_plain_import_is_light() -> None:
-    code = ("import sys, time; t = time.perf_counter(); import xla_explorer; s = time.perf_counter() - t; "
-            "print(s, *[m for m in ('llvmlite', 'pandas', 'IPython', 'ipywidgets', 'anywidget', 'jupyterlab', 'jax') if m in sys.modules])")
-    seconds, *loaded = min(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout.split()
-                           for _ in range(3))
+    code = (
+        "import sys, time; t = time.perf_counter(); import xla_explorer; s = time.perf_counter() - t; "
+        "print(s, *[m for m in ('llvmlite', 'pandas', 'IPython', 'ipywidgets', 'anywidget', 'jupyterlab', 'jax') if m in sys.modules])"
+    )
+    seconds, *loaded = min(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout.split() for _ in range(3)
+    )
     assert not loaded, f"import xla_explorer loads {', '.join(loaded)}"
     assert float(seconds) < 0.3, f"import xla_explorer takes {seconds} s"
 
 
-@pytest.mark.parametrize("use", ["xe.parse_hlo(T); xe.verify(xe.parse_hlo(T)); xe.evaluate(xe.parse_hlo(T), numpy.ones(4, 'f4'))",
-                                 "xe.optimize(T, 'dce').module.to_text(); xe.graph(T).to_svg()"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        "xe.parse_hlo(T); xe.verify(xe.parse_hlo(T)); xe.evaluate(xe.parse_hlo(T), numpy.ones(4, 'f4'))",
+        "xe.optimize(T, 'dce').module.to_text(); xe.graph(T).to_svg()",
+    ],
+)
 def test_the_language_needs_neither_llvm_nor_pandas_nor_jupyter(use: str) -> None:
-    code = ("import sys, numpy, xla_explorer as xe\nT = 'HloModule m\\nENTRY e { x = f32[4] parameter(0)\\n ROOT y = f32[4] negate(x) }'\n"
-            f"{use}\nprint(*[m for m in ('llvmlite', 'pandas', 'IPython', 'anywidget') if m in sys.modules])")
+    code = (
+        "import sys, numpy, xla_explorer as xe\nT = 'HloModule m\\nENTRY e { x = f32[4] parameter(0)\\n ROOT y = f32[4] negate(x) }'\n"
+        f"{use}\nprint(*[m for m in ('llvmlite', 'pandas', 'IPython', 'anywidget') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert not done.stdout.split(), f"loads {done.stdout}"

@@ -19,8 +19,24 @@ DYNAMIC = "dynamic sizes have no native code in this version: the evaluator runs
 
 HOLES: dict[str, dict[str, tuple[str, ...]]] = {
     "shape rule": {
-        STATED: ("parameter", "constant", "convert", "stochastic-convert", "iota", "broadcast", "reshape", "dynamic-reshape", "bitcast",
-                 "bitcast-convert", "infeed", "recv", "rng", "rng-bit-generator", "rng-get-and-update-state", "custom-call"),
+        STATED: (
+            "parameter",
+            "constant",
+            "convert",
+            "stochastic-convert",
+            "iota",
+            "broadcast",
+            "reshape",
+            "dynamic-reshape",
+            "bitcast",
+            "bitcast-convert",
+            "infeed",
+            "recv",
+            "rng",
+            "rng-bit-generator",
+            "rng-get-and-update-state",
+            "custom-call",
+        ),
         "the shape depends on the number of replicas, which the module does not say": ("all-gather", "all-gather-start", "reduce-scatter"),
         "the shape holds contexts that the backend chooses": ("collective-permute-start", "async-start"),
         "the result type may be any float type: it is stated": ("scaled-dot",),
@@ -31,13 +47,51 @@ HOLES: dict[str, dict[str, tuple[str, ...]]] = {
     "emitter": {
         RENAMES: ("parameter", "constant", "tuple", "get-tuple-element", "after-all"),
         HOST: ("while", "conditional", "call", "fusion"),
-        ONE_DEVICE: ("all-gather", "all-gather-start", "all-gather-done", "all-reduce", "all-reduce-start", "all-reduce-done", "reduce-scatter",
-                     "all-to-all", "ragged-all-to-all", "collective-permute", "collective-permute-start", "collective-permute-done",
-                     "collective-broadcast", "collective-reduce", "replica-id", "partition-id", "infeed", "outfeed", "send", "send-done", "recv",
-                     "recv-done", "async-start", "async-update", "async-done", "copy-start", "copy-done"),
+        ONE_DEVICE: (
+            "all-gather",
+            "all-gather-start",
+            "all-gather-done",
+            "all-reduce",
+            "all-reduce-start",
+            "all-reduce-done",
+            "reduce-scatter",
+            "all-to-all",
+            "ragged-all-to-all",
+            "collective-permute",
+            "collective-permute-start",
+            "collective-permute-done",
+            "collective-broadcast",
+            "collective-reduce",
+            "replica-id",
+            "partition-id",
+            "infeed",
+            "outfeed",
+            "send",
+            "send-done",
+            "recv",
+            "recv-done",
+            "async-start",
+            "async-update",
+            "async-done",
+            "copy-start",
+            "copy-done",
+        ),
         DYNAMIC: ("dynamic-reshape", "get-dimension-size", "set-dimension-size", "ragged-dot"),
-        LATER: ("atan", "stochastic-convert", "scaled-dot", "fft", "cholesky", "triangular-solve", "scan", "batch-norm-training",
-                "batch-norm-inference", "batch-norm-grad", "rng", "rng-get-and-update-state", "custom-call"),
+        LATER: (
+            "atan",
+            "stochastic-convert",
+            "scaled-dot",
+            "fft",
+            "cholesky",
+            "triangular-solve",
+            "scan",
+            "batch-norm-training",
+            "batch-norm-inference",
+            "batch-norm-grad",
+            "rng",
+            "rng-get-and-update-state",
+            "custom-call",
+        ),
     },
 }
 # Others may fill these at any time; they are neither required nor forbidden.
@@ -72,8 +126,12 @@ def _declared() -> dict[str, set[str]]:
 
 def test_every_hole_is_declared_with_its_reason() -> None:
     have, declared = _have(), _declared()
-    undeclared = [f"{name} has no {facet}" for facet, there in have.items() for name in OPCODES
-                  if name not in there and name not in declared[facet] and name not in MAY_BE_EMITTED]
+    undeclared = [
+        f"{name} has no {facet}"
+        for facet, there in have.items()
+        for name in OPCODES
+        if name not in there and name not in declared[facet] and name not in MAY_BE_EMITTED
+    ]
     assert not undeclared, "\n".join([*undeclared, "", matrix()])
 
 

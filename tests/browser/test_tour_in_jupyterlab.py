@@ -119,7 +119,9 @@ def _run_all_cells(page: Any) -> None:
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_text("Run All Cells", exact=True).click()
         try:
-            page.wait_for_function("() => /\\[\\d+\\]/.test(document.querySelector('.jp-CodeCell .jp-InputPrompt').innerText)", timeout=15_000)
+            page.wait_for_function(
+                "() => /\\[\\d+\\]/.test(document.querySelector('.jp-CodeCell .jp-InputPrompt').innerText)", timeout=15_000
+            )
             return
         except playwright_api.TimeoutError:
             page.keyboard.press("Escape")
@@ -140,7 +142,9 @@ def test_tour_runs_and_the_widget_steps_by_key(lab: tuple[Lab, str]) -> None:
         widget = page.locator(".xe[data-ready]")
         widget.first.wait_for(timeout=90_000)
         page.wait_for_function(
-            "() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].every(p => /\\[\\d+\\]/.test(p.innerText))", timeout=90_000)
+            "() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].every(p => /\\[\\d+\\]/.test(p.innerText))",
+            timeout=90_000,
+        )
         errors = page.locator("[data-mime-type='application/vnd.jupyter.error']")
         assert errors.count() == 0, errors.first.inner_text()
         widget.first.scroll_into_view_if_needed()

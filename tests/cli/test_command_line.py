@@ -15,8 +15,10 @@ from xla_explorer.cli.main import main, make_parser
 
 ROOT = Path(__file__).resolve().parents[2]
 ATTENTION = str(ROOT / "tests" / "data" / "attention_h8_s256_d64.hlo")
-SMALL = "HloModule s\nENTRY e {\n  x = f32[4] parameter(0)\n  z = f32[] constant(0)\n  zs = f32[4] broadcast(z), dimensions={}\n" \
-        "  ROOT y = f32[4] add(x, zs)\n}\n"
+SMALL = (
+    "HloModule s\nENTRY e {\n  x = f32[4] parameter(0)\n  z = f32[] constant(0)\n  zs = f32[4] broadcast(z), dimensions={}\n"
+    "  ROOT y = f32[4] add(x, zs)\n}\n"
+)
 COMMANDS = ("tour", "lab", "run", "opt", "explain", "compare", "bench", "aot", "report", "doctor")
 
 
@@ -38,7 +40,16 @@ def test_tour(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "tour.html"
     assert main(["tour", "--output", str(page), "--repeats", "2"]) == 0
     text = capsys.readouterr().out
-    for word in ("jit_attention", "jit_mlp_train", "Passes that changed", "Fusion decisions", "Kernels", "agrees with", "(whole program)", "Written"):
+    for word in (
+        "jit_attention",
+        "jit_mlp_train",
+        "Passes that changed",
+        "Fusion decisions",
+        "Kernels",
+        "agrees with",
+        "(whole program)",
+        "Written",
+    ):
         assert word in text
     assert "DIFFERS" not in text
     html = page.read_text()
@@ -56,10 +67,17 @@ def test_malformed_input_is_exit_code_2_with_a_caret(kind: str, tmp_path: Path, 
     assert len([line for line in captured.err.split("\n") if line.strip() and set(line.strip()) == {"^"}]) == 1
 
 
-@pytest.mark.parametrize("arguments", [
-    ["run", "/nowhere/x.hlo"], ["run", "SMALL", "--backend", "tpu"], ["opt", "SMALL", "--passes", "nothing"], ["explain", "SMALL", "%nothing"],
-    ["compare", "SMALL", "--backends", "cpu,tpu"], ["run", "SMALL", "--args", "/nowhere/x.npy"],
-])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "/nowhere/x.hlo"],
+        ["run", "SMALL", "--backend", "tpu"],
+        ["opt", "SMALL", "--passes", "nothing"],
+        ["explain", "SMALL", "%nothing"],
+        ["compare", "SMALL", "--backends", "cpu,tpu"],
+        ["run", "SMALL", "--args", "/nowhere/x.npy"],
+    ],
+)
 def test_bad_names_are_exit_code_2(arguments: list[str], small: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([small if a == "SMALL" else a for a in arguments]) == 2
     assert len(capsys.readouterr().err.splitlines()) >= 1
@@ -106,10 +124,17 @@ def test_opt_explain_compare_bench_report_doctor(small: str, tmp_path: Path, cap
 
 
 def test_as_a_program_reading_standard_input() -> None:
-    done = subprocess.run([sys.executable, "-m", "xla_explorer", "opt", "-", "--passes", "dce"], input=SMALL.encode(), capture_output=True,
-                          cwd=ROOT, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-m", "xla_explorer", "opt", "-", "--passes", "dce"],
+        input=SMALL.encode(),
+        capture_output=True,
+        cwd=ROOT,
+        timeout=60,
+    )
     assert done.returncode == 0 and b"ENTRY" in done.stdout and not done.stderr
-    broken = subprocess.run([sys.executable, "-m", "xla_explorer", "opt", "-"], input=b"HloModule x\n\xff", capture_output=True, cwd=ROOT, timeout=60)
+    broken = subprocess.run(
+        [sys.executable, "-m", "xla_explorer", "opt", "-"], input=b"HloModule x\n\xff", capture_output=True, cwd=ROOT, timeout=60
+    )
     assert broken.returncode == 2 and b"UTF-8" in broken.stderr and b"Traceback" not in broken.stderr
 
 

@@ -25,7 +25,8 @@ def test_a_session_is_a_function(softmax: Session) -> None:
 
 
 def test_results_have_the_structure_of_the_module() -> None:
-    session = xe.compile("""HloModule t
+    session = xe.compile(
+        """HloModule t
 ENTRY e {
   p = (f32[3], (s32[2])) parameter(0)
   a = f32[3] get-tuple-element(p), index=0
@@ -33,7 +34,9 @@ ENTRY e {
   b = s32[2] get-tuple-element(n), index=0
   t = (s32[2], f32[3]) tuple(b, a)
   ROOT r = (f32[3], (s32[2], f32[3])) tuple(a, t)
-}""", backend="interpreter")
+}""",
+        backend="interpreter",
+    )
     a, b = np.arange(3, dtype=np.float32), np.arange(2, dtype=np.int32)
     for result in (session((a, (b,))), session(a, b)):
         assert isinstance(result, tuple) and isinstance(result[1], tuple)
@@ -56,12 +59,15 @@ def test_dlpack_goes_in(softmax: Session) -> None:
     np.testing.assert_allclose(softmax(_OnlyDlpack(X)), _softmax(X), rtol=1e-5)
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    ((X.astype(np.float64),), ["parameter 0 (%x)", "f32[64,96]", "float64"]),
-    ((X[:, :5],), ["parameter 0 (%x)", "[64, 96]", "[64, 5]"]),
-    ((X, X), ["takes 1 argument", "x: f32[64,96]", "got 2"]),
-    ((), ["takes 1 argument", "got 0"]),
-])
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((X.astype(np.float64),), ["parameter 0 (%x)", "f32[64,96]", "float64"]),
+        ((X[:, :5],), ["parameter 0 (%x)", "[64, 96]", "[64, 5]"]),
+        ((X, X), ["takes 1 argument", "x: f32[64,96]", "got 2"]),
+        ((), ["takes 1 argument", "got 0"]),
+    ],
+)
 def test_wrong_arguments_name_both_sides(softmax: Session, arguments: tuple[object, ...], words: list[str]) -> None:
     with pytest.raises(ArgumentError) as caught:
         softmax(*arguments)

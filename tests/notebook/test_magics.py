@@ -11,12 +11,12 @@ import pytest
 
 pytest.importorskip("IPython")
 
-from IPython.core.interactiveshell import InteractiveShell  # noqa: E402
-from IPython.utils.capture import capture_output  # noqa: E402
-from malformed_modules import MALFORMED  # noqa: E402
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from malformed_modules import MALFORMED
 
-from xla_explorer.explorer.session import Session  # noqa: E402
-from xla_explorer.notebook.completion import magic_line_candidates, opcode_candidates  # noqa: E402
+from xla_explorer.explorer.session import Session
+from xla_explorer.notebook.completion import magic_line_candidates, opcode_candidates
 
 ADD = """HloModule plus
 
@@ -93,15 +93,18 @@ def test_line_magics(shell: Shell) -> None:
     assert "widget" in str(type(shell.run("%hlo_explore a")[0].result)).lower()
 
 
-@pytest.mark.parametrize(("cell", "word"), [
-    ("%%hlo --backend tpu\n" + ADD, "no backend is named 'tpu'"),
-    ("%%hlo --passes algsimpp\n" + ADD, "near: algsimp"),
-    ("%%hlo --show everything\n" + ADD, "invalid choice: 'everything'"),
-    ("%%hlo --args nothing\n" + ADD, "no variable is named 'nothing'"),
-    ("%%hlo 1x\n" + ADD, "no Python variable name"),
-    ("%hlo_step nothing", "no variable is named 'nothing'"),
-    ("%hlo_diff a", "takes two names"),
-])
+@pytest.mark.parametrize(
+    ("cell", "word"),
+    [
+        ("%%hlo --backend tpu\n" + ADD, "no backend is named 'tpu'"),
+        ("%%hlo --passes algsimpp\n" + ADD, "near: algsimp"),
+        ("%%hlo --show everything\n" + ADD, "invalid choice: 'everything'"),
+        ("%%hlo --args nothing\n" + ADD, "no variable is named 'nothing'"),
+        ("%%hlo 1x\n" + ADD, "no Python variable name"),
+        ("%hlo_step nothing", "no variable is named 'nothing'"),
+        ("%hlo_diff a", "takes two names"),
+    ],
+)
 def test_mistakes_in_the_line_are_one_message(shell: Shell, cell: str, word: str) -> None:
     result, text, _ = shell.run(cell)
     assert not result.success and word in text and "Traceback" not in text and ".py" not in text

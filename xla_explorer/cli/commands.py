@@ -78,8 +78,14 @@ def run(given: Namespace) -> int:
     if given.time:
         print_frame(session.profile(*arguments, repeats=given.repeats), as_json=given.json)
     elif given.json:
-        json.dump([{"dtype": str(v.dtype), "shape": list(v.shape), "values": v.astype(object).tolist() if v.size <= 1000 else None}
-                   for v in values], sys.stdout, default=str)
+        json.dump(
+            [
+                {"dtype": str(v.dtype), "shape": list(v.shape), "values": v.astype(object).tolist() if v.size <= 1000 else None}
+                for v in values
+            ],
+            sys.stdout,
+            default=str,
+        )
         print()
     else:
         print(f"# {module.name} on {session.backend}, {which}")
@@ -149,8 +155,18 @@ def bench(given: Namespace) -> int:
         module = read_module(path)
         session = compile(module, given.backend, given.passes)
         timing = session.time(*random_arguments(module, given.seed), repeats=given.repeats)
-        rows.append((module.name, session.backend, len(session.program_steps), sum(session.seconds.values()) * 1e3, timing.n, timing.median_us,
-                     timing.iqr_us, timing.load))
+        rows.append(
+            (
+                module.name,
+                session.backend,
+                len(session.program_steps),
+                sum(session.seconds.values()) * 1e3,
+                timing.n,
+                timing.median_us,
+                timing.iqr_us,
+                timing.load,
+            )
+        )
     print_table(["module", "backend", "kernels", "compile_ms", "n", "median_us", "iqr_us", "load"], rows, as_json=given.json)
     return 0
 

@@ -19,7 +19,9 @@ FILE_HELP = "file of HLO text (.hlo, .txt, also .gz), or - for standard input"
 
 
 def _common(parser: argparse.ArgumentParser, *, backend: bool = True, json: bool = True) -> None:
-    parser.add_argument("--passes", default="default", metavar="PIPELINE", help="default, none, or e.g. algsimp,cse,dce (default: %(default)s)")
+    parser.add_argument(
+        "--passes", default="default", metavar="PIPELINE", help="default, none, or e.g. algsimp,cse,dce (default: %(default)s)"
+    )
     if backend:
         parser.add_argument("--backend", default="cpu", help="cpu, gpu, interpreter or a plug-in (default: %(default)s)")
     if json:
@@ -27,7 +29,9 @@ def _common(parser: argparse.ArgumentParser, *, backend: bool = True, json: bool
 
 
 def _inputs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--args", nargs="*", default=[], metavar="FILE.npy", help="arguments, one .npy file per parameter (default: random)")
+    parser.add_argument(
+        "--args", nargs="*", default=[], metavar="FILE.npy", help="arguments, one .npy file per parameter (default: random)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of random arguments (default: %(default)s)")
     parser.add_argument("--repeats", type=_positive, default=20, metavar="N", help="timed runs (default: %(default)s)")
 
@@ -69,8 +73,12 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("file", help=FILE_HELP)
     _common(one, backend=False)
     one.add_argument("--trace", action="store_true", help="print what each pass did instead of the module")
-    one.add_argument("--format", default="default", choices=["default", "elided", "short-parsable", "canonical", "fingerprint", "long"],
-                     help="how to print (default: %(default)s)")
+    one.add_argument(
+        "--format",
+        default="default",
+        choices=["default", "elided", "short-parsable", "canonical", "fingerprint", "long"],
+        help="how to print (default: %(default)s)",
+    )
     one.add_argument("-o", "--output", metavar="FILE", help="write the module")
     one.set_defaults(run=commands.opt)
 
@@ -93,7 +101,9 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("files", nargs="+", metavar="file", help=FILE_HELP)
     _common(one)
     one.add_argument("--seed", type=int, default=0)
-    one.add_argument("--repeats", type=_positive, default=None, metavar="N", help="timed runs (default: what fits in a quarter of a second)")
+    one.add_argument(
+        "--repeats", type=_positive, default=None, metavar="N", help="timed runs (default: what fits in a quarter of a second)"
+    )
     one.set_defaults(run=commands.bench)
 
     one = sub.add_parser("aot", help="object code ahead of time (not there yet)")

@@ -32,25 +32,34 @@ def tour(output: Path, repeats: int, *, every_row: bool = False) -> int:
 def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
     source = session.source
     heading(f"{name}: module {source.name}")
-    print(f"{source.instruction_count()} instructions in {len(source.computations)} computations; parameters {session.signature.text}; "
-          f"result {source.result_shape().text_without_layout}")
+    print(
+        f"{source.instruction_count()} instructions in {len(source.computations)} computations; parameters {session.signature.text}; "
+        f"result {source.result_shape().text_without_layout}"
+    )
     seconds = ", ".join([f"{phase} {microseconds(value * 1e6)}" for phase, value in session.seconds.items()])
     print(f"compiled for {session.backend}: {seconds}")
 
     heading("Passes that changed the module")
     steps = session.trace.steps
-    rows = [(s.index, s.path[-1], s.name, s.instructions_before, s.instructions_after, s.rewrites, s.seconds * 1e3) for s in steps if s.changed]
+    rows = [
+        (s.index, s.path[-1], s.name, s.instructions_before, s.instructions_after, s.rewrites, s.seconds * 1e3) for s in steps if s.changed
+    ]
     print_table(["#", "pipeline", "pass", "before", "after", "rules", "ms"], rows)
     print(f"({len(steps) - len(rows)} of {len(steps)} passes changed nothing)")
 
     heading("Fusion decisions")
     frame = session.decisions("fusion")
     counts = frame[frame["verdict"] == "refused"]["code"].value_counts()
-    print(f"{(frame['verdict'] == 'accepted').sum()} accepted, {(frame['verdict'] == 'refused').sum()} refused: "
-          + ", ".join([f"{code} ({count})" for code, count in counts.items()]))
+    print(
+        f"{(frame['verdict'] == 'accepted').sum()} accepted, {(frame['verdict'] == 'refused').sum()} refused: "
+        + ", ".join([f"{code} ({count})" for code, count in counts.items()])
+    )
     refused = frame[frame["verdict"] == "refused"]
-    print_table(["producer", "consumer", "code", "why"],
-                [(row["subjects"][0], row["subjects"][-1], row["code"], row["message"]) for row in refused.to_dict("records")], limit=limit)
+    print_table(
+        ["producer", "consumer", "code", "why"],
+        [(row["subjects"][0], row["subjects"][-1], row["code"], row["message"]) for row in refused.to_dict("records")],
+        limit=limit,
+    )
 
     heading("Kernels")
     print_frame(session.kernels, ["kernel", "opcode", "runs_on", "code", "line"], limit=limit)
@@ -63,8 +72,10 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
     arguments = random_arguments(source)
     leaves = session.signature.leaves(arguments)
     error, fine = largest_error(flatten_value(evaluate(source, *leaves)), session.executable.execute(leaves))
-    print(f"random arguments (seed 0): the result {'agrees with' if fine else 'DIFFERS FROM'} the numpy evaluator's "
-          f"(largest error {error:.2g} of the largest value)")
+    print(
+        f"random arguments (seed 0): the result {'agrees with' if fine else 'DIFFERS FROM'} the numpy evaluator's "
+        f"(largest error {error:.2g} of the largest value)"
+    )
     profile = session.profile(*arguments, repeats=repeats)
     print_frame(profile, _TIMES, limit=limit)
     print(f"({profile.attrs['note']})")

@@ -37,7 +37,7 @@ class Signature:
                 where = f"%{p.name}" + (f" element {{{','.join(map(str, index))}}}" if index else "")
                 self.leaf_names.append(f"parameter {p.payload} ({where})")
                 self.leaf_shapes.append(leaf)
-        self._plain = all([shape.is_array for shape in self.shapes])
+        self._plain = all(shape.is_array for shape in self.shapes)
 
     @property
     def text(self) -> str:
@@ -47,8 +47,11 @@ class Signature:
     def leaves(self, arguments: Sequence[Any]) -> list[Array]:
         """One array per leaf, checked. Tuple parameters take tuples; all leaves in order are accepted too."""
         if len(arguments) != len(self.shapes) and len(arguments) != len(self.leaf_shapes):
-            raise ArgumentError(f"{self.module_name} takes {len(self.shapes)} argument{'s' if len(self.shapes) != 1 else ''} "
-                                f"({self.text}), got {len(arguments)}", "pass one array per parameter, in this order")
+            raise ArgumentError(
+                f"{self.module_name} takes {len(self.shapes)} argument{'s' if len(self.shapes) != 1 else ''} "
+                f"({self.text}), got {len(arguments)}",
+                "pass one array per parameter, in this order",
+            )
         flat: list[Any]
         if self._plain or len(arguments) != len(self.shapes):
             flat = list(arguments)
@@ -71,8 +74,10 @@ def _unpack(name: str, shape: Shape, value: Any, flat: list[Any]) -> None:
         return
     if not isinstance(value, tuple | list) or len(value) != len(shape.tuple_shapes):
         got = f"{len(value)} elements" if isinstance(value, tuple | list) else type(value).__name__
-        raise ArgumentError(f"parameter %{name} is a tuple of {len(shape.tuple_shapes)} ({shape.text_without_layout}), got {got}",
-                            "pass a tuple with one entry per element")
+        raise ArgumentError(
+            f"parameter %{name} is a tuple of {len(shape.tuple_shapes)} ({shape.text_without_layout}), got {got}",
+            "pass a tuple with one entry per element",
+        )
     for number, (part, item) in enumerate(zip(shape.tuple_shapes, value, strict=True)):
         _unpack(f"{name} element {number}", part, item, flat)
 
@@ -92,10 +97,14 @@ def _leaf(name: str, shape: Shape, value: Any) -> Array:
     if array.dtype == wanted and array.shape == shape.dimensions:
         return array
     if array.dtype != wanted:
-        raise ArgumentError(f"{name} is {shape.text_without_layout}, so it wants dtype {wanted}; got {array.dtype}{list(array.shape)}",
-                            f"convert the argument: array.astype({str(wanted)!r})")
-    raise ArgumentError(f"{name} is {shape.text_without_layout}, so it wants dimensions {list(shape.dimensions)}; got {list(array.shape)}",
-                        "reshape the argument, or compile the module for its shape")
+        raise ArgumentError(
+            f"{name} is {shape.text_without_layout}, so it wants dtype {wanted}; got {array.dtype}{list(array.shape)}",
+            f"convert the argument: array.astype({str(wanted)!r})",
+        )
+    raise ArgumentError(
+        f"{name} is {shape.text_without_layout}, so it wants dimensions {list(shape.dimensions)}; got {list(array.shape)}",
+        "reshape the argument, or compile the module for its shape",
+    )
 
 
 def _pack(shape: Shape, leaves: Iterator[Array]) -> Any:
@@ -160,5 +169,11 @@ def largest_error(reference: Sequence[Array], values: Sequence[Array]) -> tuple[
     return worst, good
 
 
-_TOLERANCES = {"float64": (1e-9, 1e-11), "complex128": (1e-9, 1e-11), "float32": (1e-3, 1e-4), "complex64": (1e-3, 1e-4),
-               "float16": (1e-2, 5e-3), "bfloat16": (2e-2, 1e-2)}
+_TOLERANCES = {
+    "float64": (1e-9, 1e-11),
+    "complex128": (1e-9, 1e-11),
+    "float32": (1e-3, 1e-4),
+    "complex64": (1e-3, 1e-4),
+    "float16": (1e-2, 5e-3),
+    "bfloat16": (2e-2, 1e-2),
+}

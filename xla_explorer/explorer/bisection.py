@@ -31,7 +31,8 @@ class BisectionResult:
 
     def __str__(self) -> str:
         if self.step is None:
-            return f"every pass keeps the value, and the compiled program agrees (largest error {self.error:.2g}, {self.evaluations} evaluations)"
+            counted = f"largest error {self.error:.2g}, {self.evaluations} evaluations"
+            return f"every pass keeps the value, and the compiled program agrees ({counted})"
         if self.step < 0:
             return f"every pass keeps the value; the generated code of {self.pass_name} differs (largest error {self.error:.2g})"
         text = f"pass {self.step}, {self.pass_name}, is the first after which the value differs (largest error {self.error:.2g})"
@@ -92,8 +93,9 @@ def _first_rewrite(session: Session, index: int, error_of: Any) -> tuple[int | N
 
     def run(limit: int) -> Any:
         again = make_pass(step.name, **step.options)
-        return run_passes(session.trace.before(index), again, "decisions", control=PassControl(rewrite_limit=limit), in_place=True,
-                          keep_errors=True)
+        return run_passes(
+            session.trace.before(index), again, "decisions", control=PassControl(rewrite_limit=limit), in_place=True, keep_errors=True
+        )
 
     low, high = 1, step.rewrites
     if error_of(run(high).module)[1]:

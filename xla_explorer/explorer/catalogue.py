@@ -23,7 +23,13 @@ def passes() -> pandas.DataFrame:
     for cls, known in names.items():
         options = {field.name: field.default for field in dataclasses.fields(cls)}
         text = " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
-        rows.append({"pass": cls.name, "also": ", ".join([name for name in known if name != cls.name]),
-                     "options": ", ".join([f"{key}={value}" for key, value in options.items()]), "summary": text})
+        rows.append(
+            {
+                "pass": cls.name,
+                "also": ", ".join([name for name in known if name != cls.name]),
+                "options": ", ".join([f"{key}={value}" for key, value in options.items()]),
+                "summary": text,
+            }
+        )
     frame = wide_frame(rows, ["pass", "also", "options", "summary"])
     return frame.sort_values("pass", ignore_index=True)

@@ -52,12 +52,15 @@ class Comparison:
 
 def compare_sessions(left: Session, right: Session, arrays: Sequence[Any] = (), repeats: int = 20) -> Comparison:
     """See `Session.compare`. With arrays the two are timed in turns, run by run, and their values compared with the evaluator's."""
-    rows: list[Row] = [("backend", left.backend, right.backend), ("passes", len(left.trace), len(right.trace)),
-                       ("instructions", left.module.instruction_count(), right.module.instruction_count()),
-                       ("kernels", len(left.program_steps), len(right.program_steps)),
-                       ("bytes accessed (estimate)", int(module_cost(left.module).bytes_accessed), int(module_cost(right.module).bytes_accessed)),
-                       ("flops (estimate)", int(module_cost(left.module).flops), int(module_cost(right.module).flops)),
-                       ("compile ms", sum(left.seconds.values()) * 1e3, sum(right.seconds.values()) * 1e3)]
+    rows: list[Row] = [
+        ("backend", left.backend, right.backend),
+        ("passes", len(left.trace), len(right.trace)),
+        ("instructions", left.module.instruction_count(), right.module.instruction_count()),
+        ("kernels", len(left.program_steps), len(right.program_steps)),
+        ("bytes accessed (estimate)", int(module_cost(left.module).bytes_accessed), int(module_cost(right.module).bytes_accessed)),
+        ("flops (estimate)", int(module_cost(left.module).flops), int(module_cost(right.module).flops)),
+        ("compile ms", sum(left.seconds.values()) * 1e3, sum(right.seconds.values()) * 1e3),
+    ]
     if left.result is not None and right.result is not None and left.result.buffers is not None and right.result.buffers is not None:
         rows.append(("arena bytes", left.buffers.peak_bytes, right.buffers.peak_bytes))
     if arrays:
@@ -69,8 +72,13 @@ def compare_sessions(left: Session, right: Session, arrays: Sequence[Any] = (), 
         rows += [("median us", a, b), ("iqr us", ia, ib), ("n", repeats, repeats)]
         leaves = left.signature.leaves(arrays)
         want = flatten_value(evaluate(left.source, *leaves))
-        rows.append(("largest error against the evaluator", largest_error(want, left.executable.execute(leaves))[0],
-                     largest_error(want, right.executable.execute(leaves))[0]))
+        rows.append(
+            (
+                "largest error against the evaluator",
+                largest_error(want, left.executable.execute(leaves))[0],
+                largest_error(want, right.executable.execute(leaves))[0],
+            )
+        )
     return Comparison(left, right, rows, _changed(left, right))
 
 
@@ -80,11 +88,16 @@ def _changed(left: Session, right: Session) -> list[tuple[str, str, str, str]]:
         return {(r.producer_name, r.consumer_name): r.verdict + (f" ({r.code})" if r.code else "") for r in rows}
 
     a, b = verdicts(left), verdicts(right)
-    return [(f"%{pair[0]}", f"%{pair[1]}", a.get(pair, "not asked"), b.get(pair, "not asked"))
-            for pair in dict.fromkeys([*a, *b]) if a.get(pair) != b.get(pair)]
+    return [
+        (f"%{pair[0]}", f"%{pair[1]}", a.get(pair, "not asked"), b.get(pair, "not asked"))
+        for pair in dict.fromkeys([*a, *b])
+        if a.get(pair) != b.get(pair)
+    ]
 
 
-def compare(module: Any, backends: Sequence[str] = ("cpu", "interpreter"), *arrays: Any, repeats: int = 10, passes: Any = "default") -> pandas.DataFrame:
+def compare(
+    module: Any, backends: Sequence[str] = ("cpu", "interpreter"), *arrays: Any, repeats: int = 10, passes: Any = "default"
+) -> pandas.DataFrame:
     """One table: for each backend a row for the whole program and one for each kernel.
 
     Columns: backend, those of `Session.profile`, max_error (largest error of the results over the largest value, against the evaluator, on

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassContext
 from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, fusion_checklist, plan_fusions
-from xla_explorer.explorer.display import table_html, table_text
+from xla_explorer.explorer.display import table_html
 from xla_explorer.explorer.lineage import Lineage
 from xla_explorer.explorer.views.source import Check, DecisionRow
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -34,18 +34,30 @@ def decision_events(trace: PassTrace, kind: str | None = None) -> list[Event]:
     return [e for e in trace.journal.events if e.kind in ("allowed", "denied") and (kind is None or e.by == kind)]
 
 
-def decisions_frame(trace: PassTrace, lineage: Lineage, kind: str | None = None,
-                    further: Sequence[dict[str, Any]] = ()) -> pandas.DataFrame:
-    """One row a decision; columns `COLUMNS`. facts: dict; subjects: names with %, producer first."""
+def decisions_frame(
+    trace: PassTrace, lineage: Lineage, kind: str | None = None, further: Sequence[dict[str, Any]] = ()
+) -> pandas.DataFrame:
+    """One row a decision; columns `COLUMNS`. facts: dict; subjects: names with %, producer first.
+
+    step: how many passes had run, the deciding one included; `trace.at(step - 1)` is the module after it.
+    """
     from xla_explorer.explorer.wide_frame import wide_frame
 
     rows = []
     for event in decision_events(trace, kind):
         step = lineage.step_of(event)
-        rows.append({"verdict": _VERDICTS[event.kind], "kind": "rule" if kind == "rule" else event.by,
-                     "code": event.by if kind == "rule" and event.reason is None else event.reason.code if event.reason else "",
-                     "message": _message(event), "facts": _facts(event), "subjects": tuple([f"%{name}" for name in event.names]),
-                     "pass": trace.steps[step - 1].name if step else "", "step": step})
+        rows.append(
+            {
+                "verdict": _VERDICTS[event.kind],
+                "kind": "rule" if kind == "rule" else event.by,
+                "code": event.by if kind == "rule" and event.reason is None else event.reason.code if event.reason else "",
+                "message": _message(event),
+                "facts": _facts(event),
+                "subjects": tuple([f"%{name}" for name in event.names]),
+                "pass": trace.steps[step - 1].name if step else "",
+                "step": step,
+            }
+        )
     rows += [row for row in further if kind is None or row["kind"] == kind]
     return wide_frame(rows, COLUMNS)
 
@@ -65,18 +77,44 @@ def _message(event: Event) -> str:
     return ""
 
 
-def decision_rows(trace: PassTrace, lineage: Lineage, step: int | None = None) -> list[DecisionRow]:
-    """The decisions as the views draw them."""
+def checklists(trace: PassTrace, events: Sequence[Event]) -> dict[int, tuple[Check, ...]]:
+    """Event sequence number -> the policy's checks, where asking producer and consumer alone gives what was decided."""
+    before = {i.name: i for i in _before_fusion(trace).instructions()}
+    found = {}
+    for event in events:
+        if event.by == "fusion" and len(event.names) > 1 and event.names[0] in before and event.names[1] in before:
+            checks = _checks(before[event.names[0]], before[event.names[1]])
+            if checks and (event.kind == "denied") != all(check.ok for check in checks):
+                found[event.sequence] = tuple(checks)
+    return found
+
+
+def decision_rows(trace: PassTrace, lineage: Lineage, step: int | None = None, with_checks: int = 0) -> list[DecisionRow]:
+    """The decisions as the views draw them; with their checklists when there are at most `with_checks`."""
     rows = []
-    for event in decision_events(trace):
+    events = decision_events(trace)
+    checks = checklists(trace, events) if 0 < len(events) <= with_checks else {}
+    for event in events:
         where = lineage.step_of(event)
         if step is not None and where != step:
             continue
         names = event.names
-        rows.append(DecisionRow(
-            event.by, "accepted" if event.kind == "allowed" else "refused", event.reason.code if event.reason else "", _message(event),
-            _facts(event), event.subjects[0] if event.subjects else None, event.subjects[1] if len(event.subjects) > 1 else None,
-            names[0] if names else "", names[1] if len(names) > 1 else "", trace.steps[where - 1].name if where else "", where))
+        rows.append(
+            DecisionRow(
+                event.by,
+                "accepted" if event.kind == "allowed" else "refused",
+                event.reason.code if event.reason else "",
+                _message(event),
+                _facts(event),
+                event.subjects[0] if event.subjects else None,
+                event.subjects[1] if len(event.subjects) > 1 else None,
+                names[0] if names else "",
+                names[1] if len(names) > 1 else "",
+                trace.steps[where - 1].name if where else "",
+                where,
+                checks.get(event.sequence, ()),
+            )
+        )
     return rows
 
 
@@ -88,8 +126,20 @@ class Answer:
     check with its outcome.
     """
 
-    def __init__(self, kind: str, producer: str, consumer: str, *, refused: bool, code: str, message: str, facts: dict[str, Any],
-                 recorded: bool, source: str, checklist: Sequence[Check]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        producer: str,
+        consumer: str,
+        *,
+        refused: bool,
+        code: str,
+        message: str,
+        facts: dict[str, Any],
+        recorded: bool,
+        source: str,
+        checklist: Sequence[Check],
+    ) -> None:
         self.kind, self.producer, self.consumer = kind, producer, consumer
         self.refused, self.code, self.message, self.facts = refused, code, message, facts
         self.recorded, self.source, self.checklist = recorded, source, tuple(checklist)
@@ -101,8 +151,10 @@ class Answer:
             lines.append(f"  {self.code}: {self.message}")
             if self.code in FUSION_REASONS:
                 lines.append(f"  in general: {FUSION_REASONS[self.code]}")
-        lines += [f"  {'no ' if check.ok is False else 'ok '} {check.name}{': ' + check.message if check.message else ''}"
-                  for check in self.checklist]
+        lines += [
+            f"  {'no ' if check.ok is False else 'ok '} {check.name}{': ' + check.message if check.message else ''}"
+            for check in self.checklist
+        ]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -117,7 +169,9 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
     """Why a decision went as it went: the recorded one, else the policy's checks on the snapshot before the first fusion."""
     if kind != "fusion":
         kinds = sorted({e.by for e in decision_events(trace)} | {"fusion"})
-        raise XlaExplorerError(f"no policy answers to {kind!r}", f"choose from: {', '.join(kinds)}; buffers: session.buffers.why_not_shared")
+        raise XlaExplorerError(
+            f"no policy answers to {kind!r}", f"choose from: {', '.join(kinds)}; buffers: session.buffers.why_not_shared"
+        )
     source, target = _name(lineage, producer), _name(lineage, consumer)
     module = _before_fusion(trace)
     before = {i.name: i for i in module.instructions()}
@@ -126,12 +180,21 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
         if event.names[:2] == (source, target):
             refused = event.kind == "denied"
             step = lineage.step_of(event)
-            if not checks and event.reason is not None:
-                # The consumer stands for a whole fusion here, so the checks cannot be asked of the two alone.
-                checks = [Check(event.reason.code, False, event.reason.message)]
-            return Answer(kind, source, target, refused=refused, code=event.reason.code if event.reason else "",
-                          message=event.reason.message if event.reason else "", facts=_facts(event), recorded=True,
-                          source=f"recorded in step {step}, {trace.steps[step - 1].name}" if step else "recorded", checklist=checks)
+            if refused == all(check.ok for check in checks):
+                # The consumer stood for a whole fusion, so asking the two alone does not give what was decided.
+                checks = [Check(event.reason.code, False, event.reason.message)] if event.reason is not None else []
+            return Answer(
+                kind,
+                source,
+                target,
+                refused=refused,
+                code=event.reason.code if event.reason else "",
+                message=event.reason.message if event.reason else "",
+                facts=_facts(event),
+                recorded=True,
+                source=f"recorded in step {step}, {trace.steps[step - 1].name}" if step else "recorded",
+                checklist=checks,
+            )
     now_source, now_target = _present(lineage, source, before), _present(lineage, target, before)
     if (now_source, now_target) != (source, target) and now_source in before and now_target in before:
         answer = why_not(trace, lineage, kind, now_source, now_target)
@@ -140,22 +203,53 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
         return answer
     for name in (source, target):
         if name not in before:
-            raise XlaExplorerError(f"%{name} was not there before fusion and no decision about %{source} into %{target} was recorded",
-                                   f"session.history({name!r}) says where it came from")
-    event = _planned_again(module, source, target)
-    if event is not None and event.reason is not None:
-        return Answer(kind, source, target, refused=True, code=event.reason.code, message=event.reason.message, facts=_facts(event),
-                      recorded=False, source="asked again: the module before fusion planned anew",
-                      checklist=checks or [Check(event.reason.code, False, event.reason.message)])
+            raise XlaExplorerError(
+                f"%{name} was not there before fusion and no decision about %{source} into %{target} was recorded",
+                f"session.history({name!r}) says where it came from",
+            )
+    again = _planned_again(module, source, target)
+    if again is not None and again.reason is not None:
+        return Answer(
+            kind,
+            source,
+            target,
+            refused=True,
+            code=again.reason.code,
+            message=again.reason.message,
+            facts=_facts(again),
+            recorded=False,
+            source="asked again: the module before fusion planned anew",
+            checklist=checks or [Check(again.reason.code, False, again.reason.message)],
+        )
     first, second = before[source], before[target]
     asked = "asked again on the module before fusion, as if the consumer stood alone"
     if first not in second.operands:
         read = ", ".join([f"%{o.name}" for o in second.operands]) or "nothing"
-        return Answer(kind, source, target, refused=True, code="not-an-operand",
-                      message=f"%{target} does not read %{source}; it reads {read}", facts={}, recorded=False, source=asked, checklist=())
+        return Answer(
+            kind,
+            source,
+            target,
+            refused=True,
+            code="not-an-operand",
+            message=f"%{target} does not read %{source}; it reads {read}",
+            facts={},
+            recorded=False,
+            source=asked,
+            checklist=(),
+        )
     bad = next((c for c in checks if c.ok is False), None)
-    return Answer(kind, source, target, refused=bad is not None, code=bad.name if bad else "", message=bad.message if bad else "",
-                  facts={}, recorded=False, source=asked, checklist=checks)
+    return Answer(
+        kind,
+        source,
+        target,
+        refused=bad is not None,
+        code=bad.name if bad else "",
+        message=bad.message if bad else "",
+        facts={},
+        recorded=False,
+        source=asked,
+        checklist=checks,
+    )
 
 
 def _planned_again(module: HloModule, producer: str, consumer: str) -> Event | None:
@@ -169,8 +263,10 @@ def _planned_again(module: HloModule, producer: str, consumer: str) -> Event | N
 def _checks(producer: HloInstruction, consumer: HloInstruction) -> list[Check]:
     if producer not in consumer.operands:
         return []
-    return [Check(name if reason is None else reason.code, reason is None, reason.message if reason else "")
-            for name, reason in fusion_checklist(producer, consumer)]
+    return [
+        Check(name if reason is None else reason.code, reason is None, reason.message if reason else "")
+        for name, reason in fusion_checklist(producer, consumer)
+    ]
 
 
 def _name(lineage: Lineage, given: str | int) -> str:

@@ -60,7 +60,9 @@ class Svg:
 
 def pre_html(text: str) -> str:
     """Text as a scrollable block."""
-    return f'<pre style="font-size:12px;line-height:1.35;white-space:pre;overflow:auto;max-height:520px;text-align:left">{escape(text)}</pre>'
+    return (
+        f'<pre style="font-size:12px;line-height:1.35;white-space:pre;overflow:auto;max-height:520px;text-align:left">{escape(text)}</pre>'
+    )
 
 
 def diff_html(text: str) -> str:
@@ -81,7 +83,8 @@ def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
         notes.append(f"{len(rows) - limit} of {len(rows)} rows cut")
     tail = f"<p><i>{escape('; '.join(notes))}</i></p>" if notes else ""
     caption = f"<p><b>{escape(title)}</b></p>" if title else ""
-    return f"{caption}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{tail}"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'{caption}<div style="overflow-x:auto">{table}</div>{tail}'
 
 
 def _cell(value: Any) -> str:

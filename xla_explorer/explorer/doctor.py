@@ -13,11 +13,17 @@ from typing import NamedTuple
 from xla_explorer.backends.registry import backend_names, platform
 from xla_explorer.explorer.display import table_html, table_text
 
-_PACKAGES = (("llvmlite", "native code", ""), ("numpy", "arrays", ""), ("pandas", "tables", ""), ("ml_dtypes", "bf16, f8 and int4", ""),
-             ("jupyterlab", "notebooks", ""), ("anywidget", "the explorer widget", ""),
-             ("scipy-openblas32", "matrix products by a library", ""),
-             ("jax", "real XLA, import of JAX functions", 'pip install "xla-explorer[jax]"'),
-             ("cuda-bindings", "running on an NVIDIA GPU", 'pip install "xla-explorer[gpu]"'))
+_PACKAGES = (
+    ("llvmlite", "native code", ""),
+    ("numpy", "arrays", ""),
+    ("pandas", "tables", ""),
+    ("ml_dtypes", "bf16, f8 and int4", ""),
+    ("jupyterlab", "notebooks", ""),
+    ("anywidget", "the explorer widget", ""),
+    ("scipy-openblas32", "matrix products by a library", ""),
+    ("jax", "real XLA, import of JAX functions", 'pip install "xla-explorer[jax]"'),
+    ("cuda-bindings", "running on an NVIDIA GPU", 'pip install "xla-explorer[gpu]"'),
+)
 
 
 class Capability(NamedTuple):
@@ -61,6 +67,12 @@ def doctor() -> Diagnosis:
         else:
             found.append(Capability(f"backend {name}", "limited", reason.message))
     dot = shutil.which("dot")
-    found.append(Capability("graphviz dot", "ok" if dot else "missing", "optional second layout of graphs; our own needs no program",
-                            "" if dot else "apt-get install graphviz (or your system's equivalent)"))
+    found.append(
+        Capability(
+            "graphviz dot",
+            "ok" if dot else "missing",
+            "optional second layout of graphs; our own needs no program",
+            "" if dot else "apt-get install graphviz (or your system's equivalent)",
+        )
+    )
     return found

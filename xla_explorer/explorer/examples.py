@@ -22,8 +22,9 @@ def example_path(name: str) -> Path:
     for candidate in (here / "data" / file, root / "tests" / "data" / file, root / "notebooks" / file):
         if candidate.is_file():
             return candidate
-    raise XlaExplorerError(f"the file {file} is not in this installation",
-                           "install the package again: pip install --force-reinstall xla-explorer")
+    raise XlaExplorerError(
+        f"the file {file} is not in this installation", "install the package again: pip install --force-reinstall xla-explorer"
+    )
 
 
 def example(name: str = "attention") -> HloModule:

@@ -24,8 +24,18 @@ class Explanation:
     result; history: its life, a sentence a line; decisions: those that it took part in; code: stage -> the lines made from it.
     """
 
-    def __init__(self, name: str, definition: str, summary: str, line: str, state: str, history: Sequence[str],
-                 decisions: Sequence[DecisionRow], code: dict[str, list[str]], notes: Sequence[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        definition: str,
+        summary: str,
+        line: str,
+        state: str,
+        history: Sequence[str],
+        decisions: Sequence[DecisionRow],
+        code: dict[str, list[str]],
+        notes: Sequence[str],
+    ) -> None:
         self.name, self.definition, self.summary, self.line, self.state = name, definition, summary, line, state
         self.history, self.decisions, self.code, self.notes = list(history), list(decisions), code, list(notes)
 
@@ -51,9 +61,13 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        html = [f"<p><code>{escape(self.definition)}</code><br>{escape(self.summary)}<br>{escape(self.state)}"
-                + (f"<br>from {escape(self.line)}" if self.line else "") + "".join([f"<br>{escape(note)}" for note in self.notes]) + "</p>",
-                "<ol>" + "".join([f"<li>{escape(sentence)}</li>" for sentence in self.history]) + "</ol>"]
+        html = [
+            f"<p><code>{escape(self.definition)}</code><br>{escape(self.summary)}<br>{escape(self.state)}"
+            + (f"<br>from {escape(self.line)}" if self.line else "")
+            + "".join([f"<br>{escape(note)}" for note in self.notes])
+            + "</p>",
+            "<ol>" + "".join([f"<li>{escape(sentence)}</li>" for sentence in self.history]) + "</ol>",
+        ]
         if self.decisions:
             rows = [(r.verdict, f"%{r.producer_name} → %{r.consumer_name}", r.code, r.message) for r in self.decisions]
             html.append(table_html("Decisions", ["verdict", "producer → consumer", "code", "why"], rows))
@@ -97,5 +111,6 @@ def explain(session: Session, key: int) -> Explanation:
             lines = [line for line, origin in session.stage(stage_name).lines() if origin == key]
             if lines:
                 code[stage_name] = lines
-    return Explanation(name, definition, OPCODES[opcode.name].summary, session.source_line(key), state, session.trace.history(key), decisions,
-                       code, notes)
+    return Explanation(
+        name, definition, OPCODES[opcode.name].summary, session.source_line(key), state, session.trace.history(key), decisions, code, notes
+    )

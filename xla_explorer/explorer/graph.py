@@ -85,6 +85,7 @@ def graph(thing: Any, around: Any = None, radius: int = 2, *, engine: str = "own
     ids: list[int] = []
     if around is not None:
         ids = [module.find(getattr(around, "id", around)).id]
-    picture = snapshot_picture(module.snapshot(), computation=computation, around=ids, radius=radius if ids else None,
-                               title=computation or module.name)
+    picture = snapshot_picture(
+        module.snapshot(), computation=computation, around=ids, radius=radius if ids else None, title=computation or module.name
+    )
     return Graph(picture, ids[0] if ids else None, engine)

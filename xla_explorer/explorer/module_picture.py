@@ -19,9 +19,16 @@ BUDGET = 300
 WHOLE = 1000
 """Modules of at most so many instructions are drawn whole."""
 _KINDS: dict[Family, NodeKind] = {
-    Family.ELEMENTWISE: "elementwise", Family.DATA_MOVEMENT: "data-movement", Family.CONTRACTION: "contraction",
-    Family.REDUCTION: "reduction", Family.CONTROL_FLOW: "control-flow", Family.COLLECTIVE: "collective", Family.RANDOM: "custom",
-    Family.CUSTOM: "custom", Family.STRUCTURAL: "data-movement"}
+    Family.ELEMENTWISE: "elementwise",
+    Family.DATA_MOVEMENT: "data-movement",
+    Family.CONTRACTION: "contraction",
+    Family.REDUCTION: "reduction",
+    Family.CONTROL_FLOW: "control-flow",
+    Family.COLLECTIVE: "collective",
+    Family.RANDOM: "custom",
+    Family.CUSTOM: "custom",
+    Family.STRUCTURAL: "data-movement",
+}
 _REDUCERS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "product", "and": "all", "or": "any"}
 _ENTERED = frozenset({"fusion", "while", "conditional", "call"})
 _ROLES = {"while": ("condition", "body"), "call": ("called",)}
@@ -94,8 +101,9 @@ class _Drawing:
         """Nodes that an instruction takes with its inside open."""
         if record.opcode.name not in _ENTERED or depth > 6:
             return 1
-        return 1 + sum([self.size(r, depth + 1) for key in record.called if key in self.computations
-                        for r in self.computations[key].instructions])
+        return 1 + sum(
+            [self.size(r, depth + 1) for key in record.called if key in self.computations for r in self.computations[key].instructions]
+        )
 
     def computation(self, computation: ComputationRecord, group: str | None, keep: set[int] | None, room: int) -> None:
         """Draw the instructions of a computation that are in `keep` (None: all)."""
@@ -138,8 +146,17 @@ class _Drawing:
             hidden = self.size(record) - 1
             self.hidden += hidden
             lines.append(f"{hidden} instructions inside not drawn")
-        self.nodes.append(PictureNode(record.id, node_label(record, self.computations), record.shape.text_without_layout, node_kind(record),
-                                      group, record.name, tuple(lines)))
+        self.nodes.append(
+            PictureNode(
+                record.id,
+                node_label(record, self.computations),
+                record.shape.text_without_layout,
+                node_kind(record),
+                group,
+                record.name,
+                tuple(lines),
+            )
+        )
 
     def decisions(self) -> None:
         """Edges of accepted and refused fusions whose two ends are drawn."""
@@ -150,9 +167,18 @@ class _Drawing:
                 self.edges.append(PictureEdge(producer, consumer, kind, 0, label))
 
 
-def snapshot_picture(snapshot: ModuleSnapshot, *, computation: str | None = None, around: Sequence[int] = (), radius: int | None = None,
-                     budget: int | None = None, refused: RefusedEdges | None = None, accepted: Iterable[tuple[int, int]] = (),
-                     title: str = "", fold: bool = True) -> PictureGraph:
+def snapshot_picture(
+    snapshot: ModuleSnapshot,
+    *,
+    computation: str | None = None,
+    around: Sequence[int] = (),
+    radius: int | None = None,
+    budget: int | None = None,
+    refused: RefusedEdges | None = None,
+    accepted: Iterable[tuple[int, int]] = (),
+    title: str = "",
+    fold: bool = True,
+) -> PictureGraph:
     """The picture of a module, or of one of its computations.
 
     around: instruction ids to grow from; with a radius only what is at most so many edges away is drawn, else the nearest `budget`

@@ -13,8 +13,10 @@ class NotYetError(XlaExplorerError, NotImplementedError):
 
 def aot(module: Any, triple: str = "", cpu: str | None = None, features: str | None = None) -> NoReturn:
     """Ahead-of-time object code with a C header. Always NotYetError in this version."""
-    raise NotYetError("xe.aot is not there yet: this version compiles for the machine that it runs on",
-                      "session.assembly() shows the native code of this machine")
+    raise NotYetError(
+        "xe.aot is not there yet: this version compiles for the machine that it runs on",
+        "session.assembly() shows the native code of this machine",
+    )
 
 
 def sweep(modules: Any, options: Any, executor: Any = None) -> NoReturn:
@@ -24,5 +26,4 @@ def sweep(modules: Any, options: Any, executor: Any = None) -> NoReturn:
 
 def from_jax(function: Any, *args_or_specs: Any) -> NoReturn:
     """A module from a JAX function. Always NotYetError in this version."""
-    raise NotYetError("xe.from_jax is not there yet",
-                      "xe.parse_hlo(jax.jit(f).lower(*args).as_text('hlo')) reads the same module")
+    raise NotYetError("xe.from_jax is not there yet", "xe.parse_hlo(jax.jit(f).lower(*args).as_text('hlo')) reads the same module")

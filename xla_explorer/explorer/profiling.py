@@ -42,8 +42,10 @@ class Timing:
     def __repr__(self) -> str:
         load = f", load average {self.load:.1f}" if self.load is not None else ""
         noisy = " NOISY:" if self.iqr_us > 0.3 * self.median_us else ""
-        return (f"{self.name} on {self.backend}:{noisy} {microseconds(self.median_us)} median, {microseconds(self.iqr_us)} iqr "
-                f"(n {self.n}, 1 warm-up, calls return when done{load})")
+        return (
+            f"{self.name} on {self.backend}:{noisy} {microseconds(self.median_us)} median, {microseconds(self.iqr_us)} iqr "
+            f"(n {self.n}, 1 warm-up, calls return when done{load})"
+        )
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>"}
@@ -140,15 +142,38 @@ def _kernel_row(session: Session, timing: KernelTiming, cost: Cost, limits: Any)
     step, calls = timing.step, max(timing.calls, 1)
     median, iqr = spread([sample * calls for sample in timing.samples_us]) if timing.samples_us else (float("nan"), float("nan"))
     runs_on = "evaluator (not compiled)" if step.runs_on == "evaluator" else step.runs_on
-    return _row(f"%{step.name}", step.opcode, runs_on, len(timing.samples_us), median, iqr, cost.times(calls), limits,
-                session.source_line(step.instruction), step.instruction)
+    return _row(
+        f"%{step.name}",
+        step.opcode,
+        runs_on,
+        len(timing.samples_us),
+        median,
+        iqr,
+        cost.times(calls),
+        limits,
+        session.source_line(step.instruction),
+        step.instruction,
+    )
 
 
-def _row(kernel: str, opcode: str, runs_on: str, n: int, median: float, iqr: float, cost: Cost, limits: Any, line: str,
-         instruction: int | None) -> dict[str, Any]:
+def _row(
+    kernel: str, opcode: str, runs_on: str, n: int, median: float, iqr: float, cost: Cost, limits: Any, line: str, instruction: int | None
+) -> dict[str, Any]:
     moved, flops = int(cost.bytes_accessed), int(cost.flops + cost.transcendentals)
     share = None
     if limits is not None and median > 0 and (moved or flops):
         share = limits.roofline_share(median / 1e6, flops, moved)
-    return {"kernel": kernel, "opcode": opcode, "runs_on": runs_on, "n": n, "median_us": median, "iqr_us": iqr, "bytes": moved, "flops": flops,
-            "GB/s": moved / median / 1e3 if median > 0 else None, "roofline_share": share, "line": line, "instruction": instruction}
+    return {
+        "kernel": kernel,
+        "opcode": opcode,
+        "runs_on": runs_on,
+        "n": n,
+        "median_us": median,
+        "iqr_us": iqr,
+        "bytes": moved,
+        "flops": flops,
+        "GB/s": moved / median / 1e3 if median > 0 else None,
+        "roofline_share": share,
+        "line": line,
+        "instruction": instruction,
+    }

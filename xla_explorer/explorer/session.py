@@ -42,8 +42,10 @@ class CompileFailedError(XlaExplorerError):
 
     def __init__(self, session: Session) -> None:
         problem = session.error
-        super().__init__(f"compiling {session.source.name} for {session.backend} failed in {session.failed_phase}: "
-                         f"{type(problem).__name__}: {problem}", "the .session of this error shows every step before")
+        super().__init__(
+            f"compiling {session.source.name} for {session.backend} failed in {session.failed_phase}: {type(problem).__name__}: {problem}",
+            "the .session of this error shows every step before",
+        )
         self.session = session
 
 
@@ -54,8 +56,17 @@ class Session:
     None. seconds: compile time by phase.
     """
 
-    def __init__(self, source: HloModule, backend: str, options: CompileOptions, trace: PassTrace, result: CompileResult | None,
-                 error: BaseException | None, failed_phase: str, seconds: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        source: HloModule,
+        backend: str,
+        options: CompileOptions,
+        trace: PassTrace,
+        result: CompileResult | None,
+        error: BaseException | None,
+        failed_phase: str,
+        seconds: Mapping[str, float],
+    ) -> None:
         self.source, self.backend, self.options = source, backend, options
         self.trace = Trace(trace)
         self.result, self.error, self.failed_phase, self.seconds = result, error, failed_phase, dict(seconds)
@@ -74,8 +85,10 @@ class Session:
         assert self.result is not None
         if self.result.executable is None:
             why = self.result.why_not
-            raise XlaExplorerError(f"{self.backend} cannot run here: {why.message if why else 'it only compiles'}",
-                                   f"session.stages has what it made: {', '.join(self.stages)}")
+            raise XlaExplorerError(
+                f"{self.backend} cannot run here: {why.message if why else 'it only compiles'}",
+                f"session.stages has what it made: {', '.join(self.stages)}",
+            )
         return self.result.executable
 
     def __call__(self, *arrays: Any) -> Any:
@@ -141,9 +154,18 @@ class Session:
         """A row a step of the program: kernel, opcode, runs_on, code and message of the reason where it is no native code, line."""
         from xla_explorer.explorer.wide_frame import wide_frame
 
-        rows = [{"kernel": f"%{s.name}", "opcode": s.opcode, "runs_on": s.runs_on, "code": s.reason.code if s.reason else "",
-                 "reason": s.reason.message if s.reason else "", "line": self.source_line(s.instruction), "instruction": s.instruction}
-                for s in self.program_steps]
+        rows = [
+            {
+                "kernel": f"%{s.name}",
+                "opcode": s.opcode,
+                "runs_on": s.runs_on,
+                "code": s.reason.code if s.reason else "",
+                "reason": s.reason.message if s.reason else "",
+                "line": self.source_line(s.instruction),
+                "instruction": s.instruction,
+            }
+            for s in self.program_steps
+        ]
         return wide_frame(rows, ["kernel", "opcode", "runs_on", "code", "reason", "line", "instruction"])
 
     @property
@@ -170,9 +192,20 @@ class Session:
         return decisions_frame(self.trace.passes, self.trace.lineage, kind, self._native_code_rows())
 
     def _native_code_rows(self) -> list[dict[str, Any]]:
-        return [{"verdict": "refused" if s.runs_on == "evaluator" else "accepted", "kind": "native-code", "code": s.reason.code,
-                 "message": s.reason.message, "facts": dict(s.reason.facts), "subjects": (f"%{s.name}",), "pass": self.backend, "step": None}
-                for s in self.program_steps if s.reason is not None]
+        return [
+            {
+                "verdict": "refused" if s.runs_on == "evaluator" else "accepted",
+                "kind": "native-code",
+                "code": s.reason.code,
+                "message": s.reason.message,
+                "facts": dict(s.reason.facts),
+                "subjects": (f"%{s.name}",),
+                "pass": self.backend,
+                "step": None,
+            }
+            for s in self.program_steps
+            if s.reason is not None
+        ]
 
     def why_not(self, kind: str, producer: str | int, consumer: str | int) -> Answer:
         """Why two things were not fused (or were): the recorded decision, else the same checks asked again before fusion.
@@ -206,7 +239,9 @@ class Session:
             import difflib
 
             near = difflib.get_close_matches(str(name_or_id).lstrip("%"), list(names), 3)
-            raise XlaExplorerError(f"no instruction was ever named {name_or_id}", f"near: {', '.join('%' + n for n in near)}" if near else "")
+            raise XlaExplorerError(
+                f"no instruction was ever named {name_or_id}", f"near: {', '.join('%' + n for n in near)}" if near else ""
+            )
         return key
 
     def source_line(self, instruction: str | int | HloInstruction) -> str:
@@ -245,8 +280,15 @@ class Session:
         What is illegal stays refused. Compare with `.compare(session)`.
         """
         control = PassControl({"fusion": [_pair(p) for p in fuse]}, {"fusion": [_pair(p) for p in forbid]}, skip_rules)
-        return compile(self.source, backend=self.backend, passes=self.options.passes, journal=self.options.journal,
-                       threads=self.options.threads, verify=False, control=control)
+        return compile(
+            self.source,
+            backend=self.backend,
+            passes=self.options.passes,
+            journal=self.options.journal,
+            threads=self.options.threads,
+            verify=False,
+            control=control,
+        )
 
     def compare(self, other: Session, *arrays: Any, repeats: int = 20) -> Comparison:
         """This session beside another: kernels, bytes, decisions that differ; with arrays also times and values."""
@@ -318,7 +360,10 @@ class Session:
     def __repr__(self) -> str:
         steps = self.trace.steps
         changed = len([s for s in steps if s.changed])
-        parts = [f"{len(steps)} passes, {changed} changed it", f"{self.source.instruction_count()} -> {self.module.instruction_count()} instructions"]
+        parts = [
+            f"{len(steps)} passes, {changed} changed it",
+            f"{self.source.instruction_count()} -> {self.module.instruction_count()} instructions",
+        ]
         if self.program_steps:
             parts.append(f"{len(self.program_steps)} kernels")
             slow = len([s for s in self.program_steps if s.runs_on == "evaluator"])
@@ -343,9 +388,21 @@ def _pair(given: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([getattr(part, "name", part) for part in given])
 
 
-def compile(module: Any, backend: str = "cpu", passes: Any = "default", journal: str = "decisions", threads: int | None = None, *,
-            verify: bool = True, check_passes: bool = False, cache: bool = True, control: PassControl | None = None,
-            keep_errors: bool = False, filename: str | None = None, **backend_options: Any) -> Session:
+def compile(
+    module: Any,
+    backend: str = "cpu",
+    passes: Any = "default",
+    journal: str = "decisions",
+    threads: int | None = None,
+    *,
+    verify: bool = True,
+    check_passes: bool = False,
+    cache: bool = True,
+    control: PassControl | None = None,
+    keep_errors: bool = False,
+    filename: str | None = None,
+    **backend_options: Any,
+) -> Session:
     """Compile a module (or HLO text, or a traced function) and keep everything that happened.
 
     backend: `cpu`, `gpu`, `interpreter` or a plug-in's name. passes: `default`, `none`, or a pipeline string. journal: off, passes,
@@ -383,4 +440,3 @@ def compile(module: Any, backend: str = "cpu", passes: Any = "default", journal:
     if error is not None and not keep_errors:
         raise CompileFailedError(session) from error
     return session
-

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.trace import Trace
 
 MOST_PANE_LINES = 5_000
+MOST_CHECKLISTS = 300
+"""Decisions of a compile that makes more are shown without the policy's checklist; `why_not` has it."""
 MOST_LINES_FOR_PTX = 2_000
 """Modules of more instructions are not compiled for a second backend just to be looked at."""
 
@@ -36,9 +38,13 @@ class TraceSource:
 
     def summary(self) -> Mapping[str, str | float | int]:
         trace = self.trace
-        return {"passes": len(trace.steps), "changed": len([s for s in trace.steps if s.changed]),
-                "instructions_before": trace.snapshot(0).instruction_count(), "instructions_after": trace.module.instruction_count(),
-                "compile_seconds": trace.seconds}
+        return {
+            "passes": len(trace.steps),
+            "changed": len([s for s in trace.steps if s.changed]),
+            "instructions_before": trace.snapshot(0).instruction_count(),
+            "instructions_after": trace.module.instruction_count(),
+            "compile_seconds": trace.seconds,
+        }
 
     def steps(self) -> Sequence[StepRow]:
         if self._steps is None:
@@ -49,8 +55,19 @@ class TraceSource:
             rule_book()
             self.trace.warm()
             for s in self.trace.steps:
-                rows.append(StepRow(s.index + 1, s.path[-1] if s.path else "", s.name, s.changed, s.seconds, s.instructions_before,
-                                    s.instructions_after, max(s.rewrites, applied.get(s.index + 1, 0)), s.error))
+                rows.append(
+                    StepRow(
+                        s.index + 1,
+                        s.path[-1] if s.path else "",
+                        s.name,
+                        s.changed,
+                        s.seconds,
+                        s.instructions_before,
+                        s.instructions_after,
+                        max(s.rewrites, applied.get(s.index + 1, 0)),
+                        s.error,
+                    )
+                )
             self._steps = rows
         return self._steps
 
@@ -77,8 +94,18 @@ class TraceSource:
         for e in self._rule_events.get(step, ()):
             sentence, location = book.get(e.by, ("", ""))
             made = tuple(dict.fromkeys([*e.subjects[1:], *((e.facts or {}).get("created") or ())]))
-            rows.append(RewriteRow(e.by, e.kind, e.subjects[0] if e.subjects else None, made, sentence, location,
-                                   e.names[0] if e.names else "", str(e.reason) if e.reason else ""))
+            rows.append(
+                RewriteRow(
+                    e.by,
+                    e.kind,
+                    e.subjects[0] if e.subjects else None,
+                    made,
+                    sentence,
+                    location,
+                    e.names[0] if e.names else "",
+                    str(e.reason) if e.reason else "",
+                )
+            )
         return rows
 
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
@@ -88,7 +115,11 @@ class TraceSource:
         return [TextLine(text, key) for text, key in self.trace.lines(step)]
 
     def decisions(self, step: int | None = None) -> Sequence[DecisionRow]:
-        return decision_rows(self.trace.passes, self.trace.lineage, step)
+        return self._decisions if step is None else [row for row in self._decisions if row.step == step]
+
+    @cached_property
+    def _decisions(self) -> list[DecisionRow]:
+        return decision_rows(self.trace.passes, self.trace.lineage, with_checks=MOST_CHECKLISTS)
 
     def panes(self) -> Sequence[CodePane]:
         return [CodePane("hlo", self.text(len(self.trace.steps)), "xla_explorer passes")]
@@ -114,8 +145,11 @@ class SessionSource(TraceSource):
 
     def summary(self) -> Mapping[str, str | float | int]:
         session = self.session
-        found: dict[str, str | float | int] = {"backend": session.backend, **super().summary(),
-                                               "compile_seconds": sum(session.seconds.values())}
+        found: dict[str, str | float | int] = {
+            "backend": session.backend,
+            **super().summary(),
+            "compile_seconds": sum(session.seconds.values()),
+        }
         if session.program_steps:
             found["kernels_after"] = len(session.program_steps)
             slow = len([s for s in session.program_steps if s.runs_on == "evaluator"])
@@ -137,8 +171,19 @@ class SessionSource(TraceSource):
         error = self.session.error
         if error is not None and not any(row.error for row in rows):
             last = rows[-1]
-            rows.append(StepRow(len(rows), "backend", self.session.backend, False, 0.0, last.instructions_after, last.instructions_after, 0,
-                                f"{type(error).__name__}: {error}"))
+            rows.append(
+                StepRow(
+                    len(rows),
+                    "backend",
+                    self.session.backend,
+                    False,
+                    0.0,
+                    last.instructions_after,
+                    last.instructions_after,
+                    0,
+                    f"{type(error).__name__}: {error}",
+                )
+            )
         return rows
 
     def _known(self, step: int) -> int:
@@ -226,10 +271,24 @@ class SessionSource(TraceSource):
             whole = row["kernel"] == WHOLE_PROGRAM
             slow = str(row["runs_on"]).startswith("evaluator") or row["runs_on"] == "interpreter"
             key = row["instruction"]
-            rows.append(TimingRow(row["kernel"], row["opcode"], int(row["n"]), _number(row["median_us"]), _number(row["iqr_us"]),
-                                  int(row["bytes"]), int(row["flops"]), _number(row["GB/s"]),
-                                  None if whole else float(row["median_us"]) / total, row["line"], "evaluator" if slow else "native",
-                                  None if key is None or key != key else int(key), _number(row["roofline_share"]), ("bytes", "flops")))
+            rows.append(
+                TimingRow(
+                    row["kernel"],
+                    row["opcode"],
+                    int(row["n"]),
+                    _number(row["median_us"]),
+                    _number(row["iqr_us"]),
+                    int(row["bytes"]),
+                    int(row["flops"]),
+                    _number(row["GB/s"]),
+                    None if whole else float(row["median_us"]) / total,
+                    row["line"],
+                    "evaluator" if slow else "native",
+                    None if key is None or key != key else int(key),
+                    _number(row["roofline_share"]),
+                    ("bytes", "flops"),
+                )
+            )
         return rows
 
 
@@ -242,4 +301,3 @@ def _cut(name: str, lines: Sequence[TextLine], producer: str, note: str) -> Code
         cut = f"{len(lines) - MOST_PANE_LINES} of {len(lines)} lines cut; session.stage({name!r}).text has all"
         return CodePane(name, lines[:MOST_PANE_LINES], producer, "; ".join(filter(None, [note, cut])))
     return CodePane(name, lines, producer, note)
-

@@ -52,7 +52,9 @@ class SideBySide:
                 body = pre_html("\n".join(lines[:MOST_LINES])) if lines else "<i>none</i>"
                 parts.append(f'<td style="text-align:left;vertical-align:top;width:{width}%"><b>{escape(name)}</b>{body}{note}</td>')
             place = f" <i>{escape(kernel.line)}</i>" if kernel.line else ""
-            html.append(f'<p><b>%{escape(kernel.name)}</b>{place}</p><table style="width:100%;table-layout:fixed"><tr>{"".join(parts)}</tr></table>')
+            html.append(
+                f'<p><b>%{escape(kernel.name)}</b>{place}</p><table style="width:100%;table-layout:fixed"><tr>{"".join(parts)}</tr></table>'
+            )
         if len(self.kernels) > MOST_KERNELS:
             html.append(f"<p><i>{len(self.kernels) - MOST_KERNELS} more kernels: .kernels</i></p>")
         return {"text/plain": repr(self), "text/html": "".join(html)}

@@ -137,8 +137,15 @@ class Trace:
             difference = self.changed_ids(step)
             focus = sorted(difference.added | difference.changed)[:24] if difference is not None else ()
         refused, accepted = self._fusion_edges(step)
-        return snapshot_picture(self.snapshot(step), computation=computation, around=focus, radius=radius, refused=refused, accepted=accepted,
-                                title=f"{self.module.name} after {name}" if step else f"{self.module.name} as written")
+        return snapshot_picture(
+            self.snapshot(step),
+            computation=computation,
+            around=focus,
+            radius=radius,
+            refused=refused,
+            accepted=accepted,
+            title=f"{self.module.name} after {name}" if step else f"{self.module.name} as written",
+        )
 
     def _fusion_edges(self, step: int) -> tuple[dict[tuple[int, int], str], list[tuple[int, int]]]:
         refused: dict[tuple[int, int], str] = {}
@@ -211,15 +218,22 @@ class Trace:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         telling = [s for s in self.steps if s.changed or s.error]
-        rows = [(s.index, s.pipeline, s.name, s.instructions_before, s.instructions_after, s.rewrites, s.seconds * 1e3, s.error or "")
-                for s in telling]
-        html = table_html(repr(self)[1:-1], ["pass", "pipeline", "name", "before", "after", "rules applied", "ms", "error"], rows,
-                          f"{len(self.steps) - len(telling)} passes changed nothing")
+        rows = [
+            (s.index, s.pipeline, s.name, s.instructions_before, s.instructions_after, s.rewrites, s.seconds * 1e3, s.error or "")
+            for s in telling
+        ]
+        html = table_html(
+            repr(self)[1:-1],
+            ["pass", "pipeline", "name", "before", "after", "rules applied", "ms", "error"],
+            rows,
+            f"{len(self.steps) - len(telling)} passes changed nothing",
+        )
         return {"text/plain": repr(self), "text/html": html}
 
 
-def optimize(module: Any, passes: Any = "default", journal: str = "decisions", *, verify: bool = True, keep_errors: bool = False,
-             **options: Any) -> Trace:
+def optimize(
+    module: Any, passes: Any = "default", journal: str = "decisions", *, verify: bool = True, keep_errors: bool = False, **options: Any
+) -> Trace:
     """Run passes on a copy of a module (or HLO text): `.module` is the result, the rest says how it came about.
 
     passes: `default`, a pipeline string such as `algsimp,cse,dce`, or a pipeline. journal: off, passes, decisions, everything.

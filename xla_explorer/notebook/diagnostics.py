@@ -42,6 +42,8 @@ def one_diagnostic(function: _Function) -> _Function:
     return run  # type: ignore[return-value]  # the same signature
 
 
-def show_without_frames(shell: Any, kind: type[BaseException], problem: BaseException, _traceback: Any, tb_offset: int | None = None) -> None:
+def show_without_frames(
+    shell: Any, kind: type[BaseException], problem: BaseException, _traceback: Any, tb_offset: int | None = None
+) -> None:
     """IPython's handler for our errors raised by plain calls in a cell."""
     shell._showtraceback(kind, problem, diagnostic_text(problem).split("\n"))

@@ -124,7 +124,12 @@ class HloMagics(Magics):
             session.brief_once = False
             display(session)
         else:
-            make: dict[str, Callable[[], Any]] = {"graph": session.graph, "ir": session.llvm_ir, "asm": session.assembly, "ptx": session.ptx}
+            make: dict[str, Callable[[], Any]] = {
+                "graph": session.graph,
+                "ir": session.llvm_ir,
+                "asm": session.assembly,
+                "ptx": session.ptx,
+            }
             shown = make.get(word)
             display(shown() if shown is not None else getattr(session, word))
 
@@ -159,8 +164,10 @@ class HloMagics(Magics):
             raise UsageError(f"step {where!r}: next, prev or a number from 0 to {len(trace.steps) - 1}")
         self._at[id(trace)] = index
         step = trace.steps[index]
-        print(f"pass {index} of {len(trace.steps)}, {step.pipeline}/{step.name}: {step.instructions_before} -> "
-              f"{step.instructions_after} instructions, {step.rewrites} rules applied")
+        print(
+            f"pass {index} of {len(trace.steps)}, {step.pipeline}/{step.name}: {step.instructions_before} -> "
+            f"{step.instructions_after} instructions, {step.rewrites} rules applied"
+        )
         return trace.text_diff(index)
 
     @line_magic
