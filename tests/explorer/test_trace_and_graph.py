@@ -122,12 +122,16 @@ def test_stepping_a_large_module_is_fast() -> None:
     source.steps()
     seconds = []
     for step in source.steps():
-        started = time.perf_counter()
-        source.text(step.index)
-        picture = source.picture(step.index)
-        source.rewrites(step.index)
-        seconds.append(time.perf_counter() - started)
+        if not step.changed:
+            continue
+        best = 1.0
+        for _ in range(3):  # processor time, the best of three: other work on the machine must not count
+            trace._texts.clear()
+            started = time.process_time()
+            source.text(step.index)
+            picture = source.picture(step.index)
+            source.rewrites(step.index)
+            best = min(best, time.process_time() - started)
+        seconds.append(best)
         assert len(picture.nodes) <= 400 and (picture.hidden or len(picture.nodes) > 200)
-    # Other work on the machine hits single steps: the middle one must be fast, the slowest not absurd.
-    middle, slowest = sorted(seconds)[len(seconds) // 2], max(seconds)
-    assert middle < 0.05 and slowest < 1, f"a step takes {middle:.3f} s, the slowest took {slowest:.3f} s"
+    assert sorted(seconds)[len(seconds) // 2] < 0.05 and max(seconds) < 0.1, f"steps take {[round(s, 3) for s in seconds]} s"

@@ -11,6 +11,7 @@ from xla_explorer.explorer.profiling import WHOLE_PROGRAM
 from xla_explorer.explorer.rule_book import rule_book
 from xla_explorer.explorer.views.picture import PictureGraph
 from xla_explorer.explorer.views.source import CodePane, DecisionRow, RewriteRow, StepRow, TextLine, TimingRow
+from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.cost import module_cost
 
@@ -109,17 +110,20 @@ class TraceSource:
         return rows
 
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
-        return self.trace.picture(step, computation=computation)
+        with collector_paused():
+            return self.trace.picture(step, computation=computation)
 
     def text(self, step: int) -> Sequence[TextLine]:
-        return [TextLine(text, key) for text, key in self.trace.lines(step)]
+        with collector_paused():
+            return [TextLine(text, key) for text, key in self.trace.lines(step)]
 
     def decisions(self, step: int | None = None) -> Sequence[DecisionRow]:
         return self._decisions if step is None else [row for row in self._decisions if row.step == step]
 
     @cached_property
     def _decisions(self) -> list[DecisionRow]:
-        return decision_rows(self.trace.passes, self.trace.lineage, with_checks=MOST_CHECKLISTS)
+        with collector_paused():
+            return decision_rows(self.trace.passes, self.trace.lineage, with_checks=MOST_CHECKLISTS)
 
     def panes(self) -> Sequence[CodePane]:
         return [CodePane("hlo", self.text(len(self.trace.steps)), "xla_explorer passes")]
