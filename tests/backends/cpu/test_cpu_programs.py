@@ -49,3 +49,21 @@ ENTRY e {{
     raw = np.random.default_rng(1).integers(0, 100, (5, 7, wide.bits // 8), np.uint8)
     check_program(text, raw.view(wide.dtype)[..., 0], raw.view(narrow.dtype))
     check_program(text, raw.view(wide.dtype)[..., 0], raw.view(narrow.dtype), passes="none")
+
+
+def test_a_scalar_reduction_of_complex_numbers_inside_a_fusion():
+    text = """HloModule m
+sum {
+  a = c64[] parameter(0)
+  b = c64[] parameter(1)
+  ROOT s = c64[] add(a, b)
+}
+ENTRY e {
+  x = c64[3,4]{1,0} parameter(0)
+  z = c64[] constant((0, 0))
+  r = c64[3]{0} reduce(x, z), dimensions={1}, to_apply=sum
+  w = c64[3,5]{1,0} broadcast(r), dimensions={0}
+  ROOT n = c64[3,5]{1,0} negate(w)
+}"""
+    x = np.random.default_rng(1).integers(-4, 5, (3, 4, 2)).astype(np.float32).view(np.complex64)[..., 0]
+    check_program(text, x)

@@ -262,8 +262,21 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
     element_type = i.shape.element_type
     reduced = i.attribute("dimensions")
     t = register_type(element_type)
-    slot = w.stack_slot(t)
-    w.do(f"store {t} {e.element(i.operands[1], ())}, ptr {slot}")
+
+    def parts(value: Value) -> tuple[str, ...]:
+        return value if isinstance(value, tuple) else (value,)
+
+    slots = [w.stack_slot(t) for _ in range(2 if element_type.is_complex else 1)]
+
+    def store(value: Value) -> None:
+        for part, slot in zip(parts(value), slots, strict=True):
+            w.do(f"store {t} {part}, ptr {slot}")
+
+    def load() -> Value:
+        values = [w.value(f"load {t}, ptr {slot}") for slot in slots]
+        return tuple(values) if element_type.is_complex else values[0]
+
+    store(e.element(i.operands[1], ()))
     from contextlib import ExitStack
 
     with ExitStack() as loops:
@@ -273,10 +286,9 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
         for d in range(operand.shape.rank):
             position.append(loops.enter_context(w.loop(operand.shape.dimensions[d], stem="reduce")) if d in reduced else next(kept))
         value = e.element(operand, tuple(position))
-        accumulated = w.value(f"load {t}, ptr {slot}")
-        (combined,) = e.inline_scalar_computation(i.to_apply, [accumulated, value])
-        w.do(f"store {t} {combined}, ptr {slot}")
-    return w.value(f"load {t}, ptr {slot}")
+        (combined,) = e.inline_scalar_computation(i.to_apply, [load(), value])
+        store(combined)
+    return load()
 
 
 __all__ = ["clamp_to", "clamped_start", "dynamic_starts", "index_value", "reshape_index", "select_value"]

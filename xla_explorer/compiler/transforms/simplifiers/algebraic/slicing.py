@@ -68,9 +68,12 @@ def slice_of_slice(
     rows = [
         SliceDimension(
             a.start + b.start * a.stride,
-            a.start + (b.limit - 1) * a.stride + 1 if b.size else a.start + b.start * a.stride,
+            a.start + (b.limit - 1) * a.stride + 1,
             a.stride * b.stride,
         )
+        # Where nothing is taken, the start may point behind what the inner stride reaches, and behind x.
+        if b.size
+        else SliceDimension(a.start, a.start)
         for a, b in zip(bounds(inner), bounds(instruction), strict=True)
     ]
     return computation.add(SLICE, instruction.shape, (x,), slice_attributes(rows))
@@ -93,9 +96,11 @@ def slice_of_pad(
 ) -> HloInstruction | None:
     """A slice of a pad that reads only padding becomes the padding value, one that reads only x a slice of x."""
     rows: list[SliceDimension | None] = []
+    if not instruction.shape.element_count:
+        return None
     for cut, edge, size in zip(bounds(instruction), paddings(padded), x.shape.dimensions, strict=True):
         last = cut.start + (cut.size - 1) * cut.stride
-        if cut.size and (last < edge.low or cut.start >= edge.low + size + max(size - 1, 0) * edge.interior):
+        if last < edge.low or cut.start >= edge.low + size + max(size - 1, 0) * edge.interior:
             return value if not instruction.shape.rank else broadcast_scalar(computation, value, instruction.shape)
         if edge.interior or cut.start < edge.low or last >= edge.low + size:
             rows.append(None)
