@@ -77,6 +77,22 @@ def test_batches_and_strides():
           ["bmk,bkn->bmn", "bmk,bkn->bmn", "bmhd,bnhd->bhmn", "bhmn,bnhd->bhmd", "mk,kn->mn", "mk,kn->mn", "mk,kn->mn"])
 
 
+@pytest.mark.parametrize("t", ["f32", "f64"])
+def test_matrix_times_vector(t):
+    sizes = [(m, k) for m in (1, 2, 3, 7, 8, 9, 20, 33) for k in (1, 2, 5, 16, 31, 40, 77)]
+    forms = [((0, 1), (1,), "mk,k->m", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+             ((1, 0), (1,), "km,k->m", "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+             ((1,), (1, 0), "k,km->m", "lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+             ((1,), (0, 1), "k,mk->m", "lhs_contracting_dims={0}, rhs_contracting_dims={1}")]
+    dots, equations = [], []
+    for number, size in enumerate(sizes):
+        left, right, equation, attributes = forms[number % 4]
+        dots.append((t, tuple(size[d] for d in left), tuple(size[d] for d in right), (size[0],), attributes))
+        equations.append(equation)
+    batch = "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}"
+    check([*dots, (t, (3, 10, 6), (3, 6), (3, 10), batch)], [*equations, "bmk,bk->bm"])
+
+
 def test_packed_panels_and_row_blocks():
     module = check([("f64", (61, 40), (40, 512), (61, 512), MULTIPLY), ("f32", (300, 700), (700, 48), (300, 48), MULTIPLY)],
                    ["mk,kn->mn", "mk,kn->mn"])

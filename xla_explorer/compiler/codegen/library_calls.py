@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.dot_geometry import MatrixOperand, dot_sizes, strided_operands
-from xla_explorer.compiler.codegen.kernels.dot_plan import library_cycles, plan_dot
+from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, library_cycles, plan_dot
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.kernels.window import _Guard, base_position
 from xla_explorer.compiler.codegen.llvm_types import float_constant
@@ -37,7 +37,7 @@ def dot_by_library(dot: HloInstruction, target: CodegenTarget | None = None) -> 
         return refuse("matrix-vector", f"%{dot.name} is a matrix-vector product; a vectorised loop reads the matrix once", rows=rows,
                       columns=columns)
     plan = plan_dot(dot, target) if target is not None else None
-    if plan is not None and not isinstance(plan, Reason):
+    if isinstance(plan, DotPlan):
         library = library_cycles(sizes, element_type.bytes, target)
         if plan.cycles < library:
             return refuse("register-tile-faster", f"our tile of {plan.tile.rows}x{plan.tile.columns} accumulators is estimated at "

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, strided_operands
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import LANES, DepthLoop, Tile, TileWriter, choose_tile
+from xla_explorer.compiler.codegen.kernels.matrix_vector import RowGroup, RowProductWriter, choose_row_group
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -31,8 +32,22 @@ LIBRARY_RESULT_CYCLES = 0.15
 LIBRARY_CALL_CYCLES = 300
 
 
+class VectorPlan(NamedTuple):
+    """A matrix with contiguous rows times a vector. matrix: the number of the operand that is the matrix; row: elements
+    between its rows."""
+
+    sizes: DotSizes
+    left: MatrixOperand
+    right: MatrixOperand
+    matrix: int
+    rows: int
+    row: int
+    group: RowGroup
+
+
 class DotPlan(NamedTuple):
-    """packing of the right operand: `none`, `panels`, or `turned panels` (its columns are contiguous, not its rows).
+    """left, right: as the tiles see them; `exchanged` when they are the dot's right and left operand, turned.
+    packing of the right operand: `none`, `panels`, or `turned panels` (its columns are contiguous, not its rows).
     cycles: of all batches together."""
 
     sizes: DotSizes
@@ -41,6 +56,7 @@ class DotPlan(NamedTuple):
     tile: Tile
     packing: str
     cycles: float
+    exchanged: bool = False
 
 
 def library_cycles(sizes: DotSizes, element_bytes: int, target: CodegenTarget | None) -> float:
@@ -52,7 +68,7 @@ def library_cycles(sizes: DotSizes, element_bytes: int, target: CodegenTarget | 
     return batches * (arithmetic + copies + LIBRARY_CALL_CYCLES)
 
 
-def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | Reason:
+def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan | Reason:
     """The plan, or why register tiles do not serve this dot."""
     element_type = dot.shape.element_type
     if target.kind != "cpu" or not target.vector_bits:
@@ -66,11 +82,21 @@ def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | Reason:
     left, right = operands
     if 0 in sizes:
         return refuse("empty-dot", f"%{dot.name} has no multiply-add", rows=rows, columns=columns, depth=depth)
-    if columns == 1:
-        return refuse("matrix-vector", f"%{dot.name} is a matrix-vector product", rows=rows, depth=depth)
-    tile = choose_tile(rows, columns, depth, element_type.bytes, target)
-    if tile is None:
+    if not target.fused_multiply_add:
         return refuse("no-fused-multiply-add", "the target has no fused multiply-add")
+    exchanged = columns == 1 and rows > 1 and left.row == 1 and left.column != 1
+    if exchanged:  # one column with the other operand turned is one row
+        rows, columns = columns, rows
+        left, right = (MatrixOperand(right.column, right.row, right.batch), MatrixOperand(left.column, left.row, left.batch))
+        sizes = sizes._replace(rows=rows, columns=columns)
+    if columns == 1 or (rows == 1 and right.column != 1):
+        matrix = 0 if columns == 1 else 1
+        count, row = (rows, left.row) if matrix == 0 else (columns, right.column)
+        if depth > 1 and (left.column != 1 or right.row != 1):
+            return refuse("irregular-strides", f"the contracted dimension of %{dot.name} is not contiguous")
+        return VectorPlan(sizes, left, right, matrix, count, row, choose_row_group(count, depth, element_type.bytes, target))
+    tile = choose_tile(rows, columns, depth, element_type.bytes, target)
+    assert tile is not None
     bytes_ = element_type.bytes
     down = -(-rows // tile.rows)
     packing = "none"
@@ -89,19 +115,23 @@ def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | Reason:
                       packed_bytes=packed * bytes_)
     conflict = LEFT_CONFLICT if depth > 16 and rows > 1 and left.column * bytes_ % PAGE == 0 else 1.0
     cycles = tile.cycles * conflict + packed * {"none": 0.0, "panels": COPY_CYCLES, "turned panels": TURN_CYCLES}[packing]
-    return DotPlan(sizes, left, right, tile, packing, batches * cycles)
+    return DotPlan(sizes, left, right, tile, packing, batches * cycles, exchanged)
 
 
 def _packed_elements(tile: Tile, columns: int, depth: int) -> int:
     return -(-columns // tile.columns) * tile.columns * depth
 
 
-def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan) -> None:
-    """The loops over the batch, and the product by tiles in each."""
+def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan | VectorPlan) -> None:
+    """The loops over the batch, and the product in each."""
+    if isinstance(plan, VectorPlan):
+        _write_vector_dot(context, dot, plan)
+        return
     w, tile = context.writer, plan.tile
     rows, columns, depth, _ = plan.sizes
     writer = TileWriter(w, dot.shape.element_type.name, tile)
-    a, b, c = context.arrays[dot.operands[0]], context.arrays[dot.operands[1]], context.outputs[0]
+    a, b = [context.arrays[operand] for operand in (reversed(dot.operands) if plan.exchanged else dot.operands)]
+    c = context.outputs[0]
     batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]
     packed = plan.packing != "none"
     scratch = context.scratch(_packed_elements(tile, columns, depth) * writer.bytes) if packed else ""
@@ -114,3 +144,14 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
             writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch)
         depths = [DepthLoop(depth, plan.left.column, tile.columns if packed else plan.right.row)]
         writer.product(rows, columns, depths, at_a, plan.left.row, scratch if packed else at_b, at_c, columns, packed)
+
+
+def _write_vector_dot(context: KernelContext, dot: HloInstruction, plan: VectorPlan) -> None:
+    w = context.writer
+    writer = RowProductWriter(w, dot.shape.element_type.name, plan.group)
+    pointers = [context.arrays[operand].pointer for operand in dot.operands]
+    batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]
+    with context.iterate(batch) as index:
+        sides = [writer.at(pointer, w.linear(index, side.batch)) for pointer, side in zip(pointers, (plan.left, plan.right), strict=True)]
+        result = writer.at(context.outputs[0].pointer, w.linear(index, dot.shape.strides[: len(batch)]))
+        writer.product(plan.rows, plan.sizes.depth, sides[plan.matrix], plan.row, sides[1 - plan.matrix], result)

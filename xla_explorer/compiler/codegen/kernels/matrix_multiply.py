@@ -57,7 +57,7 @@ def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target:
     width = min(full, 1 << (columns.bit_length() - 1))
     registers = vector_registers(target)
     best: Tile | None = None
-    for vectors in range(1, min(8, columns // width) + 1):
+    for vectors in range(1, min(8 if rows > 1 else 12, columns // width) + 1):
         most = (registers - 1 - vectors) // vectors
         if most < 1:
             break

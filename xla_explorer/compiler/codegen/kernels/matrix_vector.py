@@ -1,0 +1,120 @@
+"""Matrix-vector products whose matrix has contiguous rows: several rows at a time, vector accumulators along the contraction.
+
+The vector is loaded once for all rows of a group. What the whole vectors leave over is taken in while the accumulator is
+halved to its sum: a rest of 13 elements is one step of 8 lanes, one of 4 and one of 1. The last group of rows is moved
+back to end at the edge, so no group needs code of its own. (A matrix with contiguous columns is a register tile of one
+row: see `matrix_multiply`.)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels.matrix_multiply import LANES, tile_starts, vector_registers
+from xla_explorer.compiler.codegen.target import CodegenTarget
+
+
+class RowGroup(NamedTuple):
+    """rows at a time, vectors of each row at a time, elements of a vector."""
+
+    rows: int
+    vectors: int
+    width: int
+
+
+def choose_row_group(rows: int, depth: int, element_bytes: int, target: CodegenTarget) -> RowGroup:
+    """Eight rows of two vectors (four of two with 16 registers) hide the latency of the multiply-adds: four cycles, two a cycle."""
+    width = min(target.vector_bits // (8 * element_bytes), 1 << (depth.bit_length() - 1))
+    most = 8 if vector_registers(target) == 32 else 4
+    height = -(-rows // -(-rows // most))
+    return RowGroup(height, max(1, min(2 if height > 2 else 4, depth // width)), width)
+
+
+class RowProductWriter:
+    """Writes groups of rows of one element type (`f32` or `f64`)."""
+
+    def __init__(self, w: FunctionWriter, element_type: str, group: RowGroup) -> None:
+        self.w = w
+        self.group = group
+        self.scalar, self.bytes = LANES[element_type]
+
+    def at(self, pointer: str, offset: str | int) -> str:
+        """The address of an element."""
+        return pointer if offset == 0 else self.w.value(f"getelementptr inbounds {self.scalar}, ptr {pointer}, i64 {offset}")
+
+    def product(self, rows: int, depth: int, a: str, a_row: int, x: str, y: str) -> None:
+        """y = A x for a rows x depth matrix whose rows are `a_row` elements apart; x and y are contiguous."""
+        w = self.w
+        with w.loop(-(-rows // self.group.rows), stem="rows") as t:
+            first = tile_starts(w, t, self.group.rows, rows)
+            self._rows(depth, self.at(a, w.mul(first, a_row)), a_row, x, self.at(y, first))
+
+    def _vector(self, width: int) -> str:
+        return f"<{width} x {self.scalar}>"
+
+    def _load(self, pointer: str, offset: str | int, width: int) -> str:
+        return self.w.value(f"load {self._vector(width)}, ptr {self.at(pointer, offset)}, align {self.bytes}")
+
+    def _fma(self, x: str, y: str, z: str, width: int) -> str:
+        t = self._vector(width)
+        return self.w.call_intrinsic(f"llvm.fma.v{width}f{8 * self.bytes}", t, (t, x), (t, y), (t, z))
+
+    def _rows(self, depth: int, a: str, a_row: int, x: str, y: str) -> None:
+        w, (height, vectors, width) = self.w, self.group
+        vector, step = self._vector(width), self.group.vectors * self.group.width
+        sums = ["zeroinitializer"] * (height * vectors)
+        done = depth - depth % step
+        if done:
+            sums = self._whole_steps(sums, done, a, a_row, x)
+        totals = []
+        for r in range(height):
+            total, *others = sums[r * vectors : (r + 1) * vectors]
+            for other in others:
+                total = w.value(f"fadd {vector} {total}, {other}") if other != "zeroinitializer" else total
+            totals.append(total)
+        at = done
+        while at + width <= depth:
+            piece = self._load(x, at, width)
+            totals = [self._fma(self._load(a, r * a_row + at, width), piece, total, width) for r, total in enumerate(totals)]
+            at += width
+        half = width
+        while half > 1:
+            half //= 2
+            t = self._vector(2 * half)
+            lower, upper = (", ".join([f"i32 {n}" for n in range(start, start + half)]) for start in (0, half))
+            for r, total in enumerate(totals):
+                parts = [w.value(f"shufflevector {t} {total}, {t} poison, <{half} x i32> <{lanes}>") for lanes in (lower, upper)]
+                totals[r] = w.value(f"fadd {self._vector(half)} {parts[0]}, {parts[1]}")
+            if at + half <= depth:
+                piece = self._load(x, at, half)
+                totals = [self._fma(self._load(a, r * a_row + at, half), piece, total, half) for r, total in enumerate(totals)]
+                at += half
+        for r, total in enumerate(totals):
+            w.do(f"store {self._vector(1)} {total}, ptr {self.at(y, r)}, align {self.bytes}")
+
+    def _whole_steps(self, sums: list[str], done: int, a: str, a_row: int, x: str) -> list[str]:
+        w, (height, vectors, width) = self.w, self.group
+        vector, step = self._vector(width), vectors * width
+        before, label, end = w.block, w.fresh_label("along"), w.fresh_label("along.end")
+        w.branch(label)
+        w.start_block(label)
+        first = len(w.lines)
+        index = f"%k{label[6:]}"
+        names = [f"%s{label[6:]}.{k}" for k in range(len(sums))]
+        for _ in range(len(sums) + 1):
+            w.raw("")  # the phis need what the body computes
+        pieces = [self._load(x, w.add(index, v * width), width) for v in range(vectors)]
+        at_a = self.at(a, index)
+        after = []
+        for r in range(height):
+            for v, piece in enumerate(pieces):
+                row = self._load(at_a, r * a_row + v * width, width)
+                after.append(self._fma(row, piece, names[r * vectors + v], width))
+        following = w.value(f"add nuw nsw i64 {index}, {step}")
+        w.lines[first] = f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{label} ]"
+        for k, (name, back) in enumerate(zip(names, after, strict=True)):
+            w.lines[first + 1 + k] = f"  {name} = phi {vector} [ {sums[k]}, %{before} ], [ {back}, %{label} ]"
+        w.branch_if(w.value(f"icmp ult i64 {following}, {done}"), label, end)
+        w.start_block(end)
+        return after
