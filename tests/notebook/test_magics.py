@@ -67,7 +67,7 @@ def test_a_cell_binds_and_returns_its_session(shell: Shell) -> None:
 def test_options(shell: Shell, tmp_path: Path) -> None:
     shell.names.update(x=np.ones(64, np.float32), y=np.ones(64, np.float32))
     page = tmp_path / "page.html"
-    shown = "graph,passes,fusion,ir,asm,ptx,buffers,kernels"
+    shown = "graph,passes,fusion,ir,asm,ptx,buffers,kernels,code"
     line = f"%%hlo p --passes default --backend cpu,interpreter,gpu --show {shown} --time --args x,y --save {page}\n"
     _, text, outputs = shell.run(line + ADD)
     assert "random" not in text and page.read_text().startswith("<!doctype html>")

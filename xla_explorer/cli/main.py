@@ -148,9 +148,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def exit_code(problem: XlaExplorerError) -> int:
     """2 when what was given is at fault, 1 when we could not do it."""
     from xla_explorer.explorer.not_yet import NotYetError
-    from xla_explorer.explorer.session import CompileFailedError
+    from xla_explorer.explorer.session import CannotRunError, CompileFailedError
 
-    return 1 if isinstance(problem, CompileFailedError | NotYetError) else 2
+    return 1 if isinstance(problem, CannotRunError | CompileFailedError | NotYetError) else 2
 
 
 if __name__ == "__main__":

@@ -97,6 +97,8 @@ def cell_text(value: Any) -> str:
     if value is None or value != value:
         return "–"
     if isinstance(value, float):
+        if value.is_integer() and abs(value) >= 100:
+            return f"{int(value)}"
         return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:.4g}"
     if isinstance(value, Mapping):
         return ", ".join([f"{key}={cell_text(item)}" for key, item in value.items()])

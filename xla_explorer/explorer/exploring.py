@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.optional import import_optional
 
 
 def explore(thing: Any, **options: Any) -> Any:
@@ -16,7 +16,8 @@ def explore(thing: Any, **options: Any) -> Any:
     """
     from xla_explorer.explorer.session import compile as compile_module
 
-    import_optional("anywidget", "notebook")
+    if importlib.util.find_spec("anywidget") is None:
+        raise XlaExplorerError("the widget needs the package anywidget, which is not installed", "pip install anywidget")
     source = getattr(thing, "explorer_source", None)
     if source is None:
         if not hasattr(thing, "computations") and not isinstance(thing, str | bytes) and not hasattr(thing, "module"):

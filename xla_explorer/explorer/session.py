@@ -49,6 +49,10 @@ class CompileFailedError(XlaExplorerError):
         self.session = session
 
 
+class CannotRunError(XlaExplorerError):
+    """A compile that went well on a backend that cannot run here."""
+
+
 class Session:
     """One compile. Call it with arrays; ask it what happened.
 
@@ -79,13 +83,13 @@ class Session:
     # -- running -------------------------------------------------------------------------------------------------------
     @property
     def executable(self) -> Executable:
-        """What runs. CompileFailedError after a failed compile; XlaExplorerError with the reason where the backend cannot run."""
+        """What runs. CompileFailedError after a failed compile; CannotRunError with the reason where the backend cannot run."""
         if self.error is not None:
             raise CompileFailedError(self) from self.error
         assert self.result is not None
         if self.result.executable is None:
             why = self.result.why_not
-            raise XlaExplorerError(
+            raise CannotRunError(
                 f"{self.backend} cannot run here: {why.message if why else 'it only compiles'}",
                 f"session.stages has what it made: {', '.join(self.stages)}",
             )

@@ -129,6 +129,7 @@ class HloMagics(Magics):
                 "ir": session.llvm_ir,
                 "asm": session.assembly,
                 "ptx": session.ptx,
+                "code": session.side_by_side,
             }
             shown = make.get(word)
             display(shown() if shown is not None else getattr(session, word))

@@ -70,5 +70,6 @@ class HloVerifyError(XlaExplorerError):
         lines += [str(violation) for violation in violations[:_SHOWN]]
         if count > _SHOWN:
             lines.append(f"... and {count - _SHOWN} more in `.violations`")
-        super().__init__("\n".join(lines))
+        hint = "fix the first one; those after it often follow from it" if count > 1 else "change the line that it names"
+        super().__init__("\n".join(lines), hint)
         self.violations = violations
