@@ -1,6 +1,6 @@
 """Reference meaning of HLO in numpy, one file (or a few) per opcode family.
 
-`evaluate(module, *arrays)` runs a module; `Evaluator` runs computations and single instructions; `@evaluates`
+`evaluate(module, *arrays)` runs a module, `evaluate_replicated` runs it on several virtual devices; `Evaluator` runs computations and single instructions; `@evaluates`
 adds opcodes.
 Source of the semantics: the StableHLO specification and xla/hlo/evaluator, checked against XLA:CPU where they
 leave a choice.
@@ -24,11 +24,13 @@ from xla_explorer.hlo.evaluator import (
     sorting,
     structural,
     transcendental,
+    transfer,
     windows,
 )
 from xla_explorer.hlo.evaluator.arguments import evaluate, flatten_value
 from xla_explorer.hlo.evaluator.conversion import convert
 from xla_explorer.hlo.evaluator.evaluator import Evaluator
+from xla_explorer.hlo.evaluator.host import Host
 from xla_explorer.hlo.evaluator.registry import (
     TOKEN_VALUE,
     EvaluationError,
@@ -39,6 +41,8 @@ from xla_explorer.hlo.evaluator.registry import (
     evaluates_custom_call,
     supported_opcodes,
 )
+from xla_explorer.hlo.evaluator.replicated import evaluate_replicated
+from xla_explorer.hlo.evaluator.world import RendezvousError
 
 # The families register their functions when they are imported.
 _FAMILIES = (
@@ -57,6 +61,7 @@ _FAMILIES = (
     sorting,
     structural,
     transcendental,
+    transfer,
     windows,
 )
 
@@ -64,11 +69,14 @@ __all__ = [
     "TOKEN_VALUE",
     "EvaluationError",
     "Evaluator",
+    "Host",
+    "RendezvousError",
     "Token",
     "UnsupportedOpcodeError",
     "Value",
     "convert",
     "evaluate",
+    "evaluate_replicated",
     "evaluates",
     "evaluates_custom_call",
     "flatten_value",

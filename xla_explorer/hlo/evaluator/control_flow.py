@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xla_explorer.hlo.evaluator.registry import EvaluationError, UnsupportedOpcodeError, Value, evaluates
+from xla_explorer.hlo.evaluator.registry import EvaluationError, Value, evaluates
 from xla_explorer.hlo.evaluator.structural import zeros
 
 if TYPE_CHECKING:
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 def while_loop(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """Runs the body while the condition holds; the state is one value."""
     condition, body = evaluator.plan(i.called[0]), evaluator.plan(i.called[1])
-    run, limit = evaluator.run_plan, evaluator.max_iterations
+    run, limit, world = evaluator.run_plan, evaluator.max_iterations, evaluator.device.world
     state = operands[0]
     count = 0
     while run(condition, (state,)):
         state = run(body, (state,))
         count += 1
+        if world.failure is not None:
+            world.check()
         if limit is not None and count >= limit:
             raise EvaluationError(f"%{i.name} did not end within {limit:,} iterations", "raise max_iterations")
     return state
@@ -71,12 +73,3 @@ def async_update(i: HloInstruction, operands: Sequence[Value], evaluator: Evalua
 def async_done(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """The result held in the state."""
     return operands[0][1]
-
-
-@evaluates("infeed", "outfeed", "send", "send-done", "recv", "recv-done")
-def transfer(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """Transfers need a partner that the evaluator does not have."""
-    name = i.opcode.name
-    raise UnsupportedOpcodeError(
-        name, f"%{i.name}: {name} talks to the host or another device; the evaluator has neither"
-    )

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator.host import Host
 from xla_explorer.hlo.evaluator.plan import Plan, check_size, evaluation_function, literal_value
 from xla_explorer.hlo.evaluator.registry import Array, EvaluationError, Value
 from xla_explorer.hlo.evaluator.vectorise import VectorPlan, evaluate_scalar_step, run_vectorised
+from xla_explorer.hlo.evaluator.world import Device, World
 from xla_explorer.hlo.instruction import HloInstruction
 
 DEFAULT_MAX_ELEMENTS = 1 << 30
@@ -26,6 +28,8 @@ class Evaluator:
     record: keep every intermediate value in `values`, by instruction id (for a loop body: its last execution).
     seed: of the opcodes `rng` and `rng-get-and-update-state`.
     max_iterations: EvaluationError after so many iterations of one `while`; None never.
+    device: which of several virtual devices this evaluator is (see `evaluate_replicated`); by default the only one.
+    host: the other side of infeed, outfeed and host transfers.
     """
 
     def __init__(
@@ -35,6 +39,8 @@ class Evaluator:
         record: bool = False,
         seed: int = 0,
         max_iterations: int | None = None,
+        device: Device | None = None,
+        host: Host | None = None,
     ) -> None:
         self.max_elements = max_elements
         self.record = record
@@ -42,7 +48,8 @@ class Evaluator:
         self.values: dict[int, Value] = {}
         self.generator = np.random.default_rng(seed)
         self.rng_state = (seed << 1) | 1
-        self.replica_count = 1
+        self.device = device if device is not None else World().devices[0]
+        self.host = host if host is not None else Host()
         self._plans: dict[HloComputation, Plan] = {}
         self._vector_plans: dict[HloComputation, tuple[object, VectorPlan | None]] = {}
         self._depth = 0

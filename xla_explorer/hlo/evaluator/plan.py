@@ -90,9 +90,24 @@ class Plan:
             )
 
 
+def has_side_effect(i: HloInstruction) -> bool:
+    """Whether leaving the instruction out would show: transfers, asynchronous operations, custom calls that say so, and
+    calls of computations that hold such. Random state alone does not count."""
+    name = i.opcode.name
+    if name == "custom-call":
+        return bool(i.attributes.get("custom_call_has_side_effect", False))
+    if i.opcode.side_effect and name not in _RANDOM:
+        return True
+    return any(any(map(has_side_effect, c.instructions.values())) for c in i.called)
+
+
+_RANDOM = frozenset(("rng", "rng-get-and-update-state"))
+
+
 def _live_instructions(computation: HloComputation) -> set[HloInstruction]:
-    live = {computation.root}
-    stack = [computation.root]
+    """What the root needs, and what has an effect besides its value."""
+    stack = [computation.root, *filter(has_side_effect, computation.instructions.values())]
+    live = set(stack)
     while stack:
         for operand in stack.pop().operands:
             if operand not in live:

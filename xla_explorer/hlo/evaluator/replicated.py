@@ -1,0 +1,98 @@
+"""`evaluate_replicated`: a module on several virtual devices, one thread and one evaluator each."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from xla_explorer.hlo.evaluator.arguments import evaluate
+from xla_explorer.hlo.evaluator.evaluator import DEFAULT_MAX_ELEMENTS, Evaluator
+from xla_explorer.hlo.evaluator.host import Host
+from xla_explorer.hlo.evaluator.registry import EvaluationError
+from xla_explorer.hlo.evaluator.world import DEFAULT_TIMEOUT, AbandonedError, Device, World
+from xla_explorer.hlo.module import HloModule
+
+# Seconds that a failed run leaves its other devices to notice it.
+_GRACE = 5.0
+
+
+def evaluate_replicated(
+    module: HloModule,
+    per_device_arguments: Sequence[Sequence[Any]],
+    *,
+    replicas: int | None = None,
+    partitions: int | None = None,
+    timeout: float = DEFAULT_TIMEOUT,
+    hosts: Sequence[Host] | None = None,
+    seed: int = 0,
+    max_elements: int = DEFAULT_MAX_ELEMENTS,
+    max_iterations: int | None = None,
+) -> list[Any]:
+    """The entry's result on every device; device number = replica * partitions + partition.
+
+    per_device_arguments: for each device what `evaluate` takes after the module. replicas, partitions: by default the
+    module's `replica_count` and `num_partitions`, and when neither is written as many replicas as there are argument
+    lists. timeout: seconds that a device waits for others in a collective. hosts: one for each device. seed: device d
+    draws with seed + d. RendezvousError names the devices that did not come; an error on one device ends the run.
+    """
+    arguments = [list(a) for a in per_device_arguments]
+    replicas, partitions = _counts(module, len(arguments), replicas, partitions)
+    world = World(replicas, partitions, timeout)
+    if len(arguments) != len(world.devices):
+        raise EvaluationError(
+            f"{module.name} on {replicas} replicas x {partitions} partitions wants arguments for {len(world.devices)} "
+            f"devices, got {len(arguments)}"
+        )
+    if hosts is not None and len(hosts) != len(world.devices):
+        raise EvaluationError(f"{len(world.devices)} devices want as many hosts, got {len(hosts)}")
+    # Made once here, so that the threads find the orders of all computations ready and only read the module.
+    for computation in module.computations.values():
+        computation.post_order()
+    results: list[Any] = [None] * len(world.devices)
+
+    def run(device: Device) -> None:
+        evaluator = Evaluator(
+            max_elements=max_elements,
+            seed=seed + device.number,
+            max_iterations=max_iterations,
+            device=device,
+            host=hosts[device.number] if hosts is not None else None,
+        )
+        try:
+            results[device.number] = evaluate(module, *arguments[device.number], evaluator=evaluator)
+        except AbandonedError:
+            return
+        except BaseException as problem:  # whatever ends one device ends the run, and is raised below
+            if len(world.devices) > 1:
+                problem.add_note(f"on {device!r}")
+            world.fail(problem)
+        else:
+            world.finish(device)
+
+    threads = [threading.Thread(target=run, args=(d,), name=f"xla-explorer-{d!r}", daemon=True) for d in world.devices]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive() and world.failure is None:
+                thread.join(0.5)
+    except BaseException as problem:  # an interrupt ends the devices too
+        world.fail(problem)
+        raise
+    if world.failure is not None:
+        for thread in threads:
+            thread.join(_GRACE)
+        raise world.failure
+    return results
+
+
+def _counts(module: HloModule, devices: int, replicas: int | None, partitions: int | None) -> tuple[int, int]:
+    written = [module.attributes.get(name) for name in ("replica_count", "num_partitions")]
+    if replicas is None and partitions is None and written == [None, None]:
+        return max(devices, 1), 1
+    replicas = replicas if replicas is not None else int(written[0] or 1)
+    partitions = partitions if partitions is not None else int(written[1] or 1)
+    if replicas < 1 or partitions < 1:
+        raise EvaluationError(f"replicas and partitions count from 1, got {replicas} and {partitions}")
+    return replicas, partitions
