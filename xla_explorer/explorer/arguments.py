@@ -162,7 +162,7 @@ def largest_error(reference: Sequence[Array], values: Sequence[Array]) -> tuple[
             finite = np.isfinite(b)
             scale = float(np.abs(b[finite]).max()) if finite.any() else 1.0
             error = np.where(same, 0.0, np.abs(a - b))
-            fine = same | (error <= relative * np.abs(b) + absolute * scale)
+            fine = same | (finite & (error <= relative * np.abs(b) + absolute * scale))
         good = good and bool(fine.all())
         largest = float(np.nanmax(np.where(np.isfinite(error), error, np.inf))) if not same.all() else 0.0
         worst = max(worst, largest / scale if scale else largest)

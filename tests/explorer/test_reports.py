@@ -1,0 +1,123 @@
+"""Buffers, times, comparisons, catalogue, loading, doctor, and what is not there yet."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.explorer.arguments import largest_error
+from xla_explorer.explorer.profiling import COLUMNS
+from xla_explorer.explorer.session import Session
+
+X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)
+FFT = "HloModule f\nENTRY e {\n  x = c64[8,16] parameter(0)\n  ROOT y = c64[8,16] fft(x), fft_type=FFT, fft_length={16}\n}"
+
+
+def test_profile_has_a_row_for_the_program_and_each_kernel(softmax: Session) -> None:
+    frame = softmax.profile(X, repeats=4)
+    assert list(frame.columns) == COLUMNS and len(frame) == len(softmax.program_steps) + 1
+    whole = frame.iloc[0]
+    assert whole["kernel"] == "(whole program)" and whole["n"] == 4 and whole["median_us"] > 0
+    assert (frame["bytes"] > 0).all() and frame["roofline_share"].notna().all()
+    assert "the arguments given" in frame.attrs["note"] and "random" in softmax.profile(repeats=1).attrs["note"]
+    with pytest.raises(xe.XlaExplorerError, match="repeats"):
+        softmax.profile(X, repeats=0)
+    assert "<table" in frame._repr_html_()
+
+
+def test_what_runs_on_the_evaluator_is_marked_everywhere() -> None:
+    session = xe.compile(FFT)
+    slow = [s for s in session.program_steps if s.runs_on == "evaluator"]
+    if not slow:
+        pytest.skip("fft has native code now: choose another opcode for this test")
+    x = np.ones((8, 16), np.complex64)
+    np.testing.assert_allclose(session(x), np.fft.fft(x), rtol=1e-5)
+    assert "on the evaluator" in repr(session) and "evaluator" in set(session.kernels["runs_on"])
+    row = session.decisions("native-code").iloc[0]
+    assert row["verdict"] == "refused" and row["code"] and row["subjects"] == ("%y",)
+    assert "evaluator (not compiled)" in set(session.profile(x, repeats=2)["runs_on"])
+    assert "evaluator" in session._repr_mimebundle_()["text/html"]
+
+
+def test_buffers(softmax: Session) -> None:
+    report = softmax.buffers
+    frame = report.to_frame()
+    assert report.peak_bytes > 0 and {"parameter", "output", "arena"} <= set(frame["kind"])
+    assert report.chart().svg.startswith("<svg") and "arena" in repr(report)
+    assert "<svg" in report._repr_mimebundle_()["text/html"]
+    arena = [value for value, kind in zip(frame["value"], frame["kind"], strict=True) if kind == "arena"]
+    reason = report.why_not_shared(arena[0], "x")
+    assert reason is not None and reason.code and reason.message
+    with pytest.raises(xe.XlaExplorerError, match="assigned no buffers"):
+        _ = xe.compile(softmax.source, backend="interpreter").buffers
+
+
+def test_time_and_compare(softmax: Session) -> None:
+    timing = softmax.time(X, repeats=3)
+    assert timing.n == 3 and "median" in repr(timing) and "iqr" in repr(timing)
+    frame = xe.compare(softmax.source, ["cpu", "interpreter", "gpu"], X, repeats=2)
+    assert set(frame["backend"]) == {"cpu", "interpreter", "gpu"}
+    assert set(frame[frame["backend"] == "cpu"]["status"]) == {"ok"}
+    assert "cannot run here" in frame[frame["backend"] == "gpu"]["status"].iloc[0]
+    with pytest.raises(xe.XlaExplorerError, match="no backend"):
+        xe.compare(softmax.source, ["nothing"], X)
+
+
+def test_largest_error_knows_types() -> None:
+    one = np.ones(3, np.float32)
+    assert largest_error([one], [one * (1 + 1e-6)])[1] and not largest_error([one], [one * 1.1])[1]
+    assert not largest_error([np.ones(3, np.int32)], [np.array([1, 1, 2], np.int32)])[1]
+    nan = np.array([np.nan, np.inf], np.float32)
+    assert largest_error([nan], [nan])[1] and not largest_error([nan], [-nan])[1]
+    assert not largest_error([one], [])[1]
+
+
+def test_random_arguments_are_the_same_for_the_same_seed() -> None:
+    text = "HloModule m\nENTRY e { a = (f32[3], s8[2]) parameter(0)\n b = pred[4] parameter(1)\n ROOT c = bf16[5] parameter(2) }"
+    first, again, other = (xe.random_arguments(text, seed) for seed in (0, 0, 1))
+    assert first[0][0].dtype == np.float32 and first[0][1].dtype == np.int8 and first[1].dtype == bool
+    assert first[2].dtype == xe.bf16.dtype
+    assert np.array_equal(first[0][0], again[0][0]) and not np.array_equal(first[0][0], other[0][0])
+
+
+def test_load(tmp_path: Path, softmax: Session) -> None:
+    text = softmax.source.to_text()
+    (tmp_path / "m.hlo").write_text(text)
+    (tmp_path / "m.txt.gz").write_bytes(gzip.compress(text.encode()))
+    for name in ("m.hlo", "m.txt.gz"):
+        module = xe.load(tmp_path / name)
+        assert module.to_text() == text and module.filename.endswith(name)
+    assert xe.compile(tmp_path / "m.hlo").source.name == "softmax"
+    with pytest.raises(NotImplementedError, match="folder"):
+        xe.load(tmp_path)
+    with pytest.raises(NotImplementedError, match="StableHLO"):
+        xe.load(tmp_path / "m.mlir")
+    with pytest.raises(xe.XlaExplorerError, match="cannot read"):
+        xe.load(tmp_path / "nothing.hlo")
+    (tmp_path / "bad.gz").write_bytes(b"\x1f\x8bnot gzip at all")
+    with pytest.raises(xe.XlaExplorerError, match="cannot read"):
+        xe.load(tmp_path / "bad.gz")
+
+
+def test_examples_catalogue_doctor_and_later() -> None:
+    assert xe.example("mlp_train").name == "jit_mlp_train"
+    with pytest.raises(xe.XlaExplorerError, match="attention"):
+        xe.example("nothing")
+    frame = xe.passes()
+    assert {"algsimp", "fusion", "dce"} <= set(frame["pass"]) and all(frame["summary"])
+    rows = {row.name: row.state for row in xe.doctor()}
+    assert rows["backend cpu"] == "ok" and rows["backend interpreter"] == "ok"
+    for call in (lambda: xe.aot("x"), lambda: xe.sweep([], []), lambda: xe.from_jax(abs)):
+        with pytest.raises(NotImplementedError, match="not there yet"):
+            call()
+
+
+def test_what_is_no_module_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="expected an HLO module"):
+        xe.compile(3)
+    with pytest.raises(xe.XlaExplorerError, match="cannot explore"):
+        xe.explore(3)
