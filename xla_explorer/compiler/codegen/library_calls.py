@@ -14,6 +14,7 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.dot_geometry import MatrixOperand, dot_sizes, strided_operands
 from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, library_cycles, plan_dot
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
+from xla_explorer.compiler.codegen.kernels.matrix_convolution import ConvolutionPlan, plan_convolution
 from xla_explorer.compiler.codegen.kernels.window import _Guard, base_position
 from xla_explorer.compiler.codegen.llvm_types import float_constant
 from xla_explorer.compiler.codegen.target import CodegenTarget
@@ -104,12 +105,18 @@ def write_library_dot(dot: HloInstruction, target: CodegenTarget, slots: tuple[i
 
 
 def convolution_by_library(i: HloInstruction, target: CodegenTarget | None = None) -> Reason | None:
-    """None when the convolution becomes GEMMs per output row; else why not."""
+    """None when the convolution becomes GEMMs per output row; else why not. With a target, our own kernel is preferred where
+    it is estimated to need fewer cycles."""
     element_type = i.shape.element_type
     if element_type.name not in _ROUTINES or any(o.shape.element_type is not element_type for o in i.operands):
         return refuse("no-blas-routine", f"BLAS has no routine for {element_type}", element_type=element_type.name)
     if i.attribute("feature_group_count") != 1 or i.attribute("batch_group_count") != 1:
         return refuse("grouped-convolution", f"%{i.name} works in groups", feature_groups=i.attribute("feature_group_count"))
+    plan = plan_convolution(i, target) if target is not None else None
+    if isinstance(plan, ConvolutionPlan) and plan.cycles < plan.library_cycles:
+        return refuse("register-tile-faster", f"our tile of {plan.tile.rows}x{plan.tile.columns} accumulators is estimated at "
+                      f"{plan.cycles:.0f} cycles, BLAS at {plan.library_cycles:.0f}", cycles=round(plan.cycles),
+                      library_cycles=round(plan.library_cycles), tile_rows=plan.tile.rows, tile_columns=plan.tile.columns)
     labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
     if not rules or any(r.base_dilation != 1 for r in rules) or rules[-1].window_reversal:
         return refuse("dilated-or-reversed", f"%{i.name} dilates its input or reverses its window")

@@ -13,8 +13,10 @@ from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.matrix_convolution import plan_convolution, write_planned_convolution
 from xla_explorer.compiler.codegen.kernels.reduction import ROW_TILE, _Reduction, _Slots, _store
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
+from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.attributes import WindowDimension
 from xla_explorer.hlo.primitive_type import F32
 
@@ -165,6 +167,10 @@ def write_convolution_kernel(context: KernelContext) -> None:
         return
     labels, rules = root.attribute("dim_labels"), root.attribute("window").dimensions
     lhs, rhs = root.operands
+    plan = plan_convolution(root, context.target)
+    if not isinstance(plan, Reason):
+        write_planned_convolution(context, root, plan)
+        return
     features, batches = root.attribute("feature_group_count"), root.attribute("batch_group_count")
     out_dims = root.shape.dimensions
     out_features = out_dims[labels.output_feature]

@@ -1,0 +1,84 @@
+"""Convolutions by register tiles against the evaluator: padding, stride, dilation, reversal, labels; and which get them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests.compiler.codegen.kernel_runner import run_kernels
+from xla_explorer.compiler.codegen.kernels.matrix_convolution import ConvolutionPlan, plan_convolution
+from xla_explorer.compiler.codegen.library_calls import convolution_by_library
+from xla_explorer.compiler.codegen.target import HOST_LIKE, NVPTX
+from xla_explorer.hlo.evaluator import evaluate
+from xla_explorer.hlo.text.parser import parse_hlo
+
+NHWC = "b01f_01io->b01f"
+CASES = {  # name: (input, weights, result, window, labels)
+    "few features": ("[2,13,11,3]", "[5,5,3,20]", "[2,7,6,20]", "size=5x5 stride=2x2 pad=2_2x2_2", NHWC),
+    "many features": ("[1,9,9,17]", "[3,3,17,33]", "[1,9,9,33]", "size=3x3 pad=1_1x1_1", NHWC),
+    "no padding": ("[2,8,9,4]", "[3,2,4,7]", "[2,6,8,7]", "size=3x2", NHWC),
+    "uneven padding": ("[1,7,8,5]", "[2,3,5,6]", "[1,7,8,6]", "size=2x3 pad=1_0x0_2", NHWC),
+    "negative padding": ("[1,9,12,4]", "[2,3,4,6]", "[1,6,9,6]", "size=2x3 pad=-1_-1x-2_1", NHWC),
+    "window dilation": ("[1,11,11,3]", "[3,3,3,18]", "[1,7,7,18]", "size=3x3 rhs_dilate=2x2", NHWC),
+    "dilation and padding": ("[2,7,7,2]", "[3,3,2,4]", "[2,7,7,4]", "size=3x3 pad=2_2x2_2 rhs_dilate=2x2", NHWC),
+    "reversal": ("[1,8,8,6]", "[3,2,6,5]", "[1,8,7,5]", "size=3x2 pad=1_1x0_0 rhs_reversal=1x1", NHWC),
+    "weights turned": ("[2,6,6,5]", "[3,3,9,5]", "[2,6,6,9]", "size=3x3 pad=1_1x1_1 rhs_reversal=1x1", "b01f_01oi->b01f"),
+    "one by one": ("[2,5,6,12]", "[1,1,12,19]", "[2,5,6,19]", "size=1x1", NHWC),
+    "one by one with stride": ("[2,5,6,12]", "[1,1,12,19]", "[2,3,3,19]", "size=1x1 stride=2x2", NHWC),
+    "features first": ("[2,3,8,9]", "[3,3,3,10]", "[2,8,9,10]", "size=3x3 pad=1_1x1_1", "bf01_01io->b01f"),
+    "gradient of weights": ("[6,8,8,4]", "[6,8,8,5]", "[3,3,4,5]", "size=8x8 pad=1_1x1_1", "f01b_i01o->01bf"),
+    "one dimension": ("[2,20,3]", "[4,3,9]", "[2,10,9]", "size=4 stride=2 pad=1_1", "b0f_0io->b0f"),
+    "three dimensions": ("[1,4,5,6,2]", "[2,3,2,2,4]", "[1,4,5,6,4]", "size=2x3x2 pad=0_1x1_1x1_0", "b012f_012io->b012f"),
+    "one position": ("[1,3,3,7]", "[3,3,7,40]", "[1,1,1,40]", "size=3x3", NHWC),
+    "window larger than the input": ("[1,2,2,3]", "[5,5,3,6]", "[1,2,2,6]", "size=5x5 pad=2_2x2_2", NHWC),
+}
+
+
+def text_of(name, t="f32"):
+    x, k, y, window, labels = CASES[name]
+    return f"""HloModule convolution
+ENTRY main {{
+  x = {t}{x} parameter(0)
+  k = {t}{k} parameter(1)
+  ROOT y = {t}{y} convolution(x, k), window={{{window}}}, dim_labels={labels}
+}}"""
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("t", ["f32", "f64"])
+def test_value(name, t):
+    module = parse_hlo(text_of(name, t))
+    assert isinstance(plan_convolution(module.entry.root, HOST_LIKE), ConvolutionPlan)
+    rng = np.random.default_rng(len(name))
+    inputs = [rng.standard_normal(p.shape.dimensions).astype(p.shape.element_type.dtype) for p in module.entry.parameters()]
+    (found,) = run_kernels(module, *inputs)
+    wanted = np.asarray(evaluate(module, *inputs))
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=(3e-5 if t == "f32" else 1e-12))
+
+
+def root_of(text):
+    return parse_hlo(text).entry.root
+
+
+def test_the_choice_gives_its_figures():
+    reason = convolution_by_library(root_of(text_of("few features")), HOST_LIKE)
+    assert reason.code == "register-tile-faster" and reason.facts["cycles"] < reason.facts["library_cycles"]
+
+
+def test_convolutions_without_a_tile():
+    def code(text, target=HOST_LIKE):
+        return plan_convolution(root_of(text), target).code
+
+    plain = text_of("no padding")
+    assert code(plain, NVPTX) == "no-vectors"
+    assert code(plain, dataclasses.replace(HOST_LIKE, fused_multiply_add=False)) == "no-vectors"
+    assert code(text_of("no padding", "s32")) == "type-without-tile"
+    grouped = plain.replace("[3,2,4,7]", "[3,2,2,8]").replace("[2,6,8,7]", "[2,6,8,8]")
+    grouped = grouped.replace("dim_labels", "feature_group_count=2, dim_labels")
+    assert code(grouped) == "grouped-convolution"
+    spread = plain.replace("[2,6,8,7]", "[2,6,10,7]").replace("size=3x2", "size=3x2 lhs_dilate=1x2 pad=0_0x-3_-3")
+    assert code(spread) == "dilated-input"
+    planes = plain.replace("f32[2,6,8,7]", "f32[2,7,6,8]").replace("->b01f", "->bf01")
+    assert code(planes) == "features-not-contiguous"
