@@ -27,6 +27,8 @@ from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 ROW_TILE = 1024  # accumulators kept in the first-level cache by a column reduction
 CHUNK = 4096  # elements summed before a partial sum joins the total
 LANES = 64  # accumulators side by side of an argmax
+STREAMS = 4  # sequential streams read at once where memory is the limit
+_FREE = frozenset({"parameter", "constant", "broadcast", "bitcast", "reshape", "reduce"})
 SMALL = 8  # reductions over so few elements are unrolled
 _SIMPLE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 
@@ -199,6 +201,9 @@ def _per_result(context: KernelContext, state: _Reduction, extents: list[int], i
                 unrolled: bool) -> None:
     """For each result: accumulators in registers over the reduced dimensions (loops, or unrolled)."""
     w, emitter = context.writer, state.emitter
+    if not unrolled and _reads_in_streams(context, state, extents, is_reduced):
+        _rows_side_by_side(context, state, extents, is_reduced, strides)
+        return
     with context.iterate([e for e, flag in zip(extents, is_reduced, strict=True) if not flag]) as kept, emitter.scope():
         index = _merge(kept, is_reduced)
         if unrolled:
@@ -215,6 +220,49 @@ def _per_result(context: KernelContext, state: _Reduction, extents: list[int], i
                 _one_after_the_other(context, state, slots, extents, index, is_reduced)
             accumulators = slots.load()
         _store(context, state.results(accumulators), _offset(context, index, strides))
+
+
+def _reads_in_streams(context: KernelContext, state: _Reduction, extents: list[int], is_reduced: list[bool]) -> bool:
+    """Whether several results at once are worth it: little arithmetic per element, so that reading memory is what takes the time."""
+    kept = [e for e, flag in zip(extents, is_reduced, strict=True) if not flag]
+    if context.target.kind != "cpu" or state.combiner is None or not kept or kept[-1] < STREAMS or not is_reduced[-1]:
+        return False
+    if not 256 <= extents[-1] < 2 * CHUNK:
+        return False
+    fusion = context.instruction
+    work = [i for i in fusion.called[0].instructions.values() if i.opcode.name not in _FREE] if fusion.opcode.name == "fusion" else []
+    return len(work) <= 6 and not any(i.opcode.expensive for i in work)
+
+
+def _rows_side_by_side(context: KernelContext, state: _Reduction, extents: list[int], is_reduced: list[bool], strides: list[int]) -> None:
+    """STREAMS results at once: as many sequential streams keep more cache lines on their way than one does."""
+    w, emitter = context.writer, state.emitter
+    kept = [k for k, flag in enumerate(is_reduced) if not flag]
+    row_dimension = kept[-1]
+    slots = [_Slots(context, state.wide) for _ in range(STREAMS)]
+
+    def block(outer: IndexTuple, first: str | int, rows: int) -> None:
+        indices = [_merge((*outer, w.add(first, r)), is_reduced) for r in range(rows)]
+        initial = state.initial_values()
+        for slot in slots[:rows]:
+            slot.store(initial)
+        with ExitStack() as loops:
+            reduced = [loops.enter_context(w.loop(e, stem="reduce")) if flag else 0 for e, flag in zip(extents, is_reduced, strict=True)]
+            with emitter.scope():
+                for slot, index in zip(slots, indices, strict=False):
+                    at = tuple([r if flag else x for r, x, flag in zip(reduced, index, is_reduced, strict=True)])
+                    slot.store(state.combine(slot.load(), at))
+        for slot, index in zip(slots, indices, strict=False):
+            _store(context, state.results(slot.load()), _offset(context, index, strides))
+
+    extent = extents[row_dimension]
+    full = extent // STREAMS * STREAMS
+    with context.iterate([extents[k] for k in kept[:-1]]) as outer, emitter.scope():
+        with w.loop(full, 0, STREAMS, stem="rows") as first, emitter.scope():
+            block(outer, first, STREAMS)
+        if extent > full:
+            with w.loop(extent, full, stem="row") as first, emitter.scope():
+                block(outer, first, 1)
 
 
 def _one_after_the_other(context: KernelContext, state: _Reduction, slots: _Slots, extents: list[int], index: list[str | int],
@@ -285,9 +333,24 @@ def _sum_in_chunks(state: _Reduction, slots: _Slots, at: list[str | int], last: 
             partial.store(state.combine(partial.load(), index))
         slots.store([binary_value(w, "add", state.wide[0], slots.load()[0], partial.load()[0])])
 
-    full = extent // CHUNK * CHUNK
-    with w.loop(full, 0, CHUNK, stem="chunks") as start, emitter.scope():
-        sweep(start, w.add(start, CHUNK))
+    done = 0
+    if extent >= 16 * CHUNK:  # long enough to read it as several streams
+        quarter = extent // STREAMS // CHUNK * CHUNK
+        partials = [_Slots(context, state.wide) for _ in range(STREAMS)]
+        with w.loop(quarter, 0, CHUNK, stem="chunks") as start, emitter.scope():
+            for one in partials:
+                one.store(zero)
+            with w.loop(w.add(start, CHUNK), start, stem="chunk") as position, emitter.scope():
+                for number, one in enumerate(partials):
+                    index = (*at[:last], w.add(position, number * quarter), *at[last + 1 :])
+                    one.store(state.combine(one.load(), index))
+            for one in partials:
+                slots.store([binary_value(w, "add", state.wide[0], slots.load()[0], one.load()[0])])
+        done = STREAMS * quarter
+    full = done + (extent - done) // CHUNK * CHUNK
+    if full > done:
+        with w.loop(full, done, CHUNK, stem="chunks") as start, emitter.scope():
+            sweep(start, w.add(start, CHUNK))
     if extent > full:
         sweep(full, extent)
 
