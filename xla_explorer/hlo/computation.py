@@ -35,7 +35,7 @@ class ComputationRecord(NamedTuple):
 class HloComputation:
     """A function of its parameters. `instructions` maps id to instruction in order of creation."""
 
-    __slots__ = ("_order", "_record", "execution_thread", "id", "instructions", "listener", "module", "name", "root", "schedule")
+    __slots__ = ("_has_control_edges", "_order", "_record", "execution_thread", "id", "instructions", "listener", "module", "name", "root", "schedule")
 
     def __init__(self, name: str, module: HloModule) -> None:
         self.name = name
@@ -48,6 +48,7 @@ class HloComputation:
         self.execution_thread: str | None = None
         self._order: list[HloInstruction] | None = None
         self._record: ComputationRecord | None = None
+        self._has_control_edges: bool | None = None  # None: nobody has looked
 
     # -- mutation ----------------------------------------------------------------------------------------------------
     def add(
@@ -153,6 +154,7 @@ class HloComputation:
     def set_control_predecessors(self, i: HloInstruction, predecessors: Iterable[HloInstruction]) -> None:
         """Instructions of this computation that must run before `i`."""
         i.control_predecessors = tuple(predecessors)
+        self._has_control_edges = None
         self._changed(i)
 
     def set_root(self, i: HloInstruction) -> None:
@@ -163,12 +165,19 @@ class HloComputation:
             self.listener("root", i, None)
 
     def remove(self, i: HloInstruction) -> None:
-        """Take out an instruction that nobody uses. ValueError when somebody does."""
+        """Take out an instruction that nobody uses; what had to run after it runs after its control predecessors. ValueError when
+        somebody uses it."""
         if i.users or i is self.root:
             raise ValueError(f"%{i.name} cannot be removed: " + ("it is the root" if i is self.root else f"used by {list(i.users)[:3]}"))
         for operand in i.operands:
             operand.users.pop(i, None)
         del self.instructions[i.id]
+        if self._has_control_edges is None:
+            self._has_control_edges = any([x.control_predecessors for x in (i, *self.instructions.values())])
+        if self._has_control_edges:
+            for after in [x for x in self.instructions.values() if i in x.control_predecessors]:
+                relayed = [p for x in after.control_predecessors for p in (i.control_predecessors if x is i else (x,))]
+                self.set_control_predecessors(after, dict.fromkeys(relayed))
         self._touch()
         if self.listener is not None:
             self.listener("removed", i, None)

@@ -67,3 +67,72 @@ ENTRY e {
 }"""
     x = np.random.default_rng(1).integers(-4, 5, (3, 4, 2)).astype(np.float32).view(np.complex64)[..., 0]
     check_program(text, x)
+
+
+def test_a_control_edge_from_an_instruction_that_dies():
+    text = """HloModule m
+ENTRY e {
+  p = f32[] parameter(0)
+  a = f32[] copy(p)
+  c = f32[] constant(2)
+  ROOT b = f32[] copy(c), control-predecessors={a}
+}"""
+    check_program(text, np.float32(1))
+    check_program(text, np.float32(1), passes="none")
+
+
+def test_a_control_edge_against_an_update_in_place():
+    text = """HloModule m
+ENTRY e {
+  p = f32[8]{0} parameter(0)
+  z = s32[] constant(2)
+  x = f32[8]{0} negate(p)
+  u = f32[2]{0} slice(p), slice={[0:2]}
+  d = f32[8]{0} dynamic-update-slice(x, u, z)
+  r = f32[8]{0} exponential(x), control-predecessors={d}
+  ROOT t = (f32[8]{0}, f32[8]{0}) tuple(d, r)
+}"""
+    for passes in ("default", "none"):
+        check_program(text, np.arange(8, dtype=np.float32), relative=1e-6, passes=passes)
+
+
+def test_a_given_fusion_with_what_only_stands_alone_inside():
+    text = """HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+f {
+  x = f32[4,6]{1,0} parameter(0)
+  y = f32[6,5]{1,0} parameter(1)
+  d = f32[4,5]{1,0} dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  z = f32[] constant(0)
+  w = f32[4,4]{1,0} reduce-window(d, z), window={size=1x2}, to_apply=add
+  ROOT t = (f32[4,4]{1,0}, f32[4,5]{1,0}) tuple(w, d)
+}
+ENTRY e {
+  x = f32[4,6]{1,0} parameter(0)
+  y = f32[6,5]{1,0} parameter(1)
+  ROOT r = (f32[4,4]{1,0}, f32[4,5]{1,0}) fusion(x, y), kind=kLoop, calls=f
+}"""
+    check_program(text, np.ones((4, 6), np.float32), np.ones((6, 5), np.float32), native=False)
+
+
+def test_a_transpose_of_bf16_whose_shuffles_llvm_did_not_legalise():
+    text = """HloModule m
+ENTRY e {
+  x = bf16[5,2,3,5]{3,2,1,0} parameter(0)
+  ROOT t = bf16[5,3,5,2]{3,2,1,0} transpose(x), dimensions={3,2,0,1}
+}"""
+    check_program(text, np.arange(150).reshape(5, 2, 3, 5).astype(primitive_type("bf16").dtype))
+
+
+def test_rounding_to_bf16_keeps_subnormals_and_needs_no_library():
+    text = """HloModule m
+ENTRY e {
+  x = f32[8]{0} parameter(0)
+  c = bf16[8]{0} convert(x)
+  ROOT s = bf16[8]{0} add(c, c)
+}"""
+    numbers = [1e-40, -3e-39, 1.00390625, 1.01171875, 3.4e38, np.inf, np.nan, -0.0]
+    session = check_program(text, np.array(numbers, np.float32))
+    assert session is None or "bfloat" not in session.llvm_ir(optimized=False)

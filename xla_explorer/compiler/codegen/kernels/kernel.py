@@ -167,6 +167,7 @@ def writes_root(*opcodes: str, standalone: bool = False, sequential: bool = Fals
 def _load_writers() -> None:
     from xla_explorer.compiler.codegen.kernels import (  # noqa: F401
         contraction,
+        gather,
         loop,
         pieces,
         random_bits,
@@ -192,13 +193,16 @@ def kernel_is_emitted(i: HloInstruction, target_kind: str = "cpu") -> Reason | N
     if target_kind != "cpu" and i.opcode.name in SEQUENTIAL:
         return refuse("sequential-kernel", f"%{i.name}: the kernel of {i.opcode.name} is sequential code for a CPU", opcode=i.opcode.name)
     if i.opcode.name == "fusion":
-        allowed = elemental_opcodes() | {"parameter", "constant", "tuple"} | (ROOT_WRITERS.keys() - STANDALONE)
-        roots = i.called[0].root
-        root_set = set(roots.operands) if roots.opcode.name == "tuple" else {roots}
+        inside = elemental_opcodes() | {"parameter", "constant"}
+        root = i.called[0].root
+        roots = set(root.operands) if root.opcode.name == "tuple" else {root}
         for inner in i.called[0].instructions.values():
-            if inner.opcode.name not in allowed and not (inner in root_set and inner.opcode.name in ROOT_WRITERS):
-                return refuse("opcode-not-emitted", f"%{inner.name}: {inner.opcode.name} has no emitter yet", opcode=inner.opcode.name)
-            if (reason := _instruction_is_emitted(inner, inner in root_set)) is not None:
+            name = inner.opcode.name
+            # A kernel of its own only for a single root that nothing else in the fusion reads.
+            alone = inner is root and not inner.users and name in ROOT_WRITERS and name not in STANDALONE
+            if name not in inside and not alone and not (inner is root and name == "tuple"):
+                return refuse("opcode-not-emitted", f"%{inner.name}: {name} has no emitter inside a fusion", opcode=name)
+            if (reason := _instruction_is_emitted(inner, inner in roots)) is not None:
                 return reason
         return None
     if i.opcode.name not in elemental_opcodes() and i.opcode.name not in ROOT_WRITERS:

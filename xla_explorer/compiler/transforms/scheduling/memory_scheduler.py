@@ -47,8 +47,9 @@ def ensure_schedule(computation: HloComputation) -> bool:
     return True
 
 
-def schedule_computation(computation: HloComputation) -> list[HloInstruction]:
-    """A sequential order that respects operands and control predecessors and tends to keep few bytes alive."""
+def schedule_computation(computation: HloComputation, *, soft_edges: bool = True) -> list[HloInstruction]:
+    """A sequential order that respects operands and control predecessors and tends to keep few bytes alive. soft_edges: prefer
+    readers of a buffer before what overwrites it."""
     order = computation.post_order()
     place = {i: number for number, i in enumerate(order)}
     waits = {i: len(set(i.operands)) + len(i.control_predecessors) for i in order}
@@ -56,7 +57,7 @@ def schedule_computation(computation: HloComputation) -> list[HloInstruction]:
     for i in order:
         for before in i.control_predecessors:
             followers.setdefault(before, []).append(i)
-    for before, after in _soft_edges(computation, place):
+    for before, after in _soft_edges(computation, place) if soft_edges else ():
         followers.setdefault(before, []).append(after)
         waits[after] += 1
     readers = {i: len(i.users) for i in order}  # of what has been computed, who still reads it
@@ -94,6 +95,8 @@ def schedule_computation(computation: HloComputation) -> list[HloInstruction]:
             waits[user] -= 1
             if waits[user] == 0:
                 heapq.heappush(ready, (growth(user), place[user], user))
+    if len(result) < len(order):  # a preference contradicts a control edge
+        return schedule_computation(computation, soft_edges=False)
     return result
 
 
