@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -32,3 +33,20 @@ def test_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
                 static += "text/html" in data and "text/plain" in data
     if path.stem == "00_tour":
         assert widgets == static == 1, "the widget must leave a static form in the saved notebook"
+        notebook.metadata.pop("widgets", None)  # as published: without widget state
+        nbconvert = pytest.importorskip("nbconvert", reason="nbconvert is not installed: the published form is NOT checked")
+        html, _ = nbconvert.HTMLExporter().from_notebook_node(notebook)
+        assert "xla-explorer-static" in html and "reduce-is-root-only" in html
+
+
+def test_the_first_session_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "README.md", "exec"), {})
+    assert (tmp_path / "axpy.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_the_readme_has_the_two_commands() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "pip install . && xla-explorer tour" in text and 'pip install -e ".[test]" && pytest' in text
