@@ -2,6 +2,8 @@
 
 In memory pred is one byte (0 or 1), in registers i1. Sub-byte integers occupy one byte each. Complex values are pairs
 {re, im} in memory and two scalars in registers. 16-bit floats are computed in f32 and rounded after each operation.
+bf16 is an i16 everywhere: LLVM fails assertions on shuffles of bfloat vectors, calls a library to round to bfloat where the CPU
+cannot, and rounds subnormals to zero where it can.
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
 
 _REGISTER = {"pred": "i1", "s8": "i8", "u8": "i8", "s16": "i16", "u16": "i16", "s32": "i32", "u32": "i32", "s64": "i64",
-             "u64": "i64", "f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double", "c64": "float", "c128": "double"}
+             "u64": "i64", "f16": "half", "bf16": "i16", "f32": "float", "f64": "double", "c64": "float", "c128": "double"}
 _MEMORY = {**_REGISTER, "pred": "i8"}
-_BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "bfloat": 16, "float": 32, "double": 64}
+_BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "float": 32, "double": 64}
 
 
 def type_is_emitted(shape: Shape) -> Reason | None:
@@ -50,10 +52,6 @@ def float_constant(value: float, llvm_type: str) -> str:
     """A floating constant in LLVM's exact hexadecimal spelling."""
     if llvm_type == "half":
         return f"0xH{int(np.float16(value).view(np.uint16)):04X}"
-    if llvm_type == "bfloat":
-        import ml_dtypes
-
-        return f"0xR{int(np.asarray(value, ml_dtypes.bfloat16).view(np.uint16)):04X}"
     if llvm_type == "float":
         with np.errstate(over="ignore"):
             value = float(np.float32(value))
@@ -66,6 +64,9 @@ def scalar_constant(value: Any, element_type: PrimitiveType) -> str | tuple[str,
     if element_type.is_complex:
         value = complex(value)
         return float_constant(value.real, llvm_type), float_constant(value.imag, llvm_type)
+    if element_type.name == "bf16":
+        bits = int(np.asarray(value, element_type.dtype).view(np.int16))
+        return str(bits)
     if element_type.is_float:
         return float_constant(float(value), llvm_type)
     if element_type.is_pred:
@@ -76,5 +77,5 @@ def scalar_constant(value: Any, element_type: PrimitiveType) -> str | tuple[str,
 
 
 def nan_constant(llvm_type: str) -> str:
-    """The canonical quiet NaN."""
-    return {"half": "0xH7E00", "bfloat": "0xR7FC0"}.get(llvm_type, "0x7FF8000000000000")
+    """The canonical quiet NaN (i16: of bf16)."""
+    return {"half": "0xH7E00", "i16": str(0x7FC0)}.get(llvm_type, "0x7FF8000000000000")

@@ -17,20 +17,33 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 
 def compute_type(element_type: PrimitiveType) -> str:
     """The LLVM type that arithmetic on a real type uses: 16-bit floats compute in float."""
-    llvm_type = register_type(element_type)
-    return "float" if llvm_type in ("half", "bfloat") else llvm_type
+    return "float" if element_type.name in ("f16", "bf16") else register_type(element_type)
 
 
 def widen(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
     """A 16-bit float as float; anything else unchanged."""
-    llvm_type = register_type(element_type)
-    return w.value(f"fpext {llvm_type} {value} to float") if llvm_type in ("half", "bfloat") else value
+    if element_type.name == "f16":
+        return w.value(f"fpext half {value} to float")
+    if element_type.name != "bf16":
+        return value
+    upper = w.value(f"zext i16 {value} to i32")
+    return w.value(f"bitcast i32 {w.value(f'shl i32 {upper}, 16')} to float")
 
 
 def narrow(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
     """Round a float back to a 16-bit type; anything else unchanged."""
-    llvm_type = register_type(element_type)
-    return w.value(f"fptrunc float {value} to {llvm_type}") if llvm_type in ("half", "bfloat") else value
+    if element_type.name == "f16":
+        return w.value(f"fptrunc float {value} to half")
+    if element_type.name != "bf16":
+        return value
+    # To nearest, ties to even, on the bits: adding just under half carries into the kept ones; a NaN must stay one.
+    raw = w.value(f"bitcast float {value} to i32")
+    upper = w.value(f"lshr i32 {raw}, 16")
+    bias = w.value(f"add i32 {w.value(f'and i32 {upper}, 1')}, {0x7FFF}")
+    rounded = w.value(f"lshr i32 {w.value(f'add i32 {raw}, {bias}')}, 16")
+    unordered = w.value(f"fcmp uno float {value}, {value}")
+    quiet = w.value(f"or i32 {upper}, {0x40}")
+    return w.value(f"trunc i32 {w.value(f'select i1 {unordered}, i32 {quiet}, i32 {rounded}')} to i16")
 
 
 _FLOAT_BINARY = {"add": "fadd", "subtract": "fsub", "multiply": "fmul"}
@@ -122,6 +135,8 @@ def negate(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value
     element_type, llvm_type = i.shape.element_type, register_type(i.shape.element_type)
     if element_type.is_complex:
         return tuple([w.value(f"fneg {llvm_type} {part}") for part in operands[0]])
+    if element_type.name == "bf16":
+        return w.value(f"xor i16 {operands[0]}, {-0x8000}")
     if element_type.is_float:
         return w.value(f"fneg {llvm_type} {operands[0]}")
     return w.value(f"sub {llvm_type} 0, {operands[0]}")
@@ -134,6 +149,8 @@ def absolute(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Val
     if operand_type.is_complex:
         return complex_unary(w, "abs", register_type(operand_type), operands[0])
     llvm_type = register_type(operand_type)
+    if operand_type.name == "bf16":
+        return w.value(f"and i16 {operands[0]}, {0x7FFF}")
     if operand_type.is_float:
         return w.call_intrinsic(f"llvm.fabs.{_suffix(llvm_type)}", llvm_type, (llvm_type, operands[0]))
     if operand_type.is_unsigned:
@@ -143,7 +160,7 @@ def absolute(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Val
 
 
 def _suffix(llvm_type: str) -> str:
-    return {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}[llvm_type]
+    return {"half": "f16", "float": "f32", "double": "f64"}[llvm_type]
 
 
 @emits_elementwise("sign")
@@ -234,7 +251,7 @@ def identity(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Val
     return operands[0]
 
 
-_FORMATS = {"half": (16, 10, 15), "bfloat": (16, 7, 127), "float": (32, 23, 127), "double": (64, 52, 1023)}  # bits, mantissa, bias
+_FORMATS = {"half": (16, 10, 15), "i16": (16, 7, 127), "float": (32, 23, 127), "double": (64, 52, 1023)}  # bits, mantissa, bias
 
 
 @emits_elementwise("reduce-precision")
@@ -264,7 +281,8 @@ def reduce_precision(w: FunctionWriter, i: HloInstruction, operands: list[Value]
         result = w.value(f"select i1 {too_big}, {integer} {infinity}, {integer} {result}")
         result = w.value(f"select i1 {too_small}, {integer} {sign_bit}, {integer} {result}")
     made = w.value(f"bitcast {integer} {result} to {kind}")
-    unordered = w.value(f"fcmp uno {kind} {x}, {x}")
+    wide = widen(w, x, i.shape.element_type)
+    unordered = w.value(f"fcmp uno {compute_type(i.shape.element_type)} {wide}, {wide}")
     kept = nan_constant(kind) if mantissa_bits == 0 else x
     return w.value(f"select i1 {unordered}, {kind} {kept}, {kind} {made}")
 

@@ -8,7 +8,7 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, type_bits
 from xla_explorer.hlo.instruction import HloInstruction
 
-_INTEGER_BITS = {"half": "i16", "bfloat": "i16", "float": "i32", "double": "i64"}
+_INTEGER_BITS = {"half": "i16", "i16": "i16", "float": "i32", "double": "i64"}
 
 
 def total_order_key(w: FunctionWriter, value: str, llvm_type: str) -> str:
@@ -16,7 +16,6 @@ def total_order_key(w: FunctionWriter, value: str, llvm_type: str) -> str:
     integer = _INTEGER_BITS[llvm_type]
     bits = type_bits(integer)
     raw = w.value(f"bitcast {llvm_type} {value} to {integer}")
-    # Not by shifts: LLVM 22 fails an assertion on vector shifts of bitcast bfloat.
     negative = w.value(f"icmp slt {integer} {raw}, 0")
     mask = w.value(f"select i1 {negative}, {integer} {(1 << (bits - 1)) - 1}, {integer} 0")
     return w.value(f"xor {integer} {raw}, {mask}")

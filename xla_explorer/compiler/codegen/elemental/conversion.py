@@ -39,7 +39,7 @@ def convert_value(w: FunctionWriter, value: Value, source: PrimitiveType, target
             return w.value(f"fcmp une {kind} {x}, {float_constant(0.0, kind)}")
         if target.is_float:
             if type_bits(a) == 64 and type_bits(b) == 16:
-                return w.value(f"fptrunc float {_double_to_odd_float(w, value)} to {b}")
+                return narrow(w, _double_to_odd_float(w, value), target)
             wanted = compute_type(target)
             if kind != wanted:
                 x = w.value(f"{'fpext' if wanted == 'double' else 'fptrunc'} {kind} {x} to {wanted}")

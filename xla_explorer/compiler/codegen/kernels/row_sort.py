@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.elemental.arithmetic import compute_type, widen
 from xla_explorer.compiler.codegen.elemental.comparison import total_order_key
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, type_bits
+from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, scalar_constant, type_bits
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
 
@@ -40,8 +41,9 @@ def integer_key(w: FunctionWriter, value: Value, element_type: PrimitiveType, as
         key, bits, flip = w.value(f"zext i1 {value} to i8"), 8, 0
     elif element_type.is_float:
         if not total_order:
-            zero = w.value(f"fcmp oeq {t} {value}, {float_constant(0.0, t)}")
-            value = w.value(f"select i1 {zero}, {t} {float_constant(0.0, t)}, {t} {value}")
+            kind, zero_constant = compute_type(element_type), str(scalar_constant(0.0, element_type))
+            zero = w.value(f"fcmp oeq {kind} {widen(w, value, element_type)}, {float_constant(0.0, kind)}")
+            value = w.value(f"select i1 {zero}, {t} {zero_constant}, {t} {value}")
         bits = type_bits(t)
         key, flip = total_order_key(w, value, t), 1 << (bits - 1)
     else:
