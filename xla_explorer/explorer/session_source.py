@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from xla_explorer.explorer.decisions import decision_rows
 from xla_explorer.explorer.profiling import WHOLE_PROGRAM
@@ -12,7 +12,6 @@ from xla_explorer.explorer.rule_book import rule_book
 from xla_explorer.explorer.views.picture import PictureGraph
 from xla_explorer.explorer.views.source import CodePane, DecisionRow, RewriteRow, StepRow, TextLine, TimingRow
 from xla_explorer.foundation.collector import collector_paused
-from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.cost import module_cost
 
 if TYPE_CHECKING:
@@ -209,10 +208,11 @@ class SessionSource(TraceSource):
         panes = [self._source_pane()] if session.source.source_text else []
         panes.append(_cut("hlo", self.text(len(self.trace.steps)), f"xla_explorer {session.backend}", ""))
         names = [name for name in session.stages if name in ("llvm-ir", "llvm-ir-optimized", "assembly", "ptx", "sass")]
-        panes += [self._stage_pane(session, name) for name in names]
+        panes += [self._stage_pane(name) for name in names]
         if "ptx" not in names and session.error is None and session.source.instruction_count() <= MOST_LINES_FOR_PTX:
-            panes.append(self._ptx_pane())
-        return [pane for pane in panes if pane.lines]
+            note = "made from the same source by the pipeline of the gpu backend; nothing ran on a GPU"
+            panes.append(CodePane("ptx", LazyLines("ptx", self._ptx_lines), "xla_explorer gpu", note))
+        return panes
 
     def _source_pane(self) -> CodePane:
         """The HLO text as it was given, each line linked to its instruction."""
@@ -221,24 +221,18 @@ class SessionSource(TraceSource):
         lines = [TextLine(line, at.get(number)) for number, line in enumerate(text.split("\n"), 1)]
         return _cut("source", lines, self.session.source.filename or "the text given", "")
 
-    def _stage_pane(self, session: Session, name: str, note: str = "") -> CodePane:
-        try:
-            stage = session.stage(name)
-            lines = [TextLine(text, key) for text, key in stage.lines()]
-        except (XlaExplorerError, RuntimeError, ValueError, OSError) as problem:
-            return CodePane(name, [TextLine(f"could not be made: {problem}")], session.backend)
-        return _cut(name, lines, stage.compiler or f"xla_explorer {session.backend}", note)
+    def _stage_pane(self, name: str) -> CodePane:
+        stage = self.session.stage(name)
 
-    def _ptx_pane(self) -> CodePane:
-        """The same source compiled for the GPU; its instructions carry the ids of the source where they are the same."""
-        try:
-            gpu = self.session.gpu
-            if "ptx" not in gpu.stages:
-                return CodePane("ptx", [])
-            pane = self._stage_pane(gpu, "ptx", "made from the same source by the pipeline of the gpu backend; nothing ran on a GPU")
-            return pane._replace(lines=[TextLine(line.text, self._here(gpu, line.instruction)) for line in pane.lines])
-        except Exception as problem:  # a second backend must never spoil the view of the first
-            return CodePane("ptx", [TextLine(f"// no PTX: {type(problem).__name__}: {problem}")], "xla_explorer gpu")
+        def make() -> list[TextLine]:
+            return [TextLine(text, key) for text, key in stage.lines()]
+
+        return CodePane(name, LazyLines(name, make), stage.compiler or f"xla_explorer {self.session.backend}")
+
+    def _ptx_lines(self) -> list[TextLine]:
+        """The same source compiled for the GPU; its instructions carry the ids of this session where they are the same."""
+        gpu = self.session.gpu
+        return [TextLine(text, self._here(gpu, key)) for text, key in gpu.stage("ptx").lines()]
 
     def _here(self, other: Session, key: int | None) -> int | None:
         """The id in this session of an instruction of another compile of the same source; None when there is no counterpart.
@@ -305,3 +299,41 @@ def _cut(name: str, lines: Sequence[TextLine], producer: str, note: str) -> Code
         cut = f"{len(lines) - MOST_PANE_LINES} of {len(lines)} lines cut; session.stage({name!r}).text has all"
         return CodePane(name, lines[:MOST_PANE_LINES], producer, "; ".join(filter(None, [note, cut])))
     return CodePane(name, lines, producer, note)
+
+
+class LazyLines(Sequence[TextLine]):
+    """The lines of a code pane, made when they are looked at: assembly takes a code generation, PTX a compile of its own.
+
+    What cannot be made says so in its one line; a second backend must never spoil the view of the first. Long texts are cut, and the last
+    line says so.
+    """
+
+    def __init__(self, name: str, make: Callable[[], list[TextLine]]) -> None:
+        self._name, self._make = name, make
+
+    @cached_property
+    def _lines(self) -> list[TextLine]:
+        try:
+            lines = self._make()
+        except Exception as problem:
+            return [TextLine(f"{self._name} could not be made: {type(problem).__name__}: {problem}")]
+        if len(lines) > MOST_PANE_LINES:
+            rest = len(lines) - MOST_PANE_LINES
+            return [*lines[:MOST_PANE_LINES], TextLine(f"... {rest} more lines: session.stage({self._name!r}).text")]
+        return lines
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, index: int) -> TextLine: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TextLine]: ...
+    def __getitem__(self, index: int | slice) -> TextLine | list[TextLine]:
+        return self._lines[index]
+
+    def __iter__(self) -> Iterator[TextLine]:
+        return iter(self._lines)
