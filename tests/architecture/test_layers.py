@@ -104,6 +104,21 @@ def test_heavy_packages_stay_in_their_rooms() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_passes_never_write_to_the_journal() -> None:
+    """Decisions go through PassContext and the drivers, which record them and honour what the user forces."""
+    drivers = {"compiler/pipeline/context.py", "compiler/pipeline/runner.py"}
+    found = []
+    for path in sorted((PACKAGE / "compiler").rglob("*.py")):
+        relative = path.relative_to(PACKAGE).as_posix()
+        if relative in drivers:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "write":
+                if "journal" in ast.unparse(node.func.value):
+                    found.append(f"{relative}:{node.lineno}: {ast.unparse(node)[:100]}")
+    assert not found, "\n".join(found)
+
+
 def test_a_plain_import_is_light() -> None:
     code = (
         "import sys, time; t = time.perf_counter(); import xla_explorer; s = time.perf_counter() - t; "
