@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, strided_operands
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import LANES, DepthLoop, Tile, TileWriter, choose_tile
+from xla_explorer.compiler.codegen.kernels.matrix_multiply import LANES, NO_UNROLL_METADATA, DepthLoop, Tile, TileWriter, choose_tile
 from xla_explorer.compiler.codegen.kernels.matrix_vector import RowGroup, RowProductWriter, choose_row_group
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
@@ -128,6 +128,7 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
         _write_vector_dot(context, dot, plan)
         return
     w, tile = context.writer, plan.tile
+    context.globals.update(NO_UNROLL_METADATA)
     rows, columns, depth, _ = plan.sizes
     writer = TileWriter(w, dot.shape.element_type.name, tile)
     a, b = [context.arrays[operand] for operand in (reversed(dot.operands) if plan.exchanged else dot.operands)]
@@ -148,6 +149,7 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
 
 def _write_vector_dot(context: KernelContext, dot: HloInstruction, plan: VectorPlan) -> None:
     w = context.writer
+    context.globals.update(NO_UNROLL_METADATA)
     writer = RowProductWriter(w, dot.shape.element_type.name, plan.group)
     pointers = [context.arrays[operand].pointer for operand in dot.operands]
     batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]

@@ -17,7 +17,7 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes
 from xla_explorer.compiler.codegen.kernels.dot_plan import COPY_CYCLES, library_cycles
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import LANES, DepthLoop, Tile, TileWriter, choose_tile
+from xla_explorer.compiler.codegen.kernels.matrix_multiply import LANES, NO_UNROLL, NO_UNROLL_METADATA, DepthLoop, Tile, TileWriter, choose_tile
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import WindowDimension
@@ -143,7 +143,7 @@ class _Writer:
                   for r, a, b in zip(self.rules, in_strides, tap_strides, strict=True)]
         levels = _merged([*levels, DepthLoop(self.depth, in_depth, depth_stride)])
         out = self.i.shape
-        with w.loop(out.dimensions[labels.output_batch], stem="batch") as batch:
+        with w.loop(out.dimensions[labels.output_batch], stem="batch", metadata=NO_UNROLL) as batch:
             source = tiles.at(self.input.pointer, w.mul(batch, self.i.operands[0].shape.strides[labels.input_batch]))
             if image:
                 self._fill(source, image, in_strides)
@@ -206,7 +206,7 @@ class _Writer:
         w, tiles = self.w, self.tiles
         order = sorted(range(len(extents)), key=lambda d: -from_strides[d])
         with ExitStack() as loops:
-            index = [loops.enter_context(w.loop(extents[d], stem="copy")) for d in order]
+            index = [loops.enter_context(w.loop(extents[d], stem="copy", metadata=NO_UNROLL)) for d in order]
             a = tiles.at(source, w.linear(tuple(index), tuple([from_strides[d] for d in order])))
             b = tiles.at(target, w.linear(tuple(index), tuple([strides[d] for d in order])))
             value = w.value(f"load {tiles.scalar}, ptr {a}, align {tiles.bytes}")
@@ -215,4 +215,5 @@ class _Writer:
 
 def write_planned_convolution(context: KernelContext, i: HloInstruction, plan: ConvolutionPlan) -> None:
     """The loops over batch and outer output positions, and the product of each row of positions."""
+    context.globals.update(NO_UNROLL_METADATA)
     _Writer(context, i, plan).write()

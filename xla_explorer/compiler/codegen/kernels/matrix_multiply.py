@@ -15,6 +15,9 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.target import CodegenTarget
 
 L2_BLOCK_BYTES = 256 * 1024  # of the left operand, kept in the second-level cache while the right one passes by
+UNROLLED = 128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
+NO_UNROLL = ", !llvm.loop !1"
+NO_UNROLL_METADATA = {"!1 = distinct !{!1, !2}": None, '!2 = !{!"llvm.loop.unroll.disable"}': None}  # a kernel's `globals`
 LANES = {"f32": ("float", 4), "f64": ("double", 8)}
 
 
@@ -130,7 +133,9 @@ class TileWriter:
         w.lines[first] = f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{w.block} ]"
         for k, (name, start, back) in enumerate(zip(names, sums, after, strict=True)):
             w.lines[first + 1 + k] = f"  {name} = phi {self.vector} [ {start}, %{before} ], [ {back}, %{w.block} ]"
-        w.branch_if(w.value(f"icmp ult i64 {following}, {extent}"), label, end)
+        metadata = NO_UNROLL if inner or extent * len(sums) > UNROLLED else ""
+        again = w.value(f"icmp ult i64 {following}, {extent}")
+        w.do(f"br i1 {again}, label %{label}, label %{end}{metadata}")
         w.start_block(end)
         return after
 
@@ -150,10 +155,10 @@ class TileWriter:
     def pack(self, b: str, b_row: int, depth: int, columns: int, scratch: str) -> None:
         """Copy a row-major depth x columns matrix as panels of tile columns, each panel contiguous."""
         tile, w = self.tile, self.w
-        with w.loop(-(-columns // tile.columns), stem="pack") as p:
+        with w.loop(-(-columns // tile.columns), stem="pack", metadata=NO_UNROLL) as p:
             source = self.at(b, tile_starts(w, p, tile.columns, columns))
             target = self.at(scratch, w.mul(p, depth * tile.columns))
-            with w.loop(depth, stem="pack.row") as k:
+            with w.loop(depth, stem="pack.row", metadata=NO_UNROLL) as k:
                 row, to = self.at(source, w.mul(k, b_row)), self.at(target, w.mul(k, tile.columns))
                 for v in range(tile.vectors):
                     x = w.value(f"load {self.vector}, ptr {self.at(row, v * tile.width)}, align {self.bytes}")
@@ -164,10 +169,10 @@ class TileWriter:
         tile, w = self.tile, self.w
         size = min(tile.width, 8, 1 << (depth.bit_length() - 1))
         vector = f"<{size} x {self.scalar}>"
-        with w.loop(-(-columns // tile.columns), stem="pack") as p:
+        with w.loop(-(-columns // tile.columns), stem="pack", metadata=NO_UNROLL) as p:
             source = self.at(b, w.mul(tile_starts(w, p, tile.columns, columns), b_column))
             target = self.at(scratch, w.mul(p, depth * tile.columns))
-            with w.loop(tile.columns // size, stem="pack.column") as j, w.loop(-(-depth // size), stem="pack.row") as block:
+            with w.loop(tile.columns // size, stem="pack.column", metadata=NO_UNROLL) as j, w.loop(-(-depth // size), stem="pack.row", metadata=NO_UNROLL) as block:
                 k = tile_starts(w, block, size, depth)
                 first = self.at(source, w.add(w.mul(j, size * b_column), k))
                 to = self.at(target, w.add(w.mul(k, tile.columns), w.mul(j, size)))
@@ -205,11 +210,11 @@ class TileWriter:
         most = max(1, L2_BLOCK_BYTES // (tile.rows * depth * self.bytes))
         blocks = -(-down // most)
         per_block = -(-down // blocks)
-        with w.loop(blocks, stem="block") as block, w.loop(across, stem="panel") as panel:
+        with w.loop(blocks, stem="block", metadata=NO_UNROLL) as block, w.loop(across, stem="panel", metadata=NO_UNROLL) as panel:
             column = tile_starts(w, panel, tile.columns, columns)
             at_b = self.at(b, w.mul(panel, depth * tile.columns) if packed else column)
             at_c = self.at(c, column)
-            with w.loop(per_block, stem="tile") as t:
+            with w.loop(per_block, stem="tile", metadata=NO_UNROLL) as t:
                 number = w.add(w.mul(block, per_block), t)
                 if blocks * per_block > down and not isinstance(number, int):
                     number = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(number)), ("i64", str(down - 1)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import LANES, tile_starts, vector_registers
+from xla_explorer.compiler.codegen.kernels.matrix_multiply import LANES, NO_UNROLL, tile_starts, vector_registers
 from xla_explorer.compiler.codegen.target import CodegenTarget
 
 
@@ -46,7 +46,7 @@ class RowProductWriter:
     def product(self, rows: int, depth: int, a: str, a_row: int, x: str, y: str) -> None:
         """y = A x for a rows x depth matrix whose rows are `a_row` elements apart; x and y are contiguous."""
         w = self.w
-        with w.loop(-(-rows // self.group.rows), stem="rows") as t:
+        with w.loop(-(-rows // self.group.rows), stem="rows", metadata=NO_UNROLL) as t:
             first = tile_starts(w, t, self.group.rows, rows)
             self._rows(depth, self.at(a, w.mul(first, a_row)), a_row, x, self.at(y, first))
 
@@ -115,6 +115,7 @@ class RowProductWriter:
         w.lines[first] = f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{label} ]"
         for k, (name, back) in enumerate(zip(names, after, strict=True)):
             w.lines[first + 1 + k] = f"  {name} = phi {vector} [ {sums[k]}, %{before} ], [ {back}, %{label} ]"
-        w.branch_if(w.value(f"icmp ult i64 {following}, {done}"), label, end)
+        again = w.value(f"icmp ult i64 {following}, {done}")
+        w.do(f"br i1 {again}, label %{label}, label %{end}{NO_UNROLL}")
         w.start_block(end)
         return after
