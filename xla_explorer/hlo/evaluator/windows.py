@@ -95,8 +95,10 @@ def reduce_window(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
     return tuple(accumulators) if i.shape.is_tuple else accumulators[0]
 
 
-# Up to so many elements a window is summed element by element in row-major order, like a loop does it.
+# Up to so many elements a window is summed element by element in row-major order, like a loop does it ...
 _SMALL = 36
+# ... and up to so many in the element type itself (types that numpy lacks: f32), since little rounding can gather.
+_SHORT = 8
 # Along one dimension, wider windows are put together from windows of 1, 2, 4 ... elements.
 _NARROW = 16
 
@@ -110,8 +112,11 @@ def _reduce_window_known(
     native = widen(x) if dtype in WIDER else x
     wide = accumulation_dtype(dtype, combiner.name)
     values = native.astype(wide, copy=False)
+    size = math.prod([d.size for d in window.dimensions])
+    if size <= _SHORT and native.dtype.kind in "fc" and native.dtype.itemsize >= 4:
+        wide, values = native.dtype, native
     identity = identity_of(combiner.name, wide)
-    if math.prod([d.size for d in window.dimensions]) <= _SMALL:
+    if size <= _SMALL:
         source, values = values, np.full(output, identity, wide)
         for position in window_positions(window, x.shape, output):
             values[position.windows] = combiner.ufunc(values[position.windows], source[position.elements])
