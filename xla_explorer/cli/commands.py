@@ -51,7 +51,7 @@ def lab(given: Namespace) -> int:
     """JupyterLab on the tour."""
     from xla_explorer.cli.lab import lab as run
 
-    return run(Path(given.folder), browser=not given.no_browser, port=given.port)
+    return run(Path(given.folder), browser=not given.no_browser, port=given.port, options=given.jupyter)
 
 
 def run(given: Namespace) -> int:

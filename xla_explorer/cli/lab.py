@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from xla_explorer.explorer.examples import TOUR_NOTEBOOK, example_path
@@ -19,10 +20,10 @@ def copy_tour(folder: Path) -> Path:
     return copy
 
 
-def lab(folder: Path, *, browser: bool, port: int | None) -> int:
+def lab(folder: Path, *, browser: bool, port: int | None, options: Sequence[str] = ()) -> int:
     """Copy the notebook and run JupyterLab on it until it is stopped. Returns its exit code."""
     notebook = copy_tour(folder)
-    command = [sys.executable, "-m", "jupyterlab", str(notebook)]
+    command = [sys.executable, "-m", "jupyterlab", str(notebook), *options]
     if not browser:
         command.append("--no-browser")
     if port is not None:

@@ -57,7 +57,10 @@ def make_parser() -> argparse.ArgumentParser:
     one = sub.add_parser("lab", help="JupyterLab on a copy of the tour notebook")
     one.add_argument("folder", nargs="?", default="xla-explorer-tour", help="where to put the copy (default: ./%(default)s)")
     one.add_argument("--no-browser", action="store_true", help="do not open a browser")
-    one.add_argument("--port", type=int, default=None)
+    one.add_argument("--port", type=int, default=None, help="port of the server")
+    one.add_argument(
+        "--jupyter", action="append", default=[], metavar="OPTION", help="further option of jupyter lab: --jupyter=--allow-root"
+    )
     one.set_defaults(run=commands.lab)
 
     one = sub.add_parser("run", help="compile and run a module")
