@@ -1,7 +1,11 @@
 """Complex numbers through kernels that reduce, move and contract."""
 
 import numpy as np
-from cpu_programs import check_program
+import pytest
+from cpu_programs import check_program, compile_for_cpu, opcodes_on_evaluator
+
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
+from xla_explorer.hlo.text.parser import parse_hlo
 
 RANDOM = np.random.default_rng(5)
 
@@ -60,3 +64,28 @@ ENTRY e {
   ROOT c = c64[2,6,5]{2,1,0} convolution(x, k), window={size=4}, dim_labels=b0f_0io->b0f
 }"""
     check_program(text, numbers(2, 9, 3), numbers(4, 3, 5), relative=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["c64", "c128"])
+@pytest.mark.parametrize("opcode", ["exponential", "log", "sqrt", "sine", "cosine", "tanh"])
+def test_functions(opcode, kind):
+    part = np.float32 if kind == "c64" else np.float64
+    special = np.array([0.0, -0.0, 1.0, -2.5, 0.3, 30.0, -40.0, np.inf, -np.inf, np.nan, 1e-30, 3.0], part)
+    a, b = np.meshgrid(special, special)
+    random = RANDOM.standard_normal((2, 300)).astype(part) * 3
+    near_one = np.exp(1j * RANDOM.standard_normal(50)) * (1 + 1e-6 * RANDOM.standard_normal(50))
+    z = np.concatenate([(a + 0).ravel(), random[0], near_one.real.astype(part)]).astype(np.complex64 if kind == "c64" else np.complex128)
+    z.imag = np.concatenate([b.ravel(), random[1], near_one.imag.astype(part)])
+    z.real[: a.size] = a.ravel()
+    text = f"HloModule m\nENTRY e {{\n  x = {kind}[{z.size}]{{0}} parameter(0)\n  ROOT r = {kind}[{z.size}]{{0}} {opcode}(x)\n}}"
+    executable = compile_for_cpu(text)
+    assert not opcodes_on_evaluator(executable)
+    (found,) = executable.execute([z])
+    (wanted,) = flatten_value(evaluate(parse_hlo(text), z))
+    tolerance = 3e-7 if kind == "c64" else 2e-15
+    for x, y, value in zip(z, found, wanted, strict=True):
+        for mine, theirs in ((y.real, value.real), (y.imag, value.imag)):
+            if np.isnan(x) or (np.isinf(x.real) and np.isinf(x.imag)):  # what C99 leaves open
+                continue
+            size = max(abs(theirs), (0.1 if kind == "c128" else 1e-3) * abs(value)) if np.isfinite(value) else abs(theirs)
+            assert mine == theirs or (np.isnan(mine) and np.isnan(theirs)) or abs(mine - theirs) <= tolerance * 4 * size + 1e-40, (x, y, value)

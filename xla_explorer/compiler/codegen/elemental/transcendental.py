@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import compute_type, narrow, widen
+from xla_explorer.compiler.codegen.elemental.complex_functions import complex_function
 from xla_explorer.compiler.codegen.elemental.registry import Value, emits_elementwise
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
@@ -15,8 +16,10 @@ _FUNCTIONS = ("exponential", "exponential-minus-one", "log", "log-plus-one", "lo
 
 @emits_elementwise(*_FUNCTIONS)
 def transcendental(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
-    """One or two real operands of one floating type; power of integers multiplies."""
+    """One or two operands of one floating type, real or (COMPLEX_FUNCTIONS) complex; power of integers multiplies."""
     element_type = i.shape.element_type
+    if element_type.is_complex:
+        return complex_function(w, i.opcode.name, register_type(element_type), operands[0])
     if element_type.is_integer:
         return integer_power(w, register_type(element_type), element_type.is_signed, operands[0], operands[1])
     kind = compute_type(element_type)

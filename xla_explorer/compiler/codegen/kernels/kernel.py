@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental import ElementalEmitter, elemental_opcodes
+from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FUNCTIONS
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
@@ -222,7 +223,7 @@ def _shape_is_emitted(shape: Shape) -> Reason | None:
 ROOT_CHECKS: dict[str, Callable[[HloInstruction], Reason | None]] = {}
 _COMPLEX_ALLOWED = frozenset("""add subtract multiply divide negate abs sign real imag complex convert select copy broadcast reshape
     bitcast transpose slice pad concatenate reverse gather dynamic-slice dynamic-update-slice constant parameter compare iota tuple fusion
-    dot reduce reduce-window scatter sort convolution opt-barrier map""".split())
+    dot reduce reduce-window scatter sort convolution opt-barrier map""".split()) | COMPLEX_FUNCTIONS
 
 
 def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:

@@ -1,0 +1,165 @@
+"""exponential, log, sqrt, sine, cosine and tanh of complex numbers, as C99's Annex G wants them at infinities and NaN.
+
+c64 computes in double, where squares and products of its parts are exact and nothing overflows; c128 takes the same formulas.
+Source: W. Kahan, "Branch cuts for complex elementary functions" (tanh, sqrt).
+"""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.codegen.elemental.complex_numbers import modulus
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.llvm_types import float_constant
+from xla_explorer.compiler.codegen.vector_math import vector_math_function
+
+Pair = tuple[str, str]
+COMPLEX_FUNCTIONS = frozenset({"exponential", "log", "sqrt", "sine", "cosine", "tanh"})
+
+
+def complex_function(w: FunctionWriter, name: str, component: str, z: Value) -> Pair:
+    """A function of COMPLEX_FUNCTIONS on a pair of `component` values (float or double)."""
+    pair: Pair = (z[0], z[1])
+    if component == "float":
+        pair = (w.value(f"fpext float {z[0]} to double"), w.value(f"fpext float {z[1]} to double"))
+    previous, w.float_flags = w.float_flags, "contract"
+    result = _Functions(w, exact_squares=component == "float").call(name, *pair)
+    w.float_flags = previous
+    if component == "float":
+        return w.value(f"fptrunc double {result[0]} to float"), w.value(f"fptrunc double {result[1]} to float")
+    return result
+
+
+class _Functions:
+    """The functions on doubles. exact_squares: the parts come from floats, so products of two do not overflow or round."""
+
+    def __init__(self, w: FunctionWriter, *, exact_squares: bool) -> None:
+        self.w = w
+        self.exact_squares = exact_squares
+
+    def call(self, name: str, a: str, b: str) -> Pair:
+        """By opcode name."""
+        result: Pair = getattr(self, name)(a, b)
+        return result
+
+    # -- doubles -------------------------------------------------------------------------------------------------------
+    def _real(self, function: str, *arguments: str) -> str:
+        return self.w.call_math(vector_math_function(function, "f64").name, "double", *arguments)
+
+    def _constant(self, value: float) -> str:
+        return float_constant(value, "double")
+
+    def _do(self, operation: str, x: str, y: str) -> str:
+        return self.w.value(f"{operation} double {x}, {y}")
+
+    def _fabs(self, x: str) -> str:
+        return self.w.call_intrinsic("llvm.fabs.f64", "double", ("double", x))
+
+    def _copysign(self, x: str, sign: str) -> str:
+        return self.w.call_intrinsic("llvm.copysign.f64", "double", ("double", x), ("double", sign))
+
+    def _square_root(self, x: str) -> str:
+        return self.w.call_intrinsic("llvm.sqrt.f64", "double", ("double", x))
+
+    def _is(self, condition: str, x: str, value: float) -> str:
+        return self.w.value(f"fcmp {condition} double {x}, {self._constant(value)}")
+
+    def _both(self, a: str, b: str) -> str:
+        return self.w.value(f"and i1 {a}, {b}")
+
+    def _choose(self, condition: str, x: str, y: str) -> str:
+        return self.w.value(f"select i1 {condition}, double {x}, double {y}")
+
+    def _infinite(self, x: str) -> str:
+        return self._is("oeq", self._fabs(x), float("inf"))
+
+    def _not_finite(self, x: str) -> str:
+        return self.w.value(f"xor i1 {self._is('one', self._fabs(x), float('inf'))}, true")
+
+    # -- functions -----------------------------------------------------------------------------------------------------
+    def exponential(self, a: str, b: str) -> Pair:
+        """e^a (cos b + i sin b), by halves where e^a alone overflows."""
+        sine, cosine = self._real("sine", b), self._real("cosine", b)
+        large = self._is("ogt", a, 700.0)
+        size = self._real("exponential", self._choose(large, self._do("fmul", a, self._constant(0.5)), a))
+        again = self._choose(large, size, self._constant(1.0))
+        real, imaginary = [self._do("fmul", self._do("fmul", size, x), again) for x in (cosine, sine)]
+        wild, zero = self._not_finite(b), self._is("oeq", b, 0.0)
+        vanishes, grows = self._both(wild, self._is("oeq", a, float("-inf"))), self._both(wild, self._is("oeq", a, float("inf")))
+        real = self._choose(zero, self._do("fmul", size, again), real)
+        real = self._choose(vanishes, self._constant(0.0), self._choose(grows, a, real))
+        return real, self._choose(zero, b, self._choose(vanishes, self._constant(0.0), imaginary))
+
+    def log(self, a: str, b: str) -> Pair:
+        """log |z| and the angle; near |z| = 1 by log1p of |z|^2 - 1, which is computed without cancellation."""
+        x, y = self._fabs(a), self._fabs(b)
+        larger = self.w.value(f"fcmp oge double {x}, {y}")
+        big, small = self._choose(larger, x, y), self._choose(larger, y, x)
+        half, one = self._constant(0.5), self._constant(1.0)
+        excess = self._do("fadd", self._do("fmul", self._do("fsub", big, one), self._do("fadd", big, one)), self._do("fmul", small, small))
+        near = self._do("fmul", self._real("log-plus-one", excess), half)
+        if self.exact_squares:
+            square = self._do("fadd", self._do("fmul", x, x), self._do("fmul", y, y))
+            far = self._do("fmul", self._real("log", square), half)
+        else:
+            far = self._real("log", modulus(self.w, "double", (a, b)))
+        close = self._both(self._is("ogt", big, 0.5), self._is("olt", big, 2.0))
+        infinite = self.w.value(f"or i1 {self._infinite(a)}, {self._infinite(b)}")
+        real = self._choose(infinite, self._constant(float("inf")), self._choose(close, near, far))
+        return real, self._real("atan2", b, a)
+
+    def sqrt(self, a: str, b: str) -> Pair:
+        """The root with a real part that is not negative."""
+        x, y = self._fabs(a), self._fabs(b)
+        half, zero = self._constant(0.5), self._constant(0.0)
+        # Halves and quarters, so that |a| + |z| does not overflow.
+        size = modulus(self.w, "double", (self._do("fmul", a, half), self._do("fmul", b, half)))
+        root = self._square_root(self._do("fadd", self._do("fmul", x, half), size))
+        other = self._do("fmul", self._do("fdiv", y, root), half)
+        right = self._is("oge", a, 0.0)
+        real, imaginary = self._choose(right, root, other), self._choose(right, other, root)
+        origin = self._both(self._is("oeq", a, 0.0), self._is("oeq", b, 0.0))
+        real, imaginary = self._choose(origin, zero, real), self._choose(origin, zero, imaginary)
+        positive, negative = self._is("oeq", a, float("inf")), self._is("oeq", a, float("-inf"))
+        unordered = self.w.value(f"fcmp uno double {b}, {b}")
+        real = self._choose(positive, a, self._choose(negative, self._choose(unordered, b, zero), real))
+        imaginary = self._choose(positive, self._choose(unordered, b, zero), self._choose(negative, self._constant(float("inf")), imaginary))
+        wide = self._infinite(b)
+        infinity = self._constant(float("inf"))
+        return self._choose(wide, infinity, real), self._copysign(self._choose(wide, infinity, imaginary), b)
+
+    def sine(self, a: str, b: str) -> Pair:
+        """sin a cosh b + i cos a sinh b."""
+        sine, cosine, high, low = self._real("sine", a), self._real("cosine", a), self._real("cosh", b), self._real("sinh", b)
+        real = self._choose(self._is("oeq", a, 0.0), a, self._do("fmul", sine, high))
+        return real, self._choose(self._both(self._is("oeq", b, 0.0), self._not_finite(a)), b, self._do("fmul", cosine, low))
+
+    def cosine(self, a: str, b: str) -> Pair:
+        """cos a cosh b - i sin a sinh b."""
+        sine, cosine, high, low = self._real("sine", a), self._real("cosine", a), self._real("cosh", b), self._real("sinh", b)
+        product = self.w.value(f"fneg double {self._do('fmul', sine, low)}")
+        no_product = self.w.value(f"or i1 {self._is('oeq', a, 0.0)}, {self._is('oeq', b, 0.0)}")
+        sign = self._do("fmul", self._copysign(self._constant(1.0), a), self._copysign(self._constant(1.0), b))
+        nothing = self.w.value(f"fneg double {self._copysign(self._constant(0.0), sign)}")
+        return self._do("fmul", cosine, high), self._choose(no_product, nothing, product)
+
+    def tanh(self, a: str, b: str) -> Pair:
+        """Kahan's formula; far from the imaginary axis 1 and what is left of the exponential."""
+        one = self._constant(1.0)
+        tangent = self._real("tan", b)
+        far = self._is("ogt", self._fabs(a), 20.0)
+        sinh = self._real("sinh", self._choose(far, one, a))
+        beta = self._do("fadd", one, self._do("fmul", tangent, tangent))
+        square = self._do("fmul", sinh, sinh)
+        root = self._square_root(self._do("fadd", one, square))
+        divisor = self._do("fadd", one, self._do("fmul", beta, square))
+        real = self._do("fdiv", self._do("fmul", self._do("fmul", beta, root), sinh), divisor)
+        imaginary = self._do("fdiv", tangent, divisor)
+        decay = self._real("exponential", self._do("fmul", self._fabs(a), self._constant(-2.0)))
+        turn = self._do("fmul", self._real("sine", b), self._real("cosine", b))
+        turn = self._choose(self._both(self._infinite(a), self._not_finite(b)), self._constant(0.0), turn)
+        rest = self._do("fmul", self._do("fmul", self._constant(4.0), turn), decay)
+        turning = self.w.value(f"xor i1 {self._not_finite(b)}, true")
+        settled = self._both(far, self.w.value(f"or i1 {turning}, {self._infinite(a)}"))
+        real = self._choose(self._is("oeq", a, 0.0), a, self._choose(settled, self._copysign(one, a), real))
+        imaginary = self._choose(far, rest, imaginary)
+        return real, self._choose(self._is("oeq", b, 0.0), b, imaginary)
