@@ -16,7 +16,7 @@ from xla_explorer.hlo.verifier import verify
 
 Array = np.ndarray[Any, Any]
 # Absolute error beside the bound of the magnitude; values were kept small and smooth by the generator.
-_TOLERANCE = {"float64": 1e-9, "float32": 2e-4, "complex64": 2e-4, "float16": 0.06, "bfloat16": 0.4}
+_TOLERANCE = {"float64": 1e-9, "float32": 2e-4, "complex64": 2e-4, "complex128": 1e-9, "float16": 0.06, "bfloat16": 0.4}
 
 
 def evaluate_leaves(module: Any, arguments: tuple[Any, ...]) -> list[Array]:

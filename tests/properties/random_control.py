@@ -109,7 +109,7 @@ def conditional(s: Families, depth: int) -> list[Known] | None:
         for k in wanted:
             made = s.choice.choice([o for o in scope.known if o.kind == k.kind and o.dimensions == k.dimensions])
             bounded = _bounded(scope, made, max(k.bound, 8.0))
-            outputs.append(bounded if bounded is not None else values[sources.index(k)])
+            outputs.append(bounded if bounded is not None else values[next(n for n, o in enumerate(sources) if o is k)])
         return tuple(outputs)
 
     if s.choice.random() < 0.5:

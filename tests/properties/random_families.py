@@ -13,7 +13,7 @@ from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 from xla_explorer.hlo.shape import array_shape
 
 # Largest numerator over the common denominator up to which arithmetic is exact, whatever its order.
-_EXACT = {"f64": 2.0**50, "f32": 2.0**22, "c64": 2.0**22, "f16": 2.0**9, "bf16": 2.0**6}
+_EXACT = {"f64": 2.0**50, "f32": 2.0**22, "c64": 2.0**22, "c128": 2.0**50, "f16": 2.0**9, "bf16": 2.0**6}
 _LARGEST = 512.0  # floats stay below this; rounding errors stay small beside it
 
 _FLOAT_UNARY_EXACT = ("abs", "negate", "sign", "floor", "ceil", "round_nearest_even", "round_nearest_afz")
@@ -134,9 +134,10 @@ class Families:
         from random_control import CONTROL
         from random_movement import MOVEMENT
         from random_reductions import REDUCTIONS
+        from random_special import SPECIAL
 
         for _ in range(count):
-            groups = [(ELEMENTWISE, 5), (MOVEMENT, 4), (REDUCTIONS, 2)] + ([(CONTROL, 1)] if depth else [])
+            groups = [(ELEMENTWISE, 5), (MOVEMENT, 4), (REDUCTIONS, 2), (SPECIAL, 2)] + ([(CONTROL, 1)] if depth else [])
             family = self.choice.choice(self.choice.choices([g for g, _ in groups], [w for _, w in groups])[0])
             try:
                 made = family(self, depth) if family in CONTROL else family(self)

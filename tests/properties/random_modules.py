@@ -20,7 +20,7 @@ from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 
 FLOATS = ("f32", "f32", "f32", "f64", "bf16", "f16")
-INTEGERS = ("s32", "s32", "u8", "s8", "s64", "u32")
+INTEGERS = ("s32", "s32", "u8", "s8", "s64", "u32", "u64", "s16", "u16")
 INTEGER_EXTREMES = (0, 1, -1, 2, 7, -8, 31, 32, 63, 127, -128, 255, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63))
 FLOAT_EXTREMES = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, -2.5, 3e4, -1e30, 1e-30, 5e-324, 2.0**31, -(2.0**63), 255.5)
 
@@ -44,10 +44,10 @@ class ModuleWriter:
         self.size = choice.randint(1, size)
         self.builder = HloBuilder("random", locations=False)
         # A module has few distinct sizes, so that shapes meet.
-        self.sizes = [choice.choice((1, 2, 3, 4, 5, 7, 8, 16, 33)) for _ in range(3)]
+        self.sizes = [choice.choice((1, 2, 3, 4, 5, 7, 8, 16, 33, 65, 130)) for _ in range(3)]
         if choice.random() < 0.15:
             self.sizes.append(0)
-        kinds = [choice.choice(FLOATS), choice.choice(INTEGERS), choice.choice(("pred", "s32", "f32", "s64", "bf16", "c64", "u8"))]
+        kinds = [choice.choice(FLOATS), choice.choice(INTEGERS), choice.choice(("pred", "s32", "f32", "s64", "bf16", "c64", "c128", "u8"))]
         self.kinds = kinds
 
     def shape(self) -> tuple[int, ...]:
@@ -126,8 +126,8 @@ class ModuleWriter:
             if choice.random() < 0.1:
                 module_root = [module_root]
         else:
-            pool: list[Known] = recent + scope.known[:2]
-            outputs = [choice.choice(pool) for _ in range(choice.randint(1, 4))]
+            pool: list[Known] = recent + scope.known[:2] + (scope.known if choice.random() < 0.5 else [])
+            outputs = [choice.choice(pool) for _ in range(choice.choice((1, 2, 3, 4, 6, 9)))]
             if choice.random() < 0.15:
                 outputs.append(scope.constant_of(choice.choice(self.kinds), self.shape()))
             module_root = [o.value for o in outputs]
