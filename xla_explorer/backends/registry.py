@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 
 from xla_explorer.backends.interfaces import Platform
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 GROUP = "xla_explorer.backends"
-# The same names as in pyproject.toml, for a source tree that is not installed.
+# The same names as in pyproject.toml: for a source tree that is not installed, and because reading the metadata of all
+# installed packages takes longer than a small compilation. Nobody else may take these names.
 _BUILT_IN = {"cpu": "xla_explorer.backends.cpu:platform", "gpu": "xla_explorer.backends.gpu:platform",
              "interpreter": "xla_explorer.backends.interpreter:platform"}
 
@@ -21,23 +21,29 @@ class UnknownBackendError(XlaExplorerError, LookupError):
 
 def backend_names() -> list[str]:
     """Names of all backends, installed plug-ins included."""
+    from importlib.metadata import entry_points
+
     return sorted({*_BUILT_IN, *[point.name for point in entry_points(group=GROUP)]})
 
 
 @cache
 def platform(name: str) -> Platform:
     """The platform of a name. UnknownBackendError with the names there are."""
-    for point in entry_points(group=GROUP):
-        if point.name == name:
-            found = point.load()
-            break
+    if name in _BUILT_IN:
+        module, _, attribute = _BUILT_IN[name].partition(":")
+        found = getattr(import_module(module), attribute)
     else:
-        if name not in _BUILT_IN:
+        from importlib.metadata import entry_points
+
+        for point in entry_points(group=GROUP):
+            if point.name == name:
+                found = point.load()
+                break
+        else:
             import difflib
 
             near = difflib.get_close_matches(name, backend_names(), 1)
-            raise UnknownBackendError(f"no backend is named {name!r}", f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(backend_names())}")
-        module, _, attribute = _BUILT_IN[name].partition(":")
-        found = getattr(import_module(module), attribute)
+            hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(backend_names())}"
+            raise UnknownBackendError(f"no backend is named {name!r}", hint)
     made: Platform = found() if callable(found) else found
     return made
