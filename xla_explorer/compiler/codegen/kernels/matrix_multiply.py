@@ -18,6 +18,7 @@ L2_BLOCK_BYTES = 256 * 1024  # of the left operand, kept in the second-level cac
 UNROLLED = 128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
 NO_UNROLL = ", !llvm.loop !1"
 NO_UNROLL_METADATA = {"!1 = distinct !{!1, !2}": None, '!2 = !{!"llvm.loop.unroll.disable"}': None}  # a kernel's `globals`
+STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that for a vector beyond 2
 LANES = {"f32": ("float", 4), "f64": ("double", 8)}
 
 
@@ -52,7 +53,8 @@ def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target:
     """The tile that needs the fewest cycles by a simple model of a core; None when the target has no vectors.
 
     A step of the contraction takes as long as its multiply-adds (two a cycle), its loads (two a cycle) or the latency
-    of a multiply-add (four cycles), whichever is longest. Entering and leaving a tile is counted with its stores.
+    of a multiply-add (four cycles), whichever is longest; a little is added for more than 8 rows and 2 vectors, whose many
+    addresses miss the first-level cache more often (deep products only). Entering and leaving a tile is counted with its stores.
     """
     if not target.vector_bits or not target.fused_multiply_add:
         return None
@@ -71,6 +73,8 @@ def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target:
             if height != limit:
                 continue
             step = max(height * vectors / 2, (height + vectors) / 2, 4.0)
+            if depth > 64:
+                step *= 1 + STREAM_COST * (max(0, height - 8) + 2 * max(0, vectors - 2))
             cycles = down * across * (depth * step + 12 + height * vectors)
             if best is None or cycles < best.cycles:
                 best = Tile(height, vectors, width, cycles)
