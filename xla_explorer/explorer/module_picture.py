@@ -16,7 +16,7 @@ from xla_explorer.hlo.text.print_options import PrintOptions
 
 BUDGET = 300
 """Nodes of a budgeted picture."""
-WHOLE = 1000
+WHOLE = 3000
 """Modules of at most so many instructions are drawn whole."""
 _KINDS: dict[Family, NodeKind] = {
     Family.ELEMENTWISE: "elementwise",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.session import Session
 
 WHOLE_PROGRAM = "(whole program)"
+SHORTEST_US = 0.2  # below this the counter's steps are too coarse to say how near the roof a kernel is
 COLUMNS = ["kernel", "opcode", "runs_on", "n", "median_us", "iqr_us", "bytes", "flops", "GB/s", "roofline_share", "line", "instruction"]
 
 
@@ -161,7 +162,7 @@ def _row(
 ) -> dict[str, Any]:
     moved, flops = int(cost.bytes_accessed), int(cost.flops + cost.transcendentals)
     share = None
-    if limits is not None and median > 0 and (moved or flops):
+    if limits is not None and median >= SHORTEST_US and (moved or flops):
         share = limits.roofline_share(median / 1e6, flops, moved)
     return {
         "kernel": kernel,

@@ -38,7 +38,8 @@ class ChangeOpDataType:
             if computation in fused:
                 continue
             for i in list(computation.instructions.values()):
-                if i.opcode.name not in ("dot", "convolution") or context.decide(self.name, (_is_narrow,), (), i) is not None:
+                narrow = i.opcode.name in ("dot", "convolution") and i.shape.is_array and i.shape.element_type.bits == 16
+                if not narrow or context.decide(self.name, (_is_narrow,), (), i) is not None:
                     continue
                 operands = [computation.add("convert", o.shape.with_element_type(F32), (o,)) for o in i.operands]
                 wide = computation.add(i.opcode, i.shape.with_element_type(F32), operands, i.attributes, name=i.name, metadata=i.metadata)
