@@ -22,7 +22,8 @@ def test_profile_has_a_row_for_the_program_and_each_kernel(softmax: Session) -> 
     assert list(frame.columns) == COLUMNS and len(frame) == len(softmax.program_steps) + 1
     whole = frame.iloc[0]
     assert whole["kernel"] == "(whole program)" and whole["n"] == 4 and whole["median_us"] > 0
-    assert (frame["bytes"] > 0).all() and frame["roofline_share"].notna().all()
+    measurable = frame[frame["median_us"] >= 0.2]  # shorter than the counter can tell: no share of the roof
+    assert (frame["bytes"] > 0).all() and measurable["roofline_share"].notna().all()
     assert "the arguments given" in frame.attrs["note"] and "random" in softmax.profile(repeats=1).attrs["note"]
     with pytest.raises(xe.XlaExplorerError, match="repeats"):
         softmax.profile(X, repeats=0)
