@@ -123,7 +123,7 @@ def test_spellings(shape: str, text: str, printed: str | None) -> None:
         ("f16[]", "nan(0xffff)", "payload"),
         ("pred[]", "maybe", "true, false"),
         ("f32[0]", "{1}", "sees more|no elements|shape"),
-        ("f32[2]", "{1 2}", "sees|shape"),
+        ("f32[2]", "{1 2 3}", "sees|shape"),
     ],
 )
 def test_refusals(shape: str, text: str, message: str) -> None:

@@ -83,6 +83,8 @@ def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:
             end = skip_blank(text, at)
             if end == at:
                 raise TextProblem("unterminated comment", at, "close the comment with */", 2)
+            if not opened:
+                return at  # a comment ends a value as a blank does
             at = end
         elif character in "({[":
             opened.append(at)

@@ -18,6 +18,7 @@ from xla_explorer.hlo.text.lexical import COMMENT, balanced_end, skip_blank
 from xla_explorer.hlo.text.number_text import IEEE_TYPES, Array, read_floats, read_integers, read_preds
 
 LARGEST_ELIDED = 1 << 32  # bytes that a `{...}` may stand for
+_MOST_DIMENSIONS = 64  # of a numpy array
 _NOT_PUNCTUATION = bytes(set(range(256)) - set(b"{},"))
 _COMPLEX = re.compile(r"\(\s*([^(),\s]+)\s*,\s*([^()\s]*(?:\(0x[0-9a-fA-F]+\))?)\s*\)")
 
@@ -44,7 +45,10 @@ def _numbers(shape: Shape, text: str, base: int) -> list[str]:
         punctuation = raw.translate(None, _NOT_PUNCTUATION)
         wanted = _skeleton_length(shape.dimensions)
         if len(punctuation) != wanted or punctuation != _skeleton(shape.dimensions).encode():
-            raise _misshapen(shape, text, base)
+            raw = _with_commas(text).encode("ascii", "replace")
+            punctuation = raw.translate(None, _NOT_PUNCTUATION)
+            if len(punctuation) != wanted or punctuation != _skeleton(shape.dimensions).encode():
+                raise _misshapen(shape, text, base)
         if not shape.element_count:
             if text.strip("{}, \n\t"):
                 raise TextProblem(
@@ -63,6 +67,17 @@ def _numbers(shape: Shape, text: str, base: int) -> list[str]:
             len(text),
         )
     return text.split(",")
+
+
+def _with_commas(text: str) -> str:
+    """The literal with exactly one comma between neighbours: XLA's parser skips commas wherever they stand or lack."""
+    tokens: list[str] = re.findall(r"[{}]|[^{},\s]+", text)
+    parts = [tokens[0]] if tokens else []
+    for before, token in zip(tokens, tokens[1:], strict=False):
+        if token != "}" and before != "{":
+            parts.append(",")
+        parts.append(token)
+    return "".join(parts)
 
 
 def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
@@ -175,8 +190,10 @@ def read_array(shape: Shape, text: str, base: int = 0) -> Array:
             )
         return _elided(shape)
     element_type = shape.element_type
-    if shape.dimensions and shape.element_count and "{" not in text and not element_type.is_complex and text.strip():
-        return _first_element_only(shape, text, base)
+    if _is_first_element_only(shape, text):
+        array = np.zeros(shape.dimensions, element_type.dtype)
+        array.flat[0] = read_array(array_shape(element_type, ()), text, base)[()]
+        return array
     if element_type.is_complex:
         return _read_complex(shape, text, base).reshape(shape.dimensions)
     parts = _numbers(shape, text, base)
@@ -198,8 +215,13 @@ def read_array(shape: Shape, text: str, base: int = 0) -> Array:
     return array.reshape(shape.dimensions)
 
 
-def _first_element_only(shape: Shape, text: str, base: int) -> Array:
+def _is_first_element_only(shape: Shape, text: str) -> bool:
     """A bare number where an array belongs: XLA's parser sets the first element and leaves zeros in the others."""
+    return bool(shape.dimensions and shape.element_count and "{" not in text and not shape.element_type.is_complex and text.strip())
+
+
+def _first_element_only(shape: Shape, text: str, base: int) -> Literal:
+    """The literal of a bare number, filled in when asked for: it may be large, and is written as it was read."""
     if shape.byte_size > LARGEST_ELIDED:
         raise TextProblem(
             f"one number stands for {shape.byte_size} bytes of shape {shape.text_without_layout}",
@@ -207,9 +229,8 @@ def _first_element_only(shape: Shape, text: str, base: int) -> Array:
             "write a scalar constant and a broadcast",
             len(text),
         )
-    array = np.zeros(shape.dimensions, shape.element_type.dtype)
-    array.flat[0] = read_array(array_shape(shape.element_type, ()), text, base)[()]
-    return array
+    scalar = array_shape(shape.element_type, ())
+    return Literal(shape, text=write_literal(Literal(scalar, read_array(scalar, text, base))))
 
 
 def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
@@ -222,6 +243,12 @@ def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
             if shape.byte_size > LARGEST_ELIDED:
                 _elided(shape)
             return Literal(shape, text="{...}")
+        if shape.is_array and shape.rank > _MOST_DIMENSIONS:
+            raise TextProblem(
+                f"a literal has at most {_MOST_DIMENSIONS} dimensions, this one has {shape.rank}", base, "reshape a literal of fewer dimensions"
+            )
+        if shape.is_array and _is_first_element_only(shape, COMMENT.sub("", text)):
+            return _first_element_only(shape, text, base)
         return Literal(shape, read_array(shape, text, base).copy())
     if is_elided(text):
         return Literal(

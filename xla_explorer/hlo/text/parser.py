@@ -33,7 +33,7 @@ from xla_explorer.hlo.text.lexical import BLANK, COMMENT, NAME, NAME_PATTERN, RE
 from xla_explorer.hlo.text.literal_text import read_literal
 from xla_explorer.hlo.text.module_header import ModuleHeader, parse_entry_computation_layout, read_header
 from xla_explorer.hlo.text.shape_text import same_dimensions, same_sizes
-from xla_explorer.hlo.text.slow_path import CAREFUL_OPCODES, CarefulReader, Pieces
+from xla_explorer.hlo.text.slow_path import CAREFUL_OPCODES, SHAPE_FOLLOWS, CarefulReader, Pieces
 from xla_explorer.hlo.text.source_text import decode_source
 
 # root, name, shape, opcode, arguments, attributes. Possessive quantifiers rule out backtracking. What follows the line
@@ -232,7 +232,7 @@ class _Parser:
         return at + 1, line
 
     def _row(self, opcode_name: str) -> tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]]:
-        if opcode_name in ("async-update", "async-done"):
+        if opcode_name in ("async-update", "async-done") or opcode_name in SHAPE_FOLLOWS:
             raise _Unusual
         spec = OPCODES[opcode_name]
         entry: tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]] = (spec, {})
@@ -398,6 +398,8 @@ class _Parser:
         self._make_unique(names)
         computation.root = i
         module.name = "_"
+        parameters = ", ".join([p.shape.base.text for p in computation.parameters()])  # XLA gives them default layouts
+        module.attributes["entry_computation_layout"] = f"{{({parameters})->{i.shape.base.text}}}"
         module.computations["_"] = module.entry = computation
         self._schedule()
         self.slow_lines += 1

@@ -261,11 +261,12 @@ def entry_layout_text(module: HloModule, given: object = None) -> str:
 
 
 def computations_in_order(module: HloModule) -> list[HloComputation]:
-    """Callees before callers, otherwise in the order of the module, the entry last."""
+    """Callees before callers; what nobody calls, the entry among it, in the order of the module (as XLA does)."""
     order: list[HloComputation] = []
     done: set[HloComputation] = set()
     entry = module.entry
-    for start in [*[c for c in module.computations.values() if c is not entry], entry]:
+    called = {c for computation in module.computations.values() for i in computation.instructions.values() for c in i.called}
+    for start in [*[c for c in module.computations.values() if c not in called], entry, *module.computations.values()]:
         stack = [start]
         while stack:
             computation = stack[-1]

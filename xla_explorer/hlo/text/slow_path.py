@@ -15,8 +15,8 @@ from xla_explorer.hlo.computation import HloComputation, infer_shape
 from xla_explorer.hlo.instruction import HloInstruction, new_instruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.opcodes import CONSTANT, OPCODES, PARAMETER, TUPLE, OpcodeSpec
-from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
-from xla_explorer.hlo.shape import Shape, ShapeError
+from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, U32
+from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, token_shape, tuple_shape
 from xla_explorer.hlo.text.async_sugar import begin_async, sugared
 from xla_explorer.hlo.text.attribute_text import DecodedAttributes, FindComputation, decode_attributes, read_attributes
 from xla_explorer.hlo.text.errors import TextProblem
@@ -31,8 +31,10 @@ _SHAPE_START = re.compile(r"\(|b\(|[A-Za-z]\w*\s*\[")
 _DEEPEST = 100  # nested operands
 
 
+# XLA's parser takes the data of these from their operands (a recv: from its stated shape), whatever else the text states.
+SHAPE_FOLLOWS = frozenset({"send", "send-done", "recv", "recv-done", "infeed", "outfeed"})
 # Opcodes with checks that only the careful reader makes; the fast path hands them over.
-CAREFUL_OPCODES = frozenset({"conditional", "async-start", "async-update", "async-done"})
+CAREFUL_OPCODES = frozenset({"conditional", "async-start", "async-update", "async-done", "custom-call"})
 
 
 class Pieces(NamedTuple):
@@ -47,6 +49,21 @@ class Pieces(NamedTuple):
     decoded: DecodedAttributes
     payload: Any
     end: int
+
+
+def _follows(spec: OpcodeSpec, stated: Shape, operands: tuple[Shape, ...]) -> Shape:
+    """The shape of a transfer, built as XLA's parser builds it; the stated one where that is the same or cannot be built."""
+    parts = stated.tuple_shapes
+    try:
+        if spec.name in ("recv", "infeed"):
+            built = tuple_shape((parts[0], array_shape(U32, ()), token_shape()) if spec.name == "recv" else (parts[0], token_shape()))
+        elif spec.name == "send":
+            built = tuple_shape((operands[0], array_shape(U32, ()), token_shape()))
+        else:
+            built = infer_shape(spec, operands)
+    except (ShapeError, IndexError):
+        return stated
+    return stated if stated.base is built.base else built
 
 
 def plural(count: int) -> str:
@@ -330,6 +347,12 @@ class CarefulReader:
                     'unexpected attribute "branch_computations"',
                     "a pred selector goes with true_computation= and false_computation=",
                 )
+        elif spec.name == "custom-call":
+            constraints = attributes.get("operand_layout_constraints")
+            if constraints is not None and constraints.startswith("{"):
+                count = len(read_shape(f"({constraints[1:-1]})", 0)[0].tuple_shapes)
+                if count != len(operands):
+                    refuse(f"Expected {len(operands)} operand layout constraints, {count} given", "give one shape for each operand")
         elif spec.name == "async-start":
             if not shape.is_tuple or len(shape.tuple_shapes) < 2 or not shape.tuple_shapes[0].is_tuple:
                 refuse(
@@ -387,13 +410,19 @@ class CarefulReader:
                 shape = infer_shape(spec, tuple([o.shape for o in operands]), decoded.attributes, decoded.called)
                 if spec.elementwise:  # the result of an elementwise operation keeps the layout of its operand
                     shape = next((o.shape for o in operands if o.shape.base is shape), shape)
-            except (ShapeError, KeyError, IndexError, AttributeError) as problem:
+                elif spec.name == "transpose" and operands[0].shape.is_array:  # inferred as a bitcast of its operand
+                    place = {dimension: number for number, dimension in enumerate(decoded.attributes.value("dimensions"))}
+                    shape = shape.with_layout(tuple([place[dimension] for dimension in operands[0].shape.layout.minor_to_major]))
+                read_shape(shape.text_without_layout, 0)  # its limits hold for inferred shapes too
+            except (ShapeError, KeyError, IndexError, AttributeError, OverflowError) as problem:
                 raise TextProblem(
                     f"cannot infer the shape of this {spec.name}: {problem}",
                     opcode_at,
                     "correct the operands, or write the result shape before the opcode",
                     len(spec.name),
                 ) from None
+        elif spec.name in SHAPE_FOLLOWS:
+            shape = _follows(spec, shape, tuple([o.shape for o in operands]))
         if spec is TUPLE and shape.is_tuple and len(shape.tuple_shapes) != len(operands):
             raise TextProblem(
                 f"tuple expects {plural(len(shape.tuple_shapes))}, but has {len(operands)}",
