@@ -10,7 +10,7 @@ import pytest
 from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.compiler.codegen.kernels import dot_plan
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes
-from xla_explorer.compiler.codegen.kernels.dot_plan import library_cycles, plan_dot
+from xla_explorer.compiler.codegen.kernels.dot_plan import SweepPlan, library_cycles, plan_dot
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import choose_tile, vector_registers
 from xla_explorer.compiler.codegen.library_calls import dot_by_library
 from xla_explorer.compiler.codegen.target import HOST_LIKE, NVPTX
@@ -91,6 +91,16 @@ def test_matrix_times_vector(t):
         equations.append(equation)
     batch = "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}"
     check([*dots, (t, (3, 10, 6), (3, 6), (3, 10), batch)], [*equations, "bmk,bk->bm"])
+
+
+@pytest.mark.parametrize("t", ["f32", "f64"])
+def test_vector_times_large_matrix(t):
+    sizes = [(1000, 131), (37, 4111), (8, 9000), (1023, 300)]
+    module = check([(t, (k,), (k, n), (n,), "lhs_contracting_dims={0}, rhs_contracting_dims={0}") for k, n in sizes]
+                   + [(t, (k, n), (k,), (n,), "lhs_contracting_dims={0}, rhs_contracting_dims={0}") for k, n in sizes],
+                   ["k,kn->n"] * 4 + ["kn,k->n"] * 4)
+    plans = [plan_dot(i, HOST_LIKE) for i in module.entry.sequence() if i.opcode.name == "dot"]
+    assert all(isinstance(plan, SweepPlan) for plan in plans)
 
 
 def test_packed_panels_and_row_blocks():

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, strided_operands
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import LANES, NO_UNROLL_METADATA, DepthLoop, Tile, TileWriter, choose_tile
-from xla_explorer.compiler.codegen.kernels.matrix_vector import RowGroup, RowProductWriter, choose_row_group
+from xla_explorer.compiler.codegen.kernels.matrix_vector import RowGroup, RowProductWriter, choose_row_group, write_column_sweep
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -23,6 +23,7 @@ LEFT_CONFLICT = 1.15  # what it costs to read the left operand down columns that
 LARGEST_PACKED = 16 << 20  # bytes of scratch memory for a packed right operand
 PAGE = 4096  # rows so many bytes apart fall into the same cache sets: such a matrix must be packed to stay cached
 UNPACKED_BYTES = 2 << 20  # a larger right operand is packed, so that it is read in address order
+SWEPT_BYTES = 256 << 10  # a larger matrix with a vector on its left is read in address order
 PACKING_FROM_TILES = 4  # tile rows from which a packed copy pays for itself
 COPY_CYCLES = 0.2  # an element, packing as it is
 TURN_CYCLES = 0.5  # an element, packing with transposition
@@ -43,6 +44,16 @@ class VectorPlan(NamedTuple):
     rows: int
     row: int
     group: RowGroup
+
+
+class SweepPlan(NamedTuple):
+    """A vector times a large matrix with contiguous rows, left and right as in DotPlan."""
+
+    sizes: DotSizes
+    left: MatrixOperand
+    right: MatrixOperand
+    width: int
+    exchanged: bool
 
 
 class DotPlan(NamedTuple):
@@ -68,7 +79,7 @@ def library_cycles(sizes: DotSizes, element_bytes: int, target: CodegenTarget | 
     return batches * (arithmetic + copies + LIBRARY_CALL_CYCLES)
 
 
-def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan | Reason:
+def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan | SweepPlan | Reason:
     """The plan, or why register tiles do not serve this dot."""
     element_type = dot.shape.element_type
     if target.kind != "cpu" or not target.vector_bits:
@@ -95,6 +106,9 @@ def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan
         if depth > 1 and (left.column != 1 or right.row != 1):
             return refuse("irregular-strides", f"the contracted dimension of %{dot.name} is not contiguous")
         return VectorPlan(sizes, left, right, matrix, count, row, choose_row_group(count, depth, element_type.bytes, target))
+    full = target.vector_bits // (8 * element_type.bytes)
+    if rows == 1 and columns >= full and depth * columns * element_type.bytes > SWEPT_BYTES:
+        return SweepPlan(sizes, left, right, full, exchanged)
     tile = choose_tile(rows, columns, depth, element_type.bytes, target)
     assert tile is not None
     bytes_ = element_type.bytes
@@ -122,29 +136,33 @@ def _packed_elements(tile: Tile, columns: int, depth: int) -> int:
     return -(-columns // tile.columns) * tile.columns * depth
 
 
-def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan | VectorPlan) -> None:
+def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan | VectorPlan | SweepPlan) -> None:
     """The loops over the batch, and the product in each."""
     if isinstance(plan, VectorPlan):
         _write_vector_dot(context, dot, plan)
         return
-    w, tile = context.writer, plan.tile
+    w = context.writer
     context.globals.update(NO_UNROLL_METADATA)
+    tile = plan.tile if isinstance(plan, DotPlan) else Tile(1, 1, plan.width, 0.0)
     rows, columns, depth, _ = plan.sizes
     writer = TileWriter(w, dot.shape.element_type.name, tile)
     a, b = [context.arrays[operand] for operand in (reversed(dot.operands) if plan.exchanged else dot.operands)]
     c = context.outputs[0]
     batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]
-    packed = plan.packing != "none"
+    packed = isinstance(plan, DotPlan) and plan.packing != "none"
     scratch = context.scratch(_packed_elements(tile, columns, depth) * writer.bytes) if packed else ""
     with context.iterate(batch) as index:
         offsets = [w.linear(index, strides) for strides in (plan.left.batch, plan.right.batch, dot.shape.strides[: len(batch)])]
         at_a, at_b, at_c = [writer.at(array.pointer, offset) for array, offset in zip((a, b, c), offsets, strict=True)]
-        if plan.packing == "panels":
-            writer.pack(at_b, plan.right.row, depth, columns, scratch)
-        elif packed:
-            writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch)
-        depths = [DepthLoop(depth, plan.left.column, tile.columns if packed else plan.right.row)]
-        writer.product(rows, columns, depths, at_a, plan.left.row, scratch if packed else at_b, at_c, columns, packed)
+        if isinstance(plan, SweepPlan):
+            write_column_sweep(writer, columns, depth, at_a, plan.left.column, at_b, plan.right.row, at_c)
+        else:
+            if plan.packing == "panels":
+                writer.pack(at_b, plan.right.row, depth, columns, scratch)
+            elif packed:
+                writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch)
+            depths = [DepthLoop(depth, plan.left.column, tile.columns if packed else plan.right.row)]
+            writer.product(rows, columns, depths, at_a, plan.left.row, scratch if packed else at_b, at_c, columns, packed)
 
 
 def _write_vector_dot(context: KernelContext, dot: HloInstruction, plan: VectorPlan) -> None:

@@ -17,7 +17,15 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes
 from xla_explorer.compiler.codegen.kernels.dot_plan import COPY_CYCLES, library_cycles
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import LANES, NO_UNROLL, NO_UNROLL_METADATA, DepthLoop, Tile, TileWriter, choose_tile
+from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
+    LANES,
+    NO_UNROLL,
+    NO_UNROLL_METADATA,
+    DepthLoop,
+    Tile,
+    TileWriter,
+    choose_tile,
+)
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import WindowDimension

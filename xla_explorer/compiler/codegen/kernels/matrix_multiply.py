@@ -153,8 +153,13 @@ class TileWriter:
             one = w.value(f"insertelement {vector} poison, {self.scalar} {x}, i64 0")
             spread = w.value(f"shufflevector {vector} {one}, {vector} poison, <{tile.width} x i32> zeroinitializer")
             for v, y in enumerate(row):
-                after.append(w.call_intrinsic(self._fma, vector, (vector, spread), (vector, y), (vector, sums[r * tile.vectors + v])))
+                after.append(self.multiply_add(spread, y, sums[r * tile.vectors + v]))
         return after
+
+    def multiply_add(self, x: str, y: str, z: str) -> str:
+        """x * y + z, vectors, rounded once."""
+        t = self.vector
+        return self.w.call_intrinsic(self._fma, t, (t, x), (t, y), (t, z))
 
     def pack(self, b: str, b_row: int, depth: int, columns: int, scratch: str) -> None:
         """Copy a row-major depth x columns matrix as panels of tile columns, each panel contiguous."""
@@ -176,7 +181,8 @@ class TileWriter:
         with w.loop(-(-columns // tile.columns), stem="pack", metadata=NO_UNROLL) as p:
             source = self.at(b, w.mul(tile_starts(w, p, tile.columns, columns), b_column))
             target = self.at(scratch, w.mul(p, depth * tile.columns))
-            with w.loop(tile.columns // size, stem="pack.column", metadata=NO_UNROLL) as j, w.loop(-(-depth // size), stem="pack.row", metadata=NO_UNROLL) as block:
+            with w.loop(tile.columns // size, stem="pack.column", metadata=NO_UNROLL) as j, \
+                    w.loop(-(-depth // size), stem="pack.row", metadata=NO_UNROLL) as block:
                 k = tile_starts(w, block, size, depth)
                 first = self.at(source, w.add(w.mul(j, size * b_column), k))
                 to = self.at(target, w.add(w.mul(k, tile.columns), w.mul(j, size)))

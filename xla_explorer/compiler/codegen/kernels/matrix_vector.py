@@ -1,9 +1,13 @@
-"""Matrix-vector products whose matrix has contiguous rows: several rows at a time, vector accumulators along the contraction.
+"""Matrix-vector products, by groups of matrix rows that are read side by side.
 
-The vector is loaded once for all rows of a group. What the whole vectors leave over is taken in while the accumulator is
-halved to its sum: a rest of 13 elements is one step of 8 lanes, one of 4 and one of 1. The last group of rows is moved
-back to end at the edge, so no group needs code of its own. (A matrix with contiguous columns is a register tile of one
-row: see `matrix_multiply`.)
+Where the contraction runs along the rows, each row of a group has vector accumulators (`RowProductWriter`). The vector
+is loaded once for all rows of a group. What the whole vectors leave over is taken in while the accumulator is halved to
+its sum: a rest of 13 elements is one step of 8 lanes, one of 4 and one of 1. The last group of rows is moved back to
+end at the edge, so no group needs code of its own.
+
+Where the contraction runs across the rows, a group of rows is added to a piece of the result that stays in the cache
+(`write_column_sweep`). That reads a large matrix in address order; a small one is better a register tile of one row (see
+`matrix_multiply`).
 """
 
 from __future__ import annotations
@@ -11,8 +15,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import LANES, NO_UNROLL, tile_starts, vector_registers
+from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
+    LANES,
+    NO_UNROLL,
+    DepthLoop,
+    TileWriter,
+    tile_starts,
+    vector_registers,
+)
 from xla_explorer.compiler.codegen.target import CodegenTarget
+
+SWEEP_ROWS = 8
+SWEEP_BYTES = 16 * 1024  # of the result that a sweep keeps in the first-level cache
 
 
 class RowGroup(NamedTuple):
@@ -119,3 +133,44 @@ class RowProductWriter:
         w.do(f"br i1 {again}, label %{label}, label %{end}{NO_UNROLL}")
         w.start_block(end)
         return after
+
+
+def write_column_sweep(tiles: TileWriter, columns: int, depth: int, x: str, x_step: int, b: str, b_row: int, y: str) -> None:
+    """y = x B for a depth x columns matrix with contiguous rows, `b_row` elements apart; x in steps of `x_step`.
+
+    tiles: a writer for tiles of one vector; it also does the columns that do not fill a vector.
+    """
+    w, width = tiles.w, tiles.tile.width
+    whole = columns - columns % width
+    piece = SWEEP_BYTES // tiles.bytes
+    head = depth % SWEEP_ROWS or SWEEP_ROWS
+    with w.loop(whole, 0, piece, stem="piece", metadata=NO_UNROLL) as start:
+        length: str | int = min(piece, whole)
+        if whole > piece and whole % piece:
+            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(piece)), ("i64", str(w.sub(whole, start))))
+        at_b, at_y = tiles.at(b, start), tiles.at(y, start)
+        _sweep(tiles, head, length, x, x_step, at_b, b_row, at_y, first=True)
+        if depth > head:
+            with w.loop(depth, head, SWEEP_ROWS, stem="rows", metadata=NO_UNROLL) as k:
+                at_x, at_rows = tiles.at(x, w.mul(k, x_step)), tiles.at(at_b, w.mul(k, b_row))
+                _sweep(tiles, SWEEP_ROWS, length, at_x, x_step, at_rows, b_row, at_y, first=False)
+    if whole < columns:
+        last = columns - width
+        tiles.write(x, 0, tiles.at(b, last), [DepthLoop(depth, x_step, b_row)], tiles.at(y, last), 0)
+
+
+def _sweep(tiles: TileWriter, rows: int, length: str | int, x: str, x_step: int, b: str, b_row: int, y: str, *, first: bool) -> None:
+    """Add (or first: store) the sum of some scaled rows to a piece of the result."""
+    w, width, vector = tiles.w, tiles.tile.width, tiles.vector
+    scales = []
+    for r in range(rows):
+        scalar = w.value(f"load {tiles.scalar}, ptr {tiles.at(x, r * x_step)}, align {tiles.bytes}")
+        one = w.value(f"insertelement {vector} poison, {tiles.scalar} {scalar}, i64 0")
+        scales.append(w.value(f"shufflevector {vector} {one}, {vector} poison, <{width} x i32> zeroinitializer"))
+    with w.loop(length, 0, width, stem="column", metadata=NO_UNROLL) as j:
+        to, row = tiles.at(y, j), tiles.at(b, j)
+        total = "zeroinitializer" if first else w.value(f"load {vector}, ptr {to}, align {tiles.bytes}")
+        for r, scale in enumerate(scales):
+            values = w.value(f"load {vector}, ptr {tiles.at(row, r * b_row)}, align {tiles.bytes}")
+            total = tiles.multiply_add(scale, values, total)
+        w.do(f"store {vector} {total}, ptr {to}, align {tiles.bytes}")
