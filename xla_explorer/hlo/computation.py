@@ -35,7 +35,19 @@ class ComputationRecord(NamedTuple):
 class HloComputation:
     """A function of its parameters. `instructions` maps id to instruction in order of creation."""
 
-    __slots__ = ("_has_control_edges", "_order", "_record", "execution_thread", "id", "instructions", "listener", "module", "name", "root", "schedule")
+    __slots__ = (
+        "_has_control_edges",
+        "_order",
+        "_record",
+        "execution_thread",
+        "id",
+        "instructions",
+        "listener",
+        "module",
+        "name",
+        "root",
+        "schedule",
+    )
 
     def __init__(self, name: str, module: HloModule) -> None:
         self.name = name
@@ -173,7 +185,7 @@ class HloComputation:
             operand.users.pop(i, None)
         del self.instructions[i.id]
         if self._has_control_edges is None:
-            self._has_control_edges = any([x.control_predecessors for x in (i, *self.instructions.values())])
+            self._has_control_edges = any(x.control_predecessors for x in (i, *self.instructions.values()))
         if self._has_control_edges:
             for after in [x for x in self.instructions.values() if i in x.control_predecessors]:
                 relayed = [p for x in after.control_predecessors for p in (i.control_predecessors if x is i else (x,))]

@@ -21,7 +21,8 @@ def opcodes_on_evaluator(executable):
 
 
 def check_program(text, *inputs, native=True, passes="default", relative=0.0):
-    """Results equal the evaluator's to the bit (NaN like NaN), or within a relative error. native: nothing runs on the evaluator."""
+    """Results equal the evaluator's to the bit (NaN like NaN), or within a relative error. native: nothing runs on
+    the evaluator."""
     executable = compile_for_cpu(text, passes)
     if native:
         assert not opcodes_on_evaluator(executable)
@@ -39,10 +40,15 @@ def check_program(text, *inputs, native=True, passes="default", relative=0.0):
             wrong = a != b
         else:
             wide_a, wide_b = a.astype(np.complex128), b.astype(np.complex128)
-            wrong = ~((wide_a.real == wide_b.real) & (np.signbit(wide_a.real) == np.signbit(wide_b.real)) | np.isnan(wide_a.real) & np.isnan(wide_b.real))
+            wrong = ~(
+                (wide_a.real == wide_b.real) & (np.signbit(wide_a.real) == np.signbit(wide_b.real))
+                | np.isnan(wide_a.real) & np.isnan(wide_b.real)
+            )
             wrong |= ~((wide_a.imag == wide_b.imag) | np.isnan(wide_a.imag) & np.isnan(wide_b.imag))
         if wrong.any():
             where = tuple(np.argwhere(wrong)[0])
-            raise AssertionError(f"result {number}: {int(wrong.sum())} of {wrong.size} elements differ, first at "
-                                 f"{[int(x) for x in where]}: {a[where]} instead of {b[where]}")
+            raise AssertionError(
+                f"result {number}: {int(wrong.sum())} of {wrong.size} elements differ, first at "
+                f"{[int(x) for x in where]}: {a[where]} instead of {b[where]}"
+            )
     return found

@@ -21,23 +21,32 @@ ADD = """add { a = c64[] parameter(0)
 
 
 def test_running_sum_and_window_sum():
-    text = "HloModule m\n" + ADD + """ENTRY e {
+    text = (
+        "HloModule m\n"
+        + ADD
+        + """ENTRY e {
   x = c64[8,9]{1,0} parameter(0)
   z = c64[] constant((0, 0))
   s = c64[8,9]{1,0} reduce-window(x, z), window={size=8x1 pad=7_0x0_0}, to_apply=add
   p = c64[7,4]{1,0} reduce-window(x, z), window={size=2x3 stride=1x2}, to_apply=add
   ROOT t = (c64[8,9]{1,0}, c64[7,4]{1,0}) tuple(s, p)
 }"""
+    )
     check_program(text, numbers(8, 9), relative=1e-6)
 
 
 def test_scatter():
-    text = "HloModule m\n" + ADD + """ENTRY e {
+    text = (
+        "HloModule m\n"
+        + ADD
+        + """ENTRY e {
   x = c64[10,3]{1,0} parameter(0)
   i = s32[4,1]{1,0} parameter(1)
   u = c64[4,3]{1,0} parameter(2)
-  ROOT s = c64[10,3]{1,0} scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+  ROOT s = c64[10,3]{1,0} scatter(x, i, u),
+    update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
 }"""
+    )
     check_program(text, numbers(10, 3), np.array([[2], [9], [2], [10]], np.int32), numbers(4, 3), relative=1e-6)
 
 
@@ -74,10 +83,13 @@ def test_functions(opcode, kind):
     a, b = np.meshgrid(special, special)
     random = RANDOM.standard_normal((2, 300)).astype(part) * 3
     near_one = np.exp(1j * RANDOM.standard_normal(50)) * (1 + 1e-6 * RANDOM.standard_normal(50))
-    z = np.concatenate([(a + 0).ravel(), random[0], near_one.real.astype(part)]).astype(np.complex64 if kind == "c64" else np.complex128)
+    z = np.concatenate([(a + 0).ravel(), random[0], near_one.real.astype(part)]).astype(
+        np.complex64 if kind == "c64" else np.complex128
+    )
     z.imag = np.concatenate([b.ravel(), random[1], near_one.imag.astype(part)])
     z.real[: a.size] = a.ravel()
-    text = f"HloModule m\nENTRY e {{\n  x = {kind}[{z.size}]{{0}} parameter(0)\n  ROOT r = {kind}[{z.size}]{{0}} {opcode}(x)\n}}"
+    text = f"HloModule m\nENTRY e {{\n  x = {kind}[{z.size}]{{0}} parameter(0)\n"
+    text += f"  ROOT r = {kind}[{z.size}]{{0}} {opcode}(x)\n}}"
     executable = compile_for_cpu(text)
     assert not opcodes_on_evaluator(executable)
     (found,) = executable.execute([z])
@@ -87,5 +99,11 @@ def test_functions(opcode, kind):
         for mine, theirs in ((y.real, value.real), (y.imag, value.imag)):
             if np.isnan(x) or (np.isinf(x.real) and np.isinf(x.imag)):  # what C99 leaves open
                 continue
-            size = max(abs(theirs), (0.1 if kind == "c128" else 1e-3) * abs(value)) if np.isfinite(value) else abs(theirs)
-            assert mine == theirs or (np.isnan(mine) and np.isnan(theirs)) or abs(mine - theirs) <= tolerance * 4 * size + 1e-40, (x, y, value)
+            size = (
+                max(abs(theirs), (0.1 if kind == "c128" else 1e-3) * abs(value)) if np.isfinite(value) else abs(theirs)
+            )
+            assert (
+                mine == theirs
+                or (np.isnan(mine) and np.isnan(theirs))
+                or abs(mine - theirs) <= tolerance * 4 * size + 1e-40
+            ), (x, y, value)

@@ -34,7 +34,9 @@ ENTRY e {
     check_program(text, np.array(True), np.array(False), np.arange(4, dtype=np.float32), relative=1e-6)
 
 
-@pytest.mark.parametrize(("source", "target"), [("f32", "u8"), ("f64", "s32"), ("u64", "bf16"), ("bf16", "s8"), ("u32", "f16")])
+@pytest.mark.parametrize(
+    ("source", "target"), [("f32", "u8"), ("f64", "s32"), ("u64", "bf16"), ("bf16", "s8"), ("u32", "f16")]
+)
 def test_bits_as_elements_of_another_width(source, target):
     wide, narrow = primitive_type(source), primitive_type(target)
     ratio = wide.bits // narrow.bits
@@ -135,4 +137,22 @@ ENTRY e {
 }"""
     numbers = [1e-40, -3e-39, 1.00390625, 1.01171875, 3.4e38, np.inf, np.nan, -0.0]
     check_program(text, np.array(numbers, np.float32))
-    assert "bfloat" not in compile_for_cpu(text).program.text  # LLVM would call __truncsfbf2 on CPUs without AVX512-BF16
+    assert (
+        "bfloat" not in compile_for_cpu(text).program.text
+    )  # LLVM would call __truncsfbf2 on CPUs without AVX512-BF16
+
+
+def test_a_reducer_without_a_complex_emitter_runs_on_the_evaluator():
+    text = """HloModule m
+larger {
+  a = c64[] parameter(0)
+  b = c64[] parameter(1)
+  ROOT s = c64[] maximum(a, b)
+}
+ENTRY e {
+  x = c64[3,4]{1,0} parameter(0)
+  z = c64[] constant((0, 0))
+  ROOT r = c64[3]{0} reduce(x, z), dimensions={1}, to_apply=larger
+}"""
+    x = np.random.default_rng(1).integers(-4, 5, (3, 4, 2)).astype(np.float32).view(np.complex64)[..., 0]
+    check_program(text, x, native=False)

@@ -44,10 +44,16 @@ def test_triangular_solve(kind, left, lower, transpose):
 ENTRY e {{
   a = {kind}[2,6,6]{{2,1,0}} parameter(0)
   b = {kind}[2,{b}]{{2,1,0}} parameter(1)
-  ROOT s = {kind}[2,{b}]{{2,1,0}} triangular-solve(a, b), left_side={left}, lower={lower}, unit_diagonal={unit}, transpose_a={transpose}
+  ROOT s = {kind}[2,{b}]{{2,1,0}} triangular-solve(a, b), left_side={left}, lower={lower},
+    unit_diagonal={unit}, transpose_a={transpose}
 }}"""
         a = random(kind, (2, 6, 6)) * 0.3 + 2 * np.eye(6)
-        check_program(text, a.astype(primitive_type(kind).dtype), random(kind, (2, *map(int, b.split(",")))), relative=10 * TOLERANCE[kind])
+        check_program(
+            text,
+            a.astype(primitive_type(kind).dtype),
+            random(kind, (2, *map(int, b.split(",")))),
+            relative=10 * TOLERANCE[kind],
+        )
 
 
 def test_what_has_no_routine_says_so():

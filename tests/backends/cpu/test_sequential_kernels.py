@@ -8,7 +8,10 @@ RANDOM = np.random.default_rng(7)
 
 
 @pytest.mark.parametrize("algorithm", ["rng_philox", "rng_three_fry", "rng_default"])
-@pytest.mark.parametrize("bits", ["u32[1001]{0}", "u64[37]{0}", "u16[3,5]{1,0}", "u8[6,7,3]{2,1,0}", "f32[2,9]{1,0}", "s32[]", "u32[5,7]{1,0}"])
+@pytest.mark.parametrize(
+    "bits",
+    ["u32[1001]{0}", "u64[37]{0}", "u16[3,5]{1,0}", "u8[6,7,3]{2,1,0}", "f32[2,9]{1,0}", "s32[]", "u32[5,7]{1,0}"],
+)
 def test_random_bits(algorithm, bits):
     text = f"""HloModule m
 ENTRY e {{
@@ -43,18 +46,23 @@ ENTRY e {{
 
 
 @pytest.mark.parametrize("kind", ["f32", "s32", "bf16"])
-@pytest.mark.parametrize(("x", "s", "window"), [
-    ((2, 8, 6, 5), (2, 4, 3, 5), "size=1x2x2x1 stride=1x2x2x1"),
-    ((2, 8, 7, 5), (2, 4, 3, 5), "size=1x2x2x1 stride=1x2x2x1"),
-    ((1, 9, 9, 3), (1, 5, 5, 3), "size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_1x1_1x0_0"),
-    ((1, 9, 9, 3), (1, 3, 3, 3), "size=1x2x2x1 stride=1x3x3x1 rhs_dilate=1x2x2x1"),
-    ((1, 4, 4, 2), (1, 9, 9, 2), "size=1x1x1x1 pad=0_0x2_3x2_3x0_0"),
-])
+@pytest.mark.parametrize(
+    ("x", "s", "window"),
+    [
+        ((2, 8, 6, 5), (2, 4, 3, 5), "size=1x2x2x1 stride=1x2x2x1"),
+        ((2, 8, 7, 5), (2, 4, 3, 5), "size=1x2x2x1 stride=1x2x2x1"),
+        ((1, 9, 9, 3), (1, 5, 5, 3), "size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_1x1_1x0_0"),
+        ((1, 9, 9, 3), (1, 3, 3, 3), "size=1x2x2x1 stride=1x3x3x1 rhs_dilate=1x2x2x1"),
+        ((1, 4, 4, 2), (1, 9, 9, 2), "size=1x1x1x1 pad=0_0x2_3x2_3x0_0"),
+    ],
+)
 def test_select_and_scatter(kind, x, s, window):
     from xla_explorer.hlo.primitive_type import primitive_type
 
     dtype = primitive_type(kind).dtype
-    text = SELECT.format(t=kind, x=",".join(map(str, x)), s=",".join(map(str, s)), order="3,2,1,0", i="1", window=window)
+    text = SELECT.format(
+        t=kind, x=",".join(map(str, x)), s=",".join(map(str, s)), order="3,2,1,0", i="1", window=window
+    )
     given = RANDOM.integers(-3, 4, x).astype(dtype)
     if kind == "f32":
         given[0, 1, 1, 0] = np.nan
@@ -87,8 +95,16 @@ ENTRY e {{
 }}"""
 
 
-@pytest.mark.parametrize(("kind", "direction", "initial"), [("f32", "GT", "-inf"), ("f64", "LT", "inf"), ("bf16", "GT", "-inf"),
-                                                            ("s32", "GT", "-2147483648"), ("u8", "LT", "255")])
+@pytest.mark.parametrize(
+    ("kind", "direction", "initial"),
+    [
+        ("f32", "GT", "-inf"),
+        ("f64", "LT", "inf"),
+        ("bf16", "GT", "-inf"),
+        ("s32", "GT", "-2147483648"),
+        ("u8", "LT", "255"),
+    ],
+)
 @pytest.mark.parametrize(("kept", "reduced"), [("7", "1"), ("300", "0"), ("", "0,1")])
 def test_argmax(kind, direction, initial, kept, reduced):
     from xla_explorer.hlo.primitive_type import primitive_type
@@ -121,7 +137,14 @@ ENTRY e {
   i = s32[9,1]{1,0} parameter(2)
   x = f32[9,2]{1,0} parameter(3)
   y = s32[9,2]{1,0} parameter(4)
-  ROOT s = (f32[6,2]{1,0}, s32[6,2]{1,0}) scatter(v, n, i, x, y), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=c
+  ROOT s = (f32[6,2]{1,0}, s32[6,2]{1,0}) scatter(v, n, i, x, y),
+    update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=c
 }"""
-    check_program(text, np.zeros((6, 2), np.float32), np.full((6, 2), -1, np.int32), RANDOM.integers(-1, 7, (9, 1)).astype(np.int32),
-                  RANDOM.standard_normal((9, 2)).astype(np.float32), np.arange(18, dtype=np.int32).reshape(9, 2))
+    check_program(
+        text,
+        np.zeros((6, 2), np.float32),
+        np.full((6, 2), -1, np.int32),
+        RANDOM.integers(-1, 7, (9, 1)).astype(np.int32),
+        RANDOM.standard_normal((9, 2)).astype(np.float32),
+        np.arange(18, dtype=np.int32).reshape(9, 2),
+    )

@@ -91,7 +91,8 @@ ENTRY e {{
   x = f32[4,{length}]{{1,0}} parameter(0)
   y = s16[4,{length}]{{1,0}} parameter(1)
   z = pred[4,{length}]{{1,0}} parameter(2)
-  ROOT s = (f32[4,{length}]{{1,0}}, s16[4,{length}]{{1,0}}, pred[4,{length}]{{1,0}}) sort(x, y, z), dimensions={{1}}, to_apply=c
+  ROOT s = (f32[4,{length}]{{1,0}}, s16[4,{length}]{{1,0}}, pred[4,{length}]{{1,0}})
+    sort(x, y, z), dimensions={{1}}, to_apply=c
 }}""".replace("c64[]", "pred[]")
     x = some("f32", (4, length)) if length < 100 else RANDOM.integers(0, 9, (4, length)).astype(np.float32)
     check_program(text, x, some("s16", (4, length)), some("pred", (4, length)))

@@ -1,7 +1,7 @@
 """cholesky by LAPACK and triangular-solve by BLAS: which instructions they serve, and the kernels that call them.
 
-LAPACK is column-major: a row-major matrix is its transpose there, so a lower factor is asked for as an upper one, and the factor
-comes out transposed back. That holds for complex matrices too, since the conjugations cancel.
+LAPACK is column-major: a row-major matrix is its transpose there, so a lower factor is asked for as an upper one, and
+the factor comes out transposed back. That holds for complex matrices too, since the conjugations cancel.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def linear_algebra_by_library(i: HloInstruction) -> Reason | None:
 
 
 def write_cholesky(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...]) -> Kernel:
-    """Matrix by matrix: copy the triangle that is read, zero the other, factor in place; NaN all over when not positive definite."""
+    """Matrix by matrix: copy the triangle that is read, zero the other, factor in place; NaN all over when not
+    positive definite."""
     context = KernelContext(target, i, slots)
     w = context.writer
     w.origin = i.id
@@ -61,7 +62,9 @@ def write_cholesky(i: HloInstruction, target: CodegenTarget, slots: tuple[int, .
         w.branch_if(w.value(f"icmp ne i32 {w.value(f'load i32, ptr {status}')}, 0"), failed, done)
         w.start_block(failed)
         with w.loop(size, stem="row") as row, w.loop(size, stem="fill") as column:
-            output.store(w, (*batch, row, column), (not_a_number, not_a_number) if element_type.is_complex else not_a_number)
+            output.store(
+                w, (*batch, row, column), (not_a_number, not_a_number) if element_type.is_complex else not_a_number
+            )
         w.branch(done)
         w.start_block(done)
     return context.finish(slots)
@@ -88,15 +91,22 @@ def write_triangular_solve(i: HloInstruction, target: CodegenTarget, slots: tupl
     if context.arrays[b].pointer != output.pointer:
         with context.iterate([i.shape.element_count]) as (at,):
             output.store_linear(w, at, context.arrays[b].load_linear(w, at))
-    transposed = {"NO_TRANSPOSE": _NO_TRANSPOSE, "TRANSPOSE": _TRANSPOSE, "ADJOINT": _ADJOINT}[i.attribute("transpose_a")]
+    transposed = {"NO_TRANSPOSE": _NO_TRANSPOSE, "TRANSPOSE": _TRANSPOSE, "ADJOINT": _ADJOINT}[
+        i.attribute("transpose_a")
+    ]
     side, triangle = _LEFT if i.attribute("left_side") else _RIGHT, _LOWER if i.attribute("lower") else _UPPER
     diagonal = _UNIT if i.attribute("unit_diagonal") else _NON_UNIT
     rows, columns = i.shape.dimensions[-2:]
     with context.iterate(list(i.shape.dimensions[:-2])) as batch:
-        matrix = _matrix(context, context.arrays[a].pointer, w.linear((*batch, 0, 0), a.shape.strides), element_type.bytes)
+        matrix = _matrix(
+            context, context.arrays[a].pointer, w.linear((*batch, 0, 0), a.shape.strides), element_type.bytes
+        )
         right = _matrix(context, output.pointer, w.linear((*batch, 0, 0), i.shape.strides), element_type.bytes)
-        w.do(f"call void @{routine}(i32 {_ROW_MAJOR}, i32 {side}, i32 {triangle}, i32 {transposed}, i32 {diagonal}, i32 {rows}, i32 {columns}, "
-             f"{alpha_type} {alpha}, ptr {matrix}, i32 {a.shape.dimensions[-1]}, ptr {right}, i32 {columns})")
+        w.do(
+            f"call void @{routine}(i32 {_ROW_MAJOR}, i32 {side}, i32 {triangle}, i32 {transposed}, i32 {diagonal}, "
+            f"i32 {rows}, i32 {columns}, "
+            f"{alpha_type} {alpha}, ptr {matrix}, i32 {a.shape.dimensions[-1]}, ptr {right}, i32 {columns})"
+        )
     return context.finish(slots)
 
 

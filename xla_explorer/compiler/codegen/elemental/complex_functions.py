@@ -1,6 +1,7 @@
 """exponential, log, sqrt, sine, cosine and tanh of complex numbers, as C99's Annex G wants them at infinities and NaN.
 
-c64 computes in double, where squares and products of its parts are exact and nothing overflows; c128 takes the same formulas.
+c64 computes in double, where squares and products of its parts are exact and nothing overflows; c128 takes the same
+formulas.
 Source: W. Kahan, "Branch cuts for complex elementary functions" (tanh, sqrt).
 """
 
@@ -30,7 +31,8 @@ def complex_function(w: FunctionWriter, name: str, component: str, z: Value) -> 
 
 
 class _Functions:
-    """The functions on doubles. exact_squares: the parts come from floats, so products of two do not overflow or round."""
+    """The functions on doubles. exact_squares: the parts come from floats, so products of two do not overflow or
+    round."""
 
     def __init__(self, w: FunctionWriter, *, exact_squares: bool) -> None:
         self.w = w
@@ -84,7 +86,10 @@ class _Functions:
         again = self._choose(large, size, self._constant(1.0))
         real, imaginary = [self._do("fmul", self._do("fmul", size, x), again) for x in (cosine, sine)]
         wild, zero = self._not_finite(b), self._is("oeq", b, 0.0)
-        vanishes, grows = self._both(wild, self._is("oeq", a, float("-inf"))), self._both(wild, self._is("oeq", a, float("inf")))
+        vanishes, grows = (
+            self._both(wild, self._is("oeq", a, float("-inf"))),
+            self._both(wild, self._is("oeq", a, float("inf"))),
+        )
         real = self._choose(zero, self._do("fmul", size, again), real)
         real = self._choose(vanishes, self._constant(0.0), self._choose(grows, a, real))
         return real, self._choose(zero, b, self._choose(vanishes, self._constant(0.0), imaginary))
@@ -95,7 +100,11 @@ class _Functions:
         larger = self.w.value(f"fcmp oge double {x}, {y}")
         big, small = self._choose(larger, x, y), self._choose(larger, y, x)
         half, one = self._constant(0.5), self._constant(1.0)
-        excess = self._do("fadd", self._do("fmul", self._do("fsub", big, one), self._do("fadd", big, one)), self._do("fmul", small, small))
+        excess = self._do(
+            "fadd",
+            self._do("fmul", self._do("fsub", big, one), self._do("fadd", big, one)),
+            self._do("fmul", small, small),
+        )
         near = self._do("fmul", self._real("log-plus-one", excess), half)
         if self.exact_squares:
             square = self._do("fadd", self._do("fmul", x, x), self._do("fmul", y, y))
@@ -122,20 +131,34 @@ class _Functions:
         positive, negative = self._is("oeq", a, float("inf")), self._is("oeq", a, float("-inf"))
         unordered = self.w.value(f"fcmp uno double {b}, {b}")
         real = self._choose(positive, a, self._choose(negative, self._choose(unordered, b, zero), real))
-        imaginary = self._choose(positive, self._choose(unordered, b, zero), self._choose(negative, self._constant(float("inf")), imaginary))
+        imaginary = self._choose(
+            positive, self._choose(unordered, b, zero), self._choose(negative, self._constant(float("inf")), imaginary)
+        )
         wide = self._infinite(b)
         infinity = self._constant(float("inf"))
         return self._choose(wide, infinity, real), self._copysign(self._choose(wide, infinity, imaginary), b)
 
     def sine(self, a: str, b: str) -> Pair:
         """sin a cosh b + i cos a sinh b."""
-        sine, cosine, high, low = self._real("sine", a), self._real("cosine", a), self._real("cosh", b), self._real("sinh", b)
+        sine, cosine, high, low = (
+            self._real("sine", a),
+            self._real("cosine", a),
+            self._real("cosh", b),
+            self._real("sinh", b),
+        )
         real = self._choose(self._is("oeq", a, 0.0), a, self._do("fmul", sine, high))
-        return real, self._choose(self._both(self._is("oeq", b, 0.0), self._not_finite(a)), b, self._do("fmul", cosine, low))
+        return real, self._choose(
+            self._both(self._is("oeq", b, 0.0), self._not_finite(a)), b, self._do("fmul", cosine, low)
+        )
 
     def cosine(self, a: str, b: str) -> Pair:
         """cos a cosh b - i sin a sinh b."""
-        sine, cosine, high, low = self._real("sine", a), self._real("cosine", a), self._real("cosh", b), self._real("sinh", b)
+        sine, cosine, high, low = (
+            self._real("sine", a),
+            self._real("cosine", a),
+            self._real("cosh", b),
+            self._real("sinh", b),
+        )
         product = self.w.value(f"fneg double {self._do('fmul', sine, low)}")
         no_product = self.w.value(f"or i1 {self._is('oeq', a, 0.0)}, {self._is('oeq', b, 0.0)}")
         sign = self._do("fmul", self._copysign(self._constant(1.0), a), self._copysign(self._constant(1.0), b))

@@ -1,7 +1,7 @@
 """Reducers that find the largest or smallest value and where it is (argmax, argmin): which they are.
 
-Of equal values the lower index wins, so the order of combination does not matter but for two things: the first NaN wins over later
-ones, and of a zero and a negative zero the value (not the index) is the later one.
+Of equal values the lower index wins, so the order of combination does not matter but for two things: the first NaN
+wins over later ones, and of a zero and a negative zero the value (not the index) is the later one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ def finds_extreme_and_index(computation: HloComputation) -> bool:
     for better, tie in (second.operands, second.operands[::-1]):
         if _prefers(better, a, c) and _is(tie, "and"):
             for equal, lower in (tie.operands, tie.operands[::-1]):
-                if _compares(equal, a, c, ("EQ",)) and _compares(lower, b, d, ("LT",)) and _direction(better) == _direction(first):
+                if (
+                    _compares(equal, a, c, ("EQ",))
+                    and _compares(lower, b, d, ("LT",))
+                    and _direction(better) == _direction(first)
+                ):
                     return True
     return False
 
@@ -39,7 +43,12 @@ def _is(i: HloInstruction, name: str) -> bool:
 
 
 def _compares(i: HloInstruction, a: HloInstruction, b: HloInstruction, directions: tuple[str, ...]) -> bool:
-    return _is(i, "compare") and i.operands == (a, b) and i.attribute("direction") in directions and i.attributes.get("type") != "TOTALORDER"
+    return (
+        _is(i, "compare")
+        and i.operands == (a, b)
+        and i.attribute("direction") in directions
+        and i.attributes.get("type") != "TOTALORDER"
+    )
 
 
 def _prefers(i: HloInstruction, a: HloInstruction, c: HloInstruction) -> bool:
@@ -47,7 +56,9 @@ def _prefers(i: HloInstruction, a: HloInstruction, c: HloInstruction) -> bool:
         return _compares(i, a, c, ("GT", "LT"))
     if not a.shape.element_type.is_float or not _is(i, "or"):
         return False
-    return any(_compares(x, a, c, ("GT", "LT")) and _compares(y, a, a, ("NE",)) for x, y in (i.operands, i.operands[::-1]))
+    return any(
+        _compares(x, a, c, ("GT", "LT")) and _compares(y, a, a, ("NE",)) for x, y in (i.operands, i.operands[::-1])
+    )
 
 
 def _direction(i: HloInstruction) -> str:

@@ -1,7 +1,7 @@
 """rng-bit-generator: Philox4x32-10 and ThreeFry2x32-20, bit for bit, in loops over counters that vectorise.
 
-Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"; how counters and words are laid out follows XLA:CPU
-(RngBitGeneratorExpander, prng.cc).
+Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"; how counters and words are laid out follows
+XLA:CPU (RngBitGeneratorExpander, prng.cc).
 """
 
 from __future__ import annotations
@@ -24,11 +24,15 @@ def rng_bit_generator_is_emitted(i: HloInstruction) -> Reason | None:
     """Whole bytes in row-major order, a state of two or three 64-bit words."""
     bits = i.shape.tuple_shapes[1]
     if bits.element_type.bits not in (8, 16, 32, 64) or bits.element_type.is_complex or bits.element_type.is_pred:
-        return refuse("random-element-type", f"%{i.name} makes random {bits.element_type}", element_type=bits.element_type.name)
+        return refuse(
+            "random-element-type", f"%{i.name} makes random {bits.element_type}", element_type=bits.element_type.name
+        )
     if bits.rank > 1 and not bits.layout.is_default:
         return refuse("layout-differs", f"%{i.name} has a result that is not row-major")
     if i.attributes.get("algorithm", "rng_default") not in _ALGORITHMS or i.operands[0].shape.byte_size not in (16, 24):
-        return refuse("random-algorithm", f"%{i.name}: {i.attributes.get('algorithm')} with a state of {i.operands[0].shape}")
+        return refuse(
+            "random-algorithm", f"%{i.name}: {i.attributes.get('algorithm')} with a state of {i.operands[0].shape}"
+        )
     return None
 
 
@@ -36,7 +40,8 @@ ROOT_CHECKS["rng-bit-generator"] = rng_bit_generator_is_emitted
 
 
 class _Words:
-    """The result as a run of words: 32-bit ones, 64-bit elements as two of them, narrower elements the low bits of one."""
+    """The result as a run of words: 32-bit ones, 64-bit elements as two of them, narrower elements the low bits of
+    one."""
 
     def __init__(self, context: KernelContext) -> None:
         array = context.outputs[1]
@@ -61,8 +66,10 @@ class _State:
         source, self.target = context.arrays[context.roots[0].operands[0]], context.outputs[0]
         self.w = context.writer
         self.pointer_type = source.pointer_type
-        self.words = [self.w.value(f"load i64, {self.pointer_type} {self._at(source.pointer, k)}, align 4")
-                      for k in range(source.shape.byte_size // 8)]
+        self.words = [
+            self.w.value(f"load i64, {self.pointer_type} {self._at(source.pointer, k)}, align 4")
+            for k in range(source.shape.byte_size // 8)
+        ]
         self.key = self.halves(self.words[0])
 
     def _at(self, pointer: str, k: int) -> str:
@@ -100,8 +107,12 @@ def philox4x32(w: FunctionWriter, counter: list[str], key: tuple[str, str]) -> l
             product = w.value(f"mul i64 {w.value(f'zext i32 {c} to i64')}, {factor}")
             low.append(w.value(f"trunc i64 {product} to i32"))
             high.append(w.value(f"trunc i64 {w.value(f'lshr i64 {product}, 32')} to i32"))
-        c0, c1, c2, c3 = (w.value(f"xor i32 {w.value(f'xor i32 {high[1]}, {c1}')}, {k0}"), low[1],
-                          w.value(f"xor i32 {w.value(f'xor i32 {high[0]}, {c3}')}, {k1}"), low[0])
+        c0, c1, c2, c3 = (
+            w.value(f"xor i32 {w.value(f'xor i32 {high[1]}, {c1}')}, {k0}"),
+            low[1],
+            w.value(f"xor i32 {w.value(f'xor i32 {high[0]}, {c3}')}, {k1}"),
+            low[0],
+        )
     return [c0, c1, c2, c3]
 
 
@@ -148,8 +159,8 @@ def threefry2x32(w: FunctionWriter, x: str, y: str, key: tuple[str, str]) -> tup
 
 
 def _write_threefry(context: KernelContext) -> None:
-    """One counter gives two words: a 64-bit element, or two elements that are neighbours along the first even dimension (else the
-    last, as if it were one longer)."""
+    """One counter gives two words: a 64-bit element, or two elements that are neighbours along the first even
+    dimension (else the last, as if it were one longer)."""
     w, state, words = context.writer, _State(context), _Words(context)
     dimensions = context.outputs[1].shape.dimensions
 

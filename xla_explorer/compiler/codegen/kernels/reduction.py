@@ -214,7 +214,8 @@ def _per_result(context: KernelContext, state: _Reduction, extents: list[int], i
                 accumulators = state.combine(accumulators, at)
         else:
             slots = _Slots(context, state.wide)
-            if is_reduced[-1] and extents[-1] >= 2 * LANES and context.target.kind == "cpu" and finds_extreme_and_index(state.reduce.to_apply):
+            long_rows = is_reduced[-1] and extents[-1] >= 2 * LANES and context.target.kind == "cpu"
+            if long_rows and finds_extreme_and_index(state.reduce.to_apply):
                 _extreme_in_lanes(context, state, slots, extents, index, is_reduced)
             else:
                 _one_after_the_other(context, state, slots, extents, index, is_reduced)

@@ -1,8 +1,9 @@
-"""Sorting one row of records (an element of each operand) in scratch memory, stable: by radix when there are keys, else by merging.
+"""Sorting one row of records (an element of each operand) in scratch memory, stable: by radix when there are keys,
+else by merging.
 
-Radix: least significant digit first, from one buffer into the other and back; a digit that is the same in all records costs no pass.
-The key is computed again in each pass: that is cheaper than carrying it. Merge: insertion sort of short runs, then merges of
-growing width, the comparator inlined.
+Radix: least significant digit first, from one buffer into the other and back; a digit that is the same in all records
+costs no pass. The key is computed again in each pass: that is cheaper than carrying it. Merge: insertion sort of
+short runs, then merges of growing width, the comparator inlined.
 """
 
 from __future__ import annotations
@@ -34,8 +35,11 @@ class RadixKey(NamedTuple):
     of: Callable[[Record], str]
 
 
-def integer_key(w: FunctionWriter, value: Value, element_type: PrimitiveType, ascending: bool, total_order: bool = True) -> str:
-    """A value as an unsigned integer of its width (pred: i8) in the wanted order. total_order: -0 before +0; else they are equal."""
+def integer_key(
+    w: FunctionWriter, value: Value, element_type: PrimitiveType, ascending: bool, total_order: bool = True
+) -> str:
+    """A value as an unsigned integer of its width (pred: i8) in the wanted order. total_order: -0 before +0; else
+    they are equal."""
     t = register_type(element_type)
     if element_type.is_pred:
         key, bits, flip = w.value(f"zext i1 {value} to i8"), 8, 0
@@ -90,8 +94,10 @@ class RowSort:
 
     def arrays(self, other: bool = False) -> list[ArrayInMemory]:
         """The buffers that hold the records now (or the spare ones)."""
-        return [ArrayInMemory(self.w.value(f"load ptr, ptr {slot}"), shape)
-                for slot, shape in zip(self.other if other else self.current, self.shapes, strict=True)]
+        return [
+            ArrayInMemory(self.w.value(f"load ptr, ptr {slot}"), shape)
+            for slot, shape in zip(self.other if other else self.current, self.shapes, strict=True)
+        ]
 
     def _load(self, arrays: list[ArrayInMemory], at: str | int) -> Record:
         return [array.load_linear(self.w, at) for array in arrays]
@@ -137,8 +143,8 @@ class RowSort:
         source = self.arrays()
         with w.loop(length, stem="count") as j:
             record = self._load(source, j)
-            for number in range(passes):
-                address = cell(counts, w.add(digit(record, number * width), number * buckets))
+            for step in range(passes):
+                address = cell(counts, w.add(digit(record, step * width), step * buckets))
                 count = w.value(f"load i32, ptr {address}")
                 w.do(f"store i32 {w.value(f'add i32 {count}, 1')}, ptr {address}")
         with w.loop(passes, stem="pass") as number:
@@ -188,7 +194,9 @@ class RowSort:
                 end = min(INSERTION_RUN, length)
             position = w.stack_slot("i64")
             w.do(f"store i64 {w.add(start, 1)}, ptr {position}")
-            with repeat_while(w, lambda end=end: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {position}')}, {end}")):  # type: ignore[misc]
+            with repeat_while(
+                w, lambda end=end: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {position}')}, {end}")
+            ):  # type: ignore[misc]
                 at = w.value(f"load i64, ptr {position}")
                 record = self._load(arrays, at)
                 w.do(f"store i64 {at}, ptr {hole}")

@@ -1,7 +1,8 @@
-"""select-and-scatter: each window of the operand selects one element, onto which the window's source value is scattered.
+"""select-and-scatter: each window of the operand selects one element, onto which the window's source value is
+scattered.
 
-Windows that do not overlap are written whole, chosen position or not, in a loop along the minor dimension that vectorises;
-others are taken in order, each adding to the one element it chose.
+Windows that do not overlap are written whole, chosen position or not, in a loop along the minor dimension that
+vectorises; others are taken in order, each adding to the one element it chose.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ def write_select_and_scatter_kernel(context: KernelContext) -> None:
         return
     rules = root.attribute("window").dimensions
     apart = _windows_are_apart(rules)
-    covered = apart and all(r.stride == r.size and n * r.stride == size
-                            for r, n, size in zip(rules, source.shape.dimensions, x.shape.dimensions, strict=True))
+    covered = apart and all(
+        r.stride == r.size and n * r.stride == size
+        for r, n, size in zip(rules, source.shape.dimensions, x.shape.dimensions, strict=True)
+    )
     if not covered:
         value = context.emitter().element(initial, ())
         with w.loop(root.shape.element_count, stem="fill") as at:
@@ -49,7 +52,14 @@ def _windows_are_apart(rules: tuple[WindowDimension, ...]) -> bool:
     positions = 1
     for r in rules:
         positions *= r.size
-        if r.stride < r.size or r.window_dilation != 1 or r.base_dilation != 1 or r.padding_low != 0 or r.padding_high > 0 or r.window_reversal:
+        if (
+            r.stride < r.size
+            or r.window_dilation != 1
+            or r.base_dilation != 1
+            or r.padding_low != 0
+            or r.padding_high > 0
+            or r.window_reversal
+        ):
             return False
     return positions <= UNROLLED_WINDOW
 
@@ -72,8 +82,10 @@ def _write_whole_windows(context: KernelContext, rules: tuple[WindowDimension, .
         index = _source_loops(context, source, loops)
         loops.enter_context(emitter.scope())
         corner = [w.mul(i, r.stride) for i, r in zip(index, rules, strict=True)]
-        places: list[IndexTuple] = [tuple([w.add(c, k) for c, k in zip(corner, window, strict=True)])
-                                    for window in itertools.product(*[range(r.size) for r in rules])]
+        places: list[IndexTuple] = [
+            tuple([w.add(c, k) for c, k in zip(corner, window, strict=True)])
+            for window in itertools.product(*[range(r.size) for r in rules])
+        ]
         best: Value = emitter.element(x, places[0])
         chosen = "0"
         for number, place in enumerate(places[1:], 1):
@@ -100,8 +112,12 @@ def _write_window_by_window(context: KernelContext, rules: tuple[WindowDimension
         with ExitStack() as loops:
             window = [loops.enter_context(w.loop(r.size, stem="position")) for r in rules]
             conditions: list[str] = []
-            place = tuple([base_position(w, r, i, k, size, conditions)
-                           for r, i, k, size in zip(rules, index, window, x.shape.dimensions, strict=True)])
+            place = tuple(
+                [
+                    base_position(w, r, i, k, size, conditions)
+                    for r, i, k, size in zip(rules, index, window, x.shape.dimensions, strict=True)
+                ]
+            )
             loops.enter_context(_Guard(w, conditions))
             loops.enter_context(emitter.scope())
             candidate = emitter.element(x, place)
@@ -118,13 +134,16 @@ def _write_window_by_window(context: KernelContext, rules: tuple[WindowDimension
             if element_type.is_pred:
                 value = w.value(f"zext i1 {value} to i8")
             w.do(f"store {stored} {value}, ptr {best}")
-            w.do(f"store i64 {w.value(f'select i1 {keep}, i64 {at}, i64 {w.linear(place, output.shape.strides)}')}, ptr {chosen}")
+            here = w.linear(place, output.shape.strides)
+            w.do(f"store i64 {w.value(f'select i1 {keep}, i64 {at}, i64 {here}')}, ptr {chosen}")
         at = w.value(f"load i64, ptr {chosen}")
         take, skip = w.fresh_label("take"), w.fresh_label("skip")
         w.branch_if(w.value(f"icmp sge i64 {at}, 0"), take, skip)
         w.start_block(take)
         with emitter.scope():
-            (value,) = emitter.inline_scalar_computation(root.called[1], [output.load_linear(w, at), emitter.element(source, index)])
+            (value,) = emitter.inline_scalar_computation(
+                root.called[1], [output.load_linear(w, at), emitter.element(source, index)]
+            )
             output.store_linear(w, at, value)
         w.branch(skip)
         w.start_block(skip)

@@ -1,4 +1,5 @@
-"""sort: row by row along one dimension, in scratch memory; by radix when the comparator orders by keys, else by merging."""
+"""sort: row by row along one dimension, in scratch memory; by radix when the comparator orders by keys, else by
+merging."""
 
 from __future__ import annotations
 
@@ -81,6 +82,7 @@ def write_sort_kernel(context: KernelContext) -> None:
 
     others = [n for d, n in enumerate(first.dimensions) if d != axis]
     with context.iterate(others) as index:
+
         def place(position: str | int, index: IndexTuple = index) -> IndexTuple:
             return (*index[:axis], position, *index[axis:]) if first.rank else ()
 

@@ -1,7 +1,7 @@
 """topk: the k largest (or smallest) of each row in total order, ties to the lower index, and where they are.
 
-A small k keeps a sorted list: blocks of the row are compared with its last entry at once, and only a block that holds something
-better is looked at element by element. A large k sorts the row.
+A small k keeps a sorted list: blocks of the row are compared with its last entry at once, and only a block that holds
+something better is looked at element by element. A large k sorts the row.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def write_topk_kernel(context: KernelContext) -> None:
 def _key(context: KernelContext, value: Value) -> str:
     """Smaller is better."""
     element_type = context.outputs[0].shape.element_type
-    return integer_key(context.writer, value, element_type, ascending=context.roots[0].attributes.get("largest", True) is False)
+    return integer_key(
+        context.writer, value, element_type, ascending=context.roots[0].attributes.get("largest", True) is False
+    )
 
 
 def _key_bits(context: KernelContext) -> int:
@@ -91,7 +93,9 @@ def _by_sorted_list(context: KernelContext, k: int) -> None:
             place = w.value(f"load i64, ptr {hole}")
             inside = w.value(f"icmp sgt i64 {place}, 0")
             left = w.value(f"select i1 {inside}, i64 {w.sub(place, 1)}, i64 {place}")
-            return w.value(f"and i1 {inside}, {w.value(f'icmp ult {t} {key}, ' + w.value(f'load {t}, ptr {key_at(left)}'))}")
+            return w.value(
+                f"and i1 {inside}, {w.value(f'icmp ult {t} {key}, ' + w.value(f'load {t}, ptr {key_at(left)}'))}"
+            )
 
         with repeat_while(w, moves):
             place = w.value(f"load i64, ptr {hole}")

@@ -192,7 +192,8 @@ def write_convolution_kernel(context: KernelContext) -> None:
             index[d] = x
         return tuple(index)
 
-    def term(batch: str | int, group: str | int, base: list[str | int], window: list[str | int], inner: str | int, feature: str | int) -> Value:
+    def term(batch: str | int, group: str | int, base: list[str | int], window: list[str | int], inner: str | int,
+             feature: str | int) -> Value:
         left: list[str | int] = [0] * lhs.shape.rank
         right: list[str | int] = [0] * rhs.shape.rank
         left[labels.input_batch] = w.add(w.mul(group, out_batch), batch) if batches > 1 else batch
