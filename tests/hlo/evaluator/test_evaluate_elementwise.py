@@ -214,6 +214,7 @@ def test_complex() -> None:
     [
         ((5, 10), [1e-8, 70000, -1e-8], [0, INF, -0.0]),
         ((4, 3), [250, 1e-3, 1.0625, 1.1875, NAN], [INF, 0, 1.0, 1.25, NAN]),
+        ((8, 0), [NAN, INF, 1.25, 1.75], [NAN, INF, 1.0, 2.0]),
     ],
 )
 def test_reduce_precision(bits: tuple[int, int], argument: list[float], expected: list[float]) -> None:

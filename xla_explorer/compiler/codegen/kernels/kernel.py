@@ -231,9 +231,8 @@ def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:
     if reason is not None:
         return reason
     name = i.opcode.name
-    involved = [i.shape, *[o.shape for o in i.operands]]
-    if name not in _COMPLEX_ALLOWED and any(s.element_type is not None and s.element_type.is_complex for s in involved):
-        return refuse("complex-not-emitted", f"%{i.name}: {name} of complex numbers has no emitter yet", opcode=name)
+    if (reason := _complex_is_emitted(i)) is not None:
+        return reason
     if name in ("power",) and i.shape.element_type.is_float is False and i.shape.element_type.is_integer is False:
         return refuse("power-not-emitted", f"%{i.name}: power of {i.shape.element_type} has no emitter yet")
     for computation in i.called:
@@ -241,12 +240,21 @@ def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:
             for inner in computation.instructions.values():
                 if inner.opcode.name not in elemental_opcodes() | {"parameter", "constant", "tuple"}:
                     return refuse("reducer-not-emitted", f"%{i.name} calls %{computation.name}, whose {inner.opcode.name} has no emitter")
-                if (reason := type_is_emitted(inner.shape)) is not None:
+                if (reason := type_is_emitted(inner.shape) or _complex_is_emitted(inner)) is not None:
                     return reason
     if name == "reduce" and not is_root and len(i.operands) != 2:
         return refuse("variadic-reduce-inside-fusion", f"%{i.name} reduces several operands inside a fusion")
     check = ROOT_CHECKS.get(name)
     return check(i) if check is not None else None
+
+
+def _complex_is_emitted(i: HloInstruction) -> Reason | None:
+    """None unless the instruction deals in complex numbers and its opcode has no emitter for them."""
+    name = i.opcode.name
+    involved = [i.shape, *[o.shape for o in i.operands]]
+    if name not in _COMPLEX_ALLOWED and any(s.element_type is not None and s.element_type.is_complex for s in involved):
+        return refuse("complex-not-emitted", f"%{i.name}: {name} of complex numbers has no emitter yet", opcode=name)
+    return None
 
 
 def write_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...] | None = None) -> Kernel:
