@@ -54,7 +54,7 @@ def reduce_several(s: Families) -> list[Known] | None:
     k = s.array(1, lambda k: not k.value.dtype.is_complex)
     if k is None:
         return None
-    o = s.like(k, kind=s.choice.choice([kind for kind in (*s.kinds, "s32") if kind != "c64"]))
+    o = s.like(k, kind=s.choice.choice([kind for kind in (*s.kinds, "s32") if kind not in ("c64", "c128")]))
     d = s.choice.randrange(k.rank)
     if s.choice.random() < 0.4 and k.exact and k.value.size and not k.value.dtype.is_pred:
         return [Known(k.value.argmax(d) if s.choice.random() < 0.5 else k.value.argmin(d))]
