@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cpu_programs import check_program
+from cpu_programs import check_program, compile_for_cpu
 
 from xla_explorer.hlo.primitive_type import primitive_type
 
@@ -123,3 +123,35 @@ ENTRY e {{
   ROOT t = ({kind}[3,{k}]{{1,0}}, s32[3,{k}]{{1,0}}) topk(x), k={k}, largest={largest}
 }}"""
     check_program(text, some(kind, (3, length)))
+
+
+def test_scratch_memory_in_loops_and_profiles():
+    text = """HloModule m
+c { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = pred[] compare(a, b), direction=LT, type=TOTALORDER }
+body { p = (s32[], f32[50]{0}, f32[9]{0}) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  o = s32[] constant(1)
+  j = s32[] add(i, o)
+  x = f32[50]{0} get-tuple-element(p), index=1
+  y = f32[50]{0} sort(x), dimensions={0}, to_apply=c
+  z = f32[50]{0} negate(y)
+  t = (f32[9]{0}, s32[9]{0}) topk(z), k=9
+  v = f32[9]{0} get-tuple-element(t), index=0
+  ROOT r = (s32[], f32[50]{0}, f32[9]{0}) tuple(j, z, v) }
+cond { p = (s32[], f32[50]{0}, f32[9]{0}) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(3)
+  ROOT r = pred[] compare(i, n), direction=LT }
+ENTRY e {
+  z = s32[] constant(0)
+  x = f32[50]{0} parameter(0)
+  y = f32[9]{0} parameter(1)
+  s = (s32[], f32[50]{0}, f32[9]{0}) tuple(z, x, y)
+  ROOT w = (s32[], f32[50]{0}, f32[9]{0}) while(s), condition=cond, body=body
+}"""
+    inputs = [RANDOM.standard_normal(50).astype(np.float32), np.zeros(9, np.float32)]
+    check_program(text, *inputs)
+    executable = compile_for_cpu(text)
+    assert executable.profile(inputs, 1).kernels

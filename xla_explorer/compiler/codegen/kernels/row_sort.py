@@ -194,9 +194,11 @@ class RowSort:
                 end = min(INSERTION_RUN, length)
             position = w.stack_slot("i64")
             w.do(f"store i64 {w.add(start, 1)}, ptr {position}")
-            with repeat_while(
-                w, lambda end=end: w.value(f"icmp slt i64 {w.value(f'load i64, ptr {position}')}, {end}")
-            ):  # type: ignore[misc]
+
+            def inside_run(position: str = position, end: str | int = end) -> str:
+                return w.value(f"icmp slt i64 {w.value(f'load i64, ptr {position}')}, {end}")
+
+            with repeat_while(w, inside_run):
                 at = w.value(f"load i64, ptr {position}")
                 record = self._load(arrays, at)
                 w.do(f"store i64 {at}, ptr {hole}")
