@@ -422,3 +422,49 @@ def test_operands_are_never_written() -> None:
     x = np.array([4, 3, 2, 1], F)
     x.setflags(write=False)
     np.testing.assert_array_equal(run_text(text, x), [1, 2, 4, 12])
+
+
+COUNTER = """HloModule counter
+body {
+  i = TYPE[] parameter(0)
+  step = TYPE[] constant(STEP)
+  ROOT next = TYPE[] add(i, step)
+}
+condition {
+  i = TYPE[] parameter(0)
+  bound = TYPE[] constant(BOUND)
+  ROOT go = pred[] compare(i, bound), direction=DIRECTION
+}
+ENTRY main {
+  start = TYPE[] parameter(0)
+  ROOT end = TYPE[] while(start), condition=condition, body=body
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("element", "start", "step", "direction", "bound"),
+    [
+        ("s8", 3, 7, "LT", 50),
+        ("s8", 3, 7, "LT", 127),  # runs beyond 127 and comes back from -128 until it hits 127
+        ("s8", 42, -1, "LT", 100),
+        ("s8", 100, -9, "GE", -5),
+        ("u8", 250, 10, "GT", 200),
+        ("u8", 5, 0, "GT", 5),
+    ],
+)
+def test_a_counting_loop_ends_where_a_loop_would(element: str, start: int, step: int, direction: str, bound: int) -> None:
+    text = COUNTER.replace("TYPE", element).replace("STEP", str(step)).replace("BOUND", str(bound))
+    dtype = np.int8 if element == "s8" else np.uint8
+    compare = {"LT": np.less, "GE": np.greater_equal, "GT": np.greater}[direction]
+    value = np.array(start, dtype)
+    while compare(value, dtype(bound)):
+        value = (value + np.array(step).astype(dtype)).astype(dtype)
+    assert int(run_text(text.replace("DIRECTION", direction), np.array(start, dtype))) == int(value)
+
+
+def test_a_counter_that_wraps_once_is_not_walked_and_one_that_never_ends_is_refused() -> None:
+    text = COUNTER.replace("TYPE", "s32").replace("DIRECTION", "LT").replace("BOUND", "100")
+    assert int(run_text(text.replace("STEP", "-1"), np.int32(42))) == 2**31 - 1
+    with pytest.raises(EvaluationError, match="never ends"):
+        run_text(text.replace("STEP", "0"), np.int32(42))

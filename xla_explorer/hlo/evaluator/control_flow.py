@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from xla_explorer.hlo.evaluator.counted_loop import count, counter_of
 from xla_explorer.hlo.evaluator.registry import EvaluationError, Value, evaluates
 from xla_explorer.hlo.evaluator.structural import zeros
 
@@ -19,13 +20,17 @@ def while_loop(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
     condition, body = evaluator.plan(i.called[0]), evaluator.plan(i.called[1])
     run, limit, world = evaluator.run_plan, evaluator.max_iterations, evaluator.device.world
     state = operands[0]
-    count = 0
+    if i.shape.is_array and not evaluator.record:
+        counter = counter_of(i.called[0], i.called[1])
+        if counter is not None:
+            return count(i, state, counter, limit)
+    iterations = 0
     while run(condition, (state,)):
         state = run(body, (state,))
-        count += 1
+        iterations += 1
         if world.failure is not None:
             world.check()
-        if limit is not None and count >= limit:
+        if limit is not None and iterations >= limit:
             raise EvaluationError(f"%{i.name} did not end within {limit:,} iterations", "raise max_iterations")
     return state
 

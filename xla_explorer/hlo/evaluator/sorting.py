@@ -208,8 +208,10 @@ def merge_sort(comparator: HloComputation, lines: Sequence[Array], evaluator: Ev
             low = np.where(skip, middle + 1, low)
             high = np.where(searching & ~skip, middle, high)
         target = block + (place - np.where(in_left, block, np.minimum(block + width, length))) + (low - other)
-        merged = np.empty_like(order)
+        merged = np.full_like(order, -1)
         merged[row, target] = order
+        if (merged < 0).any():  # a comparator that is no order sends two elements to one place
+            merged = np.take_along_axis(order, np.argsort(target, axis=-1, kind="stable"), -1)
         order = merged
         width *= 2
     return order.reshape(lines[0].shape)
