@@ -54,7 +54,7 @@ def while_loop(s: Families, depth: int) -> list[Known] | None:
         scope = _inner(s, values, sources, in_loop=True)
         if counter != "u8":
             scope.known.append(Known(i))
-        scope.grow(s.choice.randint(0, 5), depth - 1)
+        scope.grow(s.choice.choice((0, 1, 2, 4, 8)), depth - 1)
         following: list[HloValue] = []
         for number, (value, source) in enumerate(zip(values, sources, strict=True)):
             way = s.choice.random()

@@ -48,10 +48,13 @@ class Families:
                  numbers: Callable[[str, tuple[int, ...]], Any]) -> None:
         self.b, self.choice, self.kinds, self.shape, self.extremes, self.numbers = b, choice, kinds, shape, extremes, numbers
         self.known: list[Known] = []
+        # What a module is mostly made of: elementwise, movement, reductions, special, control.
+        self.weights = choice.choice(((5, 4, 2, 2, 1), (5, 4, 2, 2, 1), (2, 3, 1, 1, 5), (1, 8, 2, 1, 1), (2, 2, 7, 3, 1)))
+        self.largest = 20000
 
     # -- what is known -------------------------------------------------------------------------------------------------
     def add(self, known: Known | None) -> None:
-        if known is not None and known.value.size <= 20000:
+        if known is not None and known.value.size <= self.largest:
             self.known.append(known)
 
     def leaf(self, value: HloValue, exact: bool = True) -> Known:
@@ -137,8 +140,8 @@ class Families:
         from random_special import SPECIAL
 
         for _ in range(count):
-            groups = [(ELEMENTWISE, 5), (MOVEMENT, 4), (REDUCTIONS, 2), (SPECIAL, 2)] + ([(CONTROL, 1)] if depth else [])
-            family = self.choice.choice(self.choice.choices([g for g, _ in groups], [w for _, w in groups])[0])
+            groups = (ELEMENTWISE, MOVEMENT, REDUCTIONS, SPECIAL, CONTROL)[: 5 if depth else 4]
+            family = self.choice.choice(self.choice.choices(groups, self.weights[: len(groups)])[0])
             try:
                 made = family(self, depth) if family in CONTROL else family(self)
             except HloBuilderError as error:

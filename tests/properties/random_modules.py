@@ -45,6 +45,11 @@ class ModuleWriter:
         self.builder = HloBuilder("random", locations=False)
         # A module has few distinct sizes, so that shapes meet.
         self.sizes = [choice.choice((1, 2, 3, 4, 5, 7, 8, 16, 33, 65, 130)) for _ in range(3)]
+        self.most = 3000
+        if choice.random() < 0.1:
+            # Enough for several threads, tiles and vector loops.
+            self.sizes = [choice.choice((64, 100, 257, 512)) for _ in range(2)]
+            self.most, self.size = 300000, min(self.size, 8)
         if choice.random() < 0.15:
             self.sizes.append(0)
         kinds = [choice.choice(FLOATS), choice.choice(INTEGERS), choice.choice(("pred", "s32", "f32", "s64", "bf16", "c64", "c128", "u8"))]
@@ -54,7 +59,7 @@ class ModuleWriter:
         sizes: list[int] = []
         for _ in range(self.choice.choice((0, 1, 1, 2, 2, 2, 3, 3, 4))):
             size = self.choice.choice(self.sizes)
-            sizes.append(size if np.prod([*sizes, size]) <= 3000 else 1)
+            sizes.append(size if np.prod([*sizes, size]) <= self.most else 1)
         return tuple(sizes)
 
     def numbers(self, kind: str, dimensions: tuple[int, ...], generator: np.random.Generator) -> np.ndarray[Any, Any]:
@@ -80,6 +85,7 @@ class ModuleWriter:
         generator = np.random.default_rng(self.choice.getrandbits(32))
         choice, b = self.choice, self.builder
         scope = Families(b, choice, self.kinds, self.shape, extremes=self.extremes, numbers=lambda k, d: self.numbers(k, d, generator))
+        scope.largest = max(scope.largest, 2 * self.most)
         arguments: list[Any] = []
         for _ in range(choice.randint(1, 4)):
             kind = choice.choice(self.kinds)
