@@ -113,7 +113,7 @@ ENTRY e {
     check_program(text, some("f32", (300, 4)), np.zeros((0, 4), np.float32))
 
 
-@pytest.mark.parametrize("kind", ["f32", "f64", "bf16", "s32", "u8", "s64", "pred"])
+@pytest.mark.parametrize("kind", ["f32", "bf16", "u8", "s64", "pred"])
 @pytest.mark.parametrize(("length", "k"), [(1000, 16), (50, 50), (17, 1), (3000, 700), (9, 0)])
 @pytest.mark.parametrize("largest", ["true", "false"])
 def test_topk(kind, length, k, largest):
