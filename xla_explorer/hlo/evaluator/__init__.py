@@ -1,7 +1,7 @@
 """Reference meaning of HLO in numpy, one file (or a few) per opcode family.
 
-`evaluate(module, *arrays)` runs a module, `evaluate_replicated` runs it on several virtual devices; `Evaluator` runs computations and single instructions; `@evaluates`
-adds opcodes.
+`evaluate(module, *arrays)` runs a module, `evaluate_replicated` runs it on several virtual devices; `Evaluator` runs
+computations and single instructions; `@evaluates` adds opcodes, `@evaluates_custom_call` targets of custom calls.
 Source of the semantics: the StableHLO specification and xla/hlo/evaluator, checked against XLA:CPU where they
 leave a choice.
 """
