@@ -43,7 +43,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         summary="A dot of block-scaled operands; scales are operands.",
         source="shape_inference.cc InferScaledDotOpShape",
         traits=_EXPENSIVE,
-        constraints=(stated_shapes.result_is_array,),
+        constraints=(stated_shapes.result_is_array, stated_shapes.scales_divide),
     ),
     OpcodeSpec(
         "convolution",

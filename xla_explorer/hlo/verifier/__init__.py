@@ -1,7 +1,8 @@
 """Is this module well formed? `verify` raises with everything that is wrong, `violations` lists it."""
 
 from xla_explorer.hlo.verifier.constraints import constraints_of
+from xla_explorer.hlo.verifier.options import DEFAULT_OPTIONS, VerifierOptions
 from xla_explorer.hlo.verifier.verify import verify, violations
 from xla_explorer.hlo.verifier.violation import HloVerifyError, Violation
 
-__all__ = ["HloVerifyError", "Violation", "constraints_of", "verify", "violations"]
+__all__ = ["DEFAULT_OPTIONS", "HloVerifyError", "VerifierOptions", "Violation", "constraints_of", "verify", "violations"]

@@ -14,6 +14,9 @@ from xla_explorer.hlo.layout import Layout
 from xla_explorer.hlo.opcodes import CONSTANT, OpcodeSpec
 from xla_explorer.hlo.opcodes.spec import Constraint
 from xla_explorer.hlo.shape import Shape, ShapeError
+from xla_explorer.hlo.verifier.layouts import option_checks
+from xla_explorer.hlo.verifier.options import DEFAULT_OPTIONS, VerifierOptions
+from xla_explorer.hlo.verifier.precision import agrees_up_to_precision, mixed_precision
 
 # XLA lets these state a wider (or narrower) element type than their operands have: the type to accumulate in.
 _ACCUMULATE_IN_STATED_TYPE = frozenset({"dot", "ragged-dot", "convolution"})
@@ -167,7 +170,7 @@ def constraints_of(spec: OpcodeSpec) -> list[tuple[str, str]]:
     ]
 
 
-def reasons_against(i: HloInstruction) -> tuple[tuple[str, str], ...]:
+def reasons_against(i: HloInstruction, options: VerifierOptions = DEFAULT_OPTIONS) -> tuple[tuple[str, str], ...]:
     """(code, message) of every constraint that the instruction breaks.
 
     C1 to C3 say whether the others can be asked at all; after one of them fails only the layouts are still checked.
@@ -178,6 +181,11 @@ def reasons_against(i: HloInstruction) -> tuple[tuple[str, str], ...]:
         if not sound and check is not layouts_are_permutations:
             continue
         reason = check(i)
+        if options.allow_mixed_precision:
+            if reason is not None and check is stated_shape and (wanted := inferred_shape(i)) is not None and agrees_up_to_precision(i, wanted):
+                reason = None
+        elif reason is None and check is operands_fit:
+            reason = mixed_precision(i)
         if reason is not None:
             found.append((f"{i.opcode.name}-C{number}", reason.message))
             sound = False
@@ -187,4 +195,5 @@ def reasons_against(i: HloInstruction) -> tuple[tuple[str, str], ...]:
             if reason is not None:
                 found.append((f"{i.opcode.name}-C{number}", reason.message))
                 break
+        found += [(code, reason.message) for code, check in option_checks(options) if (reason := check(i)) is not None]
     return tuple(found)

@@ -22,14 +22,14 @@ _aliases = lru_cache(maxsize=64)(parse_input_output_alias)
 _donors = lru_cache(maxsize=64)(parse_buffer_donor)
 
 
-def header_findings(module: HloModule) -> Iterator[Finding]:
+def header_findings(module: HloModule, layout_sensitive: bool = False) -> Iterator[Finding]:
     """Everything in the header that does not go with the parameters and the root of the entry."""
     attributes = module.attributes
     if not attributes:
         return
     parameters, result = module.parameter_shapes(), module.result_shape()
     if isinstance(text := attributes.get("entry_computation_layout"), str):
-        yield from _layout_findings(*_layouts(text), tuple(parameters), result)
+        yield from _layout_findings(*_layouts(text), tuple(parameters), result, layout_sensitive)
     aliases: tuple[InputOutputAlias, ...] = ()
     if isinstance(text := attributes.get("input_output_alias"), str):
         aliases = _aliases(text)
@@ -43,7 +43,7 @@ def header_findings(module: HloModule) -> Iterator[Finding]:
 
 
 def _layout_findings(
-    stated: tuple[Shape, ...], stated_result: Shape, parameters: tuple[Shape, ...], result: Shape
+    stated: tuple[Shape, ...], stated_result: Shape, parameters: tuple[Shape, ...], result: Shape, layout_sensitive: bool
 ) -> Iterator[Finding]:
     if len(stated) != len(parameters):
         yield (
@@ -53,18 +53,16 @@ def _layout_findings(
         )
     else:
         for number, (a, b) in enumerate(zip(stated, parameters, strict=True)):
-            if a.base is not b.base:
+            if a is not b if layout_sensitive else a.base is not b.base:
                 yield (
                     "entry-layout",
-                    f"entry_computation_layout gives parameter {number} as {a.text_without_layout}, "
-                    f"it is {b.text_without_layout}",
+                    f"entry_computation_layout gives parameter {number} as {a}, it is {b}",
                     None,
                 )
-    if stated_result.base is not result.base:
+    if stated_result is not result if layout_sensitive else stated_result.base is not result.base:
         yield (
             "entry-layout",
-            f"entry_computation_layout gives the result as {stated_result.text_without_layout}, "
-            f"it is {result.text_without_layout}",
+            f"entry_computation_layout gives the result as {stated_result}, it is {result}",
             None,
         )
 

@@ -15,6 +15,7 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER
 from xla_explorer.hlo.verifier.constraints import STANDARD, literal_has_the_shape, reasons_against
 from xla_explorer.hlo.verifier.header import header_findings
+from xla_explorer.hlo.verifier.options import DEFAULT_OPTIONS, VerifierOptions
 from xla_explorer.hlo.verifier.structure import (
     Finding,
     call_findings,
@@ -26,25 +27,29 @@ from xla_explorer.hlo.verifier.structure import (
     schedule_findings,
 )
 from xla_explorer.hlo.verifier.violation import HloVerifyError, Violation
+from xla_explorer.hlo.verifier.whole_module import whole_module_findings
 
 # Attributes and shapes are interned for the life of the process, so their ids are as good as themselves.
 _Verdict = tuple[tuple[str, str], ...]
-_VERDICTS: dict[Any, _Verdict] = {}
+_VERDICTS: dict[VerifierOptions, dict[Any, _Verdict]] = {}
 _MOST_VERDICTS = 200_000
 
 
-def verify(module: HloModule) -> None:
+def verify(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) -> None:
     """Raise HloVerifyError with every violation; return when there is none.
 
     Source: xla/service/hlo_verifier.cc for the module, the StableHLO constraints of each opcode for instructions.
     """
-    found = violations(module)
+    found = violations(module, options)
     if found:
         raise HloVerifyError(module.name, found)
 
 
-def violations(module: HloModule) -> list[Violation]:
-    """Everything that is wrong with the module, in order of computations; [] for a well-formed one."""
+def violations(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) -> list[Violation]:
+    """Everything that is wrong with the module, in order of computations; [] for a well-formed one.
+
+    options: what to be strict about, see `VerifierOptions`.
+    """
     found: list[Violation] = []
 
     def add(finding: Finding, computation: HloComputation | None) -> None:
@@ -74,11 +79,13 @@ def violations(module: HloModule) -> list[Violation]:
         return found
     signatures = _Signatures()
     for computation in module.computations.values():
-        for finding in _computation_findings(computation, signatures):
+        for finding in _computation_findings(computation, signatures, options):
             add(finding, computation)
     for finding in _name_findings(module):
         add(finding, None)
-    for finding in header_findings(module):
+    for finding in header_findings(module, options.layout_sensitive):
+        add(finding, None)
+    for finding in whole_module_findings(module, options.layout_sensitive):
         add(finding, None)
     return found
 
@@ -105,10 +112,10 @@ class _Signatures(dict[HloComputation, Any]):
         return signature
 
 
-def _computation_findings(computation: HloComputation, signatures: _Signatures) -> list[Finding]:
+def _computation_findings(computation: HloComputation, signatures: _Signatures, options: VerifierOptions) -> list[Finding]:
     found: list[Finding] = []
     instructions = computation.instructions
-    verdicts = _VERDICTS
+    verdicts = _VERDICTS.setdefault(options, {})
     in_order = True
     parameters: list[HloInstruction] = []
     if len(verdicts) > _MOST_VERDICTS:
@@ -136,7 +143,7 @@ def _computation_findings(computation: HloComputation, signatures: _Signatures) 
             key = (key, *[signatures[c] for c in i.called])
         verdict = verdicts.get(key)
         if verdict is None:
-            verdict = verdicts[key] = reasons_against(i)
+            verdict = verdicts[key] = reasons_against(i, options)
         if verdict:
             found += [(code, message, i) for code, message in verdict]
         if opcode is PARAMETER:

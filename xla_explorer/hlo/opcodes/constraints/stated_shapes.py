@@ -171,6 +171,17 @@ def result_is_array(i: HloInstruction) -> Reason | None:
     return None if i.shape.is_array else refuse("not-an-array", f"the result must be an array, it is {bare(i.shape)}")
 
 
+def scales_divide(i: HloInstruction) -> Reason | None:
+    """Each scale covers whole blocks along the contracting dimensions (scaled-dot)."""
+    for side, value, scale in (("lhs", i.operands[0].shape, i.operands[2].shape), ("rhs", i.operands[1].shape, i.operands[3].shape)):
+        if scale.is_scalar or scale.rank != value.rank:
+            continue
+        for d in i.attribute(f"{side}_contracting_dims"):
+            if not 0 <= d < value.rank or (scale.dimensions[d] > 0 and value.dimensions[d] % scale.dimensions[d]):
+                return refuse("scale-size", f"dimension {d} of {bare(value)} should be a multiple of dimension {d} of its scale {bare(scale)}")
+    return None
+
+
 def rng_bounds(i: HloInstruction) -> Reason | None:
     """Both parameters of the distribution are scalars of the result's element type (rng)."""
     if len(i.operands) != 2:

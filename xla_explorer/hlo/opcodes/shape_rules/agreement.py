@@ -52,9 +52,15 @@ def require_integer_scalar(shape: Shape, what: str) -> None:
         raise ShapeError(f"{what} must be an integer scalar, it is {bare(shape)}")
 
 
+def same_types(a: Shape, b: Shape) -> bool:
+    """Whether element types agree up to float precision: the verifier decides whether precisions may be mixed."""
+    x, y = a.element_type, b.element_type
+    return x is y or (x is not None and y is not None and x.is_float and y.is_float)
+
+
 def require_same_type(a: Shape, b: Shape, what: str) -> None:
-    """ShapeError when element types differ."""
-    if a.element_type is not b.element_type:
+    """ShapeError when element types differ in more than float precision."""
+    if not same_types(a, b):
         raise ShapeError(f"{what} differ in element type: {bare(a)} vs {bare(b)}")
 
 
@@ -66,17 +72,17 @@ def same_sizes(a: Shape, b: Shape) -> bool:
 
 
 def same_arrays(a: Shape, b: Shape) -> Shape:
-    """The common shape of two arrays, default layout; dynamic where either is. ShapeError names both when they
+    """The common shape of two arrays, default layout; dynamic where either is, of the wider float type. ShapeError names both when they
     differ.
     """
     if a.base is b.base:
         if not a.is_array:
             raise ShapeError(f"operands must be arrays, they are {bare(a)}")
         return a.base
-    if not a.is_array or not b.is_array or a.element_type is not b.element_type or not same_sizes(a, b):
+    if not a.is_array or not b.is_array or not same_types(a, b) or not same_sizes(a, b):
         raise ShapeError(f"operands differ: {bare(a)} vs {bare(b)}")
     sizes = [y if x < 0 else x for x, y in zip(a.dimensions, b.dimensions, strict=True)]
-    return array_shape(a.element_type, sizes, None, tuple([p or q for p, q in zip(a.dynamic, b.dynamic, strict=True)]))
+    return array_shape(wider_type(a.element_type, b.element_type), sizes, None, tuple([p or q for p, q in zip(a.dynamic, b.dynamic, strict=True)]))
 
 
 def wider_type(a: PrimitiveType, b: PrimitiveType) -> PrimitiveType:

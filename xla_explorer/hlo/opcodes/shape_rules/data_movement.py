@@ -12,6 +12,7 @@ from xla_explorer.hlo.opcodes.shape_rules.agreement import (
     require_integer_scalar,
     require_operand_count,
     require_same_type,
+    same_types,
     require_scalar,
 )
 from xla_explorer.hlo.opcodes.shape_rules.indexing import gather, scatter
@@ -152,7 +153,7 @@ def concatenate(operands: tuple[Shape, ...], attributes: Attributes, called: Any
     require_dimensions(dimensions, first.rank, "dimension")
     total, dynamic = 0, list(first.dynamic)
     for number, operand in enumerate(operands):
-        if not operand.is_array or operand.element_type is not first.element_type or operand.rank != first.rank:
+        if not operand.is_array or not same_types(operand, first) or operand.rank != first.rank:
             raise ShapeError(f"operands 0 and {number} differ: {bare(first)} vs {bare(operand)}")
         for d in range(first.rank):
             a, b = first.dimensions[d], operand.dimensions[d]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_explorer.hlo.attributes import Attributes
-from xla_explorer.hlo.opcodes.shape_rules.agreement import bare, require_array, same_arrays, same_sizes, with_type
+from xla_explorer.hlo.opcodes.shape_rules.agreement import bare, require_array, same_arrays, same_sizes, same_types, with_type
 from xla_explorer.hlo.primitive_type import F32, F64, PRED, PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import Shape, ShapeError, array_shape
 
@@ -30,7 +30,7 @@ def _accepts(test: Callable[[PrimitiveType], bool], wanted: str) -> tuple[Rule, 
     def binary(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
         a, b = operands
         result = same_arrays(a, b)
-        if a.element_type not in accepted:
+        if a.element_type not in accepted or b.element_type not in accepted:
             raise ShapeError(f"operands must be {wanted}, they are {bare(a)} and {bare(b)}")
         return result
 
@@ -71,6 +71,8 @@ def component(operands: tuple[Shape, ...], attributes: Attributes, called: Any) 
 
 def complex_of_parts(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
     """c64 of f32 parts, c128 of f64 parts."""
+    if operands[0].element_type is not operands[1].element_type:
+        raise ShapeError(f"operands differ: {bare(operands[0])} vs {bare(operands[1])}")
     parts = same_arrays(*operands)
     if parts.element_type not in (F32, F64):
         raise ShapeError(f"the parts must be f32 or f64, they are {bare(parts)}")
@@ -103,7 +105,7 @@ def select(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> 
         on_true.is_array
         and on_false.is_array
         and same_sizes(on_true, on_false)
-        and on_true.element_type is on_false.element_type
+        and same_types(on_true, on_false)
     ):
         raise ShapeError(f"the two values differ: {bare(on_true)} vs {bare(on_false)}")
     result = same_arrays(on_true, on_false)
@@ -119,7 +121,7 @@ def clamp(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> S
     low, value, high = operands
     require_array(value, "operand 1")
     for name, bound in (("lower", low), ("upper", high)):
-        if bound.element_type is not value.element_type:
+        if not same_types(bound, value):
             raise ShapeError(f"the {name} bound and the value differ in element type: {bare(bound)} vs {bare(value)}")
         if not bound.is_scalar and not same_sizes(bound, value):
             raise ShapeError(

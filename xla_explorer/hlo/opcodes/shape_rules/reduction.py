@@ -60,7 +60,8 @@ def reduce(operands: tuple[Shape, ...], attributes: Attributes, called: Called) 
     require_dimensions(dimensions, inputs[0].rank, "dimension")
     kept = [d for d in range(inputs[0].rank) if d not in dimensions]
     sizes, moving = [inputs[0].dimensions[d] for d in kept], tuple([any(i.dynamic[d] for i in inputs) for d in kept])
-    return _one_or_tuple([array_shape(t, sizes, None, moving) for t in _result_types(initials, called)])
+    results = [array_shape(t, sizes, None, moving) for t in _result_types(initials, called)]
+    return tuple_shape(results) if called and called[0].root.shape.is_tuple else _one_or_tuple(results)
 
 
 def _window_positions(value: Shape, attributes: Attributes) -> list[int]:

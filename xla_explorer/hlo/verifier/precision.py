@@ -1,0 +1,57 @@
+"""Where float precisions may be mixed. Source: hlo_verifier.cc CheckShape, shape_inference.cc SameElementTypeIgnoringFpPrecision."""
+
+from __future__ import annotations
+
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import Shape
+
+# All float operands have one precision, unless mixing is allowed.
+_ONE_PRECISION = frozenset(
+    {"select", "clamp", "concatenate", "pad", "dynamic-update-slice", "select-and-scatter", "triangular-solve", "ragged-all-to-all"}
+)
+# Operand k has the precision of operand k + N (k + N + 1 for a scatter, whose indices stand between).
+_PAIRED = frozenset({"reduce", "reduce-window", "scatter"})
+# These hand data on as they are: their results are never of another precision.
+_NEVER_MIXED = frozenset(
+    {
+        "bitcast", "call", "conditional", "constant", "copy", "copy-done", "copy-start", "custom-call", "get-tuple-element", "infeed",
+        "outfeed", "parameter", "recv", "recv-done", "send", "send-done", "tuple", "while",
+    }
+)  # fmt: skip
+
+
+def mixed_precision(i: HloInstruction) -> Reason | None:
+    """The operands that must agree do not mix float precisions."""
+    name, operands = i.opcode.name, i.operands
+    count = len(operands)
+    if count < 2:
+        return None
+    if name in _ONE_PRECISION or (i.opcode.elementwise and name != "stochastic-convert"):
+        first = next((o.shape for o in operands if o.shape.element_type is not None and o.shape.element_type.is_float), None)
+        pairs = [(first, o.shape) for o in operands] if first is not None else []
+    elif name in _PAIRED:
+        shift = count // 2 + (name == "scatter")
+        pairs = [(a.shape, b.shape) for a, b in zip(operands, operands[shift:], strict=False)]
+    else:
+        return None
+    for a, b in pairs:
+        x, y = a.element_type, b.element_type
+        if x is not y and x is not None and y is not None and x.is_float and y.is_float:
+            return refuse(
+                "mixed-precision",
+                f"operands differ in element type, and mixed precision is not allowed: {a.text_without_layout} vs {b.text_without_layout}",
+            )
+    return None
+
+
+def agrees_up_to_precision(i: HloInstruction, wanted: Shape) -> bool:
+    """Whether the stated result is the inferred one in another float precision, where XLA allows that."""
+    return i.opcode.name not in _NEVER_MIXED and _compatible(wanted, i.shape)
+
+
+def _compatible(a: Shape, b: Shape) -> bool:
+    if a.tuple_shapes or b.tuple_shapes:
+        return len(a.tuple_shapes) == len(b.tuple_shapes) and all(map(_compatible, a.tuple_shapes, b.tuple_shapes))
+    x, y = a.element_type, b.element_type
+    return a.dimensions == b.dimensions and (x is y or (x is not None and y is not None and x.is_float and y.is_float))

@@ -1,0 +1,163 @@
+"""Checks that see more than one instruction: threads of called computations, channels, shardings, buffers (`b(f32[4])`).
+
+Source: hlo_verifier.cc (CheckCallableInstructionThreadName, VerifyChannels, VerifyBuffers), sharding_verifier.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.verifier.structure import Finding
+
+_MAIN = '"main"'
+_ALIASING = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}\s*\)")
+_TILES = re.compile(r"^\{devices=\[([\d,]+)\]")
+_LAST_DIMENSIONS = re.compile(r"last_tile_dims=\{([^{}]*)\}")
+_DEVICE = re.compile(r"(?:device=|\][^\d<-]?|,)(-\d+)")
+# A channel is used by one opcode; the two ends of a transfer, and the start and the done of each, share theirs.
+_TRANSFERS = frozenset({"send", "send-done", "recv", "recv-done"})
+# What these call is applied to each element, on whatever thread they run.
+_INLINED = frozenset({"reduce", "reduce-window", "scatter", "select-and-scatter", "sort", "map"})
+
+
+def whole_module_findings(module: HloModule, layout_sensitive: bool = False) -> Iterator[Finding]:
+    """Everything below, over all instructions once."""
+    channels: dict[int, HloInstruction] = {}
+    buffers: list[HloInstruction] = []
+    # What an async-start wraps runs on a thread of its own, with everything below it.
+    started = {c for i in module.instructions() if i.opcode.name == "async-start" for c in i.called}
+    for computation in module.computations.values():
+        for i in computation.instructions.values():
+            if i.called and computation not in started:
+                yield from thread_findings(i)
+            if i.attributes:
+                yield from attribute_findings(i, channels)
+            if i.shape.is_buffer or (i.shape.is_tuple and _holds_buffer(i.shape)):
+                buffers.append(i)
+    if buffers:
+        yield from buffer_findings(buffers, layout_sensitive)
+
+
+# -- threads and channels ------------------------------------------------------------------------------------------------
+def thread_findings(i: HloInstruction) -> Iterator[Finding]:
+    """A called computation runs on the thread of its caller, unless it is started asynchronously."""
+    if i.opcode.name in _INLINED or i.opcode.name.startswith("async-"):
+        return
+    own = i.parent.execution_thread or _MAIN
+    for callee in i.called:
+        if (callee.execution_thread or _MAIN) != own:
+            yield "thread", f"runs on thread {own}, %{callee.name}, which it calls, on {callee.execution_thread or _MAIN}", i
+
+
+def attribute_findings(i: HloInstruction, channels: dict[int, HloInstruction]) -> Iterator[Finding]:
+    """Channel ids are not shared by different operations; groups of global ids are listed; shardings fit the shape."""
+    attributes = i.attributes
+    channel = attributes.get("channel_id")
+    if isinstance(channel, int) and channel > 0:
+        first = channels.setdefault(channel, i)
+        if first is not i and first.opcode is not i.opcode and not _may_share(first, i):
+            yield "channel", f"channel_id {channel} is used by %{first.name} already, which is {first.opcode.name}", i
+    if attributes.get("use_global_device_ids"):
+        groups = i.attribute("replica_groups")
+        if groups is None or not groups.groups:
+            yield "global-ids-without-groups", "use_global_device_ids=true needs replica_groups that list the devices", i
+        if channel is None and i.opcode.name not in ("all-to-all", "collective-broadcast"):
+            yield "global-ids-without-channel", "use_global_device_ids=true needs a channel_id", i
+    sharding = attributes.get("sharding")
+    if isinstance(sharding, str):
+        problem = sharding_problem(sharding, i.shape.rank if i.shape.is_array else None)
+        if problem:
+            yield "sharding", problem, i
+
+
+def _may_share(a: HloInstruction, b: HloInstruction) -> bool:
+    names = a.opcode.name, b.opcode.name
+    if any(name in _TRANSFERS for name in names):
+        return True  # transfers are matched by their pairs of devices
+    stems = {name.removesuffix("-start").removesuffix("-done") for name in names}
+    return len(stems) == 1
+
+
+@lru_cache(maxsize=1024)
+def sharding_problem(text: str, rank: int | None) -> str | None:
+    """What is wrong with the sharding of an array of this rank (None: a tuple), None when nothing is."""
+    negative = _DEVICE.search(text)
+    if negative is not None and "devices=" in text or "device=-" in text:
+        return f"device {negative.group(1) if negative else ''} is negative in sharding={text}"
+    tiles = _TILES.match(text)
+    if tiles is None or rank is None:
+        return None
+    last = _LAST_DIMENSIONS.search(text)
+    extra = len(last.group(1).split(",")) if last is not None else int("last_tile_dim_replicate" in text)
+    sizes = tiles.group(1).split(",")
+    if len(sizes) - extra != rank:
+        return f"sharding={text} tiles {len(sizes) - extra} dimensions, the value has {rank}"
+    return None
+
+
+# -- buffers -------------------------------------------------------------------------------------------------------------
+def _holds_buffer(shape: Shape) -> bool:
+    return shape.is_buffer or any(map(_holds_buffer, shape.tuple_shapes)) if shape.is_tuple else shape.is_buffer
+
+
+def _buffer_count(shape: Shape) -> int:
+    if shape.is_buffer:
+        return 1
+    return sum(map(_buffer_count, shape.tuple_shapes)) if shape.is_tuple else 0
+
+
+def _aliased(i: HloInstruction) -> list[tuple[tuple[int, ...], int, tuple[int, ...]]]:
+    text = i.attributes.get("output_to_operand_aliasing")
+
+    def index(piece: str) -> tuple[int, ...]:
+        return tuple([int(number) for number in piece.split(",") if number.strip()])
+
+    return [(index(m.group(1)), int(m.group(2)), index(m.group(3))) for m in _ALIASING.finditer(text or "")]
+
+
+def buffer_findings(buffers: list[HloInstruction], layout_sensitive: bool) -> Iterator[Finding]:
+    """A buffer comes from a pin or an operand, keeps its shape, and is handed on (written) once."""
+    for i in buffers:
+        if i.opcode.name == "custom-call":
+            yield from _custom_call_findings(i, layout_sensitive)
+        # A value that hands a buffer on ends it: two takers would be two writers.
+        takers = [(user, part) for user, part in _takers(i) if part is not None]
+        by_part: dict[tuple[int, ...], set[HloInstruction]] = {}
+        for user, part in takers:
+            by_part.setdefault(part or (), set()).add(user)
+        for part, users in by_part.items():
+            if len(users) > 1:
+                names = ", ".join(sorted(f"%{user.name}" for user in users))
+                where = f"{{{','.join(map(str, part))}}} of " if part else ""
+                yield "buffer-written-twice", f"a buffer has more than one writer: {where}%{i.name} goes to {names}", i
+
+
+def _takers(i: HloInstruction) -> Iterator[tuple[HloInstruction, tuple[int, ...] | None]]:
+    """(user, which buffer of `i` it takes); a get-tuple-element stands for those who read it."""
+    for user in i.users:
+        if user.opcode.name == "get-tuple-element":
+            if _holds_buffer(user.shape):
+                number = user.attribute("index")
+                yield from [(other, (number, *(part or ()))) for other, part in _takers(user)]
+        elif user.opcode.name != "bitcast":
+            yield user, ()
+
+
+def _custom_call_findings(i: HloInstruction, layout_sensitive: bool) -> Iterator[Finding]:
+    aliases, target = _aliased(i), str(i.attributes.get("custom_call_target", "")).strip('"')
+    if target == "Pin":
+        if len(aliases) != 1 or aliases[0][1] != 0:
+            yield "pin", "a custom-call to Pin has one output_to_operand_aliasing, {}: (0, {})", i
+        elif i.operands and i.shape.is_buffer:
+            held, given = i.shape.tuple_shapes[0], i.operands[0].shape
+            if held is not given if layout_sensitive else held.base is not given.base:
+                yield "pin", f"the pinned {given} is not the {held} in the buffer", i
+        return
+    missing = _buffer_count(i.shape) - len(aliases)
+    if target != "CreateBuffer" and missing > 0 and any(_holds_buffer(o.shape) for o in i.operands):
+        yield "buffer-from-nowhere", f"{missing} of its buffers is used in the result but not in the operands", i
