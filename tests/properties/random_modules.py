@@ -141,12 +141,12 @@ class ModuleWriter:
                 outputs.append(outputs[0])
                 module_root = [scope.b.tuple(*module_root), outputs[0].value]
         module = self.builder.build(module_root) if not isinstance(module_root, list) else self.builder.build(*_as_tuple(self.builder, module_root))
-        if choice.random() < 0.15:
+        if choice.random() < 0.25:
             module.attributes["entry_computation_layout"] = self.other_layout(module)
         return RandomModule(module, arguments, [o.bound for o in outputs], [o.exact for o in outputs], self.extremes)
 
     def other_layout(self, module: HloModule) -> str:
-        """A result layout that is not the default one; parameters as they are."""
+        """Layouts of the result, and of half the modules' parameters too, that are not the default ones."""
 
         def text(shape: Shape) -> str:
             if shape.is_tuple:
@@ -155,7 +155,8 @@ class ModuleWriter:
             self.choice.shuffle(order)
             return shape.with_layout(tuple(order)).text
 
-        parameters = ", ".join([shape.text for shape in module.parameter_shapes()])
+        with_parameters = self.choice.random() < 0.5
+        parameters = ", ".join([text(shape) if with_parameters else shape.text for shape in module.parameter_shapes()])
         return f"{{({parameters})->{text(module.entry.root.shape)}}}"
 
 

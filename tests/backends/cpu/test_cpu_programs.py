@@ -156,3 +156,12 @@ ENTRY e {
 }"""
     x = np.random.default_rng(1).integers(-4, 5, (3, 4, 2)).astype(np.float32).view(np.complex64)[..., 0]
     check_program(text, x, native=False)
+
+
+def test_one_parameter_in_two_result_layouts():
+    text = """HloModule m, entry_computation_layout={(f32[2,1,2]{0,1,2})->(f32[2,1,2]{0,2,1}, f32[2,1,2]{2,0,1}, f32[2,1,2]{1,2,0})}
+ENTRY e {
+  x = f32[2,1,2]{0,1,2} parameter(0)
+  ROOT t = (f32[2,1,2]{0,1,2}, f32[2,1,2]{0,1,2}, f32[2,1,2]{0,1,2}) tuple(x, x, x)
+}"""
+    check_program(text, np.arange(4, dtype=np.float32).reshape(2, 1, 2))

@@ -33,9 +33,10 @@ def cpu_pipeline() -> PassPipeline:
     """Simplify; fix layouts; fuse; make copies explicit; order. The order is XLA's (cpu_compiler.cc)."""
     lowering = PassPipeline("lowering", (
         make_pass("flatten-call-graph"), make_pass("change-op-data-type"), make_pass("layout-assignment"), make_pass("algsimp"),
-        make_pass("reshape-decomposer"), make_pass("dce"), make_pass("cse")))
+        make_pass("reshape-decomposer"), make_pass("dce"), make_pass("cse", is_layout_sensitive=True)))
     fusion = PassPipeline("fusion", (
-        make_pass("fusion"), make_pass("fusion-wrapper"), make_pass("multi-output-fusion"), make_pass("cse"), make_pass("dce"),
+        make_pass("fusion"), make_pass("fusion-wrapper"), make_pass("multi-output-fusion"),
+        make_pass("cse", is_layout_sensitive=True), make_pass("dce"),
         # Needs the trip counts that simplification annotated; two steps at a time need no copy of the state between them.
         make_pass("double-buffer-loop-unrolling")))
     # Copies come after fusion: a copy inserted earlier would be fused away and the aliasing it guards with it.

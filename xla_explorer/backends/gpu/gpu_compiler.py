@@ -32,7 +32,7 @@ def gpu_pipeline() -> PassPipeline:
             make_pass("algsimp"),
             make_pass("reshape-decomposer"),
             make_pass("dce"),
-            make_pass("cse"),
+            make_pass("cse", is_layout_sensitive=True),
         ),
     )
     fusion = PassPipeline(
@@ -41,7 +41,7 @@ def gpu_pipeline() -> PassPipeline:
             make_pass("fusion"),
             make_pass("fusion-wrapper"),
             make_pass("multi-output-fusion"),
-            make_pass("cse"),
+            make_pass("cse", is_layout_sensitive=True),
             make_pass("dce"),
             # Needs the trip counts that simplification annotated; two steps at a time need no copy of the state between.
             make_pass("double-buffer-loop-unrolling"),
