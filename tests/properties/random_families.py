@@ -118,7 +118,7 @@ class Families:
         if c < 0.8 or int(np.prod(dimensions)) > 300:
             numbers = self.numbers(kind, ())
             if c < 0.5:
-                numbers = np.asarray(self.choice.choice((0, 1, -1, 2)) if not t.is_pred and t.is_signed or t.is_float else 1, t.dtype)
+                numbers = np.asarray(self.choice.choice((0, 1, -1, 2)) if (not t.is_pred and t.is_signed) or t.is_float else 1, t.dtype)
             scalar = self.b.constant(numbers, t)
             return self.leaf(self.b.broadcast(scalar, dimensions, []) if dimensions else scalar)
         return self.leaf(self.b.constant(self.numbers(kind, dimensions), t))

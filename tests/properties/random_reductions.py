@@ -81,7 +81,7 @@ def reduce_window(s: Families) -> Known | None:
 
 def dot(s: Families) -> Known | None:
     k = s.array(1, lambda k: not k.value.dtype.is_pred and k.value.size <= 2000)
-    if k is None or s.extremes and not k.value.dtype.is_integer:
+    if k is None or (s.extremes and not k.value.dtype.is_integer):
         return None
     # Batch and contracting dimensions of the left in any order; the right is arranged anew.
     order = list(range(k.rank))
@@ -106,7 +106,7 @@ def dot(s: Families) -> Known | None:
 def dot_known(s: Families) -> Known | None:
     """A dot of two values that were computed before."""
     k = s.array(1, lambda k: not k.value.dtype.is_pred and k.value.size <= 2000)
-    if k is None or s.extremes and not k.value.dtype.is_integer:
+    if k is None or (s.extremes and not k.value.dtype.is_integer):
         return None
     pairs = [(o, d, e) for o in s.known if o.kind == k.kind and o.rank and o.value.size <= 500
              for d in range(k.rank) for e in range(o.rank) if k.dimensions[d] == o.dimensions[e]]

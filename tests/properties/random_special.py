@@ -93,7 +93,7 @@ def cumulative(s: Families) -> Known | None:
 
 def topk(s: Families) -> list[Known] | None:
     k = s.array(1, lambda k: k.exact and k.kind in ("f32", "s32", "bf16", "u8") and k.value.size <= 3000 and k.dimensions[-1] > 0)
-    if k is None or s.extremes and k.value.dtype.is_float:
+    if k is None or (s.extremes and k.value.dtype.is_float):
         return None
     made = s.b.topk(k.value, k=s.choice.randint(1, k.dimensions[-1]), largest=s.choice.random() < 0.7)
     return [s.same(made[0], k), Known(made[1])] if not k.value.dtype.is_float else [s.same(made[0], k)]
