@@ -55,11 +55,24 @@ def run_on_xla(cases: list[tuple[str, list[Any]]], folder: pathlib.Path, timeout
     return rows
 
 
-def begins_neutral(module: xe.HloModule) -> bool:
-    """Whether every reduction begins with the neutral element of its reducer, which XLA takes for granted (it may use the initial
-    value never or often)."""
+def counts_by_one(body: Any) -> bool:
+    """Whether no sum in a loop body adds an integer constant other than 1."""
+    sums = [i for i in body.instructions.values() if i.opcode.name == "add" and i.shape.is_scalar and i.shape.element_type.is_integer]
+    return all(o.literal.array == 1 for i in sums for o in i.operands if o.opcode.name == "constant")
+
+
+def is_comparable(module: xe.HloModule) -> bool:
+    """Whether XLA's answer is to be trusted.
+
+    Nothing that it is known to get wrong, and every reduction begins with the neutral element of its reducer: XLA takes that for
+    granted, it may use the initial value never or often.
+    """
     for computation in module.computations.values():
         for i in computation.instructions.values():
+            if i.opcode.name == "scatter" and len({o.id for o in i.operands[: len(i.operands) // 2]}) < len(i.operands) // 2:
+                return False  # jaxlib 0.10.2 writes both results into one buffer
+            if i.opcode.name == "while" and not counts_by_one(i.called[1]):
+                return False  # jaxlib 0.10.2 takes `for (i = 0; i < 1; i += 2)` for a loop of no iteration
             if i.opcode.name not in ("reduce", "reduce-window"):
                 continue
             combiner, initial = combiner_of(i.called[0]), i.operands[-1]
@@ -74,7 +87,7 @@ def begins_neutral(module: xe.HloModule) -> bool:
 @pytest.mark.parametrize("extremes", [False, True])
 def test_random_modules_have_the_values_of_xla(extremes: bool, tmp_path: pathlib.Path) -> None:
     made = [(seed, random_module(seed, extremes=extremes)) for seed in range(FIRST, FIRST + SEEDS)]
-    made = [(seed, case) for seed, case in made if begins_neutral(case.module)]
+    made = [(seed, case) for seed, case in made if is_comparable(case.module)]
     seeds, cases = [seed for seed, _ in made], [case for _, case in made]
     assert len(cases) >= 0.3 * SEEDS
     rows = run_on_xla([(case.module.to_text(), flatten_value(tuple(case.arguments))) for case in cases], tmp_path)
@@ -119,9 +132,11 @@ ENTRY main {
   sign = f32[6] sign(f)
   start = s32[] constant(99)
   slice = f32[2] dynamic-slice(f, start), dynamic_slice_sizes={2}
-  ROOT r = (s32[6], s32[6], s32[6], s32[6], s32[6], s8[6], s32[6], u8[6], f32[6], f32[6], f32[6], f32[6], f32[6], f32[6], f32[2]) tuple(quotient, rest, left, right, logical, narrow, whole, byte, most, least, power, rounded, away, sign, slice)
+  ROOT r = (TYPES) tuple(quotient, rest, left, right, logical, narrow, whole, byte, most, least, power, rounded, away, sign, slice)
 }
 """
+    types = [*["s32[6]"] * 5, "s8[6]", "s32[6]", "u8[6]", *["f32[6]"] * 6, "f32[2]"]
+    text = text.replace("TYPES", ", ".join(types))
     arguments = [
         np.array([7, -7, -(2**31), 5, -5, 300], np.int32),
         np.array([0, 0, -1, 33, -1, 31], np.int32),

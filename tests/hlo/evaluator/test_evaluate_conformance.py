@@ -35,5 +35,5 @@ def test_a_sample_of_the_corpus_passes() -> None:
         passed, problem, _ = harness.compare_case(outputs, case)
         if not passed:
             failures[case.name] = problem
-    # Of the whole corpus 99.4 % pass; the rest differ from f32 arithmetic by being computed in f64.
-    assert len(failures) <= 0.012 * len(cases), failures
+    # Of the whole corpus all but two pass: an FFT and a convolution whose expected values carry more rounding than ours.
+    assert len(failures) <= 2, failures

@@ -209,3 +209,38 @@ ENTRY main {
 
 def test_tuple_operands() -> None:
     assert run("tuple", tuple_of(shape("f32"), shape("s32")), F(1), np.int32(2)) == (1, 2)
+
+
+DYNAMIC = """HloModule dynamic
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+ENTRY main {
+  p = f32[3,4] parameter(0)
+  n = s32[] parameter(1)
+  d = f32[3,<=4] set-dimension-size(p, n), dimensions={1}
+  zero = f32[] constant(0)
+  OPERATION
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        ("ROOT r = f32[3] reduce(d, zero), dimensions={1}, to_apply=add", [1, 9, 17]),
+        ("ROOT r = f32[3,3] dot(d, d), lhs_contracting_dims={1}, rhs_contracting_dims={1}", [[1, 5, 9], [5, 41, 77], [9, 77, 145]]),
+        ("ROOT r = f32[3,<=4] reduce-window(d, zero), window={size=1x2 pad=0_0x1_0}, to_apply=add", [[0, 1], [4, 9], [8, 17]]),
+        ("t = f32[<=4,3] transpose(d), dimensions={1,0}\n  ROOT r = s32[] get-dimension-size(t), dimensions={0}", 2),
+        ("c = f32[3,<=8] concatenate(d, p), dimensions={1}\n  ROOT r = s32[] get-dimension-size(c), dimensions={1}", 6),
+        ("six = s32[] constant(6)\n  ROOT r = f32[<=12] dynamic-reshape(d, six)", [0, 1, 4, 5, 8, 9]),
+        ("ROOT r = f32[3,<=6] pad(d, zero), padding=0_0x1_1", [[0, 0, 1, 0], [0, 4, 5, 0], [0, 8, 9, 0]]),
+        ("four = s32[] constant(4)\n  ROOT r = f32[3,4] set-dimension-size(d, four), dimensions={1}",
+         [[0, 1, 0, 0], [4, 5, 0, 0], [8, 9, 0, 0]]),
+    ],
+)
+def test_dynamic_dimensions_have_their_actual_size(operation: str, expected: object) -> None:
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    np.testing.assert_array_equal(run_text(DYNAMIC.replace("OPERATION", operation), x, np.int32(2)), expected)

@@ -473,3 +473,59 @@ def test_convolution_of_bytes_wraps() -> None:
     for element, expected in (("s8", 30000 - 117 * 256), ("s32", 30000)):
         result = run("convolution", shape(element, 1, 1, 1), x, k, window=window, dim_labels=labels)
         assert int(result[0, 0, 0]) == expected
+
+
+def _ragged_expected(lhs: np.ndarray, rhs: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """[b, m, k] x [g, b, k, n] with group sizes [b, g] along m."""
+    out = np.zeros((*lhs.shape[:2], rhs.shape[-1]), np.float32)
+    for b in range(lhs.shape[0]):
+        start = 0
+        for g, size in enumerate(sizes[b]):
+            out[b, start : start + size] = lhs[b, start : start + size] @ rhs[g, b]
+            start += size
+    return out
+
+
+def test_ragged_dot_with_group_sizes_of_each_batch() -> None:
+    lhs = np.arange(24, dtype=np.float32).reshape(2, 4, 3)
+    rhs = np.arange(48, dtype=np.float32).reshape(2, 2, 3, 4) % 7
+    sizes = np.array([[1, 2], [3, 1]], np.int32)
+    got = run(
+        "ragged-dot",
+        shape("f32", 2, 4, 4),
+        lhs,
+        rhs,
+        sizes,
+        lhs_contracting_dims=(2,),
+        rhs_contracting_dims=(2,),
+        lhs_batch_dims=(0,),
+        rhs_batch_dims=(1,),
+        lhs_ragged_dims=(1,),
+        rhs_group_dims=(0,),
+    )
+    np.testing.assert_array_equal(got, _ragged_expected(lhs, rhs, sizes))
+
+
+def test_ragged_contraction_with_group_sizes_of_each_batch() -> None:
+    lhs = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    rhs = np.arange(16, dtype=np.float32).reshape(2, 4, 2)
+    rhs[0, 3, 0] = np.inf  # lies in no group
+    sizes = np.array([[1, 2], [3, 1]], np.int32)
+    got = run(
+        "ragged-dot",
+        shape("f32", 2, 2, 3, 2),
+        lhs,
+        rhs,
+        sizes,
+        lhs_contracting_dims=(2,),
+        rhs_contracting_dims=(1,),
+        lhs_batch_dims=(0,),
+        rhs_batch_dims=(0,),
+        lhs_ragged_dims=(2,),
+    )
+    for b in range(2):
+        start = 0
+        for g, size in enumerate(sizes[b]):
+            part = slice(start, start + size)
+            np.testing.assert_array_equal(got[g, b], lhs[b][:, part] @ rhs[b][part])
+            start += size

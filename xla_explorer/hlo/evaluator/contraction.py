@@ -194,4 +194,64 @@ def ragged_dot(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
 
 
 def _ragged_dot_by_batch(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    raise UnsupportedOpcodeError("ragged-dot", f"%{i.name}: group sizes that differ by batch are not evaluated")
+    """Group sizes [batch ..., outer ..., group]: outer are the dimensions of the ragged one's kind that stand before it.
+
+    Each group is a mask over the left side.
+    """
+    lhs, rhs, sizes = operands
+    value = i.attributes.value
+    lhs_contracting, rhs_contracting = value("lhs_contracting_dims"), value("rhs_contracting_dims")
+    lhs_batch, rhs_batch = value("lhs_batch_dims"), value("rhs_batch_dims")
+    ragged, groups = value("lhs_ragged_dims")[0], value("rhs_group_dims")
+    free = [d for d in range(lhs.ndim) if d not in lhs_contracting and d not in lhs_batch]
+    kind = next(list(dims) for dims in (lhs_batch, lhs_contracting, free) if ragged in dims)
+    outer = kind[: kind.index(ragged)]
+    prefix = outer if ragged in lhs_batch else [*lhs_batch, *outer]
+    wanted = tuple([lhs.shape[d] for d in prefix])
+    if sizes.shape[:-1] != wanted:
+        raise UnsupportedOpcodeError(
+            "ragged-dot", f"%{i.name}: group sizes of shape {list(sizes.shape)} where {[*wanted, sizes.shape[-1]]} is wanted"
+        )
+
+    def over_lhs(bounds: Array) -> Array:
+        spread = bounds.transpose(np.argsort(prefix) if prefix else ())
+        return np.asarray(spread.reshape([lhs.shape[d] if d in prefix else 1 for d in range(lhs.ndim)]))
+
+    stops = np.cumsum(sizes.astype(np.int64), axis=-1)
+    place = np.arange(lhs.shape[ragged]).reshape([-1 if d == ragged else 1 for d in range(lhs.ndim)])
+    element_type = i.shape.element_type
+    result = np.zeros(i.shape.dimensions, element_type.dtype)
+    for number in range(sizes.shape[-1]):
+        inside = (place >= over_lhs(stops[..., number] - sizes[..., number])) & (place < over_lhs(stops[..., number]))
+        mask = np.broadcast_to(inside, lhs.shape)
+        if ragged in lhs_contracting:
+            # The mask depends on batch and contracting dimensions only, which the right side has too.
+            batches = np.moveaxis(mask, [*lhs_batch, *lhs_contracting], range(len(lhs_batch) + len(lhs_contracting)))
+            shared = batches.reshape(*batches.shape[: batches.ndim - len(free)], -1)[..., 0]
+            matching = [*rhs_batch, *rhs_contracting]
+            right = shared.transpose(np.argsort(matching)).reshape(
+                [n if d in matching else 1 for d, n in enumerate(rhs.shape)]
+            )
+            zero = rhs.dtype.type(0)
+            result[number] = dot_general(
+                np.where(mask, lhs, lhs.dtype.type(0)),
+                np.where(right, rhs, zero),
+                lhs_contracting,
+                rhs_contracting,
+                lhs_batch,
+                rhs_batch,
+                element_type,
+            )
+            continue
+        chosen, contracting, batch = rhs, rhs_contracting, rhs_batch
+        if groups:
+            chosen = np.take(rhs, number, axis=groups[0])
+            contracting = tuple([d - (d > groups[0]) for d in rhs_contracting])
+            batch = tuple([d - (d > groups[0]) for d in rhs_batch])
+        product = dot_general(lhs, chosen, lhs_contracting, contracting, lhs_batch, batch, element_type)
+        rows = np.moveaxis(mask, lhs_contracting, range(len(lhs_contracting)))[(0,) * len(lhs_contracting)]
+        # Now without contracting dimensions; batch dimensions go first, as in the result.
+        left = [d for d in range(lhs.ndim) if d not in lhs_contracting]
+        rows = rows.transpose([left.index(d) for d in (*lhs_batch, *free)])
+        result = np.where(rows.reshape(rows.shape + (1,) * (product.ndim - rows.ndim)), product, result)
+    return np.asarray(result)

@@ -206,10 +206,17 @@ def get_dimension_size(i: HloInstruction, operands: Sequence[Value], evaluator: 
 
 @evaluates("set-dimension-size")
 def set_dimension_size(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The array cut to the given size of one dimension (values of dynamic shapes have their actual size here)."""
+    """The array with the given size of one dimension (values of dynamic shapes have their actual size here).
+
+    A smaller size cuts; a larger one (up to the bound, which a static result has) makes room for elements whose values
+    HLO leaves open: zeros.
+    """
     x, size = operands
-    if not i.shape.dynamic[i.attributes.value("dimensions")[0]]:
-        return x
-    cut: list[slice] = [slice(None)] * x.ndim
-    cut[i.attributes.value("dimensions")[0]] = slice(0, int(size))
-    return x[tuple(cut)]
+    dimension = i.attributes.value("dimensions")[0]
+    dynamic = i.shape.dynamic[dimension]
+    wanted = max(0, min(int(size), i.shape.dimensions[dimension])) if dynamic else i.shape.dimensions[dimension]
+    if wanted > x.shape[dimension]:
+        grown = np.zeros([wanted if d == dimension else n for d, n in enumerate(x.shape)], x.dtype)
+        grown[tuple([slice(0, n) for n in x.shape])] = x
+        return grown
+    return x[tuple([slice(0, wanted) if d == dimension else slice(None) for d in range(x.ndim)])]
