@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.interfaces import Compiler, CompileOptions, CompileResult, Platform, StreamExecutor, TransferManager
+from xla_explorer.backends.interfaces import CompileOptions, Compiler, CompileResult, Platform, StreamExecutor, TransferManager
 from xla_explorer.backends.registry import UnknownBackendError, backend_names, platform
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.literal import literal_from_array

@@ -56,7 +56,7 @@ def test_spans_count_from_one(text: str, offset: int, length: int, line: int, co
 
 def test_the_caret_stands_under_the_place() -> None:
     span = SourceSpan.from_offset("x = add(a, nowhere)", 11, 7)
-    place, source, caret = span.caret().splitlines()
+    _place, source, caret = span.caret().splitlines()
     assert source[caret.index("^") :].startswith("nowhere") and caret.count("^") == 7
 
 

@@ -84,7 +84,7 @@ class Families:
 
     def same(self, value: HloValue, *sources: Known) -> Known:
         """Moved, not computed."""
-        return Known(value, max([s.bound for s in sources]), max([s.denominator for s in sources]), all([s.exact for s in sources]))
+        return Known(value, max([s.bound for s in sources]), max([s.denominator for s in sources]), all(s.exact for s in sources))
 
     # -- picks ---------------------------------------------------------------------------------------------------------
     def pick(self, test: Callable[[Known], bool] = lambda k: True) -> Known | None:

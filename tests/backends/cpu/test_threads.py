@@ -9,10 +9,10 @@ import time
 import numpy as np
 import pytest
 
+from xla_explorer.backends.cpu.threads import PARALLEL_FOR_DECLARATION, ThreadPool, pool_ir, thread_pool, why_no_threads
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.target_machine import describe_target
-from xla_explorer.backends.cpu.threads import PARALLEL_FOR_DECLARATION, ThreadPool, pool_ir, thread_pool, why_no_threads
 
 KERNELS = f"""
 {PARALLEL_FOR_DECLARATION}

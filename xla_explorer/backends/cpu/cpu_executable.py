@@ -49,9 +49,11 @@ class _LeafReader:
             if array.dtype != self.dtype and array.ndim == 0 and np.can_cast(array.dtype, self.dtype, "same_kind"):
                 array = array.astype(self.dtype)
             if array.dtype != self.dtype or array.shape != self.dimensions:
-                raise ArgumentError(f"parameter %{self.name} is {self.shape.text_without_layout}, the argument is "
-                                    f"{array.dtype}[{','.join(map(str, array.shape))}]",
-                                    "pass an array of that type and shape, for example with .astype and .reshape")
+                raise ArgumentError(
+                    f"parameter %{self.name} is {self.shape.text_without_layout}, the argument is "
+                    f"{array.dtype}[{','.join(map(str, array.shape))}]",
+                    "pass an array of that type and shape, for example with .astype and .reshape",
+                )
         if self.order is not None:
             array = array.transpose(self.order)
         return array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape)
@@ -86,7 +88,9 @@ class CpuExecutable:
                 major_to_minor = tuple(reversed(leaf.layout.minor_to_major))
                 natural = major_to_minor == tuple(range(leaf.rank))
                 stored = tuple([leaf.dimensions[d] for d in major_to_minor])
-                self._outputs.append((_POOL.slot(stored, leaf.element_type.dtype), None if natural else tuple(np.argsort(major_to_minor).tolist())))
+                self._outputs.append(
+                    (_POOL.slot(stored, leaf.element_type.dtype), None if natural else tuple(np.argsort(major_to_minor).tolist()))
+                )
         self._library = self._load(program, compiled)
         self._table = (ctypes.c_uint64 * program.table_size)()
         self._constants = [np.ascontiguousarray(literal.array).reshape(literal.shape.dimensions) for literal in program.constants]
@@ -119,8 +123,10 @@ class CpuExecutable:
     def _run(self, arrays: list[Array], entry: Any) -> list[Array]:
         readers = self._readers
         if len(arrays) != len(readers):
-            raise ArgumentError(f"the module takes {len(readers)} array{'s' if len(readers) != 1 else ''}, got {len(arrays)}",
-                                "parameters: " + ", ".join([f"%{r.name}: {r.shape.text_without_layout}" for r in readers]))
+            raise ArgumentError(
+                f"the module takes {len(readers)} array{'s' if len(readers) != 1 else ''}, got {len(arrays)}",
+                "parameters: " + ", ".join([f"%{r.name}: {r.shape.text_without_layout}" for r in readers]),
+            )
         table = self._table
         with self._lock:
             prepared = []
@@ -220,10 +226,12 @@ _CLOCK: dict[str, float] = {}
 def _clock_function() -> Any:
     from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit as compile_text
 
-    text = ("define i64 @cycles() {\n  %1 = call i64 @llvm.readcyclecounter()\n  ret i64 %1\n}\n"
-            "define i64 @cost(i64 %n) {\nentry:\n  br label %loop\nloop:\n  %i = phi i64 [ 0, %entry ], [ %j, %loop ]\n"
-            "  %a = call i64 @llvm.readcyclecounter()\n  %j = add i64 %i, 1\n  %c = icmp slt i64 %j, %n\n"
-            "  br i1 %c, label %loop, label %end\nend:\n  ret i64 %a\n}\ndeclare i64 @llvm.readcyclecounter()\n")
+    text = (
+        "define i64 @cycles() {\n  %1 = call i64 @llvm.readcyclecounter()\n  ret i64 %1\n}\n"
+        "define i64 @cost(i64 %n) {\nentry:\n  br label %loop\nloop:\n  %i = phi i64 [ 0, %entry ], [ %j, %loop ]\n"
+        "  %a = call i64 @llvm.readcyclecounter()\n  %j = add i64 %i, 1\n  %c = icmp slt i64 %j, %n\n"
+        "  br i1 %c, label %loop, label %end\nend:\n  ret i64 %a\n}\ndeclare i64 @llvm.readcyclecounter()\n"
+    )
     library = NativeLibrary(compile_text(text).objects, {}, ["cycles", "cost"])
     return library.bind("cycles", ctypes.c_int64, []), library.bind("cost", ctypes.c_int64, [ctypes.c_int64])
 

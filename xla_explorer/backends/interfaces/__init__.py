@@ -1,6 +1,6 @@
 """What a backend implements: Platform, Compiler, Executable, StreamExecutor, TransferManager; and the data they exchange."""
 
-from xla_explorer.backends.interfaces.compiler import Compiler, CompileOptions, CompileResult, Platform
+from xla_explorer.backends.interfaces.compiler import CompileOptions, Compiler, CompileResult, Platform
 from xla_explorer.backends.interfaces.executable import Executable, KernelTiming, ProfileResult, ProgramStep
 from xla_explorer.backends.interfaces.stage import Stage
 from xla_explorer.backends.interfaces.stream_executor import DeviceMemory, StreamExecutor, TransferManager

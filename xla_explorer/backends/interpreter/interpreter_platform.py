@@ -86,8 +86,11 @@ class InterpreterExecutable:
 
     def __init__(self, module: HloModule) -> None:
         self.module = module
-        self.steps = [ProgramStep(k, i.id, i.name, i.opcode.name, "evaluator", "evaluator", None)
-                      for k, i in enumerate(module.entry.post_order()) if i.opcode.name not in ("parameter", "constant", "tuple", "get-tuple-element")]
+        self.steps = [
+            ProgramStep(k, i.id, i.name, i.opcode.name, "evaluator", "evaluator", None)
+            for k, i in enumerate(module.entry.post_order())
+            if i.opcode.name not in ("parameter", "constant", "tuple", "get-tuple-element")
+        ]
 
     def execute(self, arrays: list[Array]) -> list[Array]:
         """Evaluate the module."""

@@ -15,8 +15,15 @@ class Allocation:
 
     __slots__ = ("id", "index", "instruction", "kind", "number", "size")
 
-    def __init__(self, identity: int, kind: AllocationKind, size: int, number: int = -1, index: tuple[int, ...] = (),
-                 instruction: HloInstruction | None = None) -> None:
+    def __init__(
+        self,
+        identity: int,
+        kind: AllocationKind,
+        size: int,
+        number: int = -1,
+        index: tuple[int, ...] = (),
+        instruction: HloInstruction | None = None,
+    ) -> None:
         self.id, self.kind, self.size, self.number, self.index, self.instruction = identity, kind, size, number, index, instruction
 
     @property
@@ -43,10 +50,12 @@ class BufferSlice:
 
     def overlaps(self, other: BufferSlice) -> bool:
         """Whether any byte is in both."""
-        return (self.allocation is other.allocation and self.offset < other.offset + other.size and other.offset < self.offset + self.size)
+        return self.allocation is other.allocation and self.offset < other.offset + other.size and other.offset < self.offset + self.size
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, BufferSlice) and (self.allocation is other.allocation and self.offset == other.offset and self.size == other.size)
+        return isinstance(other, BufferSlice) and (
+            self.allocation is other.allocation and self.offset == other.offset and self.size == other.size
+        )
 
     def __hash__(self) -> int:
         return hash((self.allocation.id, self.offset, self.size))

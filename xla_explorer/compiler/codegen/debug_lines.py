@@ -31,8 +31,10 @@ def with_debug_lines(lines: list[str], origins: list[int | None], emission: str 
             else:
                 scope, next_number, known = next_number, next_number + 1, {}
                 current = (origin if origin is not None else 0) + 1
-                tail.append(f'!{scope} = distinct !DISubprogram(name: "{define.group(1)}", scope: !{base + 1}, file: !{base + 1}, line: {current}, '
-                            f"type: !{base + 3}, unit: !{base}, spFlags: DISPFlagDefinition | DISPFlagOptimized)")
+                tail.append(
+                    f'!{scope} = distinct !DISubprogram(name: "{define.group(1)}", scope: !{base + 1}, file: !{base + 1}, line: {current}, '
+                    f"type: !{base + 3}, unit: !{base}, spFlags: DISPFlagDefinition | DISPFlagOptimized)"
+                )
                 line = line[:-1] + f"!dbg !{scope} {{"
         elif line == "}":
             scope = None
@@ -46,10 +48,16 @@ def with_debug_lines(lines: list[str], origins: list[int | None], emission: str 
                 tail.append(f"!{location} = !DILocation(line: {current}, column: 1, scope: !{scope})")
             line = f"{line}, !dbg !{location}"
         out.append(line)
-    out += [f"!llvm.dbg.cu = !{{!{base}}}", f"!llvm.module.flags = !{{!{base + 2}, !{next_number}}}",
-            f"!{base} = distinct !DICompileUnit(language: DW_LANG_C, file: !{base + 1}, producer: \"xla_explorer\", isOptimized: true, "
-            f"runtimeVersion: 0, emissionKind: {emission})",
-            f'!{base + 1} = !DIFile(filename: "module.hlo", directory: "")', f'!{base + 2} = !{{i32 2, !"Dwarf Version", i32 4}}',
-            f"!{base + 3} = !DISubroutineType(types: !{next_number + 1})", f'!{next_number} = !{{i32 2, !"Debug Info Version", i32 3}}',
-            f"!{next_number + 1} = !{{}}", *tail]
+    out += [
+        f"!llvm.dbg.cu = !{{!{base}}}",
+        f"!llvm.module.flags = !{{!{base + 2}, !{next_number}}}",
+        f'!{base} = distinct !DICompileUnit(language: DW_LANG_C, file: !{base + 1}, producer: "xla_explorer", isOptimized: true, '
+        f"runtimeVersion: 0, emissionKind: {emission})",
+        f'!{base + 1} = !DIFile(filename: "module.hlo", directory: "")',
+        f'!{base + 2} = !{{i32 2, !"Dwarf Version", i32 4}}',
+        f"!{base + 3} = !DISubroutineType(types: !{next_number + 1})",
+        f'!{next_number} = !{{i32 2, !"Debug Info Version", i32 3}}',
+        f"!{next_number + 1} = !{{}}",
+        *tail,
+    ]
     return "\n".join(out) + "\n"

@@ -1,7 +1,8 @@
 """A whole entry computation as one native function: kernels, loops, conditionals and calls, entered once per execution.
 
 The function takes one table of pointers: parameter leaves, output leaves, constants, the arena, and slots for the evaluator
-callback, the probe counters and the kernels' scratch memory. Every value's place comes from the buffer assignment; control flow is emitted inline.
+callback, the probe counters and the kernels' scratch memory. Every value's place comes from the buffer assignment; control
+flow is emitted inline.
 """
 
 from __future__ import annotations
@@ -107,15 +108,33 @@ def identifier(name: str) -> str:
 
 def no_code(i: HloInstruction) -> bool:
     """Whether an instruction only renames memory."""
-    return i.opcode.name in ("parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "domain",
-                             "add-dependency")
+    return i.opcode.name in (
+        "parameter",
+        "constant",
+        "tuple",
+        "get-tuple-element",
+        "bitcast",
+        "after-all",
+        "opt-barrier",
+        "domain",
+        "add-dependency",
+    )
 
 
 class HostProgramWriter:
     """Walks the schedule and writes the program."""
 
-    def __init__(self, module: HloModule, target: CodegenTarget, place_of: PlaceOf, layout: HostTable, *, probes: bool = False,
-                 decide_library: Callable[[str, HloInstruction], Reason | None] | None = None, name: str = "xe_entry") -> None:
+    def __init__(
+        self,
+        module: HloModule,
+        target: CodegenTarget,
+        place_of: PlaceOf,
+        layout: HostTable,
+        *,
+        probes: bool = False,
+        decide_library: Callable[[str, HloInstruction], Reason | None] | None = None,
+        name: str = "xe_entry",
+    ) -> None:
         self.module = module
         self.target = target
         self.place_of = place_of
@@ -273,8 +292,12 @@ class HostProgramWriter:
         slots = tuple([numbers.setdefault((p.slot, p.offset), len(numbers)) for p in places])
         unique = [next(p for p, s in zip(places, slots, strict=True) if s == k) for k in range(len(numbers))]
         written = {slots[k] for k in range(len(operands), len(slots))}
-        overlap = any(a.slot == b.slot and a.offset < b.offset + b.size and b.offset < a.offset + a.size and (x in written or y in written)
-                      for x, a in enumerate(unique) for y, b in enumerate(unique) if x < y)
+        overlap = any(
+            a.slot == b.slot and a.offset < b.offset + b.size and b.offset < a.offset + a.size and (x in written or y in written)
+            for x, a in enumerate(unique)
+            for y, b in enumerate(unique)
+            if x < y
+        )
         made = write(i, self.target, slots)
         tiny = all(place.size <= 128 for place in places) and kind == "kernel" and len(made.lines) < 400
         key = (made.lines, made.globals, made.parameters, overlap, tiny)
@@ -353,9 +376,16 @@ class HostProgramWriter:
             origins.append(None)
         for function, kernel, instruction, overlap, tiny in self.kernel_texts:
             kind = "ptr" if overlap else "ptr noalias"
-            parameters = ", ".join([*[f"{kind} %a{k}" for k in range(kernel.parameters)], *(["ptr noalias %scratch"] if kernel.scratch_bytes else [])])
-            lines += [f"define internal void @{function}({parameters}) {'alwaysinline' if tiny else 'noinline'} nounwind {{", "entry:",
-                      *kernel.lines, "}", ""]
+            parameters = ", ".join(
+                [*[f"{kind} %a{k}" for k in range(kernel.parameters)], *(["ptr noalias %scratch"] if kernel.scratch_bytes else [])]
+            )
+            lines += [
+                f"define internal void @{function}({parameters}) {'alwaysinline' if tiny else 'noinline'} nounwind {{",
+                "entry:",
+                *kernel.lines,
+                "}",
+                "",
+            ]
             origins += [instruction, instruction, *kernel.origins, instruction, None]
         body, body_origins = self.w.body_lines()
         # LLVM's time grows faster than the number of calls in one function, and there is nothing to gain in a long list of calls.
@@ -373,8 +403,22 @@ class HostProgramWriter:
         symbols = tuple([m.group(1) for d in declarations if (m := re.search(r"@((?:cblas|LAPACKE)_\w+|[sdcz]potrf_)\(", d))])
         t = self.table
         scratch_bytes = max([kernel.scratch_bytes for _, kernel, *_rest in self.kernel_texts], default=0)
-        return HostProgram(lines, origins, self.rows, self.steps, t.constants, t.constant_slot, t.arena_slot, t.callback_slot, t.probe_slot,
-                           t.scratch_slot, scratch_bytes, t.size, symbols, self.functions)
+        return HostProgram(
+            lines,
+            origins,
+            self.rows,
+            self.steps,
+            t.constants,
+            t.constant_slot,
+            t.arena_slot,
+            t.callback_slot,
+            t.probe_slot,
+            t.scratch_slot,
+            scratch_bytes,
+            t.size,
+            symbols,
+            self.functions,
+        )
 
 
 class HostTable(NamedTuple):

@@ -35,18 +35,29 @@ def dot_by_library(dot: HloInstruction, target: CodegenTarget | None = None) -> 
     sizes = dot_sizes(dot)
     rows, columns, depth, _ = sizes
     if rows == 1 or columns == 1:
-        return refuse("matrix-vector", f"%{dot.name} is a matrix-vector product; a vectorised loop reads the matrix once", rows=rows,
-                      columns=columns)
+        return refuse(
+            "matrix-vector", f"%{dot.name} is a matrix-vector product; a vectorised loop reads the matrix once", rows=rows, columns=columns
+        )
     plan = plan_dot(dot, target) if target is not None else None
     if isinstance(plan, DotPlan):
         library = library_cycles(sizes, element_type.bytes, target)
         if plan.cycles < library:
-            return refuse("register-tile-faster", f"our tile of {plan.tile.rows}x{plan.tile.columns} accumulators is estimated at "
-                          f"{plan.cycles:.0f} cycles, BLAS at {library:.0f}", cycles=round(plan.cycles), library_cycles=round(library),
-                          tile_rows=plan.tile.rows, tile_columns=plan.tile.columns, packing=plan.packing)
+            return refuse(
+                "register-tile-faster",
+                f"our tile of {plan.tile.rows}x{plan.tile.columns} accumulators is estimated at "
+                f"{plan.cycles:.0f} cycles, BLAS at {library:.0f}",
+                cycles=round(plan.cycles),
+                library_cycles=round(library),
+                tile_rows=plan.tile.rows,
+                tile_columns=plan.tile.columns,
+                packing=plan.packing,
+            )
     if rows * columns * depth < SMALL_DOT:
-        return refuse("dot-too-small", f"{rows}x{depth} by {depth}x{columns} is cheaper as a loop than as a library call",
-                      multiply_adds=rows * columns * depth)
+        return refuse(
+            "dot-too-small",
+            f"{rows}x{depth} by {depth}x{columns} is cheaper as a loop than as a library call",
+            multiply_adds=rows * columns * depth,
+        )
     if dot_operands(dot) is None:
         return refuse("irregular-strides", f"the dimensions of %{dot.name} do not form matrices without a copy")
     return None
@@ -67,16 +78,26 @@ def dot_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand] | N
     return found
 
 
-def _gemm(w: FunctionWriter, element_type: str, transposed: tuple[bool, bool], sizes: tuple[str | int, int, int],
-          a: tuple[str, int], b: tuple[str, int], c: tuple[str, int], accumulate: bool) -> None:
+def _gemm(
+    w: FunctionWriter,
+    element_type: str,
+    transposed: tuple[bool, bool],
+    sizes: tuple[str | int, int, int],
+    a: tuple[str, int],
+    b: tuple[str, int],
+    c: tuple[str, int],
+    accumulate: bool,
+) -> None:
     """Call GEMM: C (rows x columns) = A B (+ C). Pointers with their leading dimensions."""
     routine, t = _ROUTINES[element_type]
     w.declare(f"declare void @{routine}(i32, i32, i32, i32, i32, i32, {t}, ptr, i32, ptr, i32, {t}, ptr, i32)")
     one, beta = float_constant(1.0, t), float_constant(1.0 if accumulate else 0.0, t)
     rows = sizes[0] if isinstance(sizes[0], int) else w.value(f"trunc i64 {sizes[0]} to i32")
     flags = [112 if flag else 111 for flag in transposed]
-    w.do(f"call void @{routine}(i32 101, i32 {flags[0]}, i32 {flags[1]}, i32 {rows}, i32 {sizes[1]}, i32 {sizes[2]}, {t} {one}, "
-         f"ptr {a[0]}, i32 {a[1]}, ptr {b[0]}, i32 {b[1]}, {t} {beta}, ptr {c[0]}, i32 {c[1]})")
+    w.do(
+        f"call void @{routine}(i32 101, i32 {flags[0]}, i32 {flags[1]}, i32 {rows}, i32 {sizes[1]}, i32 {sizes[2]}, {t} {one}, "
+        f"ptr {a[0]}, i32 {a[1]}, ptr {b[0]}, i32 {b[1]}, {t} {beta}, ptr {c[0]}, i32 {c[1]})"
+    )
 
 
 def _at(w: FunctionWriter, array: ArrayInMemory, element_type: str, offset: str | int) -> str:
@@ -100,7 +121,9 @@ def write_library_dot(dot: HloInstruction, target: CodegenTarget, slots: tuple[i
         pointers = [_at(w, array, name, offset) for array, offset in zip((a, b, c), offsets, strict=True)]
         transposed = (left.column != 1 and depth != 1, right.column != 1 and columns != 1)
         leading = (left.column if transposed[0] else max(left.row, depth), right.column if transposed[1] else max(right.row, columns))
-        _gemm(w, name, transposed, (rows, columns, depth), (pointers[0], leading[0]), (pointers[1], leading[1]), (pointers[2], columns), False)
+        _gemm(
+            w, name, transposed, (rows, columns, depth), (pointers[0], leading[0]), (pointers[1], leading[1]), (pointers[2], columns), False
+        )
     return context.finish(slots)
 
 
@@ -114,16 +137,24 @@ def convolution_by_library(i: HloInstruction, target: CodegenTarget | None = Non
         return refuse("grouped-convolution", f"%{i.name} works in groups", feature_groups=i.attribute("feature_group_count"))
     plan = plan_convolution(i, target) if target is not None else None
     if isinstance(plan, ConvolutionPlan) and plan.cycles < plan.library_cycles:
-        return refuse("register-tile-faster", f"our tile of {plan.tile.rows}x{plan.tile.columns} accumulators is estimated at "
-                      f"{plan.cycles:.0f} cycles, BLAS at {plan.library_cycles:.0f}", cycles=round(plan.cycles),
-                      library_cycles=round(plan.library_cycles), tile_rows=plan.tile.rows, tile_columns=plan.tile.columns)
+        return refuse(
+            "register-tile-faster",
+            f"our tile of {plan.tile.rows}x{plan.tile.columns} accumulators is estimated at "
+            f"{plan.cycles:.0f} cycles, BLAS at {plan.library_cycles:.0f}",
+            cycles=round(plan.cycles),
+            library_cycles=round(plan.library_cycles),
+            tile_rows=plan.tile.rows,
+            tile_columns=plan.tile.columns,
+        )
     labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
     if not rules or any(r.base_dilation != 1 for r in rules) or rules[-1].window_reversal:
         return refuse("dilated-or-reversed", f"%{i.name} dilates its input or reverses its window")
     lhs, rhs = i.operands
     depth, features = rhs.shape.dimensions[labels.kernel_input_feature], rhs.shape.dimensions[labels.kernel_output_feature]
     if depth < 8 or features < 8:
-        return refuse("too-few-features", f"{depth} input and {features} output features make a poor matrix", depth=depth, features=features)
+        return refuse(
+            "too-few-features", f"{depth} input and {features} output features make a poor matrix", depth=depth, features=features
+        )
     if not all(s.layout.is_default or s.rank <= 1 for s in (lhs.shape, rhs.shape, i.shape)):
         return refuse("layout-differs", f"%{i.name} has an operand that is not row-major")
     if lhs.shape.strides[labels.input_feature] != 1 or i.shape.strides[labels.output_feature] != 1:
@@ -152,10 +183,22 @@ def write_library_convolution(i: HloInstruction, target: CodegenTarget, slots: t
     kernel_leading = max(kernel_leading, depth if kernel_transposed else features)
     in_dims, out_dims = lhs.shape.dimensions, i.shape.dimensions
     plain = all(r.size == 1 and r.stride == 1 and not r.padding_low and not r.padding_high for r in rules)
-    if plain and labels.input_feature == lhs.shape.rank - 1 and labels.output_feature == i.shape.rank - 1 and \
-            (labels.input_batch, *labels.input_spatial) == (labels.output_batch, *labels.output_spatial):
-        _gemm(w, name, (False, kernel_transposed), (i.shape.element_count // features, features, depth), (a.pointer, depth),
-              (b.pointer, kernel_leading), (c.pointer, features), False)
+    if (
+        plain
+        and labels.input_feature == lhs.shape.rank - 1
+        and labels.output_feature == i.shape.rank - 1
+        and (labels.input_batch, *labels.input_spatial) == (labels.output_batch, *labels.output_spatial)
+    ):
+        _gemm(
+            w,
+            name,
+            (False, kernel_transposed),
+            (i.shape.element_count // features, features, depth),
+            (a.pointer, depth),
+            (b.pointer, kernel_leading),
+            (c.pointer, features),
+            False,
+        )
         return context.finish(slots)
     last = rules[-1]
     x_in, x_out = labels.input_spatial[-1], labels.output_spatial[-1]
@@ -171,8 +214,10 @@ def write_library_convolution(i: HloInstruction, target: CodegenTarget, slots: t
         with ExitStack() as loops:
             window = [loops.enter_context(w.loop(r.size, stem="window")) for r in rules[:-1]]
             conditions: list[str] = []
-            base = [base_position(w, r, x, k, in_dims[d], conditions)
-                    for r, x, k, d in zip(rules[:-1], where, window, labels.input_spatial[:-1], strict=True)]
+            base = [
+                base_position(w, r, x, k, in_dims[d], conditions)
+                for r, x, k, d in zip(rules[:-1], where, window, labels.input_spatial[:-1], strict=True)
+            ]
             loops.enter_context(_Guard(w, conditions))
             source: str | int = w.mul(batch, lhs.shape.strides[labels.input_batch])
             for d, x in zip(labels.input_spatial[:-1], base, strict=True):
@@ -189,7 +234,14 @@ def write_library_convolution(i: HloInstruction, target: CodegenTarget, slots: t
                 from_a = w.add(source, (first * last.stride + shift) * lhs.shape.strides[x_in])
                 from_b = w.add(kernel, k * rhs.shape.strides[labels.kernel_spatial[-1]])
                 to_c = w.add(row, first * i.shape.strides[x_out])
-                _gemm(w, name, (False, kernel_transposed), (end - first, features, depth),
-                      (_at(w, a, name, from_a), last.stride * lhs.shape.strides[x_in]), (_at(w, b, name, from_b), kernel_leading),
-                      (_at(w, c, name, to_c), i.shape.strides[x_out]), True)
+                _gemm(
+                    w,
+                    name,
+                    (False, kernel_transposed),
+                    (end - first, features, depth),
+                    (_at(w, a, name, from_a), last.stride * lhs.shape.strides[x_in]),
+                    (_at(w, b, name, from_b), kernel_leading),
+                    (_at(w, c, name, to_c), i.shape.strides[x_out]),
+                    True,
+                )
     return context.finish(slots)

@@ -17,8 +17,23 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
 
-_REGISTER = {"pred": "i1", "s8": "i8", "u8": "i8", "s16": "i16", "u16": "i16", "s32": "i32", "u32": "i32", "s64": "i64",
-             "u64": "i64", "f16": "half", "bf16": "i16", "f32": "float", "f64": "double", "c64": "float", "c128": "double"}
+_REGISTER = {
+    "pred": "i1",
+    "s8": "i8",
+    "u8": "i8",
+    "s16": "i16",
+    "u16": "i16",
+    "s32": "i32",
+    "u32": "i32",
+    "s64": "i64",
+    "u64": "i64",
+    "f16": "half",
+    "bf16": "i16",
+    "f32": "float",
+    "f64": "double",
+    "c64": "float",
+    "c128": "double",
+}
 _MEMORY = {**_REGISTER, "pred": "i8"}
 _BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "float": 32, "double": 64}
 
@@ -27,7 +42,9 @@ def type_is_emitted(shape: Shape) -> Reason | None:
     """None when code generation handles every array leaf of the shape."""
     for _, leaf in shape.leaves():
         if leaf.element_type is not None and leaf.element_type.is_array_type and leaf.element_type.name not in _REGISTER:
-            return refuse("element-type-not-emitted", f"{leaf.element_type.name} has no native code yet", element_type=leaf.element_type.name)
+            return refuse(
+                "element-type-not-emitted", f"{leaf.element_type.name} has no native code yet", element_type=leaf.element_type.name
+            )
         if any(leaf.dynamic):
             return refuse("dynamic-dimension", f"{leaf} has a dynamic dimension", shape=leaf.text)
     return None

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, CodegenError, ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.data_movement import index_value
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, CodegenError, ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Value
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
@@ -20,7 +20,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 DimensionMap = tuple[int, ...]  # for each dimension of an instruction, the root dimension that it runs along
 
 
-def dimension_maps(roots: Iterable[HloInstruction], arrays: dict[HloInstruction, ArrayInMemory]) -> dict[HloInstruction, DimensionMap] | None:
+def dimension_maps(
+    roots: Iterable[HloInstruction], arrays: dict[HloInstruction, ArrayInMemory]
+) -> dict[HloInstruction, DimensionMap] | None:
     """How each instruction's dimensions run along the roots' (all of equal dimensions), or None when something moves data.
 
     arrays: instructions that are read from memory, where the walk stops; they need the default layout.
@@ -56,7 +58,9 @@ def dimension_maps(roots: Iterable[HloInstruction], arrays: dict[HloInstruction,
     return maps
 
 
-def group_dimensions(dimensions: tuple[int, ...], maps: dict[HloInstruction, DimensionMap], borders: set[int] = frozenset()) -> list[list[int]]:  # type: ignore[assignment]
+def group_dimensions(
+    dimensions: tuple[int, ...], maps: dict[HloInstruction, DimensionMap], borders: set[int] = frozenset()
+) -> list[list[int]]:  # type: ignore[assignment]
     """Runs of root dimensions that may be one loop. borders: dimensions d such that d and d+1 must stay apart."""
     apart = set(borders)
     for i, mapping in maps.items():
@@ -85,8 +89,13 @@ def group_dimensions(dimensions: tuple[int, ...], maps: dict[HloInstruction, Dim
 class CollapsedEmitter(ElementalEmitter):
     """Elements by collapsed index: one position per group of root dimensions, for every instruction of the fusion."""
 
-    def __init__(self, writer: FunctionWriter, arrays: dict[HloInstruction, ArrayInMemory], maps: dict[HloInstruction, DimensionMap],
-                 groups: list[list[int]]) -> None:
+    def __init__(
+        self,
+        writer: FunctionWriter,
+        arrays: dict[HloInstruction, ArrayInMemory],
+        maps: dict[HloInstruction, DimensionMap],
+        groups: list[list[int]],
+    ) -> None:
         super().__init__(writer, {})
         self.arrays = arrays
         self.maps = maps
@@ -96,8 +105,9 @@ class CollapsedEmitter(ElementalEmitter):
         self._strides: dict[HloInstruction, list[tuple[int, int]]] = {}
         for i, mapping in maps.items():
             if i in arrays:
-                self._strides[i] = [(group_of[d], stride) for d, stride in zip(mapping, arrays[i].shape.strides, strict=True)
-                                    if last[group_of[d]] == d]
+                self._strides[i] = [
+                    (group_of[d], stride) for d, stride in zip(mapping, arrays[i].shape.strides, strict=True) if last[group_of[d]] == d
+                ]
         self._group_of = group_of
         self._used = {i: {group_of[d] for d in mapping} for i, mapping in maps.items()}
 

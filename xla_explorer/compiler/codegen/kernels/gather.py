@@ -62,7 +62,9 @@ def write_gather_kernel(context: KernelContext) -> None:
         start = row_of(later)
         for line in range(min(MOST_LINES, -(-scalars * scalar_bytes // LINE))):
             offset = w.add(w.mul(start, scalars // width), line * (LINE // scalar_bytes))
-            w.do(f"call void @llvm.prefetch.p0(ptr {w.value(f'getelementptr {t}, ptr {array.pointer}, i64 {offset}')}, i32 0, i32 3, i32 1)")
+            w.do(
+                f"call void @llvm.prefetch.p0(ptr {w.value(f'getelementptr {t}, ptr {array.pointer}, i64 {offset}')}, i32 0, i32 3, i32 1)"
+            )
         source = row_of(number)
         with w.loop(width, stem="column") as column:
             value = array.load_linear(w, w.add(source, column))

@@ -140,8 +140,17 @@ class KernelContext:
         """The finished kernel."""
         self.writer.do("ret void")
         lines, origins = self.writer.body_lines()
-        return Kernel(tuple(lines), tuple(origins), max(slots, default=-1) + 1, slots, tuple(self.writer.declarations),
-                      tuple(self.writer.uses_math), tuple(self.globals), self.threads, self._scratch_bytes)
+        return Kernel(
+            tuple(lines),
+            tuple(origins),
+            max(slots, default=-1) + 1,
+            slots,
+            tuple(self.writer.declarations),
+            tuple(self.writer.uses_math),
+            tuple(self.globals),
+            self.threads,
+            self._scratch_bytes,
+        )
 
 
 KernelWriter = Callable[[KernelContext], None]
@@ -221,9 +230,51 @@ def _shape_is_emitted(shape: Shape) -> Reason | None:
 
 
 ROOT_CHECKS: dict[str, Callable[[HloInstruction], Reason | None]] = {}
-_COMPLEX_ALLOWED = frozenset("""add subtract multiply divide negate abs sign real imag complex convert select copy broadcast reshape
-    bitcast transpose slice pad concatenate reverse gather dynamic-slice dynamic-update-slice constant parameter compare iota tuple fusion
-    dot reduce reduce-window scatter sort convolution opt-barrier map""".split()) | COMPLEX_FUNCTIONS
+_COMPLEX_ALLOWED = (
+    frozenset(
+        [
+            "add",
+            "subtract",
+            "multiply",
+            "divide",
+            "negate",
+            "abs",
+            "sign",
+            "real",
+            "imag",
+            "complex",
+            "convert",
+            "select",
+            "copy",
+            "broadcast",
+            "reshape",
+            "bitcast",
+            "transpose",
+            "slice",
+            "pad",
+            "concatenate",
+            "reverse",
+            "gather",
+            "dynamic-slice",
+            "dynamic-update-slice",
+            "constant",
+            "parameter",
+            "compare",
+            "iota",
+            "tuple",
+            "fusion",
+            "dot",
+            "reduce",
+            "reduce-window",
+            "scatter",
+            "sort",
+            "convolution",
+            "opt-barrier",
+            "map",
+        ]
+    )
+    | COMPLEX_FUNCTIONS
+)
 
 
 def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:

@@ -165,9 +165,7 @@ def write_reduction_kernel(context: KernelContext) -> None:
         return
     if total <= SMALL:
         _per_result(context, state, extents, is_reduced, strides, True)
-    elif context.target.kind == "gpu":
-        _per_result(context, state, extents, is_reduced, strides, False)
-    elif is_reduced[-1] or all(e == 1 for e, flag in zip(extents, is_reduced, strict=True) if not flag):
+    elif context.target.kind == "gpu" or is_reduced[-1] or all(e == 1 for e, flag in zip(extents, is_reduced, strict=True) if not flag):
         _per_result(context, state, extents, is_reduced, strides, False)
     else:
         _by_column(context, state, extents, is_reduced, strides)
@@ -200,7 +198,7 @@ def _store(context: KernelContext, values: list[Value], offset: str | int) -> No
 def _per_result(context: KernelContext, state: _Reduction, extents: list[int], is_reduced: list[bool], strides: list[int],
                 unrolled: bool) -> None:
     """For each result: accumulators in registers over the reduced dimensions (loops, or unrolled)."""
-    w, emitter = context.writer, state.emitter
+    _w, emitter = context.writer, state.emitter
     if not unrolled and _reads_in_streams(context, state, extents, is_reduced):
         _rows_side_by_side(context, state, extents, is_reduced, strides)
         return

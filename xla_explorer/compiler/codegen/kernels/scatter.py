@@ -16,7 +16,6 @@ from xla_explorer.compiler.codegen.kernels.reduction import _Slots, simple_combi
 from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, type_bits
 from xla_explorer.hlo.instruction import HloInstruction
 
-
 _ATOMIC_INTEGER = {"add": "add", "and": "and", "or": "or", "xor": "xor", "maximum": "max", "minimum": "min"}
 
 

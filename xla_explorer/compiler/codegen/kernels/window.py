@@ -21,8 +21,7 @@ from xla_explorer.hlo.attributes import WindowDimension
 from xla_explorer.hlo.primitive_type import F32
 
 
-def base_position(w: FunctionWriter, rule: WindowDimension, out: str | int, at: str | int, size: int,
-                  conditions: list[str]) -> str | int:
+def base_position(w: FunctionWriter, rule: WindowDimension, out: str | int, at: str | int, size: int, conditions: list[str]) -> str | int:
     """The base element that window element `at` of output position `out` reads; appends what must hold for it to exist."""
     if rule.window_reversal:
         at = w.sub(rule.size - 1, at)
@@ -133,8 +132,9 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
             with ExitStack() as loops:
                 at = [loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules]
                 conditions: list[str] = []
-                place = tuple([base_position(w, rule, x, k, size, conditions)
-                               for rule, x, k, size in zip(rules, index, at, base, strict=True)])
+                place = tuple(
+                    [base_position(w, rule, x, k, size, conditions) for rule, x, k, size in zip(rules, index, at, base, strict=True)]
+                )
                 with _Guard(w, conditions), emitter.scope():
                     slots.store(state.combine(slots.load(), place))
             _store(context, state.results(slots.load()), w.linear(index, out.strides))
@@ -142,7 +142,12 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
     width = out.dimensions[-1]
     tile = min(width, ROW_TILE)
     slots = _Slots(context, state.wide, tile)
-    with context.iterate(list(out.dimensions[:-1])) as outer, emitter.scope(), w.loop(width, 0, tile, stem="tile") as start, emitter.scope():
+    with (
+        context.iterate(list(out.dimensions[:-1])) as outer,
+        emitter.scope(),
+        w.loop(width, 0, tile, stem="tile") as start,
+        emitter.scope(),
+    ):
         length: str | int = tile
         if width % tile:
             length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(width, start))))
@@ -151,8 +156,9 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
         with ExitStack() as loops:
             at = [loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules[:-1]]
             conditions = []
-            place_outer = [base_position(w, rule, x, k, size, conditions)
-                           for rule, x, k, size in zip(rules[:-1], outer, at, base[:-1], strict=True)]
+            place_outer = [
+                base_position(w, rule, x, k, size, conditions) for rule, x, k, size in zip(rules[:-1], outer, at, base[:-1], strict=True)
+            ]
             with _Guard(w, conditions), emitter.scope(), w.loop(length, stem="column") as j, emitter.scope():
                 slots.store(state.combine(slots.load(j), (*place_outer, w.add(start, j))), j)
         with w.loop(length, stem="write") as j, emitter.scope():
@@ -192,8 +198,9 @@ def write_convolution_kernel(context: KernelContext) -> None:
             index[d] = x
         return tuple(index)
 
-    def term(batch: str | int, group: str | int, base: list[str | int], window: list[str | int], inner: str | int,
-             feature: str | int) -> Value:
+    def term(
+        batch: str | int, group: str | int, base: list[str | int], window: list[str | int], inner: str | int, feature: str | int
+    ) -> Value:
         left: list[str | int] = [0] * lhs.shape.rank
         right: list[str | int] = [0] * rhs.shape.rank
         left[labels.input_batch] = w.add(w.mul(group, out_batch), batch) if batches > 1 else batch
@@ -222,8 +229,10 @@ def write_convolution_kernel(context: KernelContext) -> None:
             with ExitStack() as inner_loops:
                 window = [inner_loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules]
                 conditions: list[str] = []
-                base = [base_position(w, rule, index[o], k, lhs.shape.dimensions[d], conditions)
-                        for rule, o, k, d in zip(rules, labels.output_spatial, window, labels.input_spatial, strict=True)]
+                base = [
+                    base_position(w, rule, index[o], k, lhs.shape.dimensions[d], conditions)
+                    for rule, o, k, d in zip(rules, labels.output_spatial, window, labels.input_spatial, strict=True)
+                ]
                 with _Guard(w, conditions), emitter.scope(), w.loop(depth, stem="depth") as k, emitter.scope():
                     by = term(index[labels.output_batch], w.div(feature, per_group), base, window, k, feature)
                     slot.store([add(slot.load()[0], by)])
@@ -246,10 +255,18 @@ def write_convolution_kernel(context: KernelContext) -> None:
         with ExitStack() as inner_loops:
             window = [inner_loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules]
             conditions = []
-            base = [base_position(w, rule, x, k, lhs.shape.dimensions[d], conditions)
-                    for rule, x, k, d in zip(rules, where, window, labels.input_spatial, strict=True)]
-            with _Guard(w, conditions), emitter.scope(), w.loop(depth, stem="depth") as k, emitter.scope(), \
-                    w.loop(length, stem="feature") as j, emitter.scope():
+            base = [
+                base_position(w, rule, x, k, lhs.shape.dimensions[d], conditions)
+                for rule, x, k, d in zip(rules, where, window, labels.input_spatial, strict=True)
+            ]
+            with (
+                _Guard(w, conditions),
+                emitter.scope(),
+                w.loop(depth, stem="depth") as k,
+                emitter.scope(),
+                w.loop(length, stem="feature") as j,
+                emitter.scope(),
+            ):
                 feature = w.add(w.add(w.mul(group, per_group), start), j)
                 by = term(batch, feature if depthwise else group, base, window, k, feature)
                 slots.store([add(slots.load(j)[0], by)], j)

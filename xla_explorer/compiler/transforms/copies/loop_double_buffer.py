@@ -39,9 +39,17 @@ class LoopDoubleBuffer:
         changed = False
         for computation in sequential_computations(module):
             for i in list(computation.instructions.values()):
-                if i.opcode.name == "while" and context.decide(
-                        self.name, (self.body_not_simple, self.trip_count_not_even), (self.no_copy_to_save,), i,
-                        facts=lambda i=i: {"trip_count": trip_count(i)}) is None:  # type: ignore[misc]
+                if (
+                    i.opcode.name == "while"
+                    and context.decide(
+                        self.name,
+                        (self.body_not_simple, self.trip_count_not_even),
+                        (self.no_copy_to_save,),
+                        i,
+                        facts=lambda i=i: {"trip_count": trip_count(i)},
+                    )
+                    is None
+                ):  # type: ignore[misc]
                     _double(i)
                     changed = True
         if changed:
@@ -57,7 +65,9 @@ class LoopDoubleBuffer:
         if body.root.opcode is not TUPLE or not parameter.shape.is_tuple or any(u.opcode is not GET_TUPLE_ELEMENT for u in parameter.users):
             return refuse("state-not-by-elements", f"the body of %{loop.name} uses its state as a whole")
         if len(body.instructions) > self.max_instructions:
-            return refuse("body-too-large", f"the body of %{loop.name} has {len(body.instructions)} instructions (limit {self.max_instructions})")
+            return refuse(
+                "body-too-large", f"the body of %{loop.name} has {len(body.instructions)} instructions (limit {self.max_instructions})"
+            )
         for i in body.instructions.values():
             if i.opcode.name in CONTROL_FLOW_NAMES or i.opcode.side_effect or i.control_predecessors:
                 return refuse("body-not-straight", f"%{i.name} ({i.opcode.name}) in the body of %{loop.name} is not repeated")
@@ -85,8 +95,12 @@ class LoopDoubleBuffer:
                     return None
                 continue
             for k, operand in enumerate(source.operands):
-                if _element(operand) == number and _source(operand) is parameter \
-                        and not may_overwrite(source, k) and all(k != pair for pair, _ in in_place_pairs(source)):
+                if (
+                    _element(operand) == number
+                    and _source(operand) is parameter
+                    and not may_overwrite(source, k)
+                    and all(k != pair for pair, _ in in_place_pairs(source))
+                ):
                     return None
         return refuse("no-copy-to-save", f"the state of %{loop.name} is updated in place")
 
@@ -126,8 +140,16 @@ def _double(loop: HloInstruction) -> None:
             copies[i] = root.operands[int(i.attribute("index"))]
             continue
         called = tuple([_own_copy(c) if i.opcode.name == "fusion" else c for c in i.called])
-        made = body.add(i.opcode, i.shape, [copies[o] for o in i.operands], i.attributes, called=called, payload=i.payload,
-                        name=f"{i.name}.double", metadata=i.metadata)
+        made = body.add(
+            i.opcode,
+            i.shape,
+            [copies[o] for o in i.operands],
+            i.attributes,
+            called=called,
+            payload=i.payload,
+            name=f"{i.name}.double",
+            metadata=i.metadata,
+        )
         made.line = i.line
         copies[i] = made
     body.set_root(body.add(TUPLE, root.shape, [copies[o] for o in root.operands], name=root.name, metadata=root.metadata))

@@ -6,4 +6,12 @@ from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MULTI_OU
 from xla_explorer.compiler.transforms.fusion.planning import fusion_checklist, plan_fusions
 from xla_explorer.compiler.transforms.fusion.policy import FUSION_REASONS
 
-__all__ = ["FUSION_REASONS", "MULTI_OUTPUT_REASONS", "FusionWrapper", "InstructionFusion", "MultiOutputFusion", "fusion_checklist", "plan_fusions"]
+__all__ = [
+    "FUSION_REASONS",
+    "MULTI_OUTPUT_REASONS",
+    "FusionWrapper",
+    "InstructionFusion",
+    "MultiOutputFusion",
+    "fusion_checklist",
+    "plan_fusions",
+]

@@ -20,8 +20,14 @@ INPUT: Attributes = attributes_of({"kind": "kInput"})
 _SILENT = frozenset({"constant", "parameter", "broadcast", "bitcast", "reshape", "convert", "copy"})
 
 
-def build_fusion(computation: HloComputation, root: HloInstruction, members: Iterable[HloInstruction], *, name: str | None = None,
-                 computation_name: str = "fused_computation") -> HloInstruction:
+def build_fusion(
+    computation: HloComputation,
+    root: HloInstruction,
+    members: Iterable[HloInstruction],
+    *,
+    name: str | None = None,
+    computation_name: str = "fused_computation",
+) -> HloInstruction:
     """Replace `root` by a fusion of `members` (root first, users before producers). Members without other users go away."""
     members = list(members)
     inside = set(members)
@@ -31,11 +37,19 @@ def build_fusion(computation: HloComputation, root: HloInstruction, members: Ite
             if operand not in inside:
                 operands[operand] = None
     fused = computation.module.add_computation(computation.module.names.unique(computation_name))
-    fusion = computation.add(FUSION, root.shape, operands, INPUT if root.opcode is fusible.REDUCE else LOOP, called=(fused,),
-                             name=name or fusion_name(members), metadata=root.metadata)
+    fusion = computation.add(
+        FUSION,
+        root.shape,
+        operands,
+        INPUT if root.opcode is fusible.REDUCE else LOOP,
+        called=(fused,),
+        name=name or fusion_name(members),
+        metadata=root.metadata,
+    )
     fusion.line = root.line
     inner: dict[HloInstruction, HloInstruction] = {
-        operand: fused.add_parameter(number, operand.shape) for number, operand in enumerate(operands)}
+        operand: fused.add_parameter(number, operand.shape) for number, operand in enumerate(operands)
+    }
     computation.replace(root, fusion)
     moved = set()
     for member in members:
@@ -49,8 +63,17 @@ def build_fusion(computation: HloComputation, root: HloInstruction, members: Ite
             member._record = None
             inner[member] = fused.insert(member)
         else:
-            copy = new_instruction(computation.module.take_instruction_id(), computation.module.names.unique(f"{member.name}.clone"),
-                                   member.opcode, member.shape, arguments, member.attributes, member.called, member.payload, member.metadata)
+            copy = new_instruction(
+                computation.module.take_instruction_id(),
+                computation.module.names.unique(f"{member.name}.clone"),
+                member.opcode,
+                member.shape,
+                arguments,
+                member.attributes,
+                member.called,
+                member.payload,
+                member.metadata,
+            )
             copy.line = member.line
             inner[member] = fused.insert(copy)
     fused.root = inner[root]

@@ -7,6 +7,7 @@ path through other instructions leads from one to the other. Source: xla/service
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections import Counter
 from typing import ClassVar
 
@@ -83,18 +84,10 @@ class _Planner:
         for i in loops:
             for other in self._neighbours(i):
                 mine, theirs = self.cluster_of[i], self.cluster_of[other]
-                if (
-                    mine is not theirs
-                    and self.context.decide(
-                        "multi-output-fusion",
-                        self.legality,
-                        self.profitability,
-                        other,
-                        i,
-                        facts=lambda i=i, other=other: self._facts(other, i),
-                    )
-                    is None
-                ):  # type: ignore[misc]
+                if mine is theirs:
+                    continue
+                facts = functools.partial(self._facts, other, i)
+                if self.context.decide("multi-output-fusion", self.legality, self.profitability, other, i, facts=facts) is None:
                     mine.take(theirs)
                     for member in theirs.members:
                         self.cluster_of[member] = mine

@@ -58,8 +58,12 @@ def why_transposed(i: HloInstruction, wanted: Shape) -> Reason | None:
     """None when the wanted layout has the same bytes as the row-major one, else that data must move."""
     if _moves_nothing(wanted):
         return None
-    return refuse("layout-differs", f"%{i.name} has layout {wanted.layout} outside and {i.shape.base.layout} inside",
-                  outside=str(wanted.layout), inside=str(i.shape.base.layout))
+    return refuse(
+        "layout-differs",
+        f"%{i.name} has layout {wanted.layout} outside and {i.shape.base.layout} inside",
+        outside=str(wanted.layout),
+        inside=str(i.shape.base.layout),
+    )
 
 
 def _wanted(module: HloModule) -> tuple[list[Shape], Shape]:
@@ -91,7 +95,9 @@ def _spell_out_bitcasts(computation: HloComputation) -> bool:
         if stored is not wanted:
             value = computation.add(BITCAST, wanted, (value,), metadata=i.metadata)
         if wanted_order != tuple(range(len(wanted_order))):
-            value = computation.add(TRANSPOSE, i.shape, (value,), attributes_of({"dimensions": _inverse(wanted_order)}), metadata=i.metadata)
+            value = computation.add(
+                TRANSPOSE, i.shape, (value,), attributes_of({"dimensions": _inverse(wanted_order)}), metadata=i.metadata
+            )
         computation.replace(i, value)
         computation.remove(i)
         changed = True
@@ -145,8 +151,13 @@ def _transpose(computation: HloComputation, i: HloInstruction, order: tuple[int,
         order, i = tuple([inner[d] for d in order]), i.operands[0]
     if order == tuple(range(len(order))):
         return i
-    made = computation.add(TRANSPOSE, array_shape(i.shape.element_type, [i.shape.dimensions[d] for d in order]), (i,),
-                           attributes_of({"dimensions": order}), metadata=like.metadata)
+    made = computation.add(
+        TRANSPOSE,
+        array_shape(i.shape.element_type, [i.shape.dimensions[d] for d in order]),
+        (i,),
+        attributes_of({"dimensions": order}),
+        metadata=like.metadata,
+    )
     made.line = like.line
     return made
 

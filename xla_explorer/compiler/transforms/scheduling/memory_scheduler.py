@@ -107,7 +107,10 @@ def _soft_edges(computation: HloComputation, place: dict[HloInstruction, int]) -
         for number, _ in in_place_pairs(i):
             buffer = i.operands[number]
             wanted.extend([(user, i) for user in _readers(buffer) if user is not i])
-    if any(c.opcode.name == "parameter" and c.shape.is_tuple for c in computation.instructions.values()) and computation.root.opcode.name == "tuple":
+    if (
+        any(c.opcode.name == "parameter" and c.shape.is_tuple for c in computation.instructions.values())
+        and computation.root.opcode.name == "tuple"
+    ):
         parameters = computation.parameters()
         if len(parameters) == 1 and parameters[0].shape.base is computation.root.shape.base:
             elements = {int(u.attribute("index")): u for u in parameters[0].users if u.opcode.name == "get-tuple-element"}

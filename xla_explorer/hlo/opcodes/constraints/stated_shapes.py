@@ -24,9 +24,7 @@ def result_keeps_dimensions(i: HloInstruction) -> Reason | None:
     """The result has the dimensions of operand 0 (convert)."""
     operand = i.operands[0].shape
     if not operand.is_array or not i.shape.is_array or not same_sizes(operand, i.shape):
-        return refuse(
-            "dimensions-differ", f"the result must have the operand's dimensions: {bare(i.shape)} vs {bare(operand)}"
-        )
+        return refuse("dimensions-differ", f"the result must have the operand's dimensions: {bare(i.shape)} vs {bare(operand)}")
     return None
 
 
@@ -34,9 +32,7 @@ def precision_bits(i: HloInstruction) -> Reason | None:
     """At least one exponent bit and no negative number of mantissa bits (reduce-precision)."""
     exponent, mantissa = i.attribute("exponent_bits"), i.attribute("mantissa_bits")
     if exponent < 1 or mantissa < 0:
-        return refuse(
-            "precision-bits", f"needs exponent_bits >= 1 and mantissa_bits >= 0, got {exponent} and {mantissa}"
-        )
+        return refuse("precision-bits", f"needs exponent_bits >= 1 and mantissa_bits >= 0, got {exponent} and {mantissa}")
     return None
 
 
@@ -46,9 +42,7 @@ def random_bits_match(i: HloInstruction) -> Reason | None:
     if not value.is_array or not value.element_type.is_float:
         return refuse("not-float", f"operand 0 must be float, it is {bare(value)}")
     if not bits.is_array or not bits.element_type.is_unsigned or bits.element_type.bits != value.element_type.bits:
-        return refuse(
-            "random-bits", f"operand 1 must be unsigned integers of {value.element_type.bits} bits, it is {bare(bits)}"
-        )
+        return refuse("random-bits", f"operand 1 must be unsigned integers of {value.element_type.bits} bits, it is {bare(bits)}")
     if not same_sizes(value, bits):
         return refuse("dimensions-differ", f"operands differ in dimensions: {bare(value)} vs {bare(bits)}")
     return None
@@ -79,10 +73,7 @@ def broadcast_dimensions(i: HloInstruction) -> Reason | None:
     for number, target in enumerate(dimensions):
         if not 0 <= target < result.rank:
             return refuse("dimension-out-of-range", f"dimension {target} is out of range for the result {bare(result)}")
-        if (
-            operand.dimensions[number] != result.dimensions[target]
-            and operand.dimensions[number] >= 0 <= result.dimensions[target]
-        ):
+        if operand.dimensions[number] != result.dimensions[target] and operand.dimensions[number] >= 0 <= result.dimensions[target]:
             return refuse(
                 "dimensions-differ",
                 f"dimension {number} of {bare(operand)} and {target} of the result {bare(result)} differ "
@@ -103,8 +94,7 @@ def same_element_count(i: HloInstruction) -> Reason | None:
     if -1 not in operand.dimensions and -1 not in result.dimensions and operand.element_count != result.element_count:
         return refuse(
             "element-count",
-            f"element counts differ: {bare(operand)} has {operand.element_count}, the result {bare(result)} "
-            f"has {result.element_count}",
+            f"element counts differ: {bare(operand)} has {operand.element_count}, the result {bare(result)} has {result.element_count}",
             operand=operand.element_count,
             result=result.element_count,
         )
@@ -148,9 +138,7 @@ def bitcast_convert_dimensions(i: HloInstruction) -> Reason | None:
         return reason
     a, b = operand.element_type, result.element_type
     if a.is_complex != b.is_complex:
-        return refuse(
-            "element-type", f"complex and real types do not convert into each other: {bare(operand)} vs {bare(result)}"
-        )
+        return refuse("element-type", f"complex and real types do not convert into each other: {bare(operand)} vs {bare(result)}")
     if a.bits == b.bits:
         fits = same_sizes(operand, result)
     else:
@@ -160,8 +148,7 @@ def bitcast_convert_dimensions(i: HloInstruction) -> Reason | None:
     if not fits:
         return refuse(
             "dimensions-differ",
-            f"the result {bare(result)} does not hold the bits of {bare(operand)}: elements of {a.bits} "
-            f"bits become elements of {b.bits}",
+            f"the result {bare(result)} does not hold the bits of {bare(operand)}: elements of {a.bits} bits become elements of {b.bits}",
         )
     return None
 
@@ -178,7 +165,9 @@ def scales_divide(i: HloInstruction) -> Reason | None:
             continue
         for d in i.attribute(f"{side}_contracting_dims"):
             if not 0 <= d < value.rank or (scale.dimensions[d] > 0 and value.dimensions[d] % scale.dimensions[d]):
-                return refuse("scale-size", f"dimension {d} of {bare(value)} should be a multiple of dimension {d} of its scale {bare(scale)}")
+                return refuse(
+                    "scale-size", f"dimension {d} of {bare(value)} should be a multiple of dimension {d} of its scale {bare(scale)}"
+                )
     return None
 
 
@@ -196,9 +185,7 @@ def rng_bounds(i: HloInstruction) -> Reason | None:
     if kind.is_complex or (i.attribute("distribution") == "rng_normal" and not kind.is_float):
         return refuse("rng-type", f"{i.attribute('distribution')} gives no {kind}")
     if i.attribute("distribution") not in ("rng_uniform", "rng_normal"):
-        return refuse(
-            "rng-distribution", f"distribution must be rng_uniform or rng_normal, it is {i.attribute('distribution')}"
-        )
+        return refuse("rng-distribution", f"distribution must be rng_uniform or rng_normal, it is {i.attribute('distribution')}")
     return None
 
 
@@ -206,11 +193,7 @@ def rng_state_and_bits(i: HloInstruction) -> Reason | None:
     """The result is (state, bits), the state of the operand's shape; or the bits alone (rng-bit-generator)."""
     state, parts = i.operands[0].shape, i.shape.tuple_shapes
     if not i.shape.is_tuple:
-        return (
-            None
-            if i.shape.is_array
-            else refuse("rng-result", f"the result must be (state, bits), it is {bare(i.shape)}")
-        )
+        return None if i.shape.is_array else refuse("rng-result", f"the result must be (state, bits), it is {bare(i.shape)}")
     if len(parts) != 2 or not parts[1].is_array:
         return refuse("rng-result", f"the result must be (state, bits), it is {bare(i.shape)}")
     if parts[0].base is not state.base:

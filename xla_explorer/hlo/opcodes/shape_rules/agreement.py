@@ -82,7 +82,9 @@ def same_arrays(a: Shape, b: Shape) -> Shape:
     if not a.is_array or not b.is_array or not same_types(a, b) or not same_sizes(a, b):
         raise ShapeError(f"operands differ: {bare(a)} vs {bare(b)}")
     sizes = [y if x < 0 else x for x, y in zip(a.dimensions, b.dimensions, strict=True)]
-    return array_shape(wider_type(a.element_type, b.element_type), sizes, None, tuple([p or q for p, q in zip(a.dynamic, b.dynamic, strict=True)]))
+    return array_shape(
+        wider_type(a.element_type, b.element_type), sizes, None, tuple([p or q for p, q in zip(a.dynamic, b.dynamic, strict=True)])
+    )
 
 
 def wider_type(a: PrimitiveType, b: PrimitiveType) -> PrimitiveType:

@@ -12,8 +12,8 @@ from xla_explorer.hlo.opcodes.shape_rules.agreement import (
     require_integer_scalar,
     require_operand_count,
     require_same_type,
-    same_types,
     require_scalar,
+    same_types,
 )
 from xla_explorer.hlo.opcodes.shape_rules.indexing import gather, scatter
 from xla_explorer.hlo.primitive_type import S32, U32
