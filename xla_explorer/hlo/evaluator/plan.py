@@ -90,15 +90,21 @@ class Plan:
             )
 
 
-def has_side_effect(i: HloInstruction) -> bool:
+def has_side_effect(i: HloInstruction, known: dict[HloComputation, bool] | None = None) -> bool:
     """Whether leaving the instruction out would show: transfers, asynchronous operations, custom calls that say so, and
-    calls of computations that hold such. Random state alone does not count."""
+    calls of computations that hold such. Random state alone does not count. known: answers for computations so far."""
     name = i.opcode.name
     if name == "custom-call":
         return bool(i.attributes.get("custom_call_has_side_effect", False))
     if i.opcode.side_effect and name not in _RANDOM:
         return True
-    return any(any(map(has_side_effect, c.instructions.values())) for c in i.called)
+    known = {} if known is None else known
+    for computation in i.called:
+        if computation not in known:
+            known[computation] = any([has_side_effect(inner, known) for inner in computation.instructions.values()])
+        if known[computation]:
+            return True
+    return False
 
 
 _RANDOM = frozenset(("rng", "rng-get-and-update-state"))
@@ -106,7 +112,8 @@ _RANDOM = frozenset(("rng", "rng-get-and-update-state"))
 
 def _live_instructions(computation: HloComputation) -> set[HloInstruction]:
     """What the root needs, and what has an effect besides its value."""
-    stack = [computation.root, *filter(has_side_effect, computation.instructions.values())]
+    known: dict[HloComputation, bool] = {}
+    stack = [computation.root, *[i for i in computation.instructions.values() if has_side_effect(i, known)]]
     live = set(stack)
     while stack:
         for operand in stack.pop().operands:
