@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 
 from xla_explorer.compiler.codegen.elemental.data_movement import index_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, CodegenError, ElementalEmitter, IndexTuple
@@ -59,8 +60,8 @@ def dimension_maps(
 
 
 def group_dimensions(
-    dimensions: tuple[int, ...], maps: dict[HloInstruction, DimensionMap], borders: set[int] = frozenset()
-) -> list[list[int]]:  # type: ignore[assignment]
+    dimensions: tuple[int, ...], maps: dict[HloInstruction, DimensionMap], borders: AbstractSet[int] = frozenset()
+) -> list[list[int]]:
     """Runs of root dimensions that may be one loop. borders: dimensions d such that d and d+1 must stay apart."""
     apart = set(borders)
     for i, mapping in maps.items():

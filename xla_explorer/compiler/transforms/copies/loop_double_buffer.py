@@ -8,6 +8,7 @@ becomes no swap. Source: xla/service/gpu/transforms/double_buffer_loop_unrolling
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from typing import Any, ClassVar
 
@@ -20,6 +21,10 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, TUPLE
+
+
+def _facts(loop: HloInstruction) -> dict[str, Any]:
+    return {"trip_count": trip_count(loop)}
 
 
 @register_pass("loop-double-buffer-transformer")
@@ -39,17 +44,11 @@ class LoopDoubleBuffer:
         changed = False
         for computation in sequential_computations(module):
             for i in list(computation.instructions.values()):
-                if (
-                    i.opcode.name == "while"
-                    and context.decide(
-                        self.name,
-                        (self.body_not_simple, self.trip_count_not_even),
-                        (self.no_copy_to_save,),
-                        i,
-                        facts=lambda i=i: {"trip_count": trip_count(i)},
-                    )
-                    is None
-                ):  # type: ignore[misc]
+                if i.opcode.name != "while":
+                    continue
+                facts = functools.partial(_facts, i)
+                legality = (self.body_not_simple, self.trip_count_not_even)
+                if context.decide(self.name, legality, (self.no_copy_to_save,), i, facts=facts) is None:
                     _double(i)
                     changed = True
         if changed:
