@@ -31,14 +31,30 @@ PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two
 
 def cpu_pipeline() -> PassPipeline:
     """Simplify; fix layouts; fuse; make copies explicit; order. The order is XLA's (cpu_compiler.cc)."""
-    lowering = PassPipeline("lowering", (
-        make_pass("flatten-call-graph"), make_pass("change-op-data-type"), make_pass("layout-assignment"), make_pass("algsimp"),
-        make_pass("reshape-decomposer"), make_pass("dce"), make_pass("cse", is_layout_sensitive=True)))
-    fusion = PassPipeline("fusion", (
-        make_pass("fusion"), make_pass("fusion-wrapper"), make_pass("multi-output-fusion"),
-        make_pass("cse", is_layout_sensitive=True), make_pass("dce"),
-        # Needs the trip counts that simplification annotated; two steps at a time need no copy of the state between them.
-        make_pass("double-buffer-loop-unrolling")))
+    lowering = PassPipeline(
+        "lowering",
+        (
+            make_pass("flatten-call-graph"),
+            make_pass("change-op-data-type"),
+            make_pass("layout-assignment"),
+            make_pass("algsimp", is_layout_sensitive=True),
+            make_pass("reshape-decomposer"),
+            make_pass("dce"),
+            make_pass("cse", is_layout_sensitive=True),
+        ),
+    )
+    fusion = PassPipeline(
+        "fusion",
+        (
+            make_pass("fusion"),
+            make_pass("fusion-wrapper"),
+            make_pass("multi-output-fusion"),
+            make_pass("cse", is_layout_sensitive=True),
+            make_pass("dce"),
+            # Needs the trip counts that simplification annotated; two steps at a time need no copy of the state between them.
+            make_pass("double-buffer-loop-unrolling"),
+        ),
+    )
     # Copies come after fusion: a copy inserted earlier would be fused away and the aliasing it guards with it.
     finishing = PassPipeline("finishing", (make_pass("copy-insertion"), make_pass("dce"), make_pass("memory-scheduler")))
     return PassPipeline("cpu", (default_simplification_pipeline(), lowering, fusion, finishing))
@@ -46,8 +62,17 @@ def cpu_pipeline() -> PassPipeline:
 
 def _required_pipeline() -> PassPipeline:
     """What code generation needs when the user asks for no passes: calls inlined nowhere, copies and an order."""
-    return PassPipeline("required", (make_pass("flatten-call-graph"), make_pass("layout-assignment"), make_pass("reshape-decomposer"),
-                                     make_pass("copy-insertion"), make_pass("dce"), make_pass("memory-scheduler")))
+    return PassPipeline(
+        "required",
+        (
+            make_pass("flatten-call-graph"),
+            make_pass("layout-assignment"),
+            make_pass("reshape-decomposer"),
+            make_pass("copy-insertion"),
+            make_pass("dce"),
+            make_pass("memory-scheduler"),
+        ),
+    )
 
 
 class CpuCompiler:
@@ -97,8 +122,9 @@ class CpuCompiler:
         seconds["llvm-ir"] = time.perf_counter() - started
         started = time.perf_counter()
         text = program.text
-        compiled = optimize_and_emit(text, cache=default_object_cache() if options.cache else None,
-                                     parts=0 if len(program.lines) > PARALLEL_CODEGEN_LINES else 1)
+        compiled = optimize_and_emit(
+            text, cache=default_object_cache() if options.cache else None, parts=0 if len(program.lines) > PARALLEL_CODEGEN_LINES else 1
+        )
         seconds["llvm"] = time.perf_counter() - started
         started = time.perf_counter()
         executable = CpuExecutable(module, assignment, program, compiled)

@@ -29,7 +29,7 @@ def gpu_pipeline() -> PassPipeline:
             # Each call site gets a computation of its own, so that its values have one place in memory.
             make_pass("flatten-call-graph"),
             make_pass("layout-assignment"),
-            make_pass("algsimp"),
+            make_pass("algsimp", is_layout_sensitive=True),
             make_pass("reshape-decomposer"),
             make_pass("dce"),
             make_pass("cse", is_layout_sensitive=True),
