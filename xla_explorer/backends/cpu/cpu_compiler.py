@@ -17,7 +17,7 @@ from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library
 from xla_explorer.compiler.codegen.target import CodegenTarget
-from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline
+from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
@@ -30,49 +30,8 @@ PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two
 
 
 def cpu_pipeline() -> PassPipeline:
-    """Simplify; fix layouts; fuse; make copies explicit; order. The order is XLA's (cpu_compiler.cc)."""
-    lowering = PassPipeline(
-        "lowering",
-        (
-            make_pass("flatten-call-graph"),
-            make_pass("change-op-data-type"),
-            make_pass("layout-assignment"),
-            make_pass("algsimp", is_layout_sensitive=True),
-            make_pass("reshape-decomposer"),
-            make_pass("dce"),
-            make_pass("cse", is_layout_sensitive=True),
-        ),
-    )
-    fusion = PassPipeline(
-        "fusion",
-        (
-            make_pass("fusion"),
-            make_pass("fusion-wrapper"),
-            make_pass("multi-output-fusion"),
-            make_pass("cse", is_layout_sensitive=True),
-            make_pass("dce"),
-            # Needs the trip counts that simplification annotated; two steps at a time need no copy of the state between them.
-            make_pass("double-buffer-loop-unrolling"),
-        ),
-    )
-    # Copies come after fusion: a copy inserted earlier would be fused away and the aliasing it guards with it.
-    finishing = PassPipeline("finishing", (make_pass("copy-insertion"), make_pass("dce"), make_pass("memory-scheduler")))
-    return PassPipeline("cpu", (default_simplification_pipeline(), lowering, fusion, finishing))
-
-
-def _required_pipeline() -> PassPipeline:
-    """What code generation needs when the user asks for no passes: calls inlined nowhere, copies and an order."""
-    return PassPipeline(
-        "required",
-        (
-            make_pass("flatten-call-graph"),
-            make_pass("layout-assignment"),
-            make_pass("reshape-decomposer"),
-            make_pass("copy-insertion"),
-            make_pass("dce"),
-            make_pass("memory-scheduler"),
-        ),
-    )
+    """The shared pipeline; dots of 16-bit floats are computed in f32, for which there are fast kernels."""
+    return code_generation_pipeline("cpu", before_layouts=(make_pass("change-op-data-type"),))
 
 
 class CpuCompiler:
@@ -99,15 +58,7 @@ class CpuCompiler:
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module. `none` runs only what code generation cannot do without."""
-        pipeline: Any = options.passes
-        if pipeline == "default":
-            pipeline = cpu_pipeline()
-        elif pipeline in ("none", ""):
-            pipeline = _required_pipeline()
-        elif isinstance(pipeline, str):
-            from xla_explorer.compiler.pipeline.pipeline import parse_pipeline
-
-            pipeline = PassPipeline("custom", (parse_pipeline(pipeline), _required_pipeline()))
+        pipeline = requested_pipeline(options.passes, cpu_pipeline())
         return optimize(module, pipeline, options.journal, control=options.control, target=target_facts(), verify=options.verify)
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:

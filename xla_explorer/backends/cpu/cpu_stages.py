@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from xla_explorer.backends.interfaces import Stage
+from xla_explorer.backends.interfaces import Stage, hlo_stage
 from xla_explorer.backends.llvm.assembly import assembly_with_lines
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, emit_assembly, optimized_ir
-from xla_explorer.backends.llvm.stages import hlo_stage, strip_debug
+from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
 from xla_explorer.compiler.codegen.host_program import HostProgram

@@ -11,10 +11,9 @@ from xla_explorer.backends.gpu.gpu_program import kernel_is_emitted_for_gpu, wri
 from xla_explorer.backends.gpu.gpu_stages import gpu_stages
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.compiler.buffers import assign_buffers
-from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline
+from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
-from xla_explorer.compiler.pipeline.pass_interface import make_pass
-from xla_explorer.compiler.pipeline.pipeline import PassPipeline, parse_pipeline
+from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -22,45 +21,8 @@ from xla_explorer.hlo.module import HloModule
 
 
 def gpu_pipeline() -> PassPipeline:
-    """Simplify; fix layouts; fuse; make copies explicit; order. The order is XLA's (gpu_compiler.cc)."""
-    lowering = PassPipeline(
-        "lowering",
-        (
-            # Each call site gets a computation of its own, so that its values have one place in memory.
-            make_pass("flatten-call-graph"),
-            make_pass("layout-assignment"),
-            make_pass("algsimp", is_layout_sensitive=True),
-            make_pass("reshape-decomposer"),
-            make_pass("dce"),
-            make_pass("cse", is_layout_sensitive=True),
-        ),
-    )
-    fusion = PassPipeline(
-        "fusion",
-        (
-            make_pass("fusion"),
-            make_pass("fusion-wrapper"),
-            make_pass("multi-output-fusion"),
-            make_pass("cse", is_layout_sensitive=True),
-            make_pass("dce"),
-            # Needs the trip counts that simplification annotated; two steps at a time need no copy of the state between.
-            make_pass("double-buffer-loop-unrolling"),
-        ),
-    )
-    return PassPipeline("gpu", (default_simplification_pipeline(), lowering, fusion, _finishing()))
-
-
-def _finishing() -> PassPipeline:
-    # Copies come after fusion: a copy inserted earlier would be fused away and the aliasing it guards with it.
-    return PassPipeline("finishing", (make_pass("copy-insertion"), make_pass("dce"), make_pass("memory-scheduler")))
-
-
-def _required_pipeline() -> PassPipeline:
-    """What code generation needs whatever the user asks for."""
-    before = PassPipeline(
-        "required", (make_pass("flatten-call-graph"), make_pass("layout-assignment"), make_pass("reshape-decomposer"))
-    )
-    return PassPipeline("required", (before, _finishing()))
+    """The shared pipeline; a cost model of its own is to come."""
+    return code_generation_pipeline("gpu")
 
 
 class GpuCompiler:
@@ -79,13 +41,7 @@ class GpuCompiler:
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module; `none` runs only what code generation cannot do without."""
-        pipeline: Any = options.passes
-        if pipeline == "default":
-            pipeline = gpu_pipeline()
-        elif pipeline in ("none", ""):
-            pipeline = _required_pipeline()
-        elif isinstance(pipeline, str):
-            pipeline = PassPipeline("custom", (parse_pipeline(pipeline), _required_pipeline()))
+        pipeline = requested_pipeline(options.passes, gpu_pipeline())
         return optimize(
             module,
             pipeline,

@@ -6,10 +6,10 @@ import re
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
-from xla_explorer.backends.interfaces import Stage
+from xla_explorer.backends.interfaces import Stage, hlo_stage
 from xla_explorer.backends.llvm.assembly import parse_assembly
 from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions, emit_assembly, optimized_ir
-from xla_explorer.backends.llvm.stages import hlo_stage, strip_debug
+from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
 from xla_explorer.compiler.pipeline.trace import PassTrace

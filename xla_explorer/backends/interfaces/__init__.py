@@ -2,8 +2,23 @@
 
 from xla_explorer.backends.interfaces.compiler import CompileOptions, Compiler, CompileResult, Platform
 from xla_explorer.backends.interfaces.executable import Executable, KernelTiming, ProfileResult, ProgramStep
-from xla_explorer.backends.interfaces.stage import Stage
+from xla_explorer.backends.interfaces.host_transfer import LinearTransferManager
+from xla_explorer.backends.interfaces.stage import Stage, hlo_stage
 from xla_explorer.backends.interfaces.stream_executor import DeviceMemory, StreamExecutor, TransferManager
 
-__all__ = ["CompileOptions", "CompileResult", "Compiler", "DeviceMemory", "Executable", "KernelTiming", "Platform", "ProfileResult",
-           "ProgramStep", "Stage", "StreamExecutor", "TransferManager"]
+__all__ = [
+    "CompileOptions",
+    "CompileResult",
+    "Compiler",
+    "DeviceMemory",
+    "Executable",
+    "KernelTiming",
+    "LinearTransferManager",
+    "Platform",
+    "ProfileResult",
+    "ProgramStep",
+    "Stage",
+    "StreamExecutor",
+    "TransferManager",
+    "hlo_stage",
+]

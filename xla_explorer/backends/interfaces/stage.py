@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text.printer import module_text_with_lines
+
 
 class Stage:
     """name: `hlo`, `hlo-optimized`, `schedule`, `buffers`, `llvm-ir`, `llvm-ir-optimized`, `assembly`, `ptx`, `object` ...
@@ -12,8 +15,9 @@ class Stage:
     it came from, or None.
     """
 
-    def __init__(self, name: str, produce: Callable[[], tuple[str | bytes, list[int | None]]], language: str = "text",
-                 compiler: str = "") -> None:
+    def __init__(
+        self, name: str, produce: Callable[[], tuple[str | bytes, list[int | None]]], language: str = "text", compiler: str = ""
+    ) -> None:
         self.name = name
         self.language = language
         self.compiler = compiler
@@ -57,3 +61,13 @@ class Stage:
 
     def __repr__(self) -> str:
         return f"<Stage {self.name}>"
+
+
+def hlo_stage(name: str, module: HloModule) -> Stage:
+    """A module as text with a source map."""
+
+    def produce() -> tuple[str, list[int | None]]:
+        text, lines = module_text_with_lines(module)
+        return text, [lines.get(k + 1) for k in range(text.count("\n") + 1)]
+
+    return Stage(name, produce, "hlo")

@@ -7,18 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.backends.interfaces import CompileOptions, CompileResult, DeviceMemory, KernelTiming, ProfileResult, ProgramStep, Stage
-from xla_explorer.backends.interfaces.stream_executor import StreamExecutor
+from xla_explorer.backends.interfaces import (
+    CompileOptions,
+    CompileResult,
+    DeviceMemory,
+    KernelTiming,
+    LinearTransferManager,
+    ProfileResult,
+    ProgramStep,
+    hlo_stage,
+)
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.literal import Literal, literal_from_array
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
-from xla_explorer.hlo.text.printer import module_text_with_lines
 
 Array = np.ndarray[Any, Any]
 
@@ -37,9 +43,9 @@ class InterpreterPlatform:
         """Host memory."""
         return HostMemoryExecutor()
 
-    def transfer_manager(self) -> HostTransferManager:
+    def transfer_manager(self) -> LinearTransferManager:
         """Literals as numpy arrays."""
-        return HostTransferManager()
+        return LinearTransferManager()
 
     def availability(self) -> Reason | None:
         """Always there."""
@@ -66,19 +72,9 @@ class InterpreterCompiler:
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Wrap the module."""
-        stages = {}
-        for name, module in (("hlo", HloModule.from_snapshot(trace.initial) if trace.initial else None), ("hlo-optimized", trace.module)):
-            if module is not None:
-                stages[name] = Stage(name, _text_of(module), "hlo")
+        stages = {"hlo": hlo_stage("hlo", HloModule.from_snapshot(trace.initial))} if trace.initial is not None else {}
+        stages["hlo-optimized"] = hlo_stage("hlo-optimized", trace.module)
         return CompileResult(trace, InterpreterExecutable(trace.module), stages, None, {"hlo-passes": trace.seconds})
-
-
-def _text_of(module: HloModule) -> Any:
-    def produce() -> tuple[str, list[int | None]]:
-        text, lines = module_text_with_lines(module)
-        return text, [lines.get(k + 1) for k in range(text.count("\n") + 1)]
-
-    return produce
 
 
 class InterpreterExecutable:
@@ -160,27 +156,3 @@ class HostMemoryExecutor:
 
     def synchronize(self, stream: Any = None) -> None:
         """Nothing to wait for."""
-
-
-class HostTransferManager:
-    """Literals to bytes in logical order and back."""
-
-    def transfer_literal_to_device(self, executor: StreamExecutor, literal: Literal) -> list[DeviceMemory]:
-        """One buffer per array leaf."""
-        if literal.parts:
-            return [memory for part in literal.parts for memory in self.transfer_literal_to_device(executor, part)]
-        data = literal.array.tobytes()
-        memory = executor.allocate(len(data))
-        executor.copy_to_device(memory, data)
-        return [memory]
-
-    def transfer_literal_from_device(self, executor: StreamExecutor, buffers: list[DeviceMemory], shape: Shape) -> Literal:
-        """The literal of the shape."""
-        rest = iter(buffers)
-
-        def read(part: Shape) -> Any:
-            if part.is_tuple:
-                return tuple([read(inner) for inner in part.tuple_shapes])
-            return np.frombuffer(executor.copy_from_device(next(rest), part.byte_size), part.element_type.dtype).reshape(part.dimensions)
-
-        return literal_from_array(read(shape), shape)

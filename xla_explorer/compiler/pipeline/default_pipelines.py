@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.pipeline.pass_interface import make_pass
+from xla_explorer.compiler.pipeline.optimize import PipelineLike, as_pipeline
+from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 
 
@@ -51,3 +52,60 @@ def default_simplification_pipeline() -> PassPipeline:
             make_pass("while-loop-trip-count-annotator"),
         ),
     )
+
+
+def code_generation_pipeline(name: str, *, before_layouts: tuple[HloPass, ...] = ()) -> PassPipeline:
+    """The whole default pipeline of a backend that generates code from fusions: simplify; fix layouts; fuse; make copies
+    explicit; order (cpu_compiler.cc, gpu_compiler.cc). before_layouts: what the backend replaces before layouts are fixed."""
+    lowering = PassPipeline(
+        "lowering",
+        (
+            # Each call site gets a computation of its own, so that its values have one place in memory.
+            make_pass("flatten-call-graph"),
+            *before_layouts,
+            make_pass("layout-assignment"),
+            # From here on layouts are part of a value: two bitcasts that differ in nothing else are not the same.
+            make_pass("algsimp", is_layout_sensitive=True),
+            make_pass("reshape-decomposer"),
+            make_pass("dce"),
+            make_pass("cse", is_layout_sensitive=True),
+        ),
+    )
+    fusion = PassPipeline(
+        "fusion",
+        (
+            make_pass("fusion"),
+            make_pass("fusion-wrapper"),
+            make_pass("multi-output-fusion"),
+            make_pass("cse", is_layout_sensitive=True),
+            make_pass("dce"),
+            # Needs the trip counts that simplification annotated; two steps at a time need no copy of the state between.
+            make_pass("double-buffer-loop-unrolling"),
+        ),
+    )
+    return PassPipeline(name, (default_simplification_pipeline(), lowering, fusion, _finishing()))
+
+
+def required_pipeline() -> PassPipeline:
+    """What code generation cannot do without, whatever passes the user asks for."""
+    lowering = PassPipeline(
+        "lowering", (make_pass("flatten-call-graph"), make_pass("layout-assignment"), make_pass("reshape-decomposer"))
+    )
+    return PassPipeline("required", (lowering, _finishing()))
+
+
+def _finishing() -> PassPipeline:
+    # Copies come after fusion: a copy inserted earlier would be fused away and the aliasing it guards with it.
+    return PassPipeline("finishing", (make_pass("copy-insertion"), make_pass("dce"), make_pass("memory-scheduler")))
+
+
+def requested_pipeline(passes: PipelineLike, default: PassPipeline) -> PassPipeline:
+    """The pipeline that a user's `passes=` stands for: `default`, `none`, a pipeline, or text (then what is required follows)."""
+    if isinstance(passes, str):
+        if passes == "default":
+            return default
+        if passes in ("none", ""):
+            return required_pipeline()
+    elif isinstance(passes, PassPipeline):
+        return passes
+    return PassPipeline("custom", (as_pipeline(passes), required_pipeline()))
