@@ -34,6 +34,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "diff": ("xla_explorer.explorer.comparison", "diff"),
     "doctor": ("xla_explorer.explorer.doctor", "doctor"),
     "evaluate": ("xla_explorer.hlo.evaluator", "evaluate"),
+    "evaluate_replicated": ("xla_explorer.hlo.evaluator", "evaluate_replicated"),
     "example": ("xla_explorer.explorer.examples", "example"),
     "explore": ("xla_explorer.explorer.exploring", "explore"),
     "from_jax": ("xla_explorer.explorer.not_yet", "from_jax"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
@@ -39,16 +40,31 @@ def register_pass(*names: str) -> Callable[[_Pass], _Pass]:
     return declare
 
 
+PLUGIN_GROUP = "xla_explorer.passes"
+
+
 def registered_passes() -> dict[str, type[Any]]:
-    """Every known pass by name (including those of plug-in packages, entry-point group `xla_explorer.passes`)."""
+    """Every known pass by name: the built-in ones, and those of installed plug-ins (entry points of `xla_explorer.passes`)."""
     import xla_explorer.compiler.transforms  # noqa: F401  # declares the built-in passes
 
+    _load_plugins()
     return dict(_REGISTRY)
+
+
+@functools.cache
+def _load_plugins() -> None:
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=PLUGIN_GROUP):
+        point.load()  # importing the module declares its passes
 
 
 def make_pass(name: str, **options: Any) -> HloPass:
     """A pass by name with options. LookupError with near names when there is none; ValueError for an unknown option."""
-    passes = registered_passes()
+    import xla_explorer.compiler.transforms  # noqa: F401  # declares the built-in passes
+
+    # Reading the metadata of all installed packages takes longer than a small compilation: only for a name not built in.
+    passes = _REGISTRY if name in _REGISTRY else registered_passes()
     if name not in passes:
         import difflib
 

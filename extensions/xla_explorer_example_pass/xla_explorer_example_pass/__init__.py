@@ -1,0 +1,1 @@
+"""An example plug-in of xla_explorer. Importing a module of it declares its passes."""
