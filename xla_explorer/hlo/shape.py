@@ -13,6 +13,7 @@ from typing import Any
 from xla_explorer.hlo.layout import Layout, default_layout, layout
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 
+_MOST_BYTES = (1 << 63) - 1
 UNBOUNDED = -1  # the size of a `?` dimension
 
 
@@ -119,6 +120,8 @@ def _make_array(element_type: PrimitiveType, dimensions: tuple[int, ...], order:
     found = _BY_TEXT.get(text)
     if found is not None:
         return found
+    if math.prod([max(size, 1) for size in dimensions]) * max(element_type.bytes, 1) > _MOST_BYTES:
+        raise ShapeError(f"{bare[:80]} has more bytes than 64 bits can count")
     shape = Shape()
     shape.text, shape.text_without_layout = text, bare
     shape.element_type, shape.dimensions, shape.dynamic, shape.layout = element_type, dimensions, dynamic, order

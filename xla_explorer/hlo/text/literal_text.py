@@ -7,6 +7,7 @@ Source: hlo_parser.cc ParseLiteral, literal.cc PrintWithoutShapeOneline, util.cc
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import numpy as np
 
@@ -26,6 +27,8 @@ _COMPLEX = re.compile(r"\(\s*([^(),\s]+)\s*,\s*([^()\s]*(?:\(0x[0-9a-fA-F]+\))?)
 def _skeleton(dimensions: tuple[int, ...]) -> str:
     """The punctuation that an array of these dimensions has."""
     text = ""
+    if 0 in dimensions:  # what an empty dimension would hold is not written
+        dimensions = dimensions[: dimensions.index(0) + 1]
     for level, size in enumerate(reversed(dimensions)):
         text = "{" + ("," * (size - 1) if level == 0 else ",".join([text] * size)) + "}"
     return text
@@ -33,6 +36,8 @@ def _skeleton(dimensions: tuple[int, ...]) -> str:
 
 def _skeleton_length(dimensions: tuple[int, ...]) -> int:
     length = 0
+    if 0 in dimensions:
+        dimensions = dimensions[: dimensions.index(0) + 1]
     for level, size in enumerate(reversed(dimensions)):
         length = 2 + max(size - 1, 0) + (length * size if level else 0)
     return length
@@ -73,7 +78,7 @@ def _with_commas(text: str) -> str:
     """The literal with exactly one comma between neighbours: XLA's parser skips commas wherever they stand or lack."""
     tokens: list[str] = re.findall(r"[{}]|[^{},\s]+", text)
     parts = [tokens[0]] if tokens else []
-    for before, token in zip(tokens, tokens[1:], strict=False):
+    for before, token in pairwise(tokens):
         if token != "}" and before != "{":
             parts.append(",")
         parts.append(token)
@@ -245,7 +250,9 @@ def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
             return Literal(shape, text="{...}")
         if shape.is_array and shape.rank > _MOST_DIMENSIONS:
             raise TextProblem(
-                f"a literal has at most {_MOST_DIMENSIONS} dimensions, this one has {shape.rank}", base, "reshape a literal of fewer dimensions"
+                f"a literal has at most {_MOST_DIMENSIONS} dimensions, this one has {shape.rank}",
+                base,
+                "reshape a literal of fewer dimensions",
             )
         if shape.is_array and _is_first_element_only(shape, COMMENT.sub("", text)):
             return _first_element_only(shape, text, base)

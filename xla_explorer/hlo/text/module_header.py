@@ -30,8 +30,8 @@ HEADER_ATTRIBUTES = (
 )
 _MODULE = re.compile(r"HloModule\b")
 _TABLES = re.compile(r"(?:FileNames|FunctionNames|FileLocations|StackFrames)\b[ \t]*\n(?:[ \t]*\d+[ \t][^\n]*\n|[ \t]*\n)*+")
-_ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d+)\s*(?:,\s*\{([\d,\s]*)\}\s*)?(?:,\s*([a-z\-]+)\s*)?\)")
-_DONOR = re.compile(r"\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}\s*\)")
+_ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d{1,9})\s*(?:,\s*\{([\d,\s]*)\}\s*)?(?:,\s*([a-z\-]+)\s*)?\)")
+_DONOR = re.compile(r"\(\s*(\d{1,9})\s*,\s*\{([\d,\s]*)\}\s*\)")
 
 
 class InputOutputAlias(NamedTuple):
@@ -54,7 +54,10 @@ class ModuleHeader(NamedTuple):
 
 
 def _index(text: str) -> tuple[int, ...]:
-    return tuple([int(piece) for piece in text.split(",") if piece.strip()])
+    pieces = [piece.strip() for piece in text.split(",") if piece.strip()]
+    if not all(piece.isdecimal() and len(piece) < 10 for piece in pieces):
+        raise TextProblem(f"expects tuple indices, sees {text}", 0, "write indices such as {0,1}")
+    return tuple(map(int, pieces))
 
 
 def _entries(text: str, pattern: re.Pattern[str], what: str) -> list[re.Match[str]]:

@@ -122,6 +122,8 @@ class _Parser:
                     metadata = None
                     if tail is not None and ", metadata=" in tail:
                         tail, _, rest = tail.partition(", metadata=")
+                        if tail and (tail.count("{") != tail.count("}") or tail.count('"') & 1):
+                            raise _Unusual  # it stands inside another attribute
                         if rest.endswith("}") and rest.count("}") == 1 and rest.count("{") == 1:
                             metadata = rest
                         else:

@@ -56,7 +56,8 @@ class PrintOptions:
 PrintOptions.default = PrintOptions()
 # To the letter what XLA's `to_string()` shows people: arrays of more than ten elements are elided.
 PrintOptions.elided = PrintOptions(large_constants=False)
-PrintOptions.short_parsable = PrintOptions(metadata=False, backend_config=False, percent=False, program_shape=False, index_comments=False)
+# XLA's `short_parsable`, save that control predecessors, which it drops, are kept: the text means the same module.
+PrintOptions.short_parsable = PrintOptions(metadata=False, percent=False, program_shape=False, index_comments=False)
 # Equal for modules that differ in names, metadata and placement hints only.
 PrintOptions.canonical = PrintOptions(
     metadata=False, backend_config=False, percent=False, program_shape=False, canonical_names=True, index_comments=False

@@ -182,8 +182,9 @@ def reasons_against(i: HloInstruction, options: VerifierOptions = DEFAULT_OPTION
             continue
         reason = check(i)
         if options.allow_mixed_precision:
-            if reason is not None and check is stated_shape and (wanted := inferred_shape(i)) is not None and agrees_up_to_precision(i, wanted):
-                reason = None
+            if reason is not None and check is stated_shape:
+                wanted = inferred_shape(i)
+                reason = None if wanted is not None and agrees_up_to_precision(i, wanted) else reason
         elif reason is None and check is operands_fit:
             reason = mixed_precision(i)
         if reason is not None:

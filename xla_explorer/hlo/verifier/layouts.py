@@ -14,8 +14,8 @@ _HOST = 5  # the memory space of the host, S(5)
 # Operations that may have a result in host memory while no operand is there.
 _MAY_ENTER_HOST = frozenset(
     {
-        "parameter", "copy", "copy-start", "copy-done", "dynamic-update-slice", "dynamic-slice", "custom-call", "async-start", "async-update",
-        "async-done", "while", "conditional", "call", "fusion", "tuple", "get-tuple-element", "optimization-barrier", "infeed", "recv",
+        "parameter", "copy", "copy-start", "copy-done", "dynamic-update-slice", "dynamic-slice", "custom-call", "async-start",
+        "async-update", "async-done", "while", "conditional", "call", "fusion", "tuple", "get-tuple-element", "optimization-barrier", "infeed", "recv",
         "recv-done",
     }
 )  # fmt: skip

@@ -87,7 +87,7 @@ def _may_share(a: HloInstruction, b: HloInstruction) -> bool:
 def sharding_problem(text: str, rank: int | None) -> str | None:
     """What is wrong with the sharding of an array of this rank (None: a tuple), None when nothing is."""
     negative = _DEVICE.search(text)
-    if negative is not None and "devices=" in text or "device=-" in text:
+    if (negative is not None and "devices=" in text) or "device=-" in text:
         return f"device {negative.group(1) if negative else ''} is negative in sharding={text}"
     tiles = _TILES.match(text)
     if tiles is None or rank is None:

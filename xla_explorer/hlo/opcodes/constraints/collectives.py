@@ -130,6 +130,8 @@ def source_target_pairs(i: HloInstruction) -> Reason | None:
     if len(i.operands) == 4:  # in place: a pair for each of the slices
         return None
     pairs = i.attribute("source_target_pairs")
+    if any(len(pair) != 2 for pair in pairs):
+        return refuse("pair-malformed", f"each of source_target_pairs {[list(p) for p in pairs]} must be a source and a target")
     for name, members in (("source", [p[0] for p in pairs]), ("target", [p[-1] for p in pairs])):
         if len(set(members)) != len(members):
             return refuse("pair-repeated", f"a {name} stands twice in source_target_pairs {[list(p) for p in pairs]}")

@@ -1,0 +1,18 @@
+"""The status page of the opcodes says what stands."""
+
+from __future__ import annotations
+
+import opcode_status
+
+from xla_explorer.hlo.opcodes import OPCODES
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert opcode_status.PAGE.read_text() == opcode_status.page(), "run: python tests/architecture/opcode_status.py"
+
+
+def test_the_page_has_every_opcode_and_no_hole() -> None:
+    page = opcode_status.page()
+    assert all(f"| `{name}` |" in page for name in OPCODES)
+    assert "**hole**" not in page
+    assert "Undeclared holes: 0." in page
