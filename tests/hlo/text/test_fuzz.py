@@ -27,6 +27,11 @@ FOUND = [
     ("two numbers for an index", "HloModule m, buffer_donor={ (0, {}), (0, {1  1}) }\nENTRY e { ROOT p = f32[] parameter(0) }"),
     ("metadata inside another attribute", "e { p = f32[] parameter(0)\n  r = f32[] negate(p), sharding={[], metadata={}}\n}\n"),
     ("64 bits of bytes", 'e { h = f32[8,9223372036854775807]{1,0} custom-call(), custom_call_target="t" }'),
+    ("lists of sizes for a gather",
+     "e { p = f32[2,9] parameter(0)\n i = s32[3] parameter(1)\n ROOT g = f32[3,9] gather(p, i), offset_dims={1}, collapsed_slice_dims={0}, "
+     "start_index_map={0}, index_vector_dim=1, slice_sizes={{1},{9}} }"),
+    ("text behind metadata", "e { p = f32[] parameter(0)\n  r = f32[] negate(p), frontend_attributes={}, metadata={}f32\n}\n"),
+    ("a parenthesis behind metadata", "e { p = f32[] parameter(0), metadata={}() }"),
     ("an integer of 5000 digits", f"HloModule m, buffer_donor={{ ({'1' * 5000}, {{}}) }}\nENTRY e {{ ROOT p = f32[] parameter(0) }}"),
 ]
 

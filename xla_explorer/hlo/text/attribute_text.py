@@ -196,6 +196,8 @@ def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindCo
             many = name in ("branch_computations", "called_computations") or (spec.name == "custom-call" and "," in value)
             roles[name] = find.many(value, item.value_at) if many else [find.one(value, item.value_at)]
         elif name == "metadata":
+            if not value.startswith("{") or balanced_end(value, 0, one_bracket=True) != len(value):
+                raise TextProblem("expects metadata in braces", item.value_at, 'write metadata={op_name="..."}', min(len(value), 60))
             metadata = value
         elif name == "control-predecessors":
             for m in NAME.finditer(without_comments(value)):

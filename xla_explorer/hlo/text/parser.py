@@ -131,7 +131,10 @@ class _Parser:
                             if found is None:
                                 raise _Unusual
                             metadata = found.group()
-                            tail += rest[found.end() :]
+                            rest = rest[found.end() :]
+                            if rest and rest[0] != ",":
+                                raise _Unusual
+                            tail += rest
                         if not tail:
                             tail = None
                     decoded = known.get(tail)

@@ -62,6 +62,8 @@ def gather(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> 
     if len(sizes) != operand.rank:
         raise ShapeError(f"slice_sizes gives {len(sizes)} sizes for the {operand.rank} dimensions of {bare(operand)}")
     for d, (size, whole) in enumerate(zip(sizes, operand.dimensions, strict=True)):
+        if not isinstance(size, int):
+            raise ShapeError("slice_sizes must be one list of sizes")
         if not 0 <= size <= (whole if whole >= 0 else size):
             raise ShapeError(f"slice size {size} of dimension {d} does not fit into {bare(operand)}")
         if (d in collapsed or d in batching) and size > 1:
