@@ -78,7 +78,7 @@ def reduce_window(operands: tuple[Shape, ...], attributes: Attributes, called: C
     """One element for each position of the window; a tuple when there are several inputs."""
     inputs, initials = _inputs_and_initials(operands)
     sizes = _window_positions(inputs[0], attributes)
-    return _one_or_tuple([array_shape(t, sizes) for t in _result_types(initials, called)])
+    return _one_or_tuple([array_shape(initial.element_type, sizes) for initial in initials])
 
 
 def select_and_scatter(operands: tuple[Shape, ...], attributes: Attributes, called: Called) -> Shape:
