@@ -17,10 +17,10 @@ for folder in (ROOT, HERE):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 
-from test_opcode_facets import HOLES, MAY_BE_EMITTED, _declared, _have
+from test_opcode_facets import HOLES, MAY_BE_EMITTED, _declared, _have  # noqa: E402
 
-from xla_explorer.hlo.opcodes import OPCODES, OpcodeSpec
-from xla_explorer.hlo.verifier import constraints_of
+from xla_explorer.hlo.opcodes import OPCODES, OpcodeSpec  # noqa: E402
+from xla_explorer.hlo.verifier import constraints_of  # noqa: E402
 
 PAGE = ROOT / "notebooks" / "opcode_status.md"
 CASES = HERE / "opcode_cases.json"

@@ -28,9 +28,9 @@ ROOT = Path(__file__).resolve().parents[3]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from xla_explorer.hlo.analysis.module_equality import modules_equal
-from xla_explorer.hlo.text import HloParseError, parse_hlo
-from xla_explorer.hlo.verifier import HloVerifyError, verify
+from xla_explorer.hlo.analysis.module_equality import modules_equal  # noqa: E402
+from xla_explorer.hlo.text import HloParseError, parse_hlo  # noqa: E402
+from xla_explorer.hlo.verifier import HloVerifyError, verify  # noqa: E402
 
 CORPUS = ROOT.parent / "shared" / "xla_corpus" / "dev" / "modules.jsonl.gz"
 SECONDS_PER_TEXT = 5
