@@ -15,8 +15,8 @@ _HOST = 5  # the memory space of the host, S(5)
 _MAY_ENTER_HOST = frozenset(
     {
         "parameter", "copy", "copy-start", "copy-done", "dynamic-update-slice", "dynamic-slice", "custom-call", "async-start",
-        "parameter", "copy", "copy-start", "copy-done", "dynamic-update-slice", "dynamic-slice", "custom-call", "async-start",
-        "async-update", "async-done", "while", "conditional", "call", "fusion", "tuple", "get-tuple-element", "opt-barrier",
+        "async-update", "async-done", "while", "conditional", "call", "fusion", "tuple", "get-tuple-element", "opt-barrier", "infeed",
+        "recv",
         "recv-done",
     }
 )  # fmt: skip
