@@ -32,7 +32,7 @@ _KINDS: dict[Family, NodeKind] = {
 _REDUCERS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "product", "and": "all", "or": "any"}
 _ENTERED = frozenset({"fusion", "while", "conditional", "call"})
 _ROLES = {"while": ("condition", "body"), "call": ("called",)}
-_OPTIONS = PrintOptions.short_parsable
+_OPTIONS = PrintOptions.short_parsable.but(backend_config=False)
 
 RefusedEdges = Mapping[tuple[int, int], str]
 
