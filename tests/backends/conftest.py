@@ -35,7 +35,7 @@ exit:
 !11 = !DILocation(line: 3, column: 1, scope: !4)
 !12 = !DILocation(line: 4, column: 1, scope: !4)
 !13 = !DILocation(line: 5, column: 1, scope: !4)
-"""  # noqa: E501
+"""
 
 
 @pytest.fixture(scope="session")

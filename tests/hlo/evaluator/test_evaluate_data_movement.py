@@ -1,6 +1,6 @@
 """Data movement, bitcasts, gather and scatter."""
 
-# ruff: noqa: E501  (HLO instructions stand on one line)
+
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Control flow, calls, tokens, random numbers, linear algebra, collectives; and the evaluator's own promises."""
 
-# ruff: noqa: E501  (HLO instructions stand on one line)
+
 
 from __future__ import annotations
 

@@ -286,11 +286,13 @@ def seed_texts(limit_characters: int = 12_000) -> list[str]:
     return texts
 
 
-def fuzz(seconds: float, seed: int, texts: list[str], most: int = 1000) -> tuple[Counter[str], list[Found]]:
-    """Mutate and examine for `seconds`; (how many were refused, unverified, accepted; findings, one of each kind)."""
+def fuzz(
+    seconds: float, seed: int, texts: list[str], most: int = 1000, count: int | None = None
+) -> tuple[Counter[str], list[Found]]:
+    """Mutate and examine for `seconds`, or `count` texts, which is the same on every machine; (how many were refused, unverified, accepted; findings, one of each kind)."""
     generator, outcomes, kinds = random.Random(seed), Counter[str](), {}
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and len(kinds) < most:
+    while time.monotonic() < deadline and len(kinds) < most and (count is None or sum(outcomes.values()) < count):
         text = mutate(generator.choice(texts), generator, texts)
         outcome, found = examine(text)
         outcomes[outcome] += 1
@@ -303,12 +305,13 @@ def main(arguments: list[str] | None = None) -> int:
     """The command; exit code 1 when something was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--texts", type=int, help="stop after so many texts")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--found", type=Path, help="a folder for what was found")
     parser.add_argument("--no-corpus", action="store_true", help="mutate only the seeds of this file")
     options = parser.parse_args(arguments)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    outcomes, found = fuzz(options.seconds, options.seed, list(SEEDS) if options.no_corpus else seed_texts())
+    outcomes, found = fuzz(options.seconds, options.seed, list(SEEDS) if options.no_corpus else seed_texts(), count=options.texts)
     for number, one in enumerate(found):
         print(f"--- {one.kind}\n{one.text!r}\n{one.detail}")
         if options.found:

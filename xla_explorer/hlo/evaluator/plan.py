@@ -101,7 +101,7 @@ def has_side_effect(i: HloInstruction, known: dict[HloComputation, bool] | None 
     known = {} if known is None else known
     for computation in i.called:
         if computation not in known:
-            known[computation] = any([has_side_effect(inner, known) for inner in computation.instructions.values()])
+            known[computation] = any(has_side_effect(inner, known) for inner in computation.instructions.values())
         if known[computation]:
             return True
     return False
