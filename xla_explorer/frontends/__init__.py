@@ -1,0 +1,1 @@
+"""Other worlds to HloModule: jax, stablehlo, folders of XLA dumps. Nothing here yet."""

@@ -32,7 +32,9 @@ class NegateToSubtract:
         """An option as a check."""
         if i.shape.element_count <= self.max_elements:
             return None
-        return refuse("too-large", f"%{i.name} has {i.shape.element_count} elements, the limit is {self.max_elements}", limit=self.max_elements)
+        return refuse(
+            "too-large", f"%{i.name} has {i.shape.element_count} elements, the limit is {self.max_elements}", limit=self.max_elements
+        )
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Every negate of the module."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from kernel_runner import check_kernels
 
 import xla_explorer as xe
 
@@ -29,3 +30,15 @@ def test_gathered_rows_are_clamped(indices: np.ndarray, dtype: str) -> None:
     x = np.random.default_rng(1).integers(0, 2 if dtype == "pred" else 100, (100, 256)).astype(getattr(xe, dtype).dtype)
     got = xe.compile(text, cache=False)(x, indices.astype(np.int32))
     np.testing.assert_array_equal(got, x[np.clip(indices[:, 0], 0, 99)])
+
+
+@pytest.mark.parametrize("layout", ["0,1,2", "1,2,0", "2,0,1", "2,1,0"])
+@pytest.mark.parametrize("dimension", [0, 1, 3])
+def test_a_reduction_stores_in_the_layout_of_its_result(layout: str, dimension: int) -> None:
+    """Kept dimensions are neighbours in the operand, but not in this result: they must not become one loop."""
+    sizes = [5, 3, 4, 9]
+    kept = ",".join([str(n) for d, n in enumerate(sizes) if d != dimension])
+    text = (f"HloModule r\n{ADD}ENTRY e {{\n x = f32[5,3,4,9] parameter(0)\n z = f32[] constant(0)\n"
+            f" ROOT r = f32[{kept}]{{{layout}}} reduce(x, z), dimensions={{{dimension}}}, to_apply=add }}")
+    x = np.random.default_rng(2).standard_normal(sizes).astype(np.float32)
+    check_kernels(text, x, relative=1e-4, absolute=1e-5)

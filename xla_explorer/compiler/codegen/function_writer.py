@@ -6,7 +6,7 @@ text is what people look at anyway.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 Index = "str | int"  # an i64 SSA name, or a constant that Python folds
@@ -149,7 +149,7 @@ class FunctionWriter:
             return 0
         return a % b if isinstance(a, int) else self.value(f"urem i64 {a}, {b}")
 
-    def linear(self, index: tuple[str | int, ...], strides: tuple[int, ...]) -> str | int:
+    def linear(self, index: Sequence[str | int], strides: Sequence[int]) -> str | int:
         """The element offset of a multi-dimensional index."""
         total: str | int = 0
         for position, stride in zip(index, strides, strict=True):

@@ -31,15 +31,6 @@ from xla_explorer.hlo.module import HloModule
 LONG_PROGRAM = 150  # steps from which the entry function itself is not optimised (its kernels are)
 
 
-class SliceLike(Protocol):
-    """Where one array lives. allocation kinds: `parameter`, `output`, `constant`, `arena`."""
-
-    @property
-    def offset(self) -> int: ...
-    @property
-    def size(self) -> int: ...
-
-
 class Place(NamedTuple):
     """A slice as (table slot, byte offset, bytes)."""
 
@@ -132,7 +123,6 @@ class HostProgramWriter:
         layout: HostTable,
         *,
         probes: bool = False,
-        decide_library: Callable[[str, HloInstruction], Reason | None] | None = None,
         name: str = "xe_entry",
     ) -> None:
         self.module = module
@@ -141,7 +131,6 @@ class HostProgramWriter:
         self.table = layout
         self.probes = probes
         self.name = name
-        self.decide_library = decide_library or self._library_reason
         self.w = FunctionWriter()
         self.rows: list[ProgramRow] = []
         self.steps: list[EvaluatorStep] = []
@@ -265,7 +254,7 @@ class HostProgramWriter:
         name = i.opcode.name
         library: Reason | None = None
         if name in ("dot", "convolution"):
-            library = self.decide_library(name, i)
+            library = self._library_reason(name, i)
             if library is None:
                 self.kernel(i, "library", write_library_dot if name == "dot" else write_library_convolution, None)
                 return

@@ -15,7 +15,7 @@ from xla_explorer.compiler.codegen.kernels.dot_geometry import MatrixOperand, do
 from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, library_cycles, plan_dot
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_convolution import ConvolutionPlan, plan_convolution
-from xla_explorer.compiler.codegen.kernels.window import _Guard, base_position
+from xla_explorer.compiler.codegen.kernels.window import Guard, base_position
 from xla_explorer.compiler.codegen.llvm_types import float_constant
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
@@ -218,7 +218,7 @@ def write_library_convolution(i: HloInstruction, target: CodegenTarget, slots: t
                 base_position(w, r, x, k, in_dims[d], conditions)
                 for r, x, k, d in zip(rules[:-1], where, window, labels.input_spatial[:-1], strict=True)
             ]
-            loops.enter_context(_Guard(w, conditions))
+            loops.enter_context(Guard(w, conditions))
             source: str | int = w.mul(batch, lhs.shape.strides[labels.input_batch])
             for d, x in zip(labels.input_spatial[:-1], base, strict=True):
                 source = w.add(source, w.mul(x, lhs.shape.strides[d]))

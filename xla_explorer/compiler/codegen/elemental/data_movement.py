@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 
-from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value, emits_indexed
@@ -290,5 +289,3 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
         store(combined)
     return load()
 
-
-__all__ = ["clamp_to", "clamped_start", "dynamic_starts", "index_value", "reshape_index", "select_value"]

@@ -102,13 +102,12 @@ class CollapsedEmitter(ElementalEmitter):
         self.maps = maps
         group_of = {d: number for number, group in enumerate(groups) for d in group}
         last = {number: group[-1] for number, group in enumerate(groups)}
-        # per instruction: (group, stride) of the last dimension of each group it runs along
-        self._strides: dict[HloInstruction, list[tuple[int, int]]] = {}
+        # per array: the groups it runs along, and the stride of the last dimension of each
+        self._strides: dict[HloInstruction, tuple[list[int], list[int]]] = {}
         for i, mapping in maps.items():
             if i in arrays:
-                self._strides[i] = [
-                    (group_of[d], stride) for d, stride in zip(mapping, arrays[i].shape.strides, strict=True) if last[group_of[d]] == d
-                ]
+                ends = [k for k, d in enumerate(mapping) if last[group_of[d]] == d]
+                self._strides[i] = [group_of[mapping[k]] for k in ends], [arrays[i].shape.strides[k] for k in ends]
         self._group_of = group_of
         self._used = {i: {group_of[d] for d in mapping} for i, mapping in maps.items()}
 
@@ -130,9 +129,8 @@ class CollapsedEmitter(ElementalEmitter):
     def _compute(self, i: HloInstruction, index: IndexTuple) -> Value:
         w, name = self.writer, i.opcode.name
         if i in self.arrays:
-            offset: str | int = 0
-            for group, stride in self._strides[i]:
-                offset = w.add(offset, w.mul(index[group], stride))
+            groups, strides = self._strides[i]
+            offset = w.linear([index[group] for group in groups], strides)
             return self.arrays[i].load_linear(w, offset)
         if name == "broadcast":
             return self.element(i.operands[0], index)

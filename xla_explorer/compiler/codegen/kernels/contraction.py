@@ -11,10 +11,10 @@ from contextlib import ExitStack
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.dot_geometry import dot_free_dimensions
 from xla_explorer.compiler.codegen.kernels.dot_plan import plan_dot, write_planned_dot
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
-from xla_explorer.compiler.codegen.kernels.reduction import ROW_TILE, _Slots
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -80,7 +80,7 @@ def write_dot_kernel(context: KernelContext) -> None:
               and output.shape.layout.is_default)
     if not by_row:
         with context.iterate(extents) as index, emitter.scope():
-            slots = _Slots(context, [wide])
+            slots = Accumulators(context, [wide])
             slots.store([zero])
             if 0 not in depths:
                 with ExitStack() as loops:
@@ -91,7 +91,7 @@ def write_dot_kernel(context: KernelContext) -> None:
         return
     width = extents[-1]
     tile = min(width, ROW_TILE)
-    slots = _Slots(context, [wide], tile)
+    slots = Accumulators(context, [wide], tile)
     with context.iterate(extents[:-1]) as outer, emitter.scope(), w.loop(width, 0, tile, stem="tile") as start, emitter.scope():
         length: str | int = tile
         if width % tile:

@@ -36,9 +36,7 @@ def write_loop_nest(context: KernelContext, rows: list[tuple[HloInstruction, Arr
         strides = [rows[0][0].shape.base.strides[group[-1]] for group in groups]
         with context.iterate(extents) as index, emitter.scope():
             values = [emitter.element(root, index) for root, _ in rows]
-            offset: str | int = 0
-            for x, stride in zip(index, strides, strict=True):
-                offset = w.add(offset, w.mul(x, stride))
+            offset = w.linear(index, strides)
             for value, (_, output) in zip(values, rows, strict=True):
                 output.store_linear(w, offset, value)
         return

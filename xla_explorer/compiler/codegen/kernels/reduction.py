@@ -10,21 +10,20 @@ from __future__ import annotations
 import itertools
 import math
 from contextlib import ExitStack
-from typing import Any
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, compute_type, widen
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
 from xla_explorer.compiler.codegen.kernels.index_reduction import finds_extreme_and_index
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
-from xla_explorer.compiler.codegen.llvm_types import float_constant, memory_type, register_type, scalar_constant
+from xla_explorer.compiler.codegen.llvm_types import float_constant, scalar_constant
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
-ROW_TILE = 1024  # accumulators kept in the first-level cache by a column reduction
 CHUNK = 4096  # elements summed before a partial sum joins the total
 LANES = 64  # accumulators side by side of an argmax
 STREAMS = 4  # sequential streams read at once where memory is the limit
@@ -42,7 +41,7 @@ def simple_combiner(computation: HloComputation) -> str | None:
     return None
 
 
-class _Reduction:
+class ReductionState:
     """One reduce instruction: operands, initial values, combiner; accumulates 16-bit floats in f32 when it can."""
 
     def __init__(self, context: KernelContext, reduce: HloInstruction, emitter: ElementalEmitter) -> None:
@@ -87,43 +86,6 @@ class _CollapsedReductionEmitter(CollapsedEmitter):
     rank: int
 
 
-class _Slots:
-    """Accumulators on the stack; LLVM turns scalar slots into registers. count > 1: a row of them."""
-
-    def __init__(self, context: KernelContext, types: list[PrimitiveType], count: int = 1) -> None:
-        self.w = context.writer
-        self.types = types
-        self.slots: list[Any] = []
-        for t in types:
-            names = [self.w.stack_slot(memory_type(t), count) for _ in range(2 if t.is_complex else 1)]
-            self.slots.append(tuple(names) if t.is_complex else names[0])
-        self.row = count > 1
-
-    def _address(self, slot: str, t: str, at: str | int) -> str:
-        return self.w.value(f"getelementptr inbounds {t}, ptr {slot}, i64 {at}") if self.row else slot
-
-    def load(self, at: str | int = 0) -> list[Value]:
-        """The accumulators (of position `at` in the row)."""
-        found: list[Value] = []
-        for slot, element_type in zip(self.slots, self.types, strict=True):
-            t = memory_type(element_type)
-            names = slot if isinstance(slot, tuple) else (slot,)
-            values = [self.w.value(f"load {t}, ptr {self._address(name, t, at)}") for name in names]
-            if element_type.is_pred:
-                values = [self.w.value(f"trunc i8 {values[0]} to i1")]
-            found.append(tuple(values) if element_type.is_complex else values[0])
-        return found
-
-    def store(self, values: list[Value], at: str | int = 0) -> None:
-        """Set the accumulators."""
-        for slot, element_type, value in zip(self.slots, self.types, values, strict=True):
-            t = memory_type(element_type)
-            if element_type.is_pred:
-                value = self.w.value(f"zext i1 {value} to i8")
-            for name, part in zip(slot, value, strict=True) if element_type.is_complex else [(slot, value)]:
-                self.w.do(f"store {t} {part}, ptr {self._address(name, t, at)}")
-
-
 @writes_root("reduce")
 def write_reduction_kernel(context: KernelContext) -> None:
     """Choose the shape of code and write it."""
@@ -135,7 +97,9 @@ def write_reduction_kernel(context: KernelContext) -> None:
     dimensions = inputs[0].shape.dimensions
     reduced = set(reduce.attribute("dimensions"))
     out_shape = context.outputs[0].shape
-    borders = {d for d in range(len(dimensions) - 1) if (d in reduced) != (d + 1 in reduced)}
+    # A result that is not row-major is stored dimension by dimension.
+    natural = out_shape.layout.is_default or out_shape.rank <= 1
+    borders = {d for d in range(len(dimensions) - 1) if (d in reduced) != (d + 1 in reduced) or not natural}
     maps = dimension_maps(inputs, context.arrays)
     emitter: ElementalEmitter
     if maps is not None and all(_initial_is_simple(i, context) for i in reduce.operands[count:]):
@@ -155,13 +119,11 @@ def write_reduction_kernel(context: KernelContext) -> None:
     kept_dimensions = [d for d in range(len(dimensions)) if d not in reduced]
     place = {d: k for k, d in enumerate(kept_dimensions)}
     strides = [0 if flag else out_shape.strides[place[group[-1]]] for group, flag in zip(groups, is_reduced, strict=True)]
-    if not (out_shape.layout.is_default or out_shape.rank <= 1) and maps is not None:
-        strides = [0 if flag else out_shape.strides[place[group[-1]]] for group, flag in zip(groups, is_reduced, strict=True)]
-    state = _Reduction(context, reduce, emitter)
+    state = ReductionState(context, reduce, emitter)
     total = math.prod([e for e, flag in zip(extents, is_reduced, strict=True) if flag])
     if total == 0:
         with context.iterate([e for e, flag in zip(extents, is_reduced, strict=True) if not flag]) as kept:
-            _store(context, state.results(state.initial_values()), _offset(context, _merge(kept, is_reduced), strides))
+            store_results(context, state.results(state.initial_values()), context.writer.linear(_merge(kept, is_reduced), strides))
         return
     if total <= SMALL:
         _per_result(context, state, extents, is_reduced, strides, True)
@@ -182,20 +144,12 @@ def _merge(kept: IndexTuple, is_reduced: list[bool]) -> list[str | int]:
     return [0 if flag else next(rest) for flag in is_reduced]
 
 
-def _offset(context: KernelContext, index: list[str | int], strides: list[int]) -> str | int:
-    w, total = context.writer, 0
-    result: str | int = total
-    for x, stride in zip(index, strides, strict=True):
-        result = w.add(result, w.mul(x, stride))
-    return result
-
-
-def _store(context: KernelContext, values: list[Value], offset: str | int) -> None:
+def store_results(context: KernelContext, values: list[Value], offset: str | int) -> None:
     for value, output in zip(values, context.outputs, strict=True):
         output.store_linear(context.writer, offset, value)
 
 
-def _per_result(context: KernelContext, state: _Reduction, extents: list[int], is_reduced: list[bool], strides: list[int],
+def _per_result(context: KernelContext, state: ReductionState, extents: list[int], is_reduced: list[bool], strides: list[int],
                 unrolled: bool) -> None:
     """For each result: accumulators in registers over the reduced dimensions (loops, or unrolled)."""
     _w, emitter = context.writer, state.emitter
@@ -211,17 +165,17 @@ def _per_result(context: KernelContext, state: _Reduction, extents: list[int], i
                 at = tuple([p if flag else x for p, x, flag in zip(element, index, is_reduced, strict=True)])
                 accumulators = state.combine(accumulators, at)
         else:
-            slots = _Slots(context, state.wide)
+            slots = Accumulators(context, state.wide)
             long_rows = is_reduced[-1] and extents[-1] >= 2 * LANES and context.target.kind == "cpu"
             if long_rows and finds_extreme_and_index(state.reduce.to_apply):
                 _extreme_in_lanes(context, state, slots, extents, index, is_reduced)
             else:
                 _one_after_the_other(context, state, slots, extents, index, is_reduced)
             accumulators = slots.load()
-        _store(context, state.results(accumulators), _offset(context, index, strides))
+        store_results(context, state.results(accumulators), context.writer.linear(index, strides))
 
 
-def _reads_in_streams(context: KernelContext, state: _Reduction, extents: list[int], is_reduced: list[bool]) -> bool:
+def _reads_in_streams(context: KernelContext, state: ReductionState, extents: list[int], is_reduced: list[bool]) -> bool:
     """Whether several results at once are worth it: little arithmetic per element, so that reading memory is what takes the time."""
     kept = [e for e, flag in zip(extents, is_reduced, strict=True) if not flag]
     if context.target.kind != "cpu" or state.combiner is None or not kept or kept[-1] < STREAMS or not is_reduced[-1]:
@@ -233,12 +187,14 @@ def _reads_in_streams(context: KernelContext, state: _Reduction, extents: list[i
     return len(work) <= 6 and not any(i.opcode.expensive for i in work)
 
 
-def _rows_side_by_side(context: KernelContext, state: _Reduction, extents: list[int], is_reduced: list[bool], strides: list[int]) -> None:
+def _rows_side_by_side(
+    context: KernelContext, state: ReductionState, extents: list[int], is_reduced: list[bool], strides: list[int]
+) -> None:
     """STREAMS results at once: as many sequential streams keep more cache lines on their way than one does."""
     w, emitter = context.writer, state.emitter
     kept = [k for k, flag in enumerate(is_reduced) if not flag]
     row_dimension = kept[-1]
-    slots = [_Slots(context, state.wide) for _ in range(STREAMS)]
+    slots = [Accumulators(context, state.wide) for _ in range(STREAMS)]
 
     def block(outer: IndexTuple, first: str | int, rows: int) -> None:
         indices = [_merge((*outer, w.add(first, r)), is_reduced) for r in range(rows)]
@@ -252,7 +208,7 @@ def _rows_side_by_side(context: KernelContext, state: _Reduction, extents: list[
                     at = tuple([r if flag else x for r, x, flag in zip(reduced, index, is_reduced, strict=True)])
                     slot.store(state.combine(slot.load(), at))
         for slot, index in zip(slots, indices, strict=False):
-            _store(context, state.results(slot.load()), _offset(context, index, strides))
+            store_results(context, state.results(slot.load()), context.writer.linear(index, strides))
 
     extent = extents[row_dimension]
     full = extent // STREAMS * STREAMS
@@ -264,7 +220,7 @@ def _rows_side_by_side(context: KernelContext, state: _Reduction, extents: list[
                 block(outer, first, 1)
 
 
-def _one_after_the_other(context: KernelContext, state: _Reduction, slots: _Slots, extents: list[int], index: list[str | int],
+def _one_after_the_other(context: KernelContext, state: ReductionState, slots: Accumulators, extents: list[int], index: list[str | int],
                          is_reduced: list[bool]) -> None:
     """Everything into one set of accumulators."""
     w, emitter = context.writer, state.emitter
@@ -281,12 +237,12 @@ def _one_after_the_other(context: KernelContext, state: _Reduction, slots: _Slot
                 slots.store(state.combine(slots.load(), tuple(at)))
 
 
-def _extreme_in_lanes(context: KernelContext, state: _Reduction, slots: _Slots, extents: list[int], index: list[str | int],
+def _extreme_in_lanes(context: KernelContext, state: ReductionState, slots: Accumulators, extents: list[int], index: list[str | int],
                       is_reduced: list[bool]) -> None:
     """argmax and its kin: LANES accumulators side by side, which vectorise, combined at the end. A NaN or zero as the result means
     that order matters, and the row is done again one after the other."""
     w, emitter = context.writer, state.emitter
-    lanes = _Slots(context, state.wide, LANES)
+    lanes = Accumulators(context, state.wide, LANES)
     initial = state.initial_values()
     with w.loop(LANES, stem="clear") as j:
         lanes.store(initial, j)
@@ -319,10 +275,10 @@ def _extreme_in_lanes(context: KernelContext, state: _Reduction, slots: _Slots, 
     w.start_block(done)
 
 
-def _sum_in_chunks(state: _Reduction, slots: _Slots, at: list[str | int], last: int, extent: int, context: KernelContext) -> None:
+def _sum_in_chunks(state: ReductionState, slots: Accumulators, at: list[str | int], last: int, extent: int, context: KernelContext) -> None:
     """Sum a long run chunk by chunk, so that rounding errors grow with the chunk and not with the run."""
     w, emitter = state.w, state.emitter
-    partial = _Slots(context, state.wide)
+    partial = Accumulators(context, state.wide)
     zero = [scalar_constant(0, t) for t in state.wide]
 
     def sweep(start: str | int, end: str | int) -> None:
@@ -335,7 +291,7 @@ def _sum_in_chunks(state: _Reduction, slots: _Slots, at: list[str | int], last: 
     done = 0
     if extent >= 16 * CHUNK:  # long enough to read it as several streams
         quarter = extent // STREAMS // CHUNK * CHUNK
-        partials = [_Slots(context, state.wide) for _ in range(STREAMS)]
+        partials = [Accumulators(context, state.wide) for _ in range(STREAMS)]
         with w.loop(quarter, 0, CHUNK, stem="chunks") as start, emitter.scope():
             for one in partials:
                 one.store(zero)
@@ -354,12 +310,12 @@ def _sum_in_chunks(state: _Reduction, slots: _Slots, at: list[str | int], last: 
         sweep(full, extent)
 
 
-def _by_column(context: KernelContext, state: _Reduction, extents: list[int], is_reduced: list[bool], strides: list[int]) -> None:
+def _by_column(context: KernelContext, state: ReductionState, extents: list[int], is_reduced: list[bool], strides: list[int]) -> None:
     """The last group is kept: a tile of it is accumulated in the cache while the reduced dimensions stream by."""
     w, emitter = context.writer, state.emitter
     width = extents[-1]
     tile = min(width, ROW_TILE)
-    slots = _Slots(context, state.wide, tile)
+    slots = Accumulators(context, state.wide, tile)
     if not slots.row:  # a tile of one
         _per_result(context, state, extents, is_reduced, strides, False)
         return
@@ -396,7 +352,4 @@ def _by_column(context: KernelContext, state: _Reduction, extents: list[int], is
                 sweep(rest, at, 1)
         with w.loop(length, stem="write") as j, emitter.scope():
             merged[-1] = w.add(start, j)
-            _store(context, state.results(slots.load(j)), _offset(context, merged, strides))
-
-
-__all__ = ["register_type", "simple_combiner", "write_reduction_kernel"]
+            store_results(context, state.results(slots.load(j)), context.writer.linear(merged, strides))

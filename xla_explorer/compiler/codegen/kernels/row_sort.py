@@ -102,7 +102,7 @@ class RowSort:
     def _load(self, arrays: list[ArrayInMemory], at: str | int) -> Record:
         return [array.load_linear(self.w, at) for array in arrays]
 
-    def _store(self, arrays: list[ArrayInMemory], at: str | int, record: Record) -> None:
+    def store_results(self, arrays: list[ArrayInMemory], at: str | int, record: Record) -> None:
         for array, value in zip(arrays, record, strict=True):
             array.store_linear(self.w, at, value)
 
@@ -170,7 +170,7 @@ class RowSort:
                 address = cell(table, digit(record, shift))
                 place = w.value(f"load i32, ptr {address}")
                 w.do(f"store i32 {w.value(f'add i32 {place}, 1')}, ptr {address}")
-                self._store(target, w.value(f"zext i32 {place} to i64"), record)
+                self.store_results(target, w.value(f"zext i32 {place} to i64"), record)
             self._swap()
             w.branch(end)
             w.start_block(end)
@@ -212,9 +212,9 @@ class RowSort:
                 with repeat_while(w, moves):
                     place = w.value(f"load i64, ptr {hole}")
                     left = w.sub(place, 1)
-                    self._store(arrays, place, self._load(arrays, left))
+                    self.store_results(arrays, place, self._load(arrays, left))
                     w.do(f"store i64 {left}, ptr {hole}")
-                self._store(arrays, w.value(f"load i64, ptr {hole}"), record)
+                self.store_results(arrays, w.value(f"load i64, ptr {hole}"), record)
                 w.do(f"store i64 {w.add(at, 1)}, ptr {position}")
 
     def _merge_runs(self, before: Callable[[Record, Record], str]) -> None:
@@ -249,7 +249,7 @@ class RowSort:
                     right_left = w.value(f"icmp slt i64 {k}, {end}")
                     take = w.value(f"and i1 {right_left}, {w.value(f'or i1 {left_over}, {before(b, a)}')}")
                     chosen = w.value(f"select i1 {take}, i64 {k}, i64 {i}")
-                    self._store(target, out, self._load(source, chosen))
+                    self.store_results(target, out, self._load(source, chosen))
                     step = w.value(f"zext i1 {take} to i64")
                     w.do(f"store i64 {w.add(k, step)}, ptr {right}")
                     w.do(f"store i64 {w.sub(w.add(i, 1), step)}, ptr {left}")

@@ -11,8 +11,9 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
+from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
-from xla_explorer.compiler.codegen.kernels.reduction import _Slots, simple_combiner
+from xla_explorer.compiler.codegen.kernels.reduction import simple_combiner
 from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, type_bits
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -160,7 +161,7 @@ def _by_element(context: KernelContext, scatter: _Scatter, outputs: list[ArrayIn
     """A thread per operand element: every index row whose window covers it, in order."""
     w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
     with context.iterate(list(scatter.operand.shape.dimensions)) as index, emitter.scope():
-        slots = _Slots(context, [operand.shape.element_type for operand in scatter.operands])
+        slots = Accumulators(context, [operand.shape.element_type for operand in scatter.operands])
         slots.store([emitter.element(operand, index) for operand in scatter.operands])
         if 0 not in dimensions:
             with ExitStack() as loops:

@@ -14,7 +14,7 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
 from xla_explorer.compiler.codegen.elemental.emitter import IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
-from xla_explorer.compiler.codegen.kernels.window import _Guard, base_position
+from xla_explorer.compiler.codegen.kernels.window import Guard, base_position
 from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type
 from xla_explorer.hlo.attributes import WindowDimension
 from xla_explorer.hlo.instruction import HloInstruction
@@ -118,7 +118,7 @@ def _write_window_by_window(context: KernelContext, rules: tuple[WindowDimension
                     for r, i, k, size in zip(rules, index, window, x.shape.dimensions, strict=True)
                 ]
             )
-            loops.enter_context(_Guard(w, conditions))
+            loops.enter_context(Guard(w, conditions))
             loops.enter_context(emitter.scope())
             candidate = emitter.element(x, place)
             at = w.value(f"load i64, ptr {chosen}")

@@ -12,9 +12,10 @@ from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.matrix_convolution import plan_convolution, write_planned_convolution
-from xla_explorer.compiler.codegen.kernels.reduction import ROW_TILE, _Reduction, _Slots, _store
+from xla_explorer.compiler.codegen.kernels.reduction import ReductionState, store_results
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.attributes import WindowDimension
@@ -39,7 +40,7 @@ def base_position(w: FunctionWriter, rule: WindowDimension, out: str | int, at: 
     return position
 
 
-class _Guard(ExitStack):
+class Guard(ExitStack):
     """Run what follows only when every condition holds."""
 
     def __init__(self, w: FunctionWriter, conditions: list[str]) -> None:
@@ -77,7 +78,7 @@ def scan_dimension(rules: tuple[WindowDimension, ...], base: tuple[int, ...]) ->
     return found
 
 
-def _write_scan(context: KernelContext, state: _Reduction, emitter: ElementalEmitter, dimension: int, from_end: bool) -> None:
+def _write_scan(context: KernelContext, state: ReductionState, emitter: ElementalEmitter, dimension: int, from_end: bool) -> None:
     """Accumulators carried along the dimension; dimensions inside it are a row of accumulators."""
     w = context.writer
     out = context.outputs[0].shape
@@ -97,7 +98,7 @@ def _write_scan(context: KernelContext, state: _Reduction, emitter: ElementalEmi
         length: str | int = tile
         if by_row and width % tile:
             length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(width, start))))
-        slots = _Slots(context, state.wide, tile)
+        slots = Accumulators(context, state.wide, tile)
         with w.loop(length, stem="clear") as j, emitter.scope():
             slots.store(state.initial_values(), j)
         with w.loop(extent, stem="scan") as step, emitter.scope(), w.loop(length, stem="column") as j, emitter.scope():
@@ -105,7 +106,7 @@ def _write_scan(context: KernelContext, state: _Reduction, emitter: ElementalEmi
             place = (*index, at, w.add(start, j)) if by_row else (*index, at, *rest)
             values = state.combine(slots.load(j), place)
             slots.store(values, j)
-            _store(context, state.results(values), w.linear(place, out.strides))
+            store_results(context, state.results(values), w.linear(place, out.strides))
 
 
 @writes_root("reduce-window")
@@ -116,7 +117,7 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
     if 0 in out.dimensions:
         return
     emitter = context.emitter()
-    state = _Reduction(context, root, emitter)
+    state = ReductionState(context, root, emitter)
     rules = root.attribute("window").dimensions
     base = root.operands[0].shape.dimensions
     rank = out.rank
@@ -127,7 +128,7 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
     minor_is_free = rank > 0 and rules[-1] == WindowDimension(1) and out.dimensions[-1] >= 4 and context.target.kind == "cpu"
     if not minor_is_free:
         with context.iterate(list(out.dimensions)) as index, emitter.scope():
-            slots = _Slots(context, state.wide)
+            slots = Accumulators(context, state.wide)
             slots.store(state.initial_values())
             with ExitStack() as loops:
                 at = [loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules]
@@ -135,13 +136,13 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
                 place = tuple(
                     [base_position(w, rule, x, k, size, conditions) for rule, x, k, size in zip(rules, index, at, base, strict=True)]
                 )
-                with _Guard(w, conditions), emitter.scope():
+                with Guard(w, conditions), emitter.scope():
                     slots.store(state.combine(slots.load(), place))
-            _store(context, state.results(slots.load()), w.linear(index, out.strides))
+            store_results(context, state.results(slots.load()), w.linear(index, out.strides))
         return
     width = out.dimensions[-1]
     tile = min(width, ROW_TILE)
-    slots = _Slots(context, state.wide, tile)
+    slots = Accumulators(context, state.wide, tile)
     with (
         context.iterate(list(out.dimensions[:-1])) as outer,
         emitter.scope(),
@@ -159,10 +160,10 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
             place_outer = [
                 base_position(w, rule, x, k, size, conditions) for rule, x, k, size in zip(rules[:-1], outer, at, base[:-1], strict=True)
             ]
-            with _Guard(w, conditions), emitter.scope(), w.loop(length, stem="column") as j, emitter.scope():
+            with Guard(w, conditions), emitter.scope(), w.loop(length, stem="column") as j, emitter.scope():
                 slots.store(state.combine(slots.load(j), (*place_outer, w.add(start, j))), j)
         with w.loop(length, stem="write") as j, emitter.scope():
-            _store(context, state.results(slots.load(j)), w.linear((*outer, w.add(start, j)), out.strides))
+            store_results(context, state.results(slots.load(j)), w.linear((*outer, w.add(start, j)), out.strides))
 
 
 @writes_root("convolution", standalone=True)
@@ -224,7 +225,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
     if context.target.kind == "gpu":
         with context.iterate(list(out_dims)) as index, emitter.scope():
             feature = index[labels.output_feature]
-            slot = _Slots(context, [wide])
+            slot = Accumulators(context, [wide])
             slot.store([zero])
             with ExitStack() as inner_loops:
                 window = [inner_loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules]
@@ -233,7 +234,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
                     base_position(w, rule, index[o], k, lhs.shape.dimensions[d], conditions)
                     for rule, o, k, d in zip(rules, labels.output_spatial, window, labels.input_spatial, strict=True)
                 ]
-                with _Guard(w, conditions), emitter.scope(), w.loop(depth, stem="depth") as k, emitter.scope():
+                with Guard(w, conditions), emitter.scope(), w.loop(depth, stem="depth") as k, emitter.scope():
                     by = term(index[labels.output_batch], w.div(feature, per_group), base, window, k, feature)
                     slot.store([add(slot.load()[0], by)])
             output.store(w, index, convert_value(w, slot.load()[0], wide, element_type))
@@ -241,7 +242,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
 
     size = out_features if depthwise else per_group
     tile = min(size, ROW_TILE)
-    slots = _Slots(context, [wide], tile)
+    slots = Accumulators(context, [wide], tile)
     with ExitStack() as loops:
         batch, *where = loops.enter_context(context.iterate([out_batch, *spatial]))
         group = 0 if depthwise else loops.enter_context(w.loop(groups, stem="group"))
@@ -260,7 +261,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
                 for rule, x, k, d in zip(rules, where, window, labels.input_spatial, strict=True)
             ]
             with (
-                _Guard(w, conditions),
+                Guard(w, conditions),
                 emitter.scope(),
                 w.loop(depth, stem="depth") as k,
                 emitter.scope(),
