@@ -98,6 +98,20 @@ def test_every_step_says_where_it_runs(backend: Platform) -> None:
             assert step.reason is not None, f"{step.name} runs on the evaluator without a reason"
 
 
+FFT = "HloModule f\nENTRY e { x = c64[8] parameter(0)\n y = c64[8] fft(x), fft_type=FFT, fft_length={8}\n ROOT z = c64[8] add(y, y) }"
+
+
+@pytest.mark.parametrize("text", [MODULE, FFT])
+def test_what_runs_on_the_evaluator_is_what_the_compiler_does_not_support(backend: Platform, text: str) -> None:
+    result = _compile(backend, text)
+    if result.executable is None or backend.name == "interpreter":
+        pytest.skip(f"{backend.name} has no native steps here")
+    compiler, module = backend.compiler(), result.trace.module
+    for step in result.executable.steps:
+        refused = compiler.supports(module.find(step.instruction)) is not None
+        assert refused == (step.runs_on == "evaluator"), step.name
+
+
 def test_results_do_not_share_memory(backend: Platform) -> None:
     result = _compile(backend)
     if result.executable is None:

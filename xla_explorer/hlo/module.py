@@ -9,7 +9,7 @@ from xla_explorer.foundation.naming import UniqueNames
 from xla_explorer.hlo.computation import ComputationRecord, HloComputation
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, new_instruction
 from xla_explorer.hlo.metadata import StackFrameTables
-from xla_explorer.hlo.shape import Shape, tuple_shape
+from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.text.print_options import PrintOptions
@@ -258,8 +258,3 @@ class HloModule:
 
     def __repr__(self) -> str:
         return f"<HloModule {self.name}: {self.instruction_count()} instructions in {len(self.computations)} computations>"
-
-
-def parameters_tuple(module: HloModule) -> Shape:
-    """The entry's parameters as one tuple shape."""
-    return tuple_shape(module.parameter_shapes())

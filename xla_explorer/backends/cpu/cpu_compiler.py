@@ -12,7 +12,7 @@ from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
-from xla_explorer.compiler.codegen.host_program import HostProgram, HostProgramWriter, HostTable, Place
+from xla_explorer.compiler.codegen.host_program import HostProgram, HostProgramWriter, HostTable, Place, no_code
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library
@@ -46,7 +46,7 @@ class CpuCompiler:
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when native code (ours or a library's) exists for an optimised instruction."""
         name = instruction.opcode.name
-        if name in ("parameter", "constant", "tuple", "get-tuple-element", "bitcast", "copy", "while", "conditional", "call", "after-all"):
+        if no_code(instruction) or name in ("copy", "while", "conditional", "call"):
             return None
         if name == "dot" and dot_by_library(instruction) is None:
             return None

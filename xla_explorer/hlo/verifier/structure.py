@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.opcodes import PARAMETER
 
 # (code, message, instruction or None)
 Finding = tuple[str, str, "HloInstruction | None"]
@@ -178,8 +177,3 @@ def module_findings(module: HloModule) -> Iterator[Finding]:
 
 def _has_calls(module: HloModule) -> bool:
     return len(module.computations) > 1
-
-
-def parameters_of(computation: HloComputation) -> list[HloInstruction]:
-    """The parameter instructions, in order of creation."""
-    return [i for i in computation.instructions.values() if i.opcode is PARAMETER]

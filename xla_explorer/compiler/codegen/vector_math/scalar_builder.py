@@ -27,10 +27,6 @@ class FloatFormat:
         return 1 << (self.width - 1)
 
     @property
-    def magnitude_mask(self) -> int:
-        return self.sign_mask - 1
-
-    @property
     def mantissa_mask(self) -> int:
         return (1 << self.mantissa_bits) - 1
 
