@@ -1,0 +1,185 @@
+"""Our passes beside XLA's: its unit tests (`pass_tests`) and recorded single passes (`pass_goldens`) of the corpus.
+
+    python tests/conformance/pass_tests_adapter.py tests --pass algsimp [--all] [--show 20] [--report out.json]
+    python tests/conformance/pass_tests_adapter.py goldens --pass 'algsimp|reshape-mover' [--show 20] [--report out.json] [--every 4]
+
+`run_pass` is the adapter that the referee of the corpus (`pass_tests.py`) asks for. `tests` needs jaxlib; `goldens` does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import dataclasses
+import gzip
+import importlib.util
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from xla_explorer.compiler.pipeline.optimize import optimize
+from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
+from xla_explorer.compiler.pipeline.pipeline import PassPipeline
+from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys
+from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text.parser import parse_hlo
+
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "xla_corpus"
+
+# What XLA's CPU compiler sets where it departs from a pass's defaults (cpu_compiler.cc); the recorded passes ran with it.
+RECORDED_OPTIONS: dict[str, dict[str, Any]] = {}
+LAYOUT_SENSITIVE_PIPELINES = ("simplification_after_layout_assignment", "HLO_passes_after_layout_assignment")
+# Options that say nothing here: they belong to what we do not have (a vendor library), and leaving them out changes nothing.
+IGNORED_OPTIONS = frozenset(["cudnn_batchnorm_forward_training_metadata"])
+
+
+class UnsupportedOptionError(Exception):
+    """The pass, or an option of it, is not ours."""
+
+
+def make(name: str, options: dict[str, Any]) -> HloPass:
+    """The pass with those options. UnsupportedOptionError when there is no such pass or option."""
+    try:
+        return make_pass(name, **options)
+    except (LookupError, ValueError) as problem:
+        raise UnsupportedOptionError(str(problem)) from None
+
+
+def apply(name: str, module: HloModule, options: dict[str, Any]) -> tuple[bool, HloModule]:
+    """Run one pass on the module itself. Returns whether it says that it changed something, and the module."""
+    trace = optimize(module, PassPipeline(name, (make(name, options),)), "off", in_place=True)
+    return trace.steps[-1].changed, trace.module
+
+
+def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool, str]:
+    """The adapter of the referee: one pass by the name of XLA's dumps. Flags and arguments of a test are no options of ours."""
+    if options.get("flags") or options.get("arguments"):
+        raise UnsupportedOptionError(f"flags {options.get('flags')} arguments {options.get('arguments')}")
+    kept = {k: v for k, v in options.items() if k not in IGNORED_OPTIONS}
+    changed, module = apply(names[0], parse_hlo(text), kept)
+    return changed, module.to_text()
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """What came of one record. verdict: passed, failed, unsupported or error; detail: what was wanted and what came."""
+
+    name: str
+    pass_name: str
+    verdict: str
+    detail: str
+
+
+def records(file: str) -> Iterator[dict[str, Any]]:
+    """The records of a file of the corpus."""
+    with gzip.open(CORPUS / "dev" / file, "rt") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def tidy(module: HloModule) -> HloModule:
+    """Without what nobody uses: XLA's passes differ in what they leave dead, which says nothing about the rewrite."""
+    optimize(module, PassPipeline("tidy", (DeadCodeElimination(),)), "off", in_place=True)
+    return module
+
+
+def same_graph(a: HloModule, b: HloModule, *, layouts: bool) -> bool:
+    """The same operations on the same operands from the entry's root, names and dead code aside."""
+    keys = StructuralKeys(layouts)
+    return keys.of(tidy(a).entry) == keys.of(tidy(b).entry)
+
+
+def golden_options(record: dict[str, Any]) -> dict[str, Any]:
+    """The options with which the CPU compiler ran the recorded pass."""
+    options = dict(RECORDED_OPTIONS.get(record["pass_name"], {}))
+    if record["pass_name"] in ("algsimp", "cse") and record["pipeline"] in LAYOUT_SENSITIVE_PIPELINES:
+        options["is_layout_sensitive"] = True
+    return options
+
+
+def judge_golden(record: dict[str, Any]) -> Verdict:
+    """Run our pass on what XLA's got and compare the graphs."""
+
+    def verdict(kind: str, detail: str = "") -> Verdict:
+        return Verdict(f"{record['name']}#{record['index']}", record["pass_name"], kind, detail)
+
+    try:
+        module = parse_hlo(record["before"])
+        wanted = parse_hlo(record["after"])
+        _, module = apply(record["pass_name"], module, golden_options(record))
+        same = same_graph(module, wanted, layouts="after_layout" in record["pipeline"])
+    except UnsupportedOptionError as problem:
+        return verdict("unsupported", str(problem))
+    except Exception as problem:  # a crash is a finding like another
+        return verdict("error", f"{type(problem).__name__}: {problem}")
+    if same:
+        return verdict("passed")
+    return verdict("failed", f"before\n{record['before']}\nXLA\n{wanted.to_text()}\nours\n{module.to_text()}")
+
+
+def golden_verdicts(only: str, every: int = 1) -> list[Verdict]:
+    """Of the recorded passes whose name matches, each `every`-th."""
+    chosen = [r for r in records("pass_goldens.jsonl.gz") if re.fullmatch(only, r["pass_name"])]
+    return [judge_golden(r) for r in chosen[::every]]
+
+
+def referee() -> Any:
+    """The corpus' own script `pass_tests.py` as a module."""
+    spec = importlib.util.spec_from_file_location("pass_tests", CORPUS / "pass_tests.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def unit_test_verdicts(only: str, *, all_tests: bool = False) -> list[Verdict]:
+    """XLA's unit tests of the passes whose dump name matches: the plain ones, or all."""
+    judge_of = referee()
+    judge = judge_of.Judge(run_pass, 60)
+    found = []
+    for record in records("pass_tests.jsonl.gz"):
+        names = [n.removeprefix("fix:") for n in judge_of.pass_names(record["pass_name"])]
+        if (all_tests or record["plain"]) and any(re.fullmatch(only, name) for name in names):
+            kind, statements = judge(record)
+            details = [f"{what}: {detail[:1500]}" for what, answer, detail in statements if answer is not True]
+            expected = json.dumps({k: v for k, v in record["expectation"].items() if v not in (None, [], {})})
+            text = "\n".join([f"options {record['options']} {record['hlo']}", expected, *details]) if kind != "passed" else ""
+            found.append(Verdict(record["name"], "+".join(names), kind, text))
+    return found
+
+
+def main() -> None:
+    """Print the disagreements and a table by pass."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", choices=("tests", "goldens"))
+    parser.add_argument("--pass", dest="only", default=".*", help="regular expression of whole dump names")
+    parser.add_argument("--all", action="store_true", help="tests: also those that set options")
+    parser.add_argument("--every", type=int, default=1, help="goldens: each n-th only")
+    parser.add_argument("--show", type=int, default=0, help="print that many disagreements")
+    parser.add_argument("--report", help="write every verdict to this JSON file")
+    arguments = parser.parse_args()
+    if arguments.corpus == "tests":
+        verdicts = unit_test_verdicts(arguments.only, all_tests=arguments.all)
+    else:
+        verdicts = golden_verdicts(arguments.only, arguments.every)
+    for v in [v for v in verdicts if v.verdict in ("failed", "error")][: arguments.show]:
+        print(f"==== {v.verdict} {v.pass_name} {v.name}\n{v.detail}")
+    table: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    for v in verdicts:
+        table[v.pass_name][v.verdict] += 1
+    for name, row in sorted(table.items(), key=lambda item: -sum(item[1].values())):
+        judged = row["passed"] + row["failed"] + row["error"]
+        share = f"{100 * row['passed'] / judged:5.1f} %" if judged else "   -"
+        print(f"{name:45} {share}  " + "  ".join(f"{kind} {count}" for kind, count in sorted(row.items())))
+    if arguments.report:
+        Path(arguments.report).write_text(json.dumps([dataclasses.asdict(v) for v in verdicts], indent=1))
+
+
+if __name__ == "__main__":
+    main()
