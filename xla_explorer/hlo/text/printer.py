@@ -265,20 +265,24 @@ def computations_in_order(module: HloModule) -> list[HloComputation]:
     order: list[HloComputation] = []
     done: set[HloComputation] = set()
     entry = module.entry
-    called = {c for computation in module.computations.values() for i in computation.instructions.values() for c in i.called}
+    callees = {
+        computation: dict.fromkeys([c for i in computation.instructions.values() if i.called for c in i.called])
+        for computation in module.computations.values()
+    }
+    called = {c for found in callees.values() for c in found}
+    # Each computation's callees are walked once: looking for the first missing one anew after each would be quadratic.
+    rest = {computation: iter(found) for computation, found in callees.items()}
     for start in [*[c for c in module.computations.values() if c not in called], entry, *module.computations.values()]:
-        stack = [start]
+        stack = [start] if start not in done else []
         while stack:
             computation = stack[-1]
-            if computation in done:
-                stack.pop()
-                continue
-            waiting = [c for i in computation.instructions.values() if i.called for c in i.called if c not in done]
-            if waiting and len(stack) <= len(module.computations) + 1:
-                stack.append(waiting[0])
+            waiting = next((c for c in rest[computation] if c not in done), None)
+            if waiting is not None and len(stack) <= len(module.computations) + 1:
+                stack.append(waiting)
             else:
-                done.add(computation)
-                order.append(computation)
+                if computation not in done:
+                    done.add(computation)
+                    order.append(computation)
                 stack.pop()
     return order
 

@@ -420,7 +420,12 @@ class FusionPolicy:
         if group is None or not producer.shape.is_array:
             return {}
         seen = self.evaluations(producer, group)
-        fused, unfused = self._times(producer, self._targets or (group,), self._stored_anyway)
+        # What the decision weighed: one consumer against memory that is written anyway, else all of them together. The latter is
+        # computed once per producer; asking it anew for each of many consumers would be quadratic.
+        if self._stored_anyway or not self._targets:
+            fused, unfused = self._times(producer, (group,), self._stored_anyway)
+        else:
+            fused, unfused = self._joint_times(producer)
         facts: dict[str, Any] = {
             "bytes_saved": 0 if self._stored_anyway else 2 * producer.shape.byte_size,
             "fused_microseconds": round(fused / 1e3, 4),
