@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
-from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys
+from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys, merge_equal_instructions
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
@@ -83,16 +83,23 @@ def records(file: str) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def tidy(module: HloModule) -> HloModule:
-    """Without what nobody uses: XLA's passes differ in what they leave dead, which says nothing about the rewrite."""
+def tidy(module: HloModule, *, merge: bool = True) -> HloModule:
+    """Without what nobody uses and, with `merge`, without repetitions.
+
+    What a pass leaves dead, and whether it writes a constant twice or reads it twice, says nothing about its rewrites.
+    """
     optimize(module, PassPipeline("tidy", (DeadCodeElimination(),)), "off", in_place=True)
+    if merge:
+        keys = StructuralKeys(True)
+        for computation in module.computations.values():
+            merge_equal_instructions(computation, keys)
     return module
 
 
-def same_graph(a: HloModule, b: HloModule, *, layouts: bool) -> bool:
-    """The same operations on the same operands from the entry's root, names and dead code aside."""
+def same_graph(a: HloModule, b: HloModule, *, layouts: bool, merge: bool = True) -> bool:
+    """The same operations on the same operands from the entry's root, names and what `tidy` removes aside."""
     keys = StructuralKeys(layouts)
-    return keys.of(tidy(a).entry) == keys.of(tidy(b).entry)
+    return keys.of(tidy(a, merge=merge).entry) == keys.of(tidy(b, merge=merge).entry)
 
 
 def golden_options(record: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +120,9 @@ def judge_golden(record: dict[str, Any]) -> Verdict:
         module = parse_hlo(record["before"])
         wanted = parse_hlo(record["after"])
         _, module = apply(record["pass_name"], module, golden_options(record))
-        same = same_graph(module, wanted, layouts="after_layout" in record["pipeline"])
+        same = same_graph(
+            module, wanted, layouts="after_layout" in record["pipeline"], merge=record["pass_name"] != "cse"
+        )
     except UnsupportedOptionError as problem:
         return verdict("unsupported", str(problem))
     except Exception as problem:  # a crash is a finding like another
