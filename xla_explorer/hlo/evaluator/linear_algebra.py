@@ -58,21 +58,25 @@ def cholesky(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator)
 @evaluates("triangular-solve")
 def triangular_solve(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """x with op(a) x = b (left side) or x op(a) = b; reads one triangle of a; unit_diagonal ignores the diagonal."""
-    a, b = map(_wide, operands)
     value = i.attributes.value
-    lower = value("lower")
+    return solve_triangular(operands[0], operands[1], left_side=value("left_side"), lower=value("lower"),
+                            unit_diagonal=value("unit_diagonal"), transpose_a=value("transpose_a"))
+
+
+def solve_triangular(given: Array, right: Array, *, left_side: bool, lower: bool, unit_diagonal: bool, transpose_a: str) -> Array:
+    """x of op(a) x = b (left side) or x op(a) = b; in f64 (c128) inside, of b's type."""
+    a, b = _wide(given), _wide(right)
     matrix = np.tril(a) if lower else np.triu(a)
-    transposed = value("transpose_a")
-    if transposed != "NO_TRANSPOSE":
+    if transpose_a != "NO_TRANSPOSE":
         matrix = np.swapaxes(matrix, -1, -2)
         lower = not lower
-        if transposed == "ADJOINT":
+        if transpose_a == "ADJOINT":
             matrix = np.conj(matrix)
-    if value("left_side"):
-        return substitute(matrix, b, lower, value("unit_diagonal")).astype(operands[1].dtype)
+    if left_side:
+        return substitute(matrix, b, lower, unit_diagonal).astype(right.dtype)
     # x m = b is m^T x^T = b^T.
-    solved = substitute(np.swapaxes(matrix, -1, -2), np.swapaxes(b, -1, -2), not lower, value("unit_diagonal"))
-    return np.swapaxes(solved, -1, -2).astype(operands[1].dtype)
+    solved = substitute(np.swapaxes(matrix, -1, -2), np.swapaxes(b, -1, -2), not lower, unit_diagonal)
+    return np.swapaxes(solved, -1, -2).astype(right.dtype)
 
 
 def substitute(matrix: Array, right: Array, lower: bool, unit_diagonal: bool) -> Array:
