@@ -80,7 +80,8 @@ class StackFrameTables:
             place = numbers.get(frame.get("file_location_id", 0), {})
             frames[key] = (tables.get("FileNames", {}).get(place.get("file_name_id", 0), "").strip('"'),
                            tables.get("FunctionNames", {}).get(place.get("function_name_id", 0), "").strip('"'),
-                           place.get("line", 0), frame.get("parent_frame_id", 0))
+                           # The text counts parents from one more than frames: 1 is "no parent", as XLA prints the outermost frame.
+                           place.get("line", 0), frame.get("parent_frame_id", 1) - 1)
         return frames
 
     def stack(self, frame_id: int) -> list[tuple[str, str, int]]:

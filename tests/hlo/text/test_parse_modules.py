@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from xla_explorer.hlo.analysis.module_equality import modules_equal
+from xla_explorer.hlo.metadata import StackFrameTables
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import PrintOptions, parse_hlo
 from xla_explorer.hlo.text.module_header import InputOutputAlias, parse_buffer_donor, parse_input_output_alias
@@ -174,6 +175,16 @@ def test_headers() -> None:
         "%m = f32[2,4]{1,0} multiply(f32[2,4]{1,0}, f32[2,4]{1,0})",
     ],
 )
+def test_parents_of_stack_frames_are_counted_from_one_more() -> None:
+    tables = StackFrameTables(
+        'FileNames\n1 "a.py"\n\nFunctionNames\n1 "main"\n2 "layer"\n\nFileLocations\n1 {file_name_id=1 function_name_id=1 line=3}\n'
+        "2 {file_name_id=1 function_name_id=2 line=9}\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n"
+        "2 {file_location_id=2 parent_frame_id=1}\n3 {file_location_id=2 parent_frame_id=2}\n"
+    )
+    assert tables.stack(2) == [("a.py", "layer", 9)], "1 is no parent"
+    assert tables.stack(3) == [("a.py", "layer", 9), ("a.py", "main", 3)]
+
+
 def test_a_single_instruction_is_a_module(text: str) -> None:
     module = parse_hlo(text)
     assert len(module.computations) == 1
