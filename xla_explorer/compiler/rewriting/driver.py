@@ -36,17 +36,20 @@ def rewrite_computation(computation: HloComputation, rules: RuleSet, context: Pa
     instruction,
     replaces the visited one. What dies with it is removed at once.
     """
-    table = rules.by_opcode
+    table, candidates = rules.by_opcode, rules.candidates
     instructions = computation.instructions
     module = computation.module
+    # What no rule can fit by the opcodes of its operands waits until a rewrite changes them.
+    queue = deque([i for i in computation.post_order() if i.opcode in table and candidates(i)])
+    if not queue:
+        return 0
     targets = control_targets(computation)
-    queue = deque([i for i in computation.post_order() if i.opcode in table])
     waiting = set(queue)
     limit = REWRITES_PER_INSTRUCTION * len(instructions) + 1000
     total = 0
 
     def visit_again(i: HloInstruction) -> None:
-        if i.opcode in table and i not in waiting:
+        if i.opcode in table and i not in waiting and candidates(i):
             waiting.add(i)
             queue.append(i)
 
@@ -60,7 +63,7 @@ def rewrite_computation(computation: HloComputation, rules: RuleSet, context: Pa
         waiting.discard(i)
         if i.id not in instructions or not (i.users or i is computation.root):
             continue
-        for r in table[i.opcode]:
+        for r in candidates(i):
             captures = r.match(i)
             if captures is None:
                 continue

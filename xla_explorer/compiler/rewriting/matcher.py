@@ -11,9 +11,9 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from xla_explorer.compiler.rewriting.patterns import BROADCAST, Pattern, uniform_value
+from xla_explorer.compiler.rewriting.patterns import BROADCAST, Pattern, is_varying, uniform_value
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.opcodes import CONSTANT
+from xla_explorer.hlo.opcodes import CONSTANT, OpcodeSpec
 
 Matcher = Callable[[HloInstruction], "tuple[HloInstruction, ...] | None"]
 
@@ -28,6 +28,24 @@ def alternatives(pattern: Pattern) -> list[Pattern]:
     if pattern.commutes:
         product += [done[::-1] for done in product]
     return [dataclasses.replace(pattern, operands=operands) for operands in dict.fromkeys(product)]
+
+
+def may_match(pattern: Pattern, operands: tuple[OpcodeSpec, ...]) -> bool:
+    """Whether a pattern can match an instruction of its root's opcode with operands of these opcodes."""
+    if pattern.operands is None:
+        return True
+    if len(pattern.operands) != len(operands):
+        return False
+    orders = (operands, operands[::-1]) if pattern.commutes else (operands,)
+    return any([all(map(_may_be, pattern.operands, order)) for order in orders])
+
+
+def _may_be(pattern: Pattern, row: OpcodeSpec) -> bool:
+    if pattern.value is not None or pattern.uniform:
+        return row is CONSTANT or row is BROADCAST
+    if pattern.predicate is is_varying and row is CONSTANT:
+        return False
+    return not pattern.opcodes or row in pattern.opcodes
 
 
 class _Writer:
