@@ -61,7 +61,7 @@ def code_generation_pipeline(name: str, *, before_layouts: tuple[HloPass, ...] =
         "lowering",
         (
             # Each call site gets a computation of its own, so that its values have one place in memory.
-            make_pass("flatten-call-graph"),
+            make_pass("flatten-call-graph", flatten_embedded=False),
             *before_layouts,
             make_pass("layout-assignment"),
             # From here on layouts are part of a value: two bitcasts that differ in nothing else are not the same.
@@ -89,7 +89,7 @@ def code_generation_pipeline(name: str, *, before_layouts: tuple[HloPass, ...] =
 def required_pipeline() -> PassPipeline:
     """What code generation cannot do without, whatever passes the user asks for."""
     lowering = PassPipeline(
-        "lowering", (make_pass("flatten-call-graph"), make_pass("layout-assignment"), make_pass("reshape-decomposer"))
+        "lowering", (make_pass("flatten-call-graph", flatten_embedded=False), make_pass("layout-assignment"), make_pass("reshape-decomposer"))
     )
     return PassPipeline("required", (lowering, _finishing()))
 

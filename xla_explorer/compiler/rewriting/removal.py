@@ -69,13 +69,16 @@ def replace_instruction(
         if new.metadata is None and old.metadata is not None:
             new.metadata = old.metadata
             new._record = None
-        if old.attributes.sharding_text and not new.attributes.sharding_text:
-            inherited = {
-                name: old.attributes[name] for name in ("sharding", "frontend_attributes") if name in old.attributes
-            }
-            if inherited:
-                computation.set_attributes(new, new.attributes.with_values(**inherited))
+        inherit_sharding(old, new)
     computation.replace(old, new)
+
+
+def inherit_sharding(old: HloInstruction, new: HloInstruction, names: tuple[str, ...] = ("sharding", "frontend_attributes")) -> None:
+    """What takes the place of an instruction of the same shape takes over the named attributes that it lacks."""
+    if old.attributes.sharding_text and old.shape.base is new.shape.base:
+        inherited = {name: old.attributes[name] for name in names if name in old.attributes and name not in new.attributes}
+        if inherited:
+            new.parent.set_attributes(new, new.attributes.with_values(**inherited))
 
 
 def remove_if_dead(

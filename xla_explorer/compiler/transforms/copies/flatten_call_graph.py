@@ -18,20 +18,25 @@ from xla_explorer.hlo.module import HloModule
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class FlattenCallGraph:
-    """Clones computations that several while, conditional or call instructions run, or that are also applied inside kernels."""
+    """Clones computations that several instructions call.
+
+    flatten_embedded: also those applied inside kernels (reducers, comparators), as XLA does; buffers do not ask for it.
+    """
 
     name: ClassVar[str] = "flatten-call-graph"
+    flatten_embedded: bool = True
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Callers before callees, so that what a clone calls is seen, and cloned, in turn."""
         changed = False
         taken: set[HloComputation] = {module.entry}
-        taken.update([c for c, sites in call_sites(module).items() if any(i.opcode.name not in CONTROL_FLOW_NAMES for i in sites)])
+        if not self.flatten_embedded:
+            taken.update([c for c, sites in call_sites(module).items() if any(i.opcode.name not in CONTROL_FLOW_NAMES for i in sites)])
         pending = [module.entry]
         while pending:
             computation = pending.pop()
-            for i in list(computation.instructions.values()):
-                if not i.called or i.opcode.name not in CONTROL_FLOW_NAMES:
+            for i in list(computation.post_order()):
+                if not i.called or not (self.flatten_embedded or i.opcode.name in CONTROL_FLOW_NAMES):
                     continue
                 callees = []
                 for callee in i.called:

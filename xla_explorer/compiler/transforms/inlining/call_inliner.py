@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_unreachable_computations
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.compiler.rewriting.removal import inherit_sharding
+from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
+from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.metadata import write_metadata
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import PARAMETER, opcode
 
 CALL = opcode("call")
+
+
+def _metadata_at_call(i: HloInstruction, call: HloInstruction, prefix: str) -> str | None:
+    """The callee's metadata with the call's op_name before its own, as far as it does not start so already; else the call's."""
+    if i.metadata is None:
+        return call.metadata
+    metadata = i.op_metadata
+    if not prefix or not metadata.op_name or metadata.op_name.startswith(prefix):
+        return i.metadata
+    return write_metadata(metadata._replace(op_name=f"{prefix}/{metadata.op_name}"))
 
 
 def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
@@ -25,26 +38,33 @@ def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
     copied instruction that has no operands among the copies.
     """
     caller, callee = call.parent, call.called[0]
+    keeps_origin = "origin" in call.attributes
+    passed_on = call.attributes.get("frontend_attributes") if call.opcode is CALL and not call.attributes.get("is_composite") else None
+    prefix = call.op_metadata.op_name
     copies: dict[HloInstruction, HloInstruction] = {}
     for i in list(callee.post_order()):
         if i.opcode is PARAMETER:
             copies[i] = call.operands[int(i.payload)]
             continue
+        attributes = i.attributes if keeps_origin or "origin" not in i.attributes else i.attributes.with_values(origin=None)
+        if passed_on and "frontend_attributes" not in attributes:
+            attributes = attributes.with_values(frontend_attributes=passed_on)
         copy = copies[i] = caller.add(
             i.opcode,
             i.shape,
             [copies[o] for o in i.operands],
-            i.attributes,
+            attributes,
             called=i.called,
             payload=i.payload,
             name=i.name,
-            metadata=i.metadata if i.metadata is not None else call.metadata,
+            metadata=_metadata_at_call(i, call, prefix),
         )
         copy.line = i.line
         predecessors = [copies[p] for p in i.control_predecessors] + list(call.control_predecessors)
         if predecessors:
             caller.set_control_predecessors(copy, predecessors)
     result = copies[callee.root]
+    inherit_sharding(call, result, ("sharding",))
     for target in [t for t in caller.instructions.values() if call in t.control_predecessors]:
         others = [p for p in target.control_predecessors if p is not call]
         caller.set_control_predecessors(target, [*others, result])
@@ -55,13 +75,21 @@ def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
     return copies
 
 
-def not_a_composite(call: HloInstruction) -> Reason | None:
-    """A composite call stands for one operation that a backend may know."""
-    return (
-        refuse("composite", f"%{call.name} stands for one composite operation")
-        if call.attributes.get("is_composite")
-        else None
-    )
+def not_a_preserved_composite(names: tuple[str, ...]) -> Check:
+    """A composite call stands for one operation that a backend may know: these are kept."""
+
+    def check(call: HloInstruction) -> Reason | None:
+        if call.attributes.get("is_composite") and ("*" in names or composite_name(call) in names):
+            return refuse("composite", f"%{call.name} stands for the composite operation {composite_name(call)}")
+        return None
+
+    return check
+
+
+def composite_name(call: HloInstruction) -> str:
+    """What the frontend calls the operation, empty when it does not say."""
+    found = re.search(r'composite\.name="?([^",}]*)', call.attributes.get("frontend_attributes") or "")
+    return found.group(1) if found else ""
 
 
 def wanted_inline(call: HloInstruction) -> Reason | None:
@@ -73,7 +101,6 @@ def wanted_inline(call: HloInstruction) -> Reason | None:
 
 
 LEGALITY = (wanted_inline,)
-PROFITABILITY = (not_a_composite,)
 
 
 @register_pass()
@@ -81,15 +108,17 @@ PROFITABILITY = (not_a_composite,)
 class CallInliner:
     """Calls become the body of what they call.
 
-    single_call_site: only computations that are called once.
+    single_call_site: only computations that are called once. composites_to_preserve: names of composite calls that stay (`*`: all).
     """
 
     name: ClassVar[str] = "call-inliner"
     single_call_site: bool = False
+    composites_to_preserve: tuple[str, ...] = ()
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Inline, callees first, so that a chain of calls is flattened in one walk."""
         changed = False
+        profitability = (not_a_preserved_composite(self.composites_to_preserve),)
         call_sites: dict[HloComputation, int] = {}
         for i in module.instructions():
             for computation in i.called:
@@ -99,9 +128,9 @@ class CallInliner:
             for call in sorted(calls, key=lambda i: i.id):
                 if self.single_call_site and call_sites[call.called[0]] > 1:
                     continue
-                if context.decide("inlining", LEGALITY, PROFITABILITY, call) is None:
+                if context.decide("inlining", LEGALITY, profitability, call) is None:
                     inline_call(call)
                     changed = True
         if changed:
-            remove_unreachable_computations(module)
+            DeadCodeElimination().run(module, context)  # what the callee did not read
         return changed

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect
+from xla_explorer.hlo.attributes import Attributes
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
@@ -62,7 +63,7 @@ class StructuralKeys:
         return (
             i.opcode,
             i.shape if self.layout_sensitive else i.shape.base,
-            i.attributes,
+            without_sharding(i.attributes),
             payload,
             tuple([self.of(c) for c in i.called]) if i.called else (),
         )
@@ -76,6 +77,22 @@ def _mergeable(row: OpcodeSpec) -> bool:
         or row.name in _NON_DETERMINISTIC
         or Trait.NON_DETERMINISTIC in row.traits
     )
+
+
+_BESIDE_VALUE = {"sharding": None, "origin": None}
+
+
+def without_sharding(attributes: Attributes) -> Attributes:
+    """The attributes that say what is computed; sharding and origin say where, and whence."""
+    return attributes.with_values(**_BESIDE_VALUE) if attributes.sharding_text else attributes
+
+
+def shardings_differ(a: HloInstruction, b: HloInstruction) -> bool:
+    """Whether both have a sharding, and not the same."""
+    if not a.attributes.sharding_text or not b.attributes.sharding_text:
+        return False
+    one, other = a.attributes.get("sharding"), b.attributes.get("sharding")
+    return one is not None and other is not None and one != other
 
 
 def merge_equal_instructions(computation: HloComputation, keys: StructuralKeys) -> int:
@@ -102,7 +119,7 @@ def merge_equal_instructions(computation: HloComputation, keys: StructuralKeys) 
             value = scalar_keys.get(id(payload))
             if value is None:
                 value = scalar_keys[id(payload)] = payload.key
-            key = (row, shape, value, i.attributes)
+            key = (row, shape, value, without_sharding(i.attributes))
         elif i.called:
             if has_side_effect(i):
                 continue
@@ -113,9 +130,9 @@ def merge_equal_instructions(computation: HloComputation, keys: StructuralKeys) 
                 operands = (operands[1], operands[0])
             if row.name == "custom-call" and has_side_effect(i):
                 continue
-            key = (row, shape, i.attributes, i.payload, operands)
+            key = (row, shape, without_sharding(i.attributes), i.payload, operands)
         first = lookup(key, i)
-        if first is not i and not i.control_predecessors and i not in targets and not first.control_predecessors:
+        if first is not i and not shardings_differ(i, first) and not i.control_predecessors and i not in targets and not first.control_predecessors:
             computation.replace(i, first)
             merged.append(i)
     for i in reversed(merged):

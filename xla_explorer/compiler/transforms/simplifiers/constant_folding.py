@@ -11,21 +11,22 @@ import numpy as np
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.patterns import BROADCAST
-from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, remove_if_dead
+from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, inherit_sharding, remove_if_dead
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator import EvaluationError, Evaluator
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, TUPLE
+from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, PARAMETER, TUPLE, opcode
 from xla_explorer.hlo.opcodes.spec import Trait
+from xla_explorer.hlo.shape import Shape
 
+IOTA = opcode("iota")
 MAXIMUM_ELEMENTS = 45_000_000
-# A constant may grow by this factor over its operands, or up to this size, whichever is more: constants stand in the
-# program.
+# Constants stand in the program. XLA bounds only their elements; a constant here may be as large as this, or a few times its operands.
 MAXIMUM_GROWTH = 4
-ALWAYS_ALLOWED_BYTES = 1 << 16
+ALWAYS_ALLOWED_BYTES = 16 << 20
 MAXIMUM_OPERATIONS = 100_000_000
 
 _NEVER = frozenset(
@@ -47,22 +48,23 @@ _NEVER = frozenset(
         "add-dependency",
         "copy-start",
         "copy-done",
-        "bitcast",
     ]
 )
 
 
 def has_constant_operands(i: HloInstruction) -> bool:
-    """Whether every operand is a constant or the broadcast of one, one of them a constant outright (as XLA asks)."""
-    operands = i.operands
-    if not operands:
-        return False
+    """Whether every operand is a constant, a broadcast of one, an iota, or a tuple of such, one of them a constant outright (as XLA
+    asks)."""
     plain = False
-    for operand in operands:
+    for operand in i.operands:
         row = operand.opcode
         if row is CONSTANT:
             plain = True
-        elif row is not BROADCAST or operand.operands[0].opcode is not CONSTANT:
+        elif row is TUPLE:
+            if operand.operands and not has_constant_operands(operand):
+                return False
+            plain |= bool(operand.operands)
+        elif row is not IOTA and (row is not BROADCAST or operand.operands[0].opcode is not CONSTANT):
             return False
     return plain
 
@@ -112,7 +114,7 @@ LEGALITY = (small_enough,)
 PROFITABILITY = (cheap_enough,)
 
 
-def fold_constants(computation: HloComputation, context: PassContext, evaluator: Evaluator) -> int:
+def fold_constants(computation: HloComputation, context: PassContext, evaluator: Evaluator, *, fold_loops: bool = False) -> int:
     """Replace what depends on constants only by its value, in one walk. Returns the number of constants made."""
     folded = 0
     targets = control_targets(computation)
@@ -123,10 +125,12 @@ def fold_constants(computation: HloComputation, context: PassContext, evaluator:
             or row is CONSTANT
             or row is TUPLE
             or row.name in _NEVER
+            or (row.name == "while" and not fold_loops)
             or i.id not in computation.instructions
         ):
             continue
-        if not has_constant_operands(i) or not i.shape.is_array or any(i.shape.dynamic):
+        leaves = [leaf for _, leaf in i.shape.leaves()]
+        if not has_constant_operands(i) or not all(leaf.is_array and not any(leaf.dynamic) for leaf in leaves) or not leaves:
             continue
         if row.name == "pad" and i.operands[0].opcode is BROADCAST:
             continue  # the broadcast is cheaper to make than the padded constant is to store
@@ -145,13 +149,16 @@ def fold_constants(computation: HloComputation, context: PassContext, evaluator:
         ):
             continue
         try:
-            values = [_value(o) for o in i.operands]
-            result = np.asarray(evaluator.evaluate_instruction(i, values))
+            if row is GET_TUPLE_ELEMENT and i.operands[0].opcode is TUPLE:
+                result = _value(i.operands[0].operands[i.attributes["index"]])
+            else:
+                result = evaluator.evaluate_instruction(i, [_value(o) for o in i.operands])
         except (EvaluationError, MemoryError) as problem:
             context.refused("constant-folding", i, refuse("not-evaluated", str(problem)))
             continue
-        made = computation.add_constant(literal_from_array(result, i.shape))
+        made = _constant_of(computation, result, i.shape)
         made.metadata = i.metadata
+        inherit_sharding(i, made, ("sharding", "frontend_attributes", "origin"))
         computation.replace(i, made)
         context.rewrote("constant-folding", i, made, (made.id,))
         remove_if_dead(computation, i, targets)
@@ -159,9 +166,23 @@ def fold_constants(computation: HloComputation, context: PassContext, evaluator:
     return folded
 
 
-def _value(i: HloInstruction) -> np.ndarray[Any, Any]:
+def _constant_of(computation: HloComputation, value: Any, shape: Shape) -> HloInstruction:
+    """A constant, or a tuple of constants."""
+    if shape.is_tuple:
+        parts = [_constant_of(computation, part, sub) for part, sub in zip(value, shape.tuple_shapes, strict=True)]
+        return computation.add(TUPLE, shape, parts)
+    return computation.add_constant(literal_from_array(np.asarray(value), shape))
+
+
+def _value(i: HloInstruction) -> Any:
+    if i.opcode is TUPLE:
+        return tuple([_value(o) for o in i.operands])
     if i.opcode is CONSTANT:
         return i.literal.array
+    if i.opcode is IOTA:
+        along = i.attributes["iota_dimension"]
+        line = np.arange(i.shape.dimensions[along]).astype(i.shape.element_type.dtype)
+        return np.broadcast_to(line.reshape([-1 if d == along else 1 for d in range(i.shape.rank)]), i.shape.dimensions)
     source = i.operands[0].literal.array
     shape = [1] * i.shape.rank
     for of, to in enumerate(i.attributes.value("dimensions")):
@@ -173,15 +194,17 @@ def _value(i: HloInstruction) -> np.ndarray[Any, Any]:
 @dataclasses.dataclass(frozen=True)
 class ConstantFolding:
     """Operations on constants become constants. Broadcasts and iotas stay, since their results are large and cheap to
-    make."""
+    make.
+
+    fold_loops: also whole loops that start from constants (XLA's aggressive level).
+    """
 
     name: ClassVar[str] = "constant_folding"
+    fold_loops: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Fold in every computation that is no fusion body."""
         bodies = module.fusion_computations()
         evaluator = Evaluator(max_elements=MAXIMUM_ELEMENTS, max_iterations=100_000)
-        return (
-            sum([fold_constants(c, context, evaluator) for c in list(module.computations.values()) if c not in bodies])
-            > 0
-        )
+        chosen = [c for c in module.computations.values() if c not in bodies]
+        return sum([fold_constants(c, context, evaluator, fold_loops=self.fold_loops) for c in chosen]) > 0

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.removal import control_targets, remove_if_dead
+from xla_explorer.compiler.rewriting.removal import control_targets, inherit_sharding, remove_if_dead
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -42,6 +42,7 @@ def simplify_tuples(computation: HloComputation) -> int:
         elif i.opcode is TUPLE and i.operands:
             found = _source_of_elements(i)
         if found is not None:
+            inherit_sharding(i, found, ("sharding",))
             computation.replace(i, found)
             remove_if_dead(computation, i, targets)
             count += 1
