@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
-from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, new_instruction
+from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, add_user, drop_user, new_instruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, OpcodeSpec, opcode
 from xla_explorer.hlo.shape import Shape, ShapeError
@@ -91,7 +91,7 @@ class HloComputation:
         """Take in an instruction made by `new_instruction` (its name must be unique in the module already)."""
         i.parent = self
         for operand in i.operands:
-            operand.users[i] = None
+            add_user(operand, i)
         self.instructions[i.id] = i
         self._touch()
         if self.listener is not None:
@@ -108,12 +108,11 @@ class HloComputation:
 
     def replace(self, old: HloInstruction, new: HloInstruction) -> None:
         """Every user of `old` reads `new` from now on; if `old` was the root, `new` is. `old` stays until removed."""
-        users = new.users
-        for user in list(old.users):
+        users, old.users = old.users, ()
+        for user in users:
             user.operands = tuple([new if o is old else o for o in user.operands])
             user._record = None
-            users[user] = None
-        old.users = {}
+            add_user(new, user)
         if self.root is old:
             self.root = new
         self._touch()
@@ -125,17 +124,17 @@ class HloComputation:
         old = user.operands[index]
         user.operands = (*user.operands[:index], new, *user.operands[index + 1 :])
         if old not in user.operands:
-            old.users.pop(user, None)
-        new.users[user] = None
+            drop_user(old, user)
+        add_user(new, user)
         self._changed(user)
 
     def set_operands(self, user: HloInstruction, operands: Iterable[HloInstruction]) -> None:
         """All operands at once."""
         for operand in user.operands:
-            operand.users.pop(user, None)
+            drop_user(operand, user)
         user.operands = tuple(operands)
         for operand in user.operands:
-            operand.users[user] = None
+            add_user(operand, user)
         self._changed(user)
 
     def set_attributes(self, i: HloInstruction, attributes: Attributes) -> None:
@@ -156,6 +155,11 @@ class HloComputation:
     def set_payload(self, i: HloInstruction, payload: Any) -> None:
         """Another parameter number or literal."""
         i.payload = payload
+        self._changed(i)
+
+    def set_metadata(self, i: HloInstruction, metadata: str | None) -> None:
+        """Replace where the instruction says that it came from."""
+        i.metadata = metadata
         self._changed(i)
 
     def set_name(self, i: HloInstruction, name: str) -> None:
@@ -182,7 +186,7 @@ class HloComputation:
         if i.users or i is self.root:
             raise ValueError(f"%{i.name} cannot be removed: " + ("it is the root" if i is self.root else f"used by {list(i.users)[:3]}"))
         for operand in i.operands:
-            operand.users.pop(i, None)
+            drop_user(operand, i)
         del self.instructions[i.id]
         if self._has_control_edges is None:
             self._has_control_edges = any(x.control_predecessors for x in (i, *self.instructions.values()))
@@ -215,36 +219,44 @@ class HloComputation:
         return sorted([i for i in self.instructions.values() if i.opcode is PARAMETER], key=lambda i: int(i.payload))
 
     def post_order(self) -> list[HloInstruction]:
-        """Operands (and control predecessors) before users; cached until the next mutation. Do not mutate the list."""
+        """Operands (and control predecessors) before users; cached until the next mutation. Do not mutate the list.
+
+        To the letter XLA's order, so that texts compare: from each instruction without users, in order of creation, operands
+        depth first from left to right, control predecessors before them. Source: hlo_computation.cc MakeInstructionPostOrder.
+        """
         if self._order is not None:
             return self._order
-        done: set[HloInstruction] = set()
         order: list[HloInstruction] = []
-        stack: list[HloInstruction] = []
-        for start in self.instructions.values():
-            if start in done:
-                continue
-            stack.append(start)
-            while stack:
-                i = stack[-1]
-                if i in done:
-                    stack.pop()
-                    continue
-                ready = True
-                for operand in i.operands:
-                    if operand not in done:
-                        stack.append(operand)
-                        ready = False
-                for operand in i.control_predecessors:
-                    if operand not in done:
-                        stack.append(operand)
-                        ready = False
-                if ready:
-                    done.add(i)
-                    order.append(i)
-                    stack.pop()
+        self._append_post_order([i for i in self.instructions.values() if not i.users], order)
+        if len(order) < len(self.instructions):  # only a malformed graph: a cycle, or users that stand elsewhere
+            seen = set(order)
+            self._append_post_order([i for i in self.instructions.values() if i not in seen], order)
         self._order = order
         return order
+
+    def _append_post_order(self, starts: list[HloInstruction], order: list[HloInstruction]) -> None:
+        finished = dict.fromkeys(order, True)  # False: seen, its operands lie above it on the stack
+        state, emit = finished.get, order.append
+        stack = starts[::-1]
+        push, pop = stack.append, stack.pop
+        while stack:
+            i = stack[-1]
+            seen = state(i)
+            if seen is None:
+                depth = len(stack)
+                for operand in i.operands[::-1]:
+                    if not state(operand):
+                        push(operand)
+                for operand in i.control_predecessors:
+                    if not state(operand):
+                        push(operand)
+                if len(stack) != depth:
+                    finished[i] = False
+                    continue
+            pop()
+            if not seen:
+                finished[i] = True
+                emit(i)
 
     def sequence(self) -> tuple[HloInstruction, ...] | list[HloInstruction]:
         """The schedule where there is one, else post order."""

@@ -175,16 +175,6 @@ def test_headers() -> None:
         "%m = f32[2,4]{1,0} multiply(f32[2,4]{1,0}, f32[2,4]{1,0})",
     ],
 )
-def test_parents_of_stack_frames_are_counted_from_one_more() -> None:
-    tables = StackFrameTables(
-        'FileNames\n1 "a.py"\n\nFunctionNames\n1 "main"\n2 "layer"\n\nFileLocations\n1 {file_name_id=1 function_name_id=1 line=3}\n'
-        "2 {file_name_id=1 function_name_id=2 line=9}\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n"
-        "2 {file_location_id=2 parent_frame_id=1}\n3 {file_location_id=2 parent_frame_id=2}\n"
-    )
-    assert tables.stack(2) == [("a.py", "layer", 9)], "1 is no parent"
-    assert tables.stack(3) == [("a.py", "layer", 9), ("a.py", "main", 3)]
-
-
 def test_a_single_instruction_is_a_module(text: str) -> None:
     module = parse_hlo(text)
     assert len(module.computations) == 1
@@ -259,3 +249,13 @@ def test_canonical_text_ignores_names() -> None:
     difference = modules_equal(module, renamed)
     assert difference is not None and difference.what in ("name", "instruction")
     assert modules_equal(module, renamed, ignore_names=True) is None
+
+
+def test_parents_of_stack_frames_are_counted_from_one_more() -> None:
+    tables = StackFrameTables(
+        'FileNames\n1 "a.py"\n\nFunctionNames\n1 "main"\n2 "layer"\n\nFileLocations\n1 {file_name_id=1 function_name_id=1 line=3}\n'
+        "2 {file_name_id=1 function_name_id=2 line=9}\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n"
+        "2 {file_location_id=2 parent_frame_id=1}\n3 {file_location_id=2 parent_frame_id=2}\n"
+    )
+    assert tables.stack(2) == [("a.py", "layer", 9)], "1 is no parent"
+    assert tables.stack(3) == [("a.py", "layer", 9), ("a.py", "main", 3)]
