@@ -39,17 +39,16 @@ def rewrite_computation(computation: HloComputation, rules: RuleSet, context: Pa
     table, candidates = rules.by_opcode, rules.candidates
     instructions = computation.instructions
     module = computation.module
-    # What no rule can fit by the opcodes of its operands waits until a rewrite changes them.
-    queue = deque([i for i in computation.post_order() if i.opcode in table and candidates(i)])
-    if not queue:
-        return 0
+    queue = deque([i for i in computation.post_order() if i.opcode in table])
+    if not any(map(candidates, queue)):
+        return 0  # by opcodes alone: most small computations, and all of a module in the last round of a fixed point
     targets = control_targets(computation)
     waiting = set(queue)
     limit = REWRITES_PER_INSTRUCTION * len(instructions) + 1000
     total = 0
 
     def visit_again(i: HloInstruction) -> None:
-        if i.opcode in table and i not in waiting and candidates(i):
+        if i.opcode in table and i not in waiting:
             waiting.add(i)
             queue.append(i)
 
@@ -61,9 +60,10 @@ def rewrite_computation(computation: HloComputation, rules: RuleSet, context: Pa
     while queue:
         i = queue.popleft()
         waiting.discard(i)
-        if i.id not in instructions or not (i.users or i is computation.root):
+        fitting = candidates(i)
+        if not fitting or i.id not in instructions or not (i.users or i is computation.root):
             continue
-        for r in candidates(i):
+        for r in fitting:
             captures = r.match(i)
             if captures is None:
                 continue
