@@ -128,7 +128,7 @@ def test_a_constant_that_would_grow_is_refused_with_the_numbers() -> None:
     assert (
         denied.reason is not None
         and denied.reason.code == "constant-would-grow"
-        and denied.reason.facts["bytes"] == 4000000000
+        and denied.reason.facts["bytes"] == 40000000
     )
 
 
