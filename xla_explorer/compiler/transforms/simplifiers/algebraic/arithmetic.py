@@ -20,7 +20,7 @@ from xla_explorer.compiler.rewriting.operators import (
     sqrt,
     subtract,
 )
-from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, varying
+from xla_explorer.compiler.rewriting.patterns import Pattern, any_, scalar, uniform_value, varying
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import is_non_negative, non_negative
 from xla_explorer.foundation.reason import Reason, refuse
@@ -34,9 +34,19 @@ _N = parameters("s32[4]", "x")
 _NM = parameters("s32[4]", "x", "y")
 
 
+def is_fixed(i: HloInstruction) -> bool:
+    """A constant of any values, or the broadcast of a uniform one."""
+    return i.opcode is CONSTANT or uniform_value(i) is not None
+
+
+def fixed(name: str) -> Pattern:
+    """A constant of any values, or the broadcast of a uniform one."""
+    return any_(name).that(is_fixed)
+
+
 def combine(computation: HloComputation, opcode: str, a: HloInstruction, b: HloInstruction) -> HloInstruction:
-    """The operation on two uniform constants, computed on scalars and broadcast to the shape of `a`: left to constant
-    folding."""
+    """The operation on two constants, left to constant folding: on scalars, broadcast to the shape of `a`, when both are
+    uniform."""
     left, right = scalar_of(a), scalar_of(b)
     if left is not None and right is not None and a.shape.rank:
         return broadcast_scalar(computation, computation.add(opcode, left.shape, (left, right)), a.shape)
@@ -77,7 +87,7 @@ def add_constant_last(computation: HloComputation, instruction: HloInstruction) 
 
 
 @rule(
-    add(add(varying("x"), splat("a")), splat("b")),
+    add(add(varying("x"), fixed("a")), fixed("b")),
     exactness=Exactness.REAL,
     before=_X + filled("a", "f32[4]", 2) + filled("b", "f32[4]", 3) + "s = f32[4] add(x, a)\nROOT r = f32[4] add(s, b)",
     after=_X + "two = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] add(two, three)\n"
@@ -91,7 +101,7 @@ def add_of_constants(
 
 
 @rule(
-    add(subtract(splat("a"), varying("x")), splat("b")),
+    add(subtract(fixed("a"), varying("x")), fixed("b")),
     exactness=Exactness.REAL,
     before=_X
     + filled("a", "f32[4]", 2)
@@ -122,8 +132,6 @@ def add_difference(y: HloInstruction) -> HloInstruction:
 def scales_exactly(instruction: HloInstruction, c: HloInstruction) -> Reason | None:
     """Integers, or a constant that is a power of two, so that the factor rounds nothing."""
     import math
-
-    from xla_explorer.compiler.rewriting.patterns import uniform_value
 
     if integral(instruction) is None:
         return None
@@ -173,7 +181,7 @@ def subtract_self(computation: HloComputation, instruction: HloInstruction) -> H
 
 
 @rule(
-    subtract(any_("x"), splat("c")),
+    subtract(varying("x"), fixed("c")),
     exactness=Exactness.BITWISE,
     before=_X + filled("c", "f32[4]", 3) + "ROOT r = f32[4] subtract(x, c)",
     after=_X + "three = f32[] constant(3)\nm = f32[] negate(three)\nc = f32[4] broadcast(m), dimensions={}\n"
@@ -318,7 +326,7 @@ def multiply_by_predicate(
 
 
 @rule(
-    multiply(multiply(varying("x"), splat("a")), multiply(varying("y"), splat("b"))),
+    multiply(multiply(varying("x"), fixed("a")), multiply(varying("y"), fixed("b"))),
     exactness=Exactness.REAL,
     before=_XY
     + filled("a", "f32[4]", 2)
@@ -341,7 +349,7 @@ def multiply_scaled(
 
 
 @rule(
-    multiply(multiply(varying("x"), splat("a")), splat("b")),
+    multiply(multiply(varying("x"), fixed("a")), fixed("b")),
     exactness=Exactness.REAL,
     before=_X
     + filled("a", "f32[4]", 2)

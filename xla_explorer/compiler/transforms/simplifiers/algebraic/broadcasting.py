@@ -26,7 +26,6 @@ from xla_explorer.compiler.rewriting.operators import iota as iota_of
 from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_, constant, operator, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -246,16 +245,12 @@ _ELEMENTWISE = operator(
 
 
 def reads_only_broadcasts(i: HloInstruction) -> bool:
-    """Every operand is a broadcast: all of one smaller operand shape in the same way, or of scalars; one at least
-    varies."""
-    varies = False
+    """Every operand is a broadcast: all of one smaller operand shape in the same way, or of scalars."""
     wide: HloInstruction | None = None
     for operand in i.operands:
         if operand.opcode is not BROADCAST:
             return False
         source = operand.operands[0]
-        if source.opcode.name != "constant":
-            varies = True
         if source.shape.rank:
             if wide is None:
                 wide = operand
@@ -264,7 +259,7 @@ def reads_only_broadcasts(i: HloInstruction) -> bool:
                 or operand.attributes is not wide.attributes
             ):
                 return False
-    return varies and (wide is None or wide.operands[0].shape.element_count < i.shape.element_count)
+    return bool(i.operands) and (wide is None or wide.operands[0].shape.element_count < i.shape.element_count)
 
 
 @rule(
@@ -278,12 +273,12 @@ def reads_only_broadcasts(i: HloInstruction) -> bool:
     + filled("two", "f32[4]", 2)
     + "m = f32[4] multiply(x, two)\nROOT r = f32[3,4] broadcast(m), dimensions={1}",
 )
-def sink_broadcast(computation: HloComputation, instruction: HloInstruction) -> HloInstruction | Reason:
+def sink_broadcast(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
     """An elementwise operation of broadcasts becomes the broadcast of the operation on the smaller arrays."""
     wide = next((o for o in instruction.operands if o.operands[0].shape.rank), instruction.operands[0])
     shape = wide.operands[0].shape.with_element_type(instruction.shape.element_type)
-    if instruction.attributes.sharding_text:
-        return refuse("sharded", f"%{instruction.name} has a sharding of its own")
+    # A sharding speaks of the dimensions of the result, so it goes to the broadcast.
+    attributes = instruction.attributes.with_values(sharding=None) if instruction.attributes.sharding_text else instruction.attributes
     operands = []
     for operand in instruction.operands:
         source = operand.operands[0]
@@ -291,7 +286,7 @@ def sink_broadcast(computation: HloComputation, instruction: HloInstruction) -> 
             operands.append(source)
         else:
             operands.append(broadcast_scalar(computation, source, shape.with_element_type(source.shape.element_type)))
-    small = computation.add(instruction.opcode, shape, operands, instruction.attributes, metadata=instruction.metadata)
+    small = computation.add(instruction.opcode, shape, operands, attributes, metadata=instruction.metadata)
     return broadcast(computation, small, instruction.shape, dimensions_of(wide))
 
 

@@ -183,9 +183,13 @@ def divide_by_constant(
 
 
 def is_smaller_than_its_result(i: HloInstruction) -> bool:
-    """The operand has fewer elements than the result and is no constant."""
+    """The operand has fewer elements than the result, is no constant, and nobody else reads it."""
     operand = i.operands[0]
-    return operand.shape.element_count < i.shape.element_count and operand.opcode.name != "constant"
+    return (
+        operand.shape.element_count < i.shape.element_count
+        and operand.opcode.name != "constant"
+        and len(operand.users) == 1
+    )
 
 
 @rule(
