@@ -112,14 +112,12 @@ class PassContext:
             details = facts() if facts is not None else {}
             if forced:
                 details["forced-by-user"] = True
-            journal.write(
-                "denied" if reason else "allowed",
-                kind,
-                tuple([s.id for s in subjects]),
-                tuple([s.name for s in subjects]),
-                reason,
-                details,
-            )
+            if len(subjects) == 2:  # most decisions are about two
+                first, second = subjects
+                ids, names = (first.id, second.id), (first.name, second.name)
+            else:
+                ids, names = tuple([s.id for s in subjects]), tuple([s.name for s in subjects])
+            journal.write("denied" if reason else "allowed", kind, ids, names, reason, details)
         return reason
 
     # -- for the rule driver -----------------------------------------------------------------------------------------

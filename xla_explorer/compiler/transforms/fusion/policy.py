@@ -42,6 +42,9 @@ FUSION_REASONS: dict[str, str] = {
 }
 
 
+_GENERATED = frozenset([fusible.IOTA, fusible.BROADCAST])  # computed where they are read
+
+
 class FusionPolicy:
     """The checks of one computation. groups_of: instruction -> the groups that compute it; the planner keeps it up to date."""
 
@@ -390,28 +393,26 @@ class FusionPolicy:
     def _times(self, producer: HloInstruction, groups: Iterable[FusionGroup], stored_anyway: bool = False) -> tuple[float, float]:
         """(fused, unfused) nanoseconds of what the decision changes."""
         cost = self.cost
-        each = cost.element(producer)
+        traffic, each = cost.traffic, cost.element(producer)
         size = producer.shape.byte_size
+        stored = traffic(size)
         fused = unfused = 0.0
         for group in groups:
             seen = self.evaluations(producer, group)
-            fused += each * sum([e.hoisted for e in seen])
+            points = seen[0].hoisted if len(seen) == 1 else sum([e.hoisted for e in seen])
+            fused += each * points
+            unfused += stored
+            members, reads = group.members, group.operands
             for operand in producer.operands:
-                if (
-                    operand not in group.operands
-                    and operand not in group.members
-                    and not fusible.is_small_constant(operand)
-                    and operand.opcode not in (fusible.IOTA, fusible.BROADCAST)
-                ):
-                    points = sum([e.hoisted for e in seen])
-                    read = operand.shape.byte_size
-                    if producer.opcode in fusible.INDEXING and operand.shape.element_count > points:
-                        read = points * operand.shape.element_type.bytes
-                    fused += cost.traffic(read)
-            unfused += cost.traffic(size)
+                if operand in reads or operand in members or operand.opcode in _GENERATED or fusible.is_small_constant(operand):
+                    continue
+                read = operand.shape.byte_size
+                if producer.opcode in fusible.INDEXING and operand.shape.element_count > points:
+                    read = points * operand.shape.element_type.bytes
+                fused += traffic(read)
         if not stored_anyway:
-            unfused += cost.launch + each * producer.shape.element_count + cost.traffic(size)
-            unfused += sum([cost.traffic(min(o.shape.byte_size, max(size, 1))) for o in producer.operands if o.shape.is_array])
+            unfused += cost.launch + each * producer.shape.element_count + stored
+            unfused += sum([traffic(min(o.shape.byte_size, max(size, 1))) for o in producer.operands if o.shape.is_array])
         return fused, unfused
 
     def facts(self, producer: HloInstruction, consumer: HloInstruction) -> dict[str, Any]:
@@ -428,8 +429,8 @@ class FusionPolicy:
             fused, unfused = self._joint_times(producer)
         facts: dict[str, Any] = {
             "bytes_saved": 0 if self._stored_anyway else 2 * producer.shape.byte_size,
-            "fused_microseconds": round(fused / 1e3, 4),
-            "unfused_microseconds": round(unfused / 1e3, 4),
+            "fused_microseconds": fused / 1e3,
+            "unfused_microseconds": unfused / 1e3,
             "evaluations": len(seen),
             "consumers": len(self._targets),
             "instructions": group.emitted,
