@@ -32,6 +32,8 @@ from xla_explorer.hlo.text.parser import parse_hlo
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "xla_corpus"
 
+# What XLA's unit tests leave out: they look at each instruction once, so that a pattern shows one rule's work.
+UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {"algsimp": {"run_to_fixed_point": False}}
 # What XLA's CPU compiler sets where it departs from a pass's defaults (cpu_compiler.cc); the recorded passes ran with it.
 RECORDED_OPTIONS: dict[str, dict[str, Any]] = {}
 LAYOUT_SENSITIVE_PIPELINES = ("simplification_after_layout_assignment", "HLO_passes_after_layout_assignment")
@@ -61,7 +63,7 @@ def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool
     """The adapter of the referee: one pass by the name of XLA's dumps. Flags and arguments of a test are no options of ours."""
     if options.get("flags") or options.get("arguments"):
         raise UnsupportedOptionError(f"flags {options.get('flags')} arguments {options.get('arguments')}")
-    kept = {k: v for k, v in options.items() if k not in IGNORED_OPTIONS}
+    kept = {**UNIT_TEST_OPTIONS.get(names[0], {}), **{k: v for k, v in options.items() if k not in IGNORED_OPTIONS}}
     changed, module = apply(names[0], parse_hlo(text), kept)
     return changed, module.to_text()
 

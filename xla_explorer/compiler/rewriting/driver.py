@@ -29,12 +29,15 @@ def applicable(rules: RuleSet, instruction: HloInstruction) -> list[tuple[Rule, 
     return found
 
 
-def rewrite_computation(computation: HloComputation, rules: RuleSet, context: PassContext) -> int:
+def rewrite_computation(
+    computation: HloComputation, rules: RuleSet, context: PassContext, *, revisit: bool = True
+) -> int:
     """Apply the rules to a fixed point. Returns the number of rewrites.
 
     The first rule in order that fits, that no guard and no user's control refuses, and whose build gives an
     instruction,
-    replaces the visited one. What dies with it is removed at once.
+    replaces the visited one. What dies with it is removed at once. Without `revisit` each instruction is looked at once,
+    operands first, and what a rewrite makes not at all.
     """
     table, candidates = rules.by_opcode, rules.candidates
     instructions = computation.instructions
@@ -48,7 +51,7 @@ def rewrite_computation(computation: HloComputation, rules: RuleSet, context: Pa
     total = 0
 
     def visit_again(i: HloInstruction) -> None:
-        if i.opcode in table and i not in waiting:
+        if revisit and i.opcode in table and i not in waiting:
             waiting.add(i)
             queue.append(i)
 

@@ -57,17 +57,27 @@ def algebraic_rules(is_layout_sensitive: bool) -> RuleSet:
 @register_pass("algebraic-simplifier")
 @dataclasses.dataclass(frozen=True)
 class AlgebraicSimplifier:
-    """Rewrites expressions by algebraic rules until none fits. is_layout_sensitive: layouts are assigned and must
-    stay."""
+    """Rewrites expressions by algebraic rules until none fits.
+
+    is_layout_sensitive: layouts are assigned and must stay. run_to_fixed_point: without it each instruction is looked at
+    once, as XLA's pass does, and the pipeline around it repeats the pass.
+    """
 
     name: ClassVar[str] = "algsimp"
     is_layout_sensitive: bool = False
+    run_to_fixed_point: bool = True
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Rewrite every computation that is no fusion body."""
         rules = algebraic_rules(self.is_layout_sensitive)
         bodies = module.fusion_computations()
         return (
-            sum([rewrite_computation(c, rules, context) for c in list(module.computations.values()) if c not in bodies])
+            sum(
+                [
+                    rewrite_computation(c, rules, context, revisit=self.run_to_fixed_point)
+                    for c in list(module.computations.values())
+                    if c not in bodies
+                ]
+            )
             > 0
         )
