@@ -222,41 +222,48 @@ class HloComputation:
         """Operands (and control predecessors) before users; cached until the next mutation. Do not mutate the list.
 
         To the letter XLA's order, so that texts compare: from each instruction without users, in order of creation, operands
-        depth first from left to right, control predecessors before them. Source: hlo_computation.cc MakeInstructionPostOrder.
+        depth first from left to right, control predecessors before them. ValueError for a graph with a cycle.
+        Source: hlo_computation.cc MakeInstructionPostOrder.
         """
         if self._order is not None:
             return self._order
         order: list[HloInstruction] = []
-        self._append_post_order([i for i in self.instructions.values() if not i.users], order)
-        if len(order) < len(self.instructions):  # only a malformed graph: a cycle, or users that stand elsewhere
-            seen = set(order)
-            self._append_post_order([i for i in self.instructions.values() if i not in seen], order)
-        self._order = order
-        return order
-
-    def _append_post_order(self, starts: list[HloInstruction], order: list[HloInstruction]) -> None:
-        finished = dict.fromkeys(order, True)  # False: seen, its operands lie above it on the stack
-        state, emit = finished.get, order.append
-        stack = starts[::-1]
+        done: set[HloInstruction] = set()
+        emit, finish = order.append, done.add
+        # In an acyclic graph each instruction goes on the stack with its marker once, and once for each edge that leads to it.
+        most = sum([len(i.operands) + len(i.control_predecessors) + 3 for i in self.instructions.values()])
+        stack: list[HloInstruction | None] = [i for i in self.instructions.values() if not i.users]
+        stack.reverse()
         push, pop = stack.append, stack.pop
         while stack:
-            i = stack[-1]
-            seen = state(i)
-            if seen is None:
-                depth = len(stack)
+            i = pop()
+            if i is None:  # the marker: what it stands on has all its operands in the order
+                i = pop()
+            elif i in done:
+                continue
+            else:
+                push(i)
+                push(None)
+                height = len(stack)
                 for operand in i.operands[::-1]:
-                    if not state(operand):
+                    if operand not in done:
                         push(operand)
                 for operand in i.control_predecessors:
-                    if not state(operand):
+                    if operand not in done:
                         push(operand)
-                if len(stack) != depth:
-                    finished[i] = False
+                if len(stack) != height:
+                    if height > most:
+                        raise ValueError(f"%{self.name} has no order: %{i.name} depends on itself")
                     continue
-            pop()
-            if not seen:
-                finished[i] = True
-                emit(i)
+                pop()
+                pop()
+            finish(i)  # type: ignore[arg-type]  # below a marker stands an instruction
+            emit(i)  # type: ignore[arg-type]
+        if len(order) < len(self.instructions):
+            lost = next(i for i in self.instructions.values() if i not in done)
+            raise ValueError(f"%{self.name} has no order: %{lost.name} depends on itself, or its users are not of this computation")
+        self._order = order
+        return order
 
     def sequence(self) -> tuple[HloInstruction, ...] | list[HloInstruction]:
         """The schedule where there is one, else post order."""

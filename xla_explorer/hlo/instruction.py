@@ -6,7 +6,7 @@ Names are for people, ids are for links. All mutation goes through `HloComputati
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
 from xla_explorer.hlo.literal import Literal
@@ -36,14 +36,19 @@ class InstructionRecord(NamedTuple):
     control_predecessors: tuple[int, ...]
 
 
+# An empty dict with one entry takes 230 bytes, a tuple with one 50, and most instructions have one or two users; but whoever has
+# thousands (a constant, a parameter) must lose one of them without looking at all.
+Users: TypeAlias = "tuple[HloInstruction, ...] | dict[HloInstruction, None]"
+MOST_USERS_IN_A_TUPLE = 8
+
 _id_of = attrgetter("id")
 
 
 class HloInstruction:
     """An operation. Read its fields freely; change it only through its computation.
 
-    opcode: the OpcodeSpec row (compare with `is`, or `.opcode.name`). operands: tuple of instructions. users: ordered set
-    (dict) of instructions. attributes: interned Attributes. called: computations in the order of `opcode.called` (a
+    opcode: the OpcodeSpec row (compare with `is`, or `.opcode.name`). operands: tuple of instructions. users: instructions in
+    the order in which they came, each once: a tuple while they are few, else a dict; iterate, count, ask `in`. attributes: interned Attributes. called: computations in the order of `opcode.called` (a
     conditional: its branches). payload: the number of a parameter, the Literal of a constant, else None. metadata: raw text
     `{op_name="..." ...}` or None. line: line in the source text that it was parsed from (1-based), 0 when built.
     """
@@ -70,7 +75,7 @@ class HloInstruction:
     opcode: OpcodeSpec
     shape: Shape
     operands: tuple[HloInstruction, ...]
-    users: dict[HloInstruction, None]
+    users: Users
     attributes: Attributes
     called: tuple[HloComputation, ...]
     payload: Any
@@ -141,6 +146,27 @@ class HloInstruction:
         return instruction_text(self)
 
 
+def add_user(operand: HloInstruction, user: HloInstruction) -> None:
+    """`user` reads `operand`."""
+    users = operand.users
+    if type(users) is dict:
+        users[user] = None
+    elif user not in users:
+        if len(users) < MOST_USERS_IN_A_TUPLE:
+            operand.users = (*users, user)
+        else:
+            operand.users = dict.fromkeys((*users, user))
+
+
+def drop_user(operand: HloInstruction, user: HloInstruction) -> None:
+    """`user` reads `operand` no longer; nothing happens where it did not."""
+    users = operand.users
+    if type(users) is dict:
+        users.pop(user, None)
+    else:
+        operand.users = tuple([u for u in users if u is not user])
+
+
 def new_instruction(
     number: int,
     name: str,
@@ -154,7 +180,7 @@ def new_instruction(
 ) -> HloInstruction:
     """An instruction that stands in no computation yet; `HloComputation.insert` takes it in."""
     i = HloInstruction.__new__(HloInstruction)
-    i.id, i.name, i.opcode, i.shape, i.operands, i.users = number, name, opcode, shape, operands, {}
+    i.id, i.name, i.opcode, i.shape, i.operands, i.users = number, name, opcode, shape, operands, ()
     i.attributes, i.called, i.payload, i.metadata, i.control_predecessors, i._record, i.line = (
         attributes,
         called,

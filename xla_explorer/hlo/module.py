@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.foundation.naming import UniqueNames
 from xla_explorer.hlo.computation import ComputationRecord, HloComputation
-from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, new_instruction
+from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, add_user, new_instruction
 from xla_explorer.hlo.metadata import StackFrameTables
 from xla_explorer.hlo.shape import Shape
 
@@ -213,7 +213,7 @@ class HloModule:
                 i.parent = computation
                 i._record = r
                 for operand in i.operands:
-                    operand.users[i] = None
+                    add_user(operand, i)
                 if r.control_predecessors:
                     i.control_predecessors = tuple([made[o] for o in r.control_predecessors])
                 made[r.id] = i
@@ -242,7 +242,7 @@ class HloModule:
         """Undo the reference cycles, so that the graph is freed at once instead of by a later full collection."""
         for computation in self.computations.values():
             for i in computation.instructions.values():
-                i.users, i.operands, i.called = {}, (), ()
+                i.users, i.operands, i.called = (), (), ()
             computation.instructions = {}
             computation.schedule = computation._order = computation._record = None
         self.computations = {}

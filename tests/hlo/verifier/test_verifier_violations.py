@@ -245,7 +245,7 @@ def test_header_goes_with_the_entry(header: dict[str, str], code: set[str]) -> N
 
 def test_stale_users() -> None:
     module = small()
-    module.find("q").users.clear()
+    module.find("q").users = ()
     assert codes(module) == {"users-stale"}
 
 

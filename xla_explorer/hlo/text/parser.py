@@ -14,7 +14,7 @@ from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import SourceSpan
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
 from xla_explorer.hlo.computation import HloComputation
-from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.instruction import MOST_USERS_IN_A_TUPLE, HloInstruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.metadata import StackFrameTables
 from xla_explorer.hlo.module import HloModule
@@ -190,7 +190,7 @@ class _Parser:
             i.opcode = spec
             i.shape = shape
             i.operands = operands
-            i.users = {}
+            i.users = ()
             i.attributes = attributes
             i.called = called
             i.payload = payload
@@ -199,8 +199,14 @@ class _Parser:
             i.parent = computation
             i.line = line
             i._record = None
-            for operand in operands:
-                operand.users[i] = None
+            for operand in operands:  # add_user, spelled out: `i` is new, so at most the last user is `i` itself
+                users = operand.users
+                if type(users) is dict:
+                    users[i] = None
+                elif not users:
+                    operand.users = (i,)
+                elif users[-1] is not i:  # type: ignore[index]
+                    operand.users = (*users, i) if len(users) < MOST_USERS_IN_A_TUPLE else dict.fromkeys((*users, i))
             if names.setdefault(name, i) is not i:
                 refuse_duplicate(text, at, name, names[name])
             if control:
