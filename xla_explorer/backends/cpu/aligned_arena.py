@@ -60,6 +60,14 @@ def allocate_aligned(size: int) -> tuple[Any, int, int]:
     return owner, address - start, address
 
 
+def aligned_copy(data: bytes) -> npt.NDArray[Any]:
+    """The bytes as a flat array in new memory, aligned to 64 bytes."""
+    owner, offset, _ = allocate_aligned(len(data))
+    array: npt.NDArray[Any] = np.ndarray((len(data),), np.uint8, owner, offset)
+    array[...] = np.frombuffer(data, np.uint8)
+    return array
+
+
 def _map_pages(length: int) -> mmap.mmap:
     if sys.platform == "win32":
         return mmap.mmap(-1, length)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 from xla_explorer.backends.cpu.cpu_stages import cpu_stages
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
+from xla_explorer.backends.llvm.parallel_llvm import usable_cores
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
 from xla_explorer.compiler.codegen.host_program import HostProgram, HostProgramWriter, HostTable, Place, no_code
-from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
+from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, load_kernel_writers
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library
 from xla_explorer.compiler.codegen.target import CodegenTarget
@@ -22,6 +25,8 @@ from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import algebraic_rules
+from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -42,6 +47,15 @@ class CpuCompiler:
     def default_pipeline(self) -> PassPipeline:
         """The HLO pipeline, as data."""
         return cpu_pipeline()
+
+    def warm_up(self) -> None:
+        """Everything that the first compilation would initialise, but no compilation."""
+        self.default_pipeline()
+        for layout_sensitive in (False, True):
+            algebraic_rules(layout_sensitive).prepare()
+        load_kernel_writers()
+        prepare_host()
+        blas_symbols()
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when native code (ours or a library's) exists for an optimised instruction."""
@@ -69,7 +83,8 @@ class CpuCompiler:
         assignment = assign_buffers(module)
         seconds["buffers"] = time.perf_counter() - started
         started = time.perf_counter()
-        program = write_program(module, assignment)
+        program = write_program(module, assignment, threads=thread_count(options.threads))
+        record_decisions(program, trace.journal)
         seconds["llvm-ir"] = time.perf_counter() - started
         started = time.perf_counter()
         text = program.text
@@ -95,7 +110,24 @@ def host_codegen_target() -> CodegenTarget:
     return CodegenTarget("cpu", "ptr", target.triple, target.vector_register_bits, target.has_fma)
 
 
-def write_program(module: HloModule, assignment: BufferAssignment, *, probes: bool = False) -> HostProgram:
+def thread_count(threads: int | None) -> int:
+    """Threads of a program: what the user says, else the cores that this process may use. ValueError below one."""
+    if threads is None:
+        return usable_cores()
+    if threads < 1:
+        raise ValueError(f"threads={threads}: a program needs at least one thread; leave it out for one per core")
+    return threads
+
+
+def record_decisions(program: HostProgram, journal: Journal | None) -> None:
+    """What was decided about threads, kernel by kernel."""
+    if journal is None or journal.level < Level.DECISIONS:
+        return
+    for found in program.decisions:
+        journal.write("allowed" if found.parts > 1 else "denied", "parallel", (found.instruction,), (found.name,), found.reason)
+
+
+def write_program(module: HloModule, assignment: BufferAssignment, *, probes: bool = False, threads: int = 1) -> HostProgram:
     """The host program of a scheduled module with assigned buffers."""
     leaves = [(p.payload, index, leaf) for p in module.entry.parameters() for index, leaf in p.shape.leaves()]
     parameter_slots = {(number, index): k for k, (number, index, _) in enumerate(leaves)}
@@ -122,4 +154,4 @@ def write_program(module: HloModule, assignment: BufferAssignment, *, probes: bo
             slot = table.arena_slot
         return Place(slot, found.offset, found.size)
 
-    return HostProgramWriter(module, host_codegen_target(), place_of, table, probes=probes).write()
+    return HostProgramWriter(module, host_codegen_target(), place_of, table, probes=probes, threads=threads).write()

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.backends.cpu.aligned_arena import Arena, OutputPool, OutputSlot
+from xla_explorer.backends.cpu.aligned_arena import Arena, OutputPool, OutputSlot, aligned_copy
 from xla_explorer.backends.cpu.blas import blas_symbols
+from xla_explorer.backends.cpu.threads import PARALLEL_FOR_SYMBOL, thread_pool
 from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
@@ -98,6 +99,9 @@ class CpuExecutable:
             if not literal.shape.layout.is_default and literal.shape.rank > 1:
                 self._constants[k] = np.ascontiguousarray(literal.array.transpose(tuple(reversed(literal.shape.layout.minor_to_major))))
             self._table[program.constant_slot + k] = self._constants[k].__array_interface__["data"][0]
+        for k, data in enumerate(program.tables):
+            self._constants.append(aligned_copy(data))
+            self._table[program.first_table_slot + k] = self._constants[-1].__array_interface__["data"][0]
         self._arena = _ARENA.take(max(assignment.arena_size, 64))
         self._table[program.arena_slot] = self._arena.address
         if program.scratch_bytes:
@@ -112,8 +116,14 @@ class CpuExecutable:
         self._probed: tuple[NativeLibrary, Any] | None = None
 
     def _load(self, program: HostProgram, compiled: CompiledObject) -> NativeLibrary:
-        symbols = {name: blas_symbols()[name] for name in program.symbols} if program.symbols else {}
+        symbols = {}
+        for name in program.symbols:
+            symbols[name] = self._pool_symbols(program.threads)[name] if name == PARALLEL_FOR_SYMBOL else blas_symbols()[name]
         return NativeLibrary(compiled.objects, symbols, ["xe_entry"])
+
+    def _pool_symbols(self, threads: int) -> dict[str, int]:
+        self._pool = thread_pool(threads)  # kept, for the code calls into it
+        return self._pool.symbols
 
     # -- execution ---------------------------------------------------------------------------------------------------
     def execute(self, arrays: list[Array]) -> list[Array]:
@@ -193,7 +203,7 @@ class CpuExecutable:
         if self._probed is None:
             from xla_explorer.backends.cpu.cpu_compiler import write_program
 
-            program = write_program(self.module, self.assignment, probes=True)
+            program = write_program(self.module, self.assignment, probes=True, threads=self.program.threads)
             library = self._load(program, optimize_and_emit(program.text))
             self._probed = library, library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
         counters = np.zeros((max(len(self.steps), 1), 2), np.int64)

@@ -9,15 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+# Loops of constant, small extent become straight-line code; LLVM unrolls nothing else (see `OptimizationOptions`).
+UNROLLED_ITERATIONS = 9
+UNROLLED_LINES = 300
+UNROLL = ", !llvm.loop !3"
+UNROLL_METADATA = ("!3 = distinct !{!3, !4}", '!4 = !{!"llvm.loop.unroll.full"}')
 Index = "str | int"  # an i64 SSA name, or a constant that Python folds
 
 
 class FunctionWriter:
-    """Writes one function. `origin` is the id of the HLO instruction that the next lines belong to."""
+    """Writes one function. `origin` is the id of the HLO instruction that the next lines belong to.
 
-    __slots__ = ("_block", "_counter", "_entry_lines", "declarations", "float_flags", "lines", "origin", "origins", "uses_math")
+    unroll: mark short loops to be unrolled; the module then needs UNROLL_METADATA where `unrolls` is true.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = (
+        "_block", "_counter", "_entry_lines", "_kept_loops", "_repeated_lines", "declarations", "float_flags", "lines", "origin",
+        "origins", "unroll", "unrolls", "uses_math",
+    )  # fmt: skip
+
+    def __init__(self, unroll: bool = False) -> None:
+        self.unroll = unroll
+        self.unrolls = False
+        self._kept_loops = 0
+        self._repeated_lines = 0  # how many more lines the unrolled loops so far stand for
         self.lines: list[str] = []
         self.origins: list[int | None] = []
         self.origin: int | None = None
@@ -174,10 +189,20 @@ class FunctionWriter:
         name, following = f"%i{self._counter}", f"%n{self._counter}"
         phi_line = len(self.lines)
         self.raw("")  # the phi needs the label of the last block of the body
+        kept, repeated = self._kept_loops, self._repeated_lines
         yield name
         self.do(f"{following} = add nuw nsw i64 {name}, {step}")
         self.lines[phi_line] = f"  {name} = phi i64 [ {start}, %{before} ], [ {following}, %{self._block} ]"
         condition = self.value(f"icmp slt i64 {following}, {extent}")
+        if self.unroll and not metadata and self._kept_loops == kept and isinstance(extent, int) and isinstance(start, int):
+            iterations = -(-(extent - start) // step)
+            size = len(self.lines) - phi_line + self._repeated_lines - repeated
+            if iterations <= UNROLLED_ITERATIONS and iterations * size <= UNROLLED_LINES:
+                metadata = UNROLL
+                self.unrolls = True
+                self._repeated_lines += (iterations - 1) * size
+        if metadata != UNROLL:
+            self._kept_loops += 1
         self.do(f"br i1 {condition}, label %{label}, label %{end}{metadata}")
         self.start_block(end)
 

@@ -20,6 +20,7 @@ from xla_explorer.compiler.codegen.library_calls import (
     write_library_dot,
 )
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library, write_cholesky, write_triangular_solve
+from xla_explorer.compiler.codegen.parallel_plan import ParallelDecision, parallel_decision, plan_parallel
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.foundation.reason import Reason
@@ -28,6 +29,9 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule
 
+_CUT = (write_kernel, write_library_dot, write_library_convolution)  # writers that can cut their work into shares
+_EXTERNAL = re.compile(r"@((?:cblas|LAPACKE)_\w+|[sdcz]potrf_|xla_explorer_\w+)\(")  # what the backend has the address of
+PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i64 shares); the backend's pool has it
 LONG_PROGRAM = 150  # steps from which the entry function itself is not optimised (its kernels are)
 
 
@@ -79,6 +83,10 @@ class HostProgram(NamedTuple):
     table_size: int
     symbols: tuple[str, ...]
     functions: dict[str, int]
+    tables: list[bytes]
+    first_table_slot: int
+    threads: int
+    decisions: list[ParallelDecision]
 
     @property
     def text(self) -> str:
@@ -123,6 +131,7 @@ class HostProgramWriter:
         layout: HostTable,
         *,
         probes: bool = False,
+        threads: int = 1,
         name: str = "xe_entry",
     ) -> None:
         self.module = module
@@ -130,7 +139,10 @@ class HostProgramWriter:
         self.place_of = place_of
         self.table = layout
         self.probes = probes
+        self.threads = threads
         self.name = name
+        self.decisions: list[ParallelDecision] = []
+        self.tables: dict[bytes, int] = {}
         self.w = FunctionWriter()
         self.rows: list[ProgramRow] = []
         self.steps: list[EvaluatorStep] = []
@@ -287,9 +299,9 @@ class HostProgramWriter:
             for y, b in enumerate(unique)
             if x < y
         )
-        made = write(i, self.target, slots)
+        made = self._write(i, kind, write, slots, overlap)
         tiny = all(place.size <= 128 for place in places) and kind == "kernel" and len(made.lines) < 400
-        key = (made.lines, made.globals, made.parameters, overlap, tiny)
+        key = (made.lines, made.globals, made.parameters, made.parts, overlap, tiny)
         function = self.kernels.get(key)
         if function is None:
             function = identifier(i.name)
@@ -301,11 +313,39 @@ class HostProgramWriter:
             self.kernel_texts.append((function, made, i.id, overlap, tiny))
         number = self._row(i, kind, function, reason)
         self._probe(number, True)
-        arguments = ", ".join([f"ptr {self.address(place)}" for place in unique])
+        pointers = [self.address(place) for place in unique]
+        pointers += [self.base(self._table_slot(data)) for data in made.tables]
         if made.scratch_bytes:
-            arguments += f", ptr {self.base(self.table.scratch_slot)}"
-        self.w.do(f"call void @{function}({arguments})")
+            pointers.append(self.base(self.table.scratch_slot))
+        if made.parts > 1:
+            self._call_shares(function, made.parts, pointers)
+        else:
+            self.w.do(f"call void @{function}({', '.join([f'ptr {p}' for p in pointers])})")
         self._probe(number, False)
+
+    def _write(self, i: HloInstruction, kind: str, write: Callable[..., Kernel], slots: tuple[int, ...], overlap: bool) -> Kernel:
+        """The kernel, in shares when it is worth several threads; the decision is noted."""
+        if self.threads == 1:
+            return write(i, self.target, slots)
+        plan = plan_parallel(i, self.threads, kind)
+        cut = plan.parts > 1 and not overlap and write in _CUT
+        made = write(i, self.target, slots, plan.parts) if cut else write(i, self.target, slots)
+        if cut and made.parts == 1 and plan.parts > self.threads:
+            made = write(i, self.target, slots, self.threads)
+        self.decisions.append(parallel_decision(i, plan, made.parts, overlap))
+        return made
+
+    def _table_slot(self, data: bytes) -> int:
+        return self.table.size + self.tables.setdefault(data, len(self.tables))
+
+    def _call_shares(self, function: str, parts: int, pointers: list[str]) -> None:
+        """The pool calls the kernel once for each share; the pointers travel in memory."""
+        w = self.w
+        w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
+        context = w.stack_slot("ptr", max(len(pointers), 2))
+        for k, pointer in enumerate(pointers):
+            w.do(f"store ptr {pointer}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {k}')}, align 8")
+        w.do(f"call void @{PARALLEL_FOR}(ptr @{function}_share, ptr {context}, i64 {parts})")
 
     def evaluator_step(self, i: HloInstruction, reason: Reason) -> None:
         """Call back into the evaluator; a non-zero answer ends the program with that status."""
@@ -365,17 +405,22 @@ class HostProgramWriter:
             origins.append(None)
         for function, kernel, instruction, overlap, tiny in self.kernel_texts:
             kind = "ptr" if overlap else "ptr noalias"
-            parameters = ", ".join(
-                [*[f"{kind} %a{k}" for k in range(kernel.parameters)], *(["ptr noalias %scratch"] if kernel.scratch_bytes else [])]
-            )
+            parameters = [f"{kind} %a{k}" for k in range(kernel.parameters)]
+            parameters += [f"ptr noalias %table{k}" for k in range(len(kernel.tables))]
+            parameters += ["ptr noalias %scratch"] if kernel.scratch_bytes else []
+            parameters += ["i64 %part"] if kernel.parts > 1 else []
             lines += [
-                f"define internal void @{function}({parameters}) {'alwaysinline' if tiny else 'noinline'} nounwind {{",
+                f"define internal void @{function}({', '.join(parameters)}) {'alwaysinline' if tiny else 'noinline'} nounwind {{",
                 "entry:",
                 *kernel.lines,
                 "}",
                 "",
             ]
             origins += [instruction, instruction, *kernel.origins, instruction, None]
+            if kernel.parts > 1:
+                share = _share_function(function, kernel)
+                lines += share
+                origins += [instruction] * len(share)
         body, body_origins = self.w.body_lines()
         # LLVM's time grows faster than the number of calls in one function, and there is nothing to gain in a long list of calls.
         attributes = "nounwind optnone noinline" if len(self.rows) > LONG_PROGRAM else "nounwind"
@@ -389,9 +434,9 @@ class HostProgramWriter:
         tail = [*declarations, "", "!0 = !{}"]
         lines += tail
         origins += [None] * len(tail)
-        symbols = tuple([m.group(1) for d in declarations if (m := re.search(r"@((?:cblas|LAPACKE)_\w+|[sdcz]potrf_)\(", d))])
+        symbols = tuple([m.group(1) for d in declarations if (m := _EXTERNAL.search(d))])
         t = self.table
-        scratch_bytes = max([kernel.scratch_bytes for _, kernel, *_rest in self.kernel_texts], default=0)
+        scratch_bytes = max([_scratch_of_share(kernel) * kernel.parts for _, kernel, *_rest in self.kernel_texts], default=0)
         return HostProgram(
             lines,
             origins,
@@ -404,9 +449,13 @@ class HostProgramWriter:
             t.probe_slot,
             t.scratch_slot,
             scratch_bytes,
-            t.size,
+            t.size + len(self.tables),
             symbols,
             self.functions,
+            list(self.tables),
+            t.size,
+            self.threads,
+            self.decisions,
         )
 
 
@@ -442,6 +491,27 @@ class HostTable(NamedTuple):
     def size(self) -> int:
         """Number of slots."""
         return self.arena_slot + 4
+
+
+def _scratch_of_share(kernel: Kernel) -> int:
+    """Bytes from one share's scratch memory to the next one's: never the same cache line, nor the same set of lines."""
+    return kernel.scratch_bytes if kernel.parts == 1 else -(-kernel.scratch_bytes // 4096) * 4096 + 192
+
+
+def _share_function(function: str, kernel: Kernel) -> list[str]:
+    """What the pool calls: it takes the kernel's pointers from memory, and the share's own part of the scratch memory."""
+    count = kernel.parameters + len(kernel.tables) + (kernel.scratch_bytes > 0)
+    lines = [f"define internal void @{function}_share(ptr %context, i64 %part) nounwind {{", "entry:"]
+    for k in range(count):
+        lines.append(f"  %at{k} = getelementptr inbounds ptr, ptr %context, i64 {k}")
+        lines.append(f"  %p{k} = load ptr, ptr %at{k}, align 8")
+    arguments = [f"ptr %p{k}" for k in range(count)]
+    if kernel.scratch_bytes:
+        lines.append(f"  %offset = mul i64 %part, {_scratch_of_share(kernel)}")
+        lines.append(f"  %own = getelementptr inbounds i8, ptr %p{count - 1}, i64 %offset")
+        arguments[-1] = "ptr %own"
+    lines += [f"  call void @{function}({', '.join([*arguments, 'i64 %part'])})", "  ret void", "}", ""]
+    return lines
 
 
 def _split_declarations(text: str) -> tuple[list[str], list[str]]:

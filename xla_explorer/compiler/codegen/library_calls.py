@@ -22,6 +22,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 _ROUTINES = {"f32": ("cblas_sgemm", "float"), "f64": ("cblas_dgemm", "double")}
+LIBRARY_ROWS = 16  # a product is cut at multiples of so many rows
 SMALL_DOT = 4096  # multiply-adds below which a call costs more than loops
 
 
@@ -104,9 +105,9 @@ def _at(w: FunctionWriter, array: ArrayInMemory, element_type: str, offset: str 
     return w.value(f"getelementptr inbounds {_ROUTINES[element_type][1]}, ptr {array.pointer}, i64 {offset}")
 
 
-def write_library_dot(dot: HloInstruction, target: CodegenTarget, slots: tuple[int, ...]) -> Kernel:
-    """A kernel that loops over the batch and calls GEMM."""
-    context = KernelContext(target, dot, slots)
+def write_library_dot(dot: HloInstruction, target: CodegenTarget, slots: tuple[int, ...], parts: int = 1) -> Kernel:
+    """A kernel that loops over the batch and calls GEMM; in shares, each call has some batches or some rows."""
+    context = KernelContext(target, dot, slots, parts)
     w = context.writer
     w.origin = dot.id
     rows, columns, depth, _ = dot_sizes(dot)
@@ -116,15 +117,20 @@ def write_library_dot(dot: HloInstruction, target: CodegenTarget, slots: tuple[i
     name = dot.shape.element_type.name
     a, b, c = context.arrays[dot.operands[0]], context.arrays[dot.operands[1]], context.outputs[0]
     batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]
-    with context.iterate(batch) as index:
+    cut = context.shares.cut_loop(rows, LIBRARY_ROWS) if context.shares.place_to_cut(batch) is None else None
+    with context.iterate(batch, cut=cut is None) as index:
         offsets = [w.linear(index, strides) for strides in (left.batch, right.batch, dot.shape.strides[: len(batch)])]
+        share: str | int = rows
+        if cut is not None:
+            share = w.sub(cut.end, cut.begin)
+            offsets[0] = w.add(offsets[0], w.mul(cut.begin, left.row))
+            offsets[2] = w.add(offsets[2], w.mul(cut.begin, columns))
         pointers = [_at(w, array, name, offset) for array, offset in zip((a, b, c), offsets, strict=True)]
         transposed = (left.column != 1 and depth != 1, right.column != 1 and columns != 1)
         leading = (left.column if transposed[0] else max(left.row, depth), right.column if transposed[1] else max(right.row, columns))
-        _gemm(
-            w, name, transposed, (rows, columns, depth), (pointers[0], leading[0]), (pointers[1], leading[1]), (pointers[2], columns), False
-        )
-    return context.finish(slots)
+        a_matrix, b_matrix, c_matrix = zip(pointers, (*leading, columns), strict=True)
+        _gemm(w, name, transposed, (share, columns, depth), a_matrix, b_matrix, c_matrix, False)
+    return context.finish(slots) if context.shares.cut or parts == 1 else write_library_dot(dot, target, slots)
 
 
 def convolution_by_library(i: HloInstruction, target: CodegenTarget | None = None) -> Reason | None:
@@ -167,9 +173,9 @@ def convolution_by_library(i: HloInstruction, target: CodegenTarget | None = Non
     return None
 
 
-def write_library_convolution(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...]) -> Kernel:
+def write_library_convolution(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...], parts: int = 1) -> Kernel:
     """For each batch element and output row: one GEMM per window column, accumulated. A 1x1 convolution is a single GEMM."""
-    context = KernelContext(target, i, slots)
+    context = KernelContext(target, i, slots, parts)
     w = context.writer
     w.origin = i.id
     labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
@@ -189,17 +195,20 @@ def write_library_convolution(i: HloInstruction, target: CodegenTarget, slots: t
         and labels.output_feature == i.shape.rank - 1
         and (labels.input_batch, *labels.input_spatial) == (labels.output_batch, *labels.output_spatial)
     ):
+        rows = i.shape.element_count // features
+        cut = context.shares.cut_loop(rows, LIBRARY_ROWS)
+        first, count = (cut.begin, w.sub(cut.end, cut.begin)) if cut is not None else (0, rows)
         _gemm(
             w,
             name,
             (False, kernel_transposed),
-            (i.shape.element_count // features, features, depth),
-            (a.pointer, depth),
+            (count, features, depth),
+            (_at(w, a, name, w.mul(first, depth)), depth),
             (b.pointer, kernel_leading),
-            (c.pointer, features),
+            (_at(w, c, name, w.mul(first, features)), features),
             False,
         )
-        return context.finish(slots)
+        return context.finish(slots) if cut is not None or parts == 1 else write_library_convolution(i, target, slots)
     last = rules[-1]
     x_in, x_out = labels.input_spatial[-1], labels.output_spatial[-1]
     width = out_dims[x_out]
@@ -244,4 +253,4 @@ def write_library_convolution(i: HloInstruction, target: CodegenTarget, slots: t
                     (_at(w, c, name, to_c), i.shape.strides[x_out]),
                     True,
                 )
-    return context.finish(slots)
+    return context.finish(slots) if context.shares.cut or parts == 1 else write_library_convolution(i, target, slots)

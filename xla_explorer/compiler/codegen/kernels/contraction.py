@@ -27,7 +27,7 @@ def accumulation_type(dot: HloInstruction) -> PrimitiveType:
     return F32 if t.is_float and t.bits < 32 else t
 
 
-@writes_root("dot")
+@writes_root("dot", parallel=True)
 def write_dot_kernel(context: KernelContext) -> None:
     """Any dimension numbers, any types."""
     dot, output, w = context.roots[0], context.outputs[0], context.writer

@@ -11,8 +11,23 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, strided_operands
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import LANES, NO_UNROLL_METADATA, DepthLoop, Tile, TileWriter, choose_tile
-from xla_explorer.compiler.codegen.kernels.matrix_vector import RowGroup, RowProductWriter, choose_row_group, write_column_sweep
+from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
+    LANES,
+    NO_UNROLL_METADATA,
+    DepthLoop,
+    Tile,
+    TileWriter,
+    choose_tile,
+    cut_product,
+)
+from xla_explorer.compiler.codegen.kernels.matrix_vector import (
+    RowGroup,
+    RowProductWriter,
+    choose_row_group,
+    cut_sweep,
+    write_column_sweep,
+)
+from xla_explorer.compiler.codegen.kernels.shares import Cut
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -151,18 +166,24 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
     batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]
     packed = isinstance(plan, DotPlan) and plan.packing != "none"
     scratch = context.scratch(_packed_elements(tile, columns, depth) * writer.bytes) if packed else ""
-    with context.iterate(batch) as index:
+    cut: Cut | None = None
+    if context.shares.place_to_cut(batch) is None:
+        if isinstance(plan, SweepPlan):
+            cut = cut_sweep(context.shares, columns, plan.width)
+        else:
+            cut = cut_product(context.shares, tile, rows, columns)
+    with context.iterate(batch, cut=cut is None) as index:
         offsets = [w.linear(index, strides) for strides in (plan.left.batch, plan.right.batch, dot.shape.strides[: len(batch)])]
         at_a, at_b, at_c = [writer.at(array.pointer, offset) for array, offset in zip((a, b, c), offsets, strict=True)]
         if isinstance(plan, SweepPlan):
-            write_column_sweep(writer, columns, depth, at_a, plan.left.column, at_b, plan.right.row, at_c)
+            write_column_sweep(writer, columns, depth, at_a, plan.left.column, at_b, plan.right.row, at_c, context.shares, cut)
         else:
             if plan.packing == "panels":
-                writer.pack(at_b, plan.right.row, depth, columns, scratch)
+                writer.pack(at_b, plan.right.row, depth, columns, scratch, cut)
             elif packed:
-                writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch)
+                writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch, cut)
             depths = [DepthLoop(depth, plan.left.column, tile.columns if packed else plan.right.row)]
-            writer.product(rows, columns, depths, at_a, plan.left.row, scratch if packed else at_b, at_c, columns, packed)
+            writer.product(rows, columns, depths, at_a, plan.left.row, scratch if packed else at_b, at_c, columns, packed, cut)
 
 
 def _write_vector_dot(context: KernelContext, dot: HloInstruction, plan: VectorPlan) -> None:
@@ -171,7 +192,8 @@ def _write_vector_dot(context: KernelContext, dot: HloInstruction, plan: VectorP
     writer = RowProductWriter(w, dot.shape.element_type.name, plan.group)
     pointers = [context.arrays[operand].pointer for operand in dot.operands]
     batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]
-    with context.iterate(batch) as index:
+    cut = context.shares.cut_loop(-(-plan.rows // plan.group.rows)) if context.shares.place_to_cut(batch) is None else None
+    with context.iterate(batch, cut=cut is None) as index:
         sides = [writer.at(pointer, w.linear(index, side.batch)) for pointer, side in zip(pointers, (plan.left, plan.right), strict=True)]
         result = writer.at(context.outputs[0].pointer, w.linear(index, dot.shape.strides[: len(batch)]))
-        writer.product(plan.rows, plan.sizes.depth, sides[plan.matrix], plan.row, sides[1 - plan.matrix], result)
+        writer.product(plan.rows, plan.sizes.depth, sides[plan.matrix], plan.row, sides[1 - plan.matrix], result, cut)

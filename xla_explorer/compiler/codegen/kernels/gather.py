@@ -35,7 +35,7 @@ def _gathers_rows(context: KernelContext) -> bool:
     )
 
 
-@writes_root("gather")
+@writes_root("gather", parallel=True)
 def write_gather_kernel(context: KernelContext) -> None:
     """Copy rows by index; prefetch the row of the index AHEAD."""
     if not _gathers_rows(context):
@@ -57,7 +57,8 @@ def write_gather_kernel(context: KernelContext) -> None:
     t = memory_type(element_type)
     scalar_bytes = element_type.bytes // (2 if element_type.is_complex else 1)
     w.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-    with w.loop(rows, stem="row") as number, emitter.scope():
+    begin, end = context.shares.bounds(rows) if context.shares.can_cut(rows) else (0, rows)
+    with w.loop(end, begin, stem="row") as number, emitter.scope():
         later = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(w.add(number, AHEAD))), ("i64", str(rows - 1)))
         start = row_of(later)
         for line in range(min(MOST_LINES, -(-scalars * scalar_bytes // LINE))):

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.elemental import ElementalEmitter, elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FUNCTIONS
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import UNROLL_METADATA, FunctionWriter
+from xla_explorer.compiler.codegen.kernels.shares import Shares
 from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
@@ -23,7 +24,9 @@ class Kernel(NamedTuple):
     lines: body (between the braces). origins: for each line the id of the HLO instruction it came from. parameters: number of
     pointer parameters. slots: for each operand leaf, then each output leaf, the number of the parameter that it is.
     threads: number of independent elements (GPU: threads to launch). globals: constant definitions the body refers to.
+    tables: read-only data that code generation computed; a parameter `%table<k>` each.
     scratch_bytes: memory of its own that it needs while it runs; when not zero, one more parameter `%scratch` points to it.
+    parts: when not one, a last parameter `i64 %part` says which share of the work a call does; each needs its own scratch memory.
     """
 
     lines: tuple[str, ...]
@@ -35,15 +38,20 @@ class Kernel(NamedTuple):
     globals: tuple[str, ...]
     threads: int
     scratch_bytes: int = 0
+    tables: tuple[bytes, ...] = ()
+    parts: int = 1
 
 
 class KernelContext:
     """Everything a kernel writer needs: the writer, the root(s), the arrays in memory, and how to iterate."""
 
-    def __init__(self, target: CodegenTarget, instruction: HloInstruction, slots: tuple[int, ...]) -> None:
+    def __init__(self, target: CodegenTarget, instruction: HloInstruction, slots: tuple[int, ...], parts: int = 1) -> None:
         self.target = target
         self.instruction = instruction
-        self.writer = FunctionWriter()
+        self.writer = FunctionWriter(unroll=target.kind == "cpu")
+        self.shares = Shares(self.writer, parts)
+        self.tables: list[bytes] = []
+        self._in_nest = False
         self.globals: dict[str, None] = {}
         self.threads = 1
         self.arrays: dict[HloInstruction, ArrayInMemory] = {}
@@ -73,6 +81,12 @@ class KernelContext:
         self._scratch_bytes += -(-size // 64) * 64
         return self.writer.value(f"getelementptr inbounds i8, ptr %scratch, i64 {offset}")
 
+    def table(self, data: bytes) -> str:
+        """Address of read-only data that the kernel gets beside its operands (CPU only)."""
+        if data not in self.tables:
+            self.tables.append(data)
+        return f"%table{self.tables.index(data)}"
+
     def _constant_arrays(self, instructions: list[HloInstruction]) -> None:
         """Array constants of the fused computation become private globals."""
         for i in instructions:
@@ -97,14 +111,27 @@ class KernelContext:
         return ElementalEmitter(w, {i: reader(array) for i, array in self.arrays.items()})
 
     @contextmanager
-    def iterate(self, extents: list[int]) -> Iterator[IndexTuple]:
-        """Run the block for each index below the extents: nested loops on a CPU, one thread each on a GPU."""
+    def iterate(self, extents: list[int], *, cut: bool = True) -> Iterator[IndexTuple]:
+        """Run the block for each index below the extents: nested loops on a CPU, one thread each on a GPU.
+
+        In a kernel with shares one loop of each outermost nest is cut; cut: False when the writer cuts a loop inside itself.
+        """
         w = self.writer
         if self.target.kind == "gpu":
             yield from self._threads(extents)
             return
+        cut = cut and self.shares.parts > 1 and not self._in_nest
         with ExitStack() as loops:
-            yield tuple([loops.enter_context(w.loop(extent)) for extent in extents])
+            outer, self._in_nest = self._in_nest, True
+            limits: list[tuple[str | int, str | int]] = [(0, extent) for extent in extents]
+            if cut:
+                place = self.shares.place_to_cut(extents)
+                if place is None:
+                    loops.enter_context(self.shares.only(0))
+                else:
+                    limits[place[0]] = self.shares.bounds(extents[place[0]], place[1])
+            yield tuple([loops.enter_context(w.loop(end, begin)) for begin, end in limits])
+        self._in_nest = outer
 
     def _threads(self, extents: list[int]) -> Iterator[IndexTuple]:
         w = self.writer
@@ -139,6 +166,8 @@ class KernelContext:
     def finish(self, slots: tuple[int, ...]) -> Kernel:
         """The finished kernel."""
         self.writer.do("ret void")
+        if self.writer.unrolls:
+            self.globals.update(dict.fromkeys(UNROLL_METADATA))
         lines, origins = self.writer.body_lines()
         return Kernel(
             tuple(lines),
@@ -150,17 +179,22 @@ class KernelContext:
             tuple(self.globals),
             self.threads,
             self._scratch_bytes,
+            tuple(self.tables),
+            self.shares.parts,
         )
 
 
 KernelWriter = Callable[[KernelContext], None]
 ROOT_WRITERS: dict[str, KernelWriter] = {}
 STANDALONE: set[str] = set()  # opcodes that may be a kernel's only instruction but not stand inside a fusion
+PARALLEL: set[str] = set()  # opcodes whose outermost nests do not depend on one another, so that they may be cut into shares
 SEQUENTIAL: set[str] = set()  # opcodes whose kernels are sequential code for a CPU (scratch memory, loops that depend on data)
 
 
-def writes_root(*opcodes: str, standalone: bool = False, sequential: bool = False) -> Callable[[KernelWriter], KernelWriter]:
-    """Register the kernel writer of a root opcode; see STANDALONE and SEQUENTIAL."""
+def writes_root(
+    *opcodes: str, standalone: bool = False, sequential: bool = False, parallel: bool = False
+) -> Callable[[KernelWriter], KernelWriter]:
+    """Register the kernel writer of a root opcode; see STANDALONE, SEQUENTIAL and PARALLEL."""
 
     def declare(function: KernelWriter) -> KernelWriter:
         for name in opcodes:
@@ -169,12 +203,15 @@ def writes_root(*opcodes: str, standalone: bool = False, sequential: bool = Fals
                 STANDALONE.add(name)
             if sequential:
                 SEQUENTIAL.add(name)
+            if parallel:
+                PARALLEL.add(name)
         return function
 
     return declare
 
 
-def _load_writers() -> None:
+def load_kernel_writers() -> None:
+    """Import the modules that register a writer, once; the first question about a kernel does."""
     from xla_explorer.compiler.codegen.kernels import (  # noqa: F401
         contraction,
         gather,
@@ -199,7 +236,7 @@ def kernel_slots(instruction: HloInstruction, same: Callable[[int], int] | None 
 
 def kernel_is_emitted(i: HloInstruction, target_kind: str = "cpu") -> Reason | None:
     """None when a native kernel can be written for the instruction (a fusion: for all that is inside it)."""
-    _load_writers()
+    load_kernel_writers()
     if target_kind != "cpu" and i.opcode.name in SEQUENTIAL:
         return refuse("sequential-kernel", f"%{i.name}: the kernel of {i.opcode.name} is sequential code for a CPU", opcode=i.opcode.name)
     if i.opcode.name == "fusion":
@@ -308,14 +345,19 @@ def _complex_is_emitted(i: HloInstruction) -> Reason | None:
     return None
 
 
-def write_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...] | None = None) -> Kernel:
-    """Write the kernel of a fusion or a lone instruction. slots: see `Kernel.slots`; shared numbers mean shared memory."""
-    _load_writers()
+def write_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...] | None = None, parts: int = 1) -> Kernel:
+    """Write the kernel of a fusion or a lone instruction. slots: see `Kernel.slots`; shared numbers mean shared memory.
+
+    parts: cut it into so many shares (CPU). The kernel's `parts` is 1 where it is not possible.
+    """
+    load_kernel_writers()
     slots = slots if slots is not None else kernel_slots(i)
-    context = KernelContext(target, i, slots)
+    context = KernelContext(target, i, slots, parts)
     context.writer.origin = i.id
     root = context.roots[0]
+    name = root.opcode.name if len(context.roots) == 1 and root.opcode.name in ROOT_WRITERS else "loop"
+    if parts > 1 and name not in PARALLEL:
+        return write_kernel(i, target, slots)
     with context.writer.from_instruction(root.id):
-        writer = ROOT_WRITERS.get(root.opcode.name) if len(context.roots) == 1 else None
-        (writer or ROOT_WRITERS["loop"])(context)
-    return context.finish(slots)
+        ROOT_WRITERS[name](context)
+    return context.finish(slots) if context.shares.cut or parts == 1 else write_kernel(i, target, slots)

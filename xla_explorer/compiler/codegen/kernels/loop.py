@@ -11,7 +11,7 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_r
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-@writes_root("loop")
+@writes_root("loop", parallel=True)
 def write_loop_kernel(context: KernelContext) -> None:
     """Roots with equal dimensions together, others one nest after the other."""
     pending: dict[tuple[int, ...], list[tuple[HloInstruction, ArrayInMemory]]] = {}

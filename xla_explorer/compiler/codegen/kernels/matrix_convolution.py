@@ -25,6 +25,7 @@ from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
     Tile,
     TileWriter,
     choose_tile,
+    cut_product,
 )
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
@@ -139,7 +140,7 @@ class _Writer:
         weights, tap_strides, depth_stride = self._weights()
         if plan.whole:
             tiles.product(plan.sizes.rows, features, [DepthLoop(self.depth, 1, depth_stride)], self.input.pointer, self.depth, weights,
-                          self.output.pointer, features, False)
+                          self.output.pointer, features, False, cut_product(self.context.shares, plan.tile, plan.sizes.rows, features))
             return
         image, in_strides, in_depth = self._image_strides()
         if image:
@@ -151,7 +152,9 @@ class _Writer:
                   for r, a, b in zip(self.rules, in_strides, tap_strides, strict=True)]
         levels = _merged([*levels, DepthLoop(self.depth, in_depth, depth_stride)])
         out = self.i.shape
-        with w.loop(out.dimensions[labels.output_batch], stem="batch", metadata=NO_UNROLL) as batch:
+        cut = self.context.shares.cut_loop(out.dimensions[labels.output_batch])
+        begin, end = (cut.begin, cut.end) if cut is not None else (0, out.dimensions[labels.output_batch])
+        with w.loop(end, begin, stem="batch", metadata=NO_UNROLL) as batch:
             source = tiles.at(self.input.pointer, w.mul(batch, self.i.operands[0].shape.strides[labels.input_batch]))
             if image:
                 self._fill(source, image, in_strides)
@@ -159,7 +162,7 @@ class _Writer:
             # Without padding on a side the window starts inside; a negative padding moves it further in.
             start = sum([max(0, -r.padding_low) * s for r, s in zip(self.rules, in_strides, strict=True)])
             target = w.mul(batch, out.strides[labels.output_batch])
-            with self.context.iterate([out.dimensions[d] for d in labels.output_spatial[:-1]]) as where:
+            with self.context.iterate([out.dimensions[d] for d in labels.output_spatial[:-1]], cut=cut is None) as where:
                 at: str | int = start
                 to = target
                 for x, rule, stride, d in zip(where, self.rules[:-1], in_strides[:-1], labels.output_spatial[:-1], strict=True):
@@ -205,7 +208,7 @@ class _Writer:
             return
         w.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
         size = extents[-1] * self.depth * tiles.bytes
-        with self.context.iterate(extents[:-1]) as where:
+        with self.context.iterate(extents[:-1], cut=False) as where:
             a, b = w.linear(where, tuple(from_strides[:-1])), w.linear(where, tuple(strides[:-1]))
             w.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {tiles.at(inner, b)}, ptr {tiles.at(source, a)}, i64 {size}, i1 false)")
 

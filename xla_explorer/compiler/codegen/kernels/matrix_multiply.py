@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
 from xla_explorer.compiler.codegen.target import CodegenTarget
 
 L2_BLOCK_BYTES = 256 * 1024  # of the left operand, kept in the second-level cache while the right one passes by
@@ -91,6 +92,11 @@ def tile_starts(w: FunctionWriter, number: str | int, size: int, extent: int) ->
     return w.call_intrinsic("llvm.smin.i64", "i64", ("i64", start), ("i64", str(extent - size)))
 
 
+def cut_product(shares: Shares, tile: Tile, rows: int, columns: int) -> Cut | None:
+    """Which of a product's loops to cut: panels of columns, else tiles of rows; None when both are few."""
+    return shares.cut_loop(-(-columns // tile.columns), along="panels") or shares.cut_loop(-(-rows // tile.rows), along="tiles")
+
+
 class TileWriter:
     """Writes tiles of one element type (`f32` or `f64`) into a function."""
 
@@ -161,10 +167,15 @@ class TileWriter:
         t = self.vector
         return self.w.call_intrinsic(self._fma, t, (t, x), (t, y), (t, z))
 
-    def pack(self, b: str, b_row: int, depth: int, columns: int, scratch: str) -> None:
+    def _panels(self, columns: int, cut: Cut | None) -> tuple[str | int, str | int]:
+        """First and last panel, those of a share where the panels are cut."""
+        return (cut.begin, cut.end) if cut is not None and cut.along == "panels" else (0, -(-columns // self.tile.columns))
+
+    def pack(self, b: str, b_row: int, depth: int, columns: int, scratch: str, cut: Cut | None = None) -> None:
         """Copy a row-major depth x columns matrix as panels of tile columns, each panel contiguous."""
         tile, w = self.tile, self.w
-        with w.loop(-(-columns // tile.columns), stem="pack", metadata=NO_UNROLL) as p:
+        begin, end = self._panels(columns, cut)
+        with w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
             source = self.at(b, tile_starts(w, p, tile.columns, columns))
             target = self.at(scratch, w.mul(p, depth * tile.columns))
             with w.loop(depth, stem="pack.row", metadata=NO_UNROLL) as k:
@@ -173,12 +184,13 @@ class TileWriter:
                     x = w.value(f"load {self.vector}, ptr {self.at(row, v * tile.width)}, align {self.bytes}")
                     w.do(f"store {self.vector} {x}, ptr {self.at(to, v * tile.width)}, align {self.bytes}")
 
-    def pack_transposed(self, b: str, b_column: int, depth: int, columns: int, scratch: str) -> None:
+    def pack_transposed(self, b: str, b_column: int, depth: int, columns: int, scratch: str, cut: Cut | None = None) -> None:
         """The same panels from a matrix whose columns are contiguous, `b_column` apart: square blocks turned in registers."""
         tile, w = self.tile, self.w
         size = min(tile.width, 8, 1 << (depth.bit_length() - 1))
         vector = f"<{size} x {self.scalar}>"
-        with w.loop(-(-columns // tile.columns), stem="pack", metadata=NO_UNROLL) as p:
+        begin, end = self._panels(columns, cut)
+        with w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
             source = self.at(b, w.mul(tile_starts(w, p, tile.columns, columns), b_column))
             target = self.at(scratch, w.mul(p, depth * tile.columns))
             with w.loop(tile.columns // size, stem="pack.column", metadata=NO_UNROLL) as j, \
@@ -210,23 +222,29 @@ class TileWriter:
         return lines
 
     def product(self, rows: int, columns: int, depths: list[DepthLoop], a: str, a_row: int, b: str, c: str, c_row: int,
-                packed: bool) -> None:
-        """C = A B by tiles. packed: b holds panels, and the steps of `depths` in it are those of a panel."""
+                packed: bool, cut: Cut | None = None) -> None:
+        """C = A B by tiles. packed: b holds panels, and the steps of `depths` in it are those of a panel. cut: see `cut_product`."""
         tile, w = self.tile, self.w
-        down, across = -(-rows // tile.rows), -(-columns // tile.columns)
+        down = -(-rows // tile.rows)
+        first: str | int = 0
+        last: str | int = down - 1
+        if cut is not None and cut.along == "tiles":
+            down, first, last = cut.most, cut.begin, w.sub(cut.end, 1)
+        first_panel, end_panel = self._panels(columns, cut)
         depth = 1
         for level in depths:
             depth *= level.extent
         most = max(1, L2_BLOCK_BYTES // (tile.rows * depth * self.bytes))
         blocks = -(-down // most)
         per_block = -(-down // blocks)
-        with w.loop(blocks, stem="block", metadata=NO_UNROLL) as block, w.loop(across, stem="panel", metadata=NO_UNROLL) as panel:
+        panels = w.loop(end_panel, first_panel, stem="panel", metadata=NO_UNROLL)
+        with w.loop(blocks, stem="block", metadata=NO_UNROLL) as block, panels as panel:
             column = tile_starts(w, panel, tile.columns, columns)
             at_b = self.at(b, w.mul(panel, depth * tile.columns) if packed else column)
             at_c = self.at(c, column)
             with w.loop(per_block, stem="tile", metadata=NO_UNROLL) as t:
-                number = w.add(w.mul(block, per_block), t)
-                if blocks * per_block > down and not isinstance(number, int):
-                    number = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(number)), ("i64", str(down - 1)))
+                number = w.add(first, w.add(w.mul(block, per_block), t))
+                if (blocks * per_block > down or first != 0) and not isinstance(number, int):
+                    number = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(number)), ("i64", str(last)))
                 row = tile_starts(w, number, tile.rows, rows)
                 self.write(self.at(a, w.mul(row, a_row)), a_row, at_b, depths, self.at(at_c, w.mul(row, c_row)), c_row)

@@ -12,6 +12,7 @@ Where the contraction runs across the rows, a group of rows is added to a piece 
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
@@ -23,6 +24,7 @@ from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
     tile_starts,
     vector_registers,
 )
+from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
 from xla_explorer.compiler.codegen.target import CodegenTarget
 
 SWEEP_ROWS = 8
@@ -57,10 +59,11 @@ class RowProductWriter:
         """The address of an element."""
         return pointer if offset == 0 else self.w.value(f"getelementptr inbounds {self.scalar}, ptr {pointer}, i64 {offset}")
 
-    def product(self, rows: int, depth: int, a: str, a_row: int, x: str, y: str) -> None:
-        """y = A x for a rows x depth matrix whose rows are `a_row` elements apart; x and y are contiguous."""
+    def product(self, rows: int, depth: int, a: str, a_row: int, x: str, y: str, cut: Cut | None = None) -> None:
+        """y = A x for a rows x depth matrix whose rows are `a_row` elements apart; x and y are contiguous. cut: of the groups."""
         w = self.w
-        with w.loop(-(-rows // self.group.rows), stem="rows", metadata=NO_UNROLL) as t:
+        begin, end = (cut.begin, cut.end) if cut is not None else (0, -(-rows // self.group.rows))
+        with w.loop(end, begin, stem="rows", metadata=NO_UNROLL) as t:
             first = tile_starts(w, t, self.group.rows, rows)
             self._rows(depth, self.at(a, w.mul(first, a_row)), a_row, x, self.at(y, first))
 
@@ -135,7 +138,14 @@ class RowProductWriter:
         return after
 
 
-def write_column_sweep(tiles: TileWriter, columns: int, depth: int, x: str, x_step: int, b: str, b_row: int, y: str) -> None:
+def cut_sweep(shares: Shares, columns: int, width: int) -> Cut | None:
+    """The columns of a sweep, cut at multiples of four vectors."""
+    return shares.cut_loop(columns - columns % width, 4 * width)
+
+
+def write_column_sweep(
+    tiles: TileWriter, columns: int, depth: int, x: str, x_step: int, b: str, b_row: int, y: str, shares: Shares, cut: Cut | None
+) -> None:
     """y = x B for a depth x columns matrix with contiguous rows, `b_row` elements apart; x in steps of `x_step`.
 
     tiles: a writer for tiles of one vector; it also does the columns that do not fill a vector.
@@ -144,10 +154,11 @@ def write_column_sweep(tiles: TileWriter, columns: int, depth: int, x: str, x_st
     whole = columns - columns % width
     piece = SWEEP_BYTES // tiles.bytes
     head = depth % SWEEP_ROWS or SWEEP_ROWS
-    with w.loop(whole, 0, piece, stem="piece", metadata=NO_UNROLL) as start:
+    begin, end = (cut.begin, cut.end) if cut is not None else (0, whole)
+    with w.loop(end, begin, piece, stem="piece", metadata=NO_UNROLL) as start:
         length: str | int = min(piece, whole)
-        if whole > piece and whole % piece:
-            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(piece)), ("i64", str(w.sub(whole, start))))
+        if cut is not None or (whole > piece and whole % piece):
+            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(piece)), ("i64", str(w.sub(end, start))))
         at_b, at_y = tiles.at(b, start), tiles.at(y, start)
         _sweep(tiles, head, length, x, x_step, at_b, b_row, at_y, first=True)
         if depth > head:
@@ -156,7 +167,10 @@ def write_column_sweep(tiles: TileWriter, columns: int, depth: int, x: str, x_st
                 _sweep(tiles, SWEEP_ROWS, length, at_x, x_step, at_rows, b_row, at_y, first=False)
     if whole < columns:
         last = columns - width
-        tiles.write(x, 0, tiles.at(b, last), [DepthLoop(depth, x_step, b_row)], tiles.at(y, last), 0)
+        with ExitStack() as stack:
+            if cut is not None:  # the vector that ends at the edge overlaps the last share's columns
+                stack.enter_context(shares.only(-1))
+            tiles.write(x, 0, tiles.at(b, last), [DepthLoop(depth, x_step, b_row)], tiles.at(y, last), 0)
 
 
 def _sweep(tiles: TileWriter, rows: int, length: str | int, x: str, x_step: int, b: str, b_row: int, y: str, *, first: bool) -> None:

@@ -7,7 +7,7 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_r
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
 
 
-@writes_root("concatenate")
+@writes_root("concatenate", parallel=True)
 def write_concatenate_kernel(context: KernelContext) -> None:
     """One nest per operand, each storing at its offset."""
     root, output, w = context.roots[0], context.outputs[0], context.writer

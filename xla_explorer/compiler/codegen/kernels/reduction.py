@@ -19,6 +19,7 @@ from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumul
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
 from xla_explorer.compiler.codegen.kernels.index_reduction import finds_extreme_and_index
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
 from xla_explorer.compiler.codegen.llvm_types import float_constant, scalar_constant
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -86,7 +87,7 @@ class _CollapsedReductionEmitter(CollapsedEmitter):
     rank: int
 
 
-@writes_root("reduce")
+@writes_root("reduce", parallel=True)
 def write_reduction_kernel(context: KernelContext) -> None:
     """Choose the shape of code and write it."""
     reduce = context.roots[0]
@@ -212,11 +213,18 @@ def _rows_side_by_side(
 
     extent = extents[row_dimension]
     full = extent // STREAMS * STREAMS
-    with context.iterate([extents[k] for k in kept[:-1]]) as outer, emitter.scope():
-        with w.loop(full, 0, STREAMS, stem="rows") as first, emitter.scope():
+    outer_extents = [extents[k] for k in kept[:-1]]
+    by_rows = context.shares.place_to_cut(outer_extents) is None and context.shares.can_cut(full, STREAMS)
+    begin, end = context.shares.bounds(full, STREAMS) if by_rows else (0, full)
+    with context.iterate(outer_extents, cut=not by_rows) as outer, emitter.scope():
+        with w.loop(end, begin, STREAMS, stem="rows") as first, emitter.scope():
             block(outer, first, STREAMS)
         if extent > full:
-            with w.loop(extent, full, stem="row") as first, emitter.scope():
+            with ExitStack() as rest:
+                if by_rows:
+                    rest.enter_context(context.shares.only(-1))
+                first = rest.enter_context(w.loop(extent, full, stem="row"))
+                rest.enter_context(emitter.scope())
                 block(outer, first, 1)
 
 
@@ -322,11 +330,15 @@ def _by_column(context: KernelContext, state: ReductionState, extents: list[int]
     outer = [e for e, flag in zip(extents[:-1], is_reduced[:-1], strict=True) if not flag]
     inner_reduced = max(k for k, flag in enumerate(is_reduced) if flag)
     depth = 4 if extents[inner_reduced] >= 8 else 1
-    with context.iterate(outer) as kept, emitter.scope(), w.loop(width, 0, tile, stem="tile") as start, emitter.scope():
+    shares = context.shares
+    by_columns = shares.place_to_cut(outer) is None and shares.can_cut(width, INNERMOST_GRAIN)
+    begin, end = shares.bounds(width, INNERMOST_GRAIN) if by_columns else (0, width)
+    columns = w.loop(end, begin, tile, stem="tile")
+    with context.iterate(outer, cut=not by_columns) as kept, emitter.scope(), columns as start, emitter.scope():
         merged = _merge((*kept, 0), is_reduced)
         length: str | int = tile
-        if width % tile:
-            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(width, start))))
+        if by_columns or width % tile:
+            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(end, start))))
         with w.loop(length, stem="clear") as j, emitter.scope():
             slots.store(state.initial_values(), j)
 

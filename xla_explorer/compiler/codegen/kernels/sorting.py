@@ -60,7 +60,7 @@ def _key_function(context: KernelContext, comparator: HloComputation, key: SortK
     return of
 
 
-@writes_root("sort", standalone=True, sequential=True)
+@writes_root("sort", standalone=True, sequential=True, parallel=True)
 def write_sort_kernel(context: KernelContext) -> None:
     """Copy a row to scratch memory, sort it there, copy it out."""
     root, w = context.roots[0], context.writer

@@ -17,7 +17,7 @@ SORTED_LIST = 64  # largest k that is kept as a sorted list
 BLOCK = 64  # elements compared with the list's last entry at once
 
 
-@writes_root("topk", standalone=True, sequential=True)
+@writes_root("topk", standalone=True, sequential=True, parallel=True)
 def write_topk_kernel(context: KernelContext) -> None:
     """Row by row along the last dimension."""
     k = context.outputs[0].shape.dimensions[-1]

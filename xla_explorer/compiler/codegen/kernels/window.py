@@ -109,7 +109,7 @@ def _write_scan(context: KernelContext, state: ReductionState, emitter: Elementa
             store_results(context, state.results(values), w.linear(place, out.strides))
 
 
-@writes_root("reduce-window")
+@writes_root("reduce-window", parallel=True)
 def write_reduce_window_kernel(context: KernelContext) -> None:
     """Each result element on its own, accumulators in registers; a kept minor dimension is the inner, vectorised loop."""
     root, w = context.roots[0], context.writer
@@ -166,7 +166,7 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
             store_results(context, state.results(slots.load(j)), w.linear((*outer, w.add(start, j)), out.strides))
 
 
-@writes_root("convolution", standalone=True)
+@writes_root("convolution", standalone=True, parallel=True)
 def write_convolution_kernel(context: KernelContext) -> None:
     """Any dimension labels, groups, dilations: a row of accumulators over the output features when those are contiguous."""
     root, output, w = context.roots[0], context.outputs[0], context.writer

@@ -1,0 +1,131 @@
+"""Kernels cut into shares: the same bits as on one thread, whatever the extents; the decision and its numbers."""
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from tests.backends.cpu.cpu_programs import opcodes_on_evaluator
+from xla_explorer.backends.interfaces import CompileOptions
+from xla_explorer.backends.registry import platform
+from xla_explorer.compiler.codegen import parallel_plan
+from xla_explorer.hlo.text.parser import parse_hlo
+
+ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
+LESS = "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = pred[] compare(a, b), direction=LT }\n"
+
+
+def reduction(source, dimensions, result):
+    return (
+        f"HloModule m\n{ADD}ENTRY e {{ x = f32[{source}] parameter(0)\n z = f32[] constant(0)\n"
+        f" ROOT r = f32[{result}] reduce(x, z), dimensions={{{dimensions}}}, to_apply=add }}"
+    )
+
+
+def unary(text, source):
+    return f"HloModule m\n{LESS}{ADD}ENTRY e {{ x = f32[{source}] parameter(0)\n {text} }}"
+
+
+def dot(left, right, result, contract, batch=""):
+    return (
+        f"HloModule m\nENTRY e {{ x = f32[{left}] parameter(0)\n y = f32[{right}] parameter(1)\n ROOT d = f32[{result}] dot(x, y), {batch}"
+        f"lhs_contracting_dims={{{contract[0]}}}, rhs_contracting_dims={{{contract[1]}}} }}"
+    )
+
+
+def convolution(image, kernel, result, window, labels="b01f_01io->b01f", groups=1):
+    return (
+        f"HloModule m\nENTRY e {{ x = f32[{image}] parameter(0)\n k = f32[{kernel}] parameter(1)\n ROOT c = f32[{result}] convolution(x, k), "
+        f"window={{{window}}}, dim_labels={labels}, feature_group_count={groups} }}"
+    )
+
+
+PROGRAMS = {
+    "elementwise": unary("ROOT r = f32[7,1001] exponential(x)", "7,1001"),
+    "elementwise-long": unary("ROOT r = f32[10007] tanh(x)", "10007"),
+    "two-nests": unary(
+        "a = f32[31,64] negate(x)\n b = f32[64,31] transpose(x), dimensions={1,0}\n ROOT t = (f32[31,64], f32[64,31]) tuple(a, b)", "31,64"
+    ),
+    "broadcast": unary("ROOT r = f32[12,5,40] broadcast(x), dimensions={2}", "40"),
+    "transpose": unary("ROOT r = f32[130,70] transpose(x), dimensions={1,0}", "70,130"),
+    "concatenate": unary("ROOT r = f32[45,33] concatenate(x, x, x), dimensions={0}", "15,33"),
+    "rows": reduction("61,300", "1", "61"),
+    "rows-short": reduction("61,5", "1", "61"),
+    "rows-batched": reduction("3,61,300", "2", "3,61"),
+    "columns": reduction("300,61", "0", "61"),
+    "columns-wide": reduction("40,5000", "0", "5000"),
+    "columns-batched": reduction("9,40,50", "1", "9,50"),
+    "everything": reduction("40,50", "0,1", ""),
+    "window": unary(
+        "z = f32[] constant(0)\n ROOT r = f32[5,20,21] reduce-window(x, z), window={size=1x3x3 pad=0_0x1_1x1_1}, to_apply=add", "5,20,21"
+    ),
+    "sort": unary("ROOT r = f32[13,200] sort(x), dimensions={1}, to_apply=less", "13,200"),
+    "sort-columns": unary("ROOT r = f32[20,33] sort(x), dimensions={0}, to_apply=less", "20,33"),
+    "dot": dot("123,65", "65,77", "123,77", "10"),
+    "dot-turned": dot("123,65", "77,65", "123,77", "11"),
+    "dot-tall": dot("1000,16", "16,8", "1000,8", "10"),
+    "dot-deep": dot("64,4000", "4000,64", "64,64", "10"),
+    "dot-packed": dot("256,1024", "1024,1024", "256,1024", "10"),
+    "dot-batched": dot("13,20,30", "13,30,25", "13,20,25", "21", "lhs_batch_dims={0}, rhs_batch_dims={0}, "),
+    "matrix-vector": dot("333,65", "65", "333", "10"),
+    "vector-matrix": dot("600", "600,333", "333", "00"),
+    "outer-product": dot("100,1", "1,90", "100,90", "10"),
+    "convolution": convolution("2,16,16,8", "3,3,8,16", "2,16,16,16", "size=3x3 pad=1_1x1_1"),
+    "convolution-batch": convolution("7,9,9,4", "3,3,4,8", "7,7,7,8", "size=3x3"),
+    "convolution-1x1": convolution("1,20,20,16", "1,1,16,32", "1,20,20,32", "size=1x1"),
+    "depthwise": convolution("1,20,20,16", "3,3,1,16", "1,18,18,16", "size=3x3", groups=16),
+}
+
+
+def compiled(text, threads):
+    compiler = platform("cpu").compiler()
+    options = CompileOptions(cache=False, threads=threads)
+    return compiler.run_backend(compiler.run_hlo_passes(parse_hlo(text), options), options).executable
+
+
+@pytest.fixture
+def every_kernel_is_worth_it(monkeypatch):
+    monkeypatch.setattr(parallel_plan, "SHARE_NS", 1e-6)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.usefixtures("every_kernel_is_worth_it")
+def test_shares_give_the_bits_of_one_thread(name):
+    text = PROGRAMS[name]
+    random = np.random.default_rng(1)
+    inputs = [random.standard_normal(p.shape.dimensions).astype(np.float32) for p in parse_hlo(text).entry.parameters()]
+    serial = compiled(text, 1)
+    wanted = serial.execute(inputs)
+    assert not opcodes_on_evaluator(serial) and not serial.program.decisions
+    for threads in (2, 3):
+        executable = compiled(text, threads)
+        assert name == "everything" or any(d.parts > 1 for d in executable.program.decisions), executable.program.decisions
+        for _ in range(5):
+            for a, b in zip(executable.execute(inputs), wanted, strict=True):
+                assert a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def test_the_program_of_one_thread_has_no_shares():
+    text = PROGRAMS["elementwise-long"].replace("10007", "5000000")
+    assert "xla_explorer_parallel_for" not in compiled(text, 1).program.text
+    assert "xla_explorer_parallel_for" in compiled(text, 2).program.text
+
+
+def test_the_decision_is_recorded_with_its_numbers():
+    session = xe.compile(PROGRAMS["transpose"].replace("70", "2000").replace("130", "3000"), threads=2, cache=False)
+    (row,) = session.decisions(kind="parallel").to_dict("records")
+    assert row["verdict"] == "accepted" and row["code"] == "worth-threads"
+    assert row["facts"]["parts"] == 8 and row["facts"]["bytes"] == 2 * 4 * 2000 * 3000
+    session = xe.compile(PROGRAMS["transpose"], threads=2, cache=False)
+    (row,) = session.decisions(kind="parallel").to_dict("records")
+    assert row["verdict"] == "refused" and row["code"] == "too-little-work"
+
+
+def test_scratch_memory_is_each_shares_own():
+    text = PROGRAMS["sort"].replace("13,200", "64,4096")
+    one, two = compiled(text, 1), compiled(text, 2)
+    assert two.program.scratch_bytes >= 8 * one.program.scratch_bytes
+
+
+def test_no_thread_at_all_is_an_error():
+    with pytest.raises(Exception, match="at least one thread"):
+        xe.compile(PROGRAMS["sort"], threads=0)

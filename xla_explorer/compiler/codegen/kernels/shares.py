@@ -1,0 +1,86 @@
+"""Cutting a kernel into independent shares, so that several threads can run it.
+
+A kernel that is written for `parts` shares has one more parameter, `i64 %part`. One loop of each nest is cut: share k runs from
+floor(k n / parts) to floor((k + 1) n / parts). The cut depends on the extents and on `parts` alone, and no result is computed in
+two shares, so the values are those of the uncut kernel. What cannot be cut is done by share 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+
+BALANCED = 4  # steps a share from which the difference between two shares does not matter
+INNERMOST_GRAIN = 16  # elements that an innermost loop is cut at multiples of: whole vectors, and no cache line shared (f32)
+
+
+class Cut(NamedTuple):
+    """One loop of a kernel, cut. along: what it runs over. begin, end: of this share. most: steps of the largest share."""
+
+    along: str
+    begin: str | int
+    end: str | int
+    most: int
+
+
+class Shares:
+    """The shares of one kernel. parts: how many, 1 for a kernel that is not cut. cut: whether any loop was."""
+
+    def __init__(self, writer: FunctionWriter, parts: int) -> None:
+        self.w = writer
+        self.parts = parts
+        self.cut = False
+
+    def can_cut(self, extent: int, grain: int = 1) -> bool:
+        """Whether each share gets something of a loop of `extent` steps that may be cut at multiples of `grain`."""
+        return self.parts > 1 and extent // grain >= self.parts
+
+    def place_to_cut(self, extents: Sequence[int]) -> tuple[int, int] | None:
+        """Which loop of a nest to cut, and its grain: the outermost that gives even shares, else the longest; None when all are
+        too short. A loop over long rows of elements is cut at multiples of INNERMOST_GRAIN."""
+        grains = [1] * len(extents)
+        if extents and extents[-1] >= INNERMOST_GRAIN * self.parts:
+            grains[-1] = INNERMOST_GRAIN
+        possible = [d for d, extent in enumerate(extents) if self.can_cut(extent, grains[d])]
+        if not possible:
+            return None
+        for d in possible:
+            if extents[d] >= BALANCED * self.parts * grains[d] or extents[d] % (self.parts * grains[d]) == 0:
+                return d, grains[d]
+        longest = max(possible, key=lambda d: extents[d])
+        return longest, grains[longest]
+
+    def bounds(self, extent: int, grain: int = 1) -> tuple[str | int, str | int]:
+        """Where this share of a loop starts and ends; never empty where `can_cut` holds."""
+        w, units = self.w, -(-extent // grain)
+        self.cut = True
+        begin = w.mul(w.div(w.mul("%part", units), self.parts), grain)
+        following = w.add("%part", 1)
+        end = w.mul(w.div(w.mul(following, units), self.parts), grain)
+        if extent % grain:
+            end = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(end)), ("i64", str(extent)))
+        return begin, end
+
+    def cut_loop(self, extent: int, grain: int = 1, along: str = "") -> Cut | None:
+        """`bounds`, or None where `can_cut` does not hold."""
+        if not self.can_cut(extent, grain):
+            return None
+        units = -(-extent // grain)
+        return Cut(along, *self.bounds(extent, grain), -(-units // self.parts) * grain)
+
+    @contextmanager
+    def only(self, part: int) -> Iterator[None]:
+        """Code that a single share runs (a negative number counts from the last); all do where nothing is cut."""
+        if self.parts == 1:
+            yield
+            return
+        w = self.w
+        mine, end = w.fresh_label("share"), w.fresh_label("share.end")
+        w.branch_if(w.value(f"icmp eq i64 %part, {part % self.parts}"), mine, end)
+        w.start_block(mine)
+        yield
+        w.branch(end)
+        w.start_block(end)

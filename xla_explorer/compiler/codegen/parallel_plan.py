@@ -1,0 +1,87 @@
+"""Whether a kernel is worth several threads, and in how many shares: a decision from the estimated time on one thread.
+
+The estimate is the longest of memory traffic, arithmetic and calls of elementary functions, at rates of an ordinary core; it only
+has to be right within a factor of two or so. There are more shares than threads, because cores may be shared with other
+processes: who is late takes fewer shares, and a thread that gets no core at all delays nobody by more than one share.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.cost import instruction_cost
+from xla_explorer.hlo.instruction import HloInstruction
+
+BYTES_PER_NS = 16.0  # read or written by one core, caches and memory mixed
+FLOPS_PER_NS = {"dot": 100.0, "convolution": 60.0, "sort": 1.0, "fft": 4.0}
+SLOW_FLOPS_PER_NS = 4.0  # contractions of types without a register tile
+ELEMENTWISE_FLOPS_PER_NS = 10.0
+TRANSCENDENTALS_PER_NS = 2.0
+SHARE_NS = 15_000.0  # least work of a share: waking a sleeping thread costs about 5 us, a running one 0.3 us
+SHARES_PER_THREAD = 4
+LIBRARY_SHARES_PER_THREAD = 1  # each library call copies the right operand again
+
+
+class ParallelPlan(NamedTuple):
+    """parts: shares, 1 for one thread. threads: that may work on them. nanoseconds: the estimate on one thread."""
+
+    parts: int
+    threads: int
+    nanoseconds: float
+    flops: float
+    transcendentals: float
+    bytes: float
+
+    @property
+    def facts(self) -> dict[str, float]:
+        """The numbers of the decision."""
+        return {
+            "parts": self.parts,
+            "threads": self.threads,
+            "estimated_us": round(self.nanoseconds / 1e3, 1),
+            "flops": self.flops,
+            "transcendentals": self.transcendentals,
+            "bytes": self.bytes,
+        }
+
+
+class ParallelDecision(NamedTuple):
+    """What was decided for a kernel: parts 1 is one thread, and the reason says why; else what spoke for it."""
+
+    instruction: int
+    name: str
+    parts: int
+    reason: Reason
+
+
+def plan_parallel(i: HloInstruction, threads: int, kind: str) -> ParallelPlan:
+    """The plan for a kernel (`kernel` or `library`) of one instruction."""
+    cost = instruction_cost(i)
+    inner = i.called[0].root if i.opcode.name == "fusion" else i
+    element = inner.shape.element_type if inner.shape.is_array else None
+    rate = FLOPS_PER_NS.get(inner.opcode.name, ELEMENTWISE_FLOPS_PER_NS)
+    if inner.opcode.name in ("dot", "convolution") and (element is None or element.name not in ("f32", "f64")):
+        rate = SLOW_FLOPS_PER_NS
+    nanoseconds = max(cost.bytes_accessed / BYTES_PER_NS, cost.flops / rate + cost.transcendentals / TRANSCENDENTALS_PER_NS)
+    most = threads * (LIBRARY_SHARES_PER_THREAD if kind == "library" else SHARES_PER_THREAD)
+    parts = min(most, int(nanoseconds / SHARE_NS)) if threads > 1 else 1
+    return ParallelPlan(max(parts, 1), threads, nanoseconds, cost.flops, cost.transcendentals, cost.bytes_accessed)
+
+
+def parallel_decision(i: HloInstruction, plan: ParallelPlan, parts: int, overlap: bool) -> ParallelDecision:
+    """The plan and what became of it, for the journal. parts: of the kernel that was written."""
+    microseconds = f"{plan.nanoseconds / 1e3:.1f} us"
+    if parts > 1:
+        code = "worth-threads"
+        message = f"%{i.name} is about {microseconds} of work: {parts} shares for {plan.threads} threads"
+    elif plan.parts < 2:
+        code = "too-little-work"
+        message = f"%{i.name} is about {microseconds} of work; two shares need {2 * SHARE_NS / 1e3:.0f} us"
+    elif overlap:
+        code = "operands-overlap"
+        message = f"%{i.name} writes where it reads: its steps depend on one another"
+    else:
+        code = "not-cut"
+        message = f"the kernel of %{i.name} has no loop that can be cut into {plan.parts} independent shares"
+    return ParallelDecision(i.id, i.name, parts, Reason(code, message, {**plan.facts, "parts": parts}))
