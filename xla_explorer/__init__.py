@@ -37,8 +37,9 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "evaluate_replicated": ("xla_explorer.hlo.evaluator", "evaluate_replicated"),
     "example": ("xla_explorer.explorer.examples", "example"),
     "explore": ("xla_explorer.explorer.exploring", "explore"),
-    "from_jax": ("xla_explorer.explorer.not_yet", "from_jax"),
+    "from_jax": ("xla_explorer.frontends.jax_program", "from_jax"),
     "graph": ("xla_explorer.explorer.graph", "graph"),
+    "jit": ("xla_explorer.explorer.jax_functions", "jit"),
     "load": ("xla_explorer.explorer.loading", "load"),
     "optimize": ("xla_explorer.explorer.trace", "optimize"),
     "parse_hlo": ("xla_explorer.hlo.text", "parse_hlo"),
@@ -47,6 +48,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
     "sweep": ("xla_explorer.explorer.not_yet", "sweep"),
     "verify": ("xla_explorer.hlo.verifier", "verify"),
+    "warm_up": ("xla_explorer.explorer.warming", "warm_up"),
 }
 # The names of `xla_explorer.hlo.primitive_type.PRIMITIVE_TYPES`, listed so that completion costs no import; a test compares.
 _PRIMITIVE_TYPES = (
@@ -126,16 +128,18 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.examples import example as example
     from xla_explorer.explorer.exploring import explore as explore
     from xla_explorer.explorer.graph import graph as graph
+    from xla_explorer.explorer.jax_functions import jit as jit
     from xla_explorer.explorer.loading import load as load
     from xla_explorer.explorer.not_yet import aot as aot
-    from xla_explorer.explorer.not_yet import from_jax as from_jax
     from xla_explorer.explorer.not_yet import sweep as sweep
     from xla_explorer.explorer.session import CompileFailedError as CompileFailedError
     from xla_explorer.explorer.session import Session as Session
     from xla_explorer.explorer.session import compile as compile
     from xla_explorer.explorer.trace import optimize as optimize
+    from xla_explorer.explorer.warming import warm_up as warm_up
     from xla_explorer.foundation.diagnostic import XlaExplorerError as XlaExplorerError
     from xla_explorer.foundation.reason import Reason as Reason
+    from xla_explorer.frontends.jax_program import from_jax as from_jax
     from xla_explorer.hlo.builder import HloBuilder as HloBuilder
     from xla_explorer.hlo.builder import hlo as hlo
     from xla_explorer.hlo.evaluator import evaluate as evaluate

@@ -22,8 +22,3 @@ def aot(module: Any, triple: str = "", cpu: str | None = None, features: str | N
 def sweep(modules: Any, options: Any, executor: Any = None) -> NoReturn:
     """Many compiles, one table. Always NotYetError in this version."""
     raise NotYetError("xe.sweep is not there yet", "compile the modules in a loop and concatenate session.profile(...)")
-
-
-def from_jax(function: Any, *args_or_specs: Any) -> NoReturn:
-    """A module from a JAX function. Always NotYetError in this version."""
-    raise NotYetError("xe.from_jax is not there yet", "xe.parse_hlo(jax.jit(f).lower(*args).as_text('hlo')) reads the same module")

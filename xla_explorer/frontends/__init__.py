@@ -1,1 +1,1 @@
-"""Other worlds to HloModule: jax, stablehlo, folders of XLA dumps. Nothing here yet."""
+"""Other worlds to HloModule: `jax_program` (JAX functions), `xla_dump` (what `--xla_dump_to` writes)."""

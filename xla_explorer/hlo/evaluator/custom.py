@@ -41,6 +41,7 @@ def custom_call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
     "MoveToHost",
     "MoveToDevice",
     "LayoutConstraint",
+    "xla.sdy.FuncResultSharding",
 )
 def identity(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """Operand 0: a marker for passes."""

@@ -1,0 +1,135 @@
+"""`@xe.jit`: a JAX-traceable function that runs on our backends, with the session behind every compile."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.session import compile as compile_module
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.optional import import_optional
+from xla_explorer.frontends.jax_program import JaxProgram, lower
+
+
+class JitError(XlaExplorerError, TypeError):
+    """The function is called in a way that only JAX's own jit can serve."""
+
+
+class JittedFunction:
+    """Call it as the function itself: pytrees of arrays in, pytrees of jax arrays out.
+
+    One compile per signature (shapes, types, static values), kept in `sessions`; `session` is that of the last call.
+    """
+
+    def __init__(self, function: Callable[..., Any], backend: str, static_argnums: Sequence[int], static_argnames: Sequence[str],
+                 options: dict[str, Any]) -> None:
+        self.function, self.backend, self.options = function, backend, options
+        names = _parameter_names(function)
+        # As in jax.jit: a position and its name mean the same argument.
+        self._static_numbers = {*static_argnums, *[names.index(n) for n in static_argnames if n in names]}
+        self._static_names = {*static_argnames, *[names[k] for k in static_argnums if 0 <= k < len(names)]}
+        self.sessions: dict[Any, tuple[JaxProgram, Session]] = {}
+        self.session: Session | None = None
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        jax = import_optional("jax", "jax")
+        leaves, tree = self._flatten(jax, args, keywords)
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+            raise JitError(f"{self.__name__} runs on our backend, which JAX cannot trace through",
+                           "put xe.jit outermost: xe.jit(jax.grad(f)), not jax.grad(xe.jit(f))")
+        program, session = self._compiled(args, keywords, tree, leaves)
+        self.session = session
+        signature = session.signature
+        leaves = [jax.random.key_data(leaf) if _is_key(jax, leaf) else leaf for leaf in leaves]
+        arrays = [np.asarray(leaves[number]).astype(shape.element_type.dtype, copy=False)
+                  for number, shape in zip(program.parameters, signature.leaf_shapes, strict=True)]
+        results = session.executable.execute(signature.leaves(arrays))
+        made = [jax.numpy.asarray(array) for array in results]
+        made = [jax.random.wrap_key_data(a) if jax.dtypes.issubdtype(info.dtype, jax.dtypes.prng_key) else a
+                for a, info in zip(made, program.results, strict=True)]
+        return jax.tree_util.tree_unflatten(program.out_tree, made)
+
+    def compiled(self, *args: Any, **keywords: Any) -> Session:
+        """The session for these arguments, compiled if it has to be; nothing runs."""
+        leaves, tree = self._flatten(import_optional("jax", "jax"), args, keywords)
+        return self._compiled(args, keywords, tree, leaves)[1]
+
+    def _flatten(self, jax: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[list[Any], Any]:
+        """Leaves and tree of what is traced."""
+        leaves, tree = jax.tree_util.tree_flatten((
+            tuple([a for k, a in enumerate(args) if k not in self._static_numbers]),
+            {name: value for name, value in keywords.items() if name not in self._static_names},
+        ))
+        return leaves, tree
+
+    def _compiled(self, args: tuple[Any, ...], keywords: dict[str, Any], tree: Any, leaves: list[Any]) -> tuple[JaxProgram, Session]:
+        key = (
+            tree,
+            tuple([_abstract(leaf) for leaf in leaves]),
+            tuple([(k, a) for k, a in enumerate(args) if k in self._static_numbers]),
+            tuple(sorted([(n, v) for n, v in keywords.items() if n in self._static_names])),
+        )
+        found = self.sessions.get(key)
+        if found is None:
+            program = lower(self.function, args, keywords, static_argnums=sorted(self._static_numbers) or None,
+                            static_argnames=sorted(self._static_names) or None)
+            found = self.sessions[key] = (program, compile_module(program.module, backend=self.backend, **self.options))
+        return found
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<xe.jit {self.__name__} on {self.backend}: {len(self.sessions)} compiled>"
+
+    __name__: str
+
+
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    backend: str = "cpu",
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    **options: Any,
+) -> Any:
+    """Compile a JAX-traceable function with our compiler: `@xe.jit`, `@xe.jit(backend="gpu")`, `xe.jit(jax.grad(f))`.
+
+    options: those of `xe.compile`. Results are jax arrays in the function's own pytree. `f.session` is the compile of the last call:
+    `f.session.decisions("fusion")`, `xe.explore(f.session)`.
+
+    Raises:
+        MissingExtraError: jax is not installed.
+        JitError: called inside a JAX transformation.
+    """
+    def make(f: Callable[..., Any]) -> JittedFunction:
+        numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+        names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+        return JittedFunction(f, backend, numbers, names, options)
+
+    return make if function is None else make(function)
+
+
+def _parameter_names(function: Callable[..., Any]) -> list[str]:
+    try:
+        return list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return []
+
+
+def _is_key(jax: Any, leaf: Any) -> bool:
+    kind = getattr(leaf, "dtype", None)
+    return kind is not None and not isinstance(leaf, np.ndarray) and bool(jax.dtypes.issubdtype(kind, jax.dtypes.prng_key))
+
+
+def _abstract(leaf: Any) -> tuple[Any, ...]:
+    """What a compile depends on: shape and type; Python numbers by their type (JAX calls them weak)."""
+    if hasattr(leaf, "shape") and hasattr(leaf, "dtype"):
+        return tuple(leaf.shape), str(leaf.dtype), bool(getattr(leaf, "weak_type", False))
+    return ("python", type(leaf).__name__)

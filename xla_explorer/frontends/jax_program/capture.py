@@ -1,0 +1,34 @@
+"""What JAX compiles while some code runs, as HLO modules."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from xla_explorer.foundation.optional import import_optional
+from xla_explorer.frontends.jax_program.mlir import module_from_mlir
+from xla_explorer.hlo.module import HloModule
+
+
+@contextmanager
+def captured_programs() -> Iterator[list[HloModule]]:
+    """A list that holds, when the block has ended, one module for each program that JAX compiled inside it, in order.
+
+    Functions that JAX had compiled before are not compiled again and so not seen. Source: JAX's option `jax_dump_ir_to`."""
+    jax = import_optional("jax", "jax")
+    found: list[HloModule] = []
+    before = jax.config.values.get("jax_dump_ir_to", "")
+    with tempfile.TemporaryDirectory() as folder:
+        jax.config.update("jax_dump_ir_to", folder)
+        try:
+            yield found
+        finally:
+            jax.config.update("jax_dump_ir_to", before)
+            for path in sorted(Path(folder).glob("*_compile.mlir")):
+                module = module_from_mlir(path.read_text())
+                named = re.fullmatch(r"jax_ir\d+_(?:jit_)?(.*)_compile", path.stem)
+                module.name = named.group(1) if named else module.name
+                found.append(module)

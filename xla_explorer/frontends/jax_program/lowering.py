@@ -1,0 +1,94 @@
+"""`from_jax`: what `jax.jit` would hand to XLA, as an HloModule."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from xla_explorer.foundation.optional import import_optional
+from xla_explorer.frontends.jax_program.mlir import hlo_text
+from xla_explorer.frontends.jax_program.source_places import complete_source_places
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+
+class JaxProgram(NamedTuple):
+    """A lowered JAX function.
+
+    module: parameters are the array leaves of the arguments, results the leaves of what the function returns. parameters: for each
+    parameter of the module, the number of the leaf that it takes (JAX drops leaves that play no part when the function came
+    jitted). in_tree, out_tree: how leaves make up the arguments and the result. results: shape and type of each result leaf.
+    """
+
+    module: HloModule
+    parameters: tuple[int, ...]
+    in_tree: Any
+    out_tree: Any
+    results: tuple[Any, ...]
+
+
+def lower(
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    keywords: dict[str, Any] | None = None,
+    *,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Sequence[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    platform: str = "cpu",
+) -> JaxProgram:
+    """Trace and lower a function; see `from_jax`."""
+    jax = import_optional("jax", "jax")
+    jitted: Any = function
+    if not hasattr(function, "trace") or static_argnums is not None or static_argnames is not None or donate_argnums is not None:
+        options = {"static_argnums": static_argnums, "static_argnames": static_argnames, "donate_argnums": donate_argnums}
+        jitted = jax.jit(function, keep_unused=True, **{name: value for name, value in options.items() if value is not None})
+    with warnings.catch_warnings():
+        # A donation that no result can use is a fact of the module, not a mistake of who looks at it.
+        warnings.filterwarnings("ignore", message="Some donated buffers were not usable")
+        lowered = jitted.trace(*arguments, **(keywords or {})).lower(lowering_platforms=(platform,))
+    computation = lowered.compiler_ir("hlo")
+    name, place = _definition(function)
+    module = parse_hlo(hlo_text(computation))
+    module.name = name or module.name
+    complete_source_places(module, place)
+    count = len(module.entry.parameters())
+    leaves = lowered.in_tree.num_leaves
+    kept = tuple(range(leaves)) if count == leaves else tuple(sorted(lowered._lowering.compile_args["kept_var_idx"]))
+    results = tuple(jax.tree_util.tree_leaves(lowered.out_info))
+    return JaxProgram(module, kept, lowered.in_tree, lowered.out_tree, results)
+
+
+def from_jax(
+    function: Callable[..., Any],
+    *args_or_specs: Any,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Sequence[str] | None = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    platform: str = "cpu",
+    **keywords: Any,
+) -> HloModule:
+    """The HLO module that JAX makes of a function: before XLA's passes, the user's file and line on each instruction.
+
+    args_or_specs, keywords: example arguments, arrays or `jax.ShapeDtypeStruct`, in any pytree. function: plain, jitted, or made by
+    `jax.grad`, `jax.vmap` and their kin; shardings and donations of a jitted one are kept. platform: for which device JAX lowers
+    (`cpu`, `cuda`, `tpu`); it decides which library calls linear algebra becomes.
+
+    Raises:
+        MissingExtraError: jax is not installed.
+        Whatever JAX raises while it traces the function.
+
+    Source: jax.stages (Traced.lower).
+    """
+    return lower(function, args_or_specs, keywords, static_argnums=static_argnums, static_argnames=static_argnames,
+                 donate_argnums=donate_argnums, platform=platform).module
+
+
+def _definition(function: Callable[..., Any]) -> tuple[str, tuple[str, int] | None]:
+    """Name and place of the Python function below wrappers such as jit, grad and vmap."""
+    plain = inspect.unwrap(function)
+    code = getattr(plain, "__code__", None)
+    name = getattr(plain, "__name__", "")
+    return name if name.isidentifier() else "", (code.co_filename, code.co_firstlineno) if code is not None else None

@@ -1,0 +1,56 @@
+"""StableHLO (text, bytecode, portable artifacts) to HLO through jaxlib."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.optional import import_optional
+from xla_explorer.frontends.jax_program.source_places import complete_source_places
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+
+class MlirConversionError(XlaExplorerError, ValueError):
+    """jaxlib refuses the program; its own words are the message."""
+
+
+def hlo_text(computation: Any) -> str:
+    """The HLO text of jaxlib's XlaComputation, with metadata, stack frames and all constants in full."""
+    options = import_optional("jaxlib._hlo", "jax").HloPrintOptions()
+    options.print_metadata = True
+    options.print_large_constants = True
+    options.print_percent = False
+    options.print_program_shape = False
+    options.print_operand_shape = False
+    return str(computation.get_hlo_module().to_string(options))
+
+
+def module_from_mlir(program: str | bytes, filename: str | None = None) -> HloModule:
+    """An HLO module from StableHLO or MHLO: MLIR text, bytecode, or a portable artifact.
+
+    Raises:
+        MissingExtraError: jaxlib is not installed.
+        MlirConversionError: jaxlib cannot read or convert the program.
+    """
+    mlir = import_optional("jaxlib._jax", "jax").mlir
+    import_optional("jax", "jax")  # registers the dialects
+    if isinstance(program, bytes) and program[:4] != b"ML\xefR":
+        program = program.decode()
+    try:
+        try:
+            computation = mlir.mlir_module_to_xla_computation(program, use_tuple_args=False, return_tuple=False)
+        except Exception:
+            if not isinstance(program, bytes):
+                raise
+            # A portable artifact is versioned bytecode (VHLO) that has to be brought up to date first.
+            current = mlir.deserialize_portable_artifact(program)
+            computation = mlir.mlir_module_to_xla_computation(current, use_tuple_args=False, return_tuple=False)
+        text = hlo_text(computation)
+    except Exception as problem:  # jaxlib raises several kinds
+        raise MlirConversionError(f"{filename or 'the MLIR program'} cannot be converted to HLO: {problem}",
+                                  "xla_explorer reads what jaxlib's StableHLO reads; check the dialect and its version") from problem
+    module = parse_hlo(text, Path(filename).name if filename else None)
+    complete_source_places(module)
+    return module

@@ -1,0 +1,60 @@
+"""Instructions without a place of their own take one from what surrounds them.
+
+JAX writes stack frames on most operations, but not on parameters, constants and the bodies of nested functions that it traced once for
+many callers. A place is never invented: an instruction takes that of the operation that first uses it, a whole computation that of its
+call, and parameters of the entry that of the function's definition.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.metadata import OpMetadata, write_metadata
+from xla_explorer.hlo.module import HloModule
+
+Place = tuple[int, str, int]  # stack frame, or file and line
+NOWHERE: Place = (0, "", 0)
+
+
+def place_of(i: HloInstruction) -> Place:
+    """(stack frame id, source file, source line) as the metadata says."""
+    found = i.op_metadata
+    return found.stack_frame_id, found.source_file, found.source_line
+
+
+def complete_source_places(module: HloModule, definition: tuple[str, int] | None = None) -> None:
+    """Give a place to instructions that have none. definition: file and line of the function that was traced."""
+    inherited: dict[int, Place] = {}
+    if definition is not None:
+        inherited[module.entry.id] = (0, *definition)
+    for computation in reversed(list(module.computations.values())):  # callers first
+        _complete(computation, inherited.get(computation.id, NOWHERE))
+        for i in computation.post_order():
+            place = place_of(i)
+            if place != NOWHERE:
+                for called in i.called:
+                    inherited.setdefault(called.id, place)
+
+
+def _complete(computation: HloComputation, inherited: Place) -> None:
+    taken: dict[int, Place] = {}
+    order = computation.post_order()
+    for i in reversed(order):  # users first
+        place = place_of(i)
+        if place == NOWHERE:
+            place = next((taken[user.id] for user in i.users if taken.get(user.id, NOWHERE) != NOWHERE), NOWHERE)
+            if i.opcode.name == "parameter" and computation.is_entry and inherited != NOWHERE:
+                place = inherited
+        taken[i.id] = place
+    for i in order:
+        if place_of(i) != NOWHERE:
+            continue
+        place = taken[i.id]
+        if place == NOWHERE:  # nobody uses it (a root): where its operands come from, else where the computation is called
+            place = next((taken[o.id] for o in i.operands if taken[o.id] != NOWHERE), NOWHERE)
+        if place == NOWHERE:
+            place = inherited
+        if place != NOWHERE:
+            taken[i.id] = place
+            said = i.op_metadata
+            computation.set_metadata(i, write_metadata(OpMetadata(said.op_type, said.op_name, place[1], place[2], place[0])))
