@@ -5,6 +5,7 @@ PROGRAMS: name -> (function, arguments). Each test takes all of them.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import jax
@@ -33,7 +34,7 @@ def program(*arguments: Any) -> Any:
 
 
 def dense_parameters(*sizes: int) -> list[dict[str, Any]]:
-    return [{"w": _array(a, b) / np.sqrt(a), "b": _array(b) * 0.1} for a, b in zip(sizes, sizes[1:], strict=False)]
+    return [{"w": _array(a, b) / np.sqrt(a), "b": _array(b) * 0.1} for a, b in pairwise(sizes)]
 
 
 MLP = dense_parameters(8, 16, 4)
