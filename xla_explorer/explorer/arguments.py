@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.compiler.pipeline.value_check import largest_error as largest_error
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
@@ -135,45 +136,3 @@ def random_arguments(module: Any, seed: int = 0) -> tuple[Any, ...]:
         return values.astype(kind.dtype)
 
     return tuple([make(p.shape) for p in as_module(module).entry.parameters()])
-
-
-def largest_error(reference: Sequence[Array], values: Sequence[Array]) -> tuple[float, bool]:
-    """(largest |a - b| over the largest |reference| of its leaf, whether everything is within the tolerance of its type).
-
-    Tolerances: |a - b| <= rtol |b| + atol max|b|, with (1e-9, 1e-11) for f64 and c128, (1e-3, 1e-4) for f32 and c64,
-    (1e-2, 5e-3) for f16, (2e-2, 1e-2) for bf16 and narrower; integers and pred exactly. NaN equals NaN.
-    """
-    worst, good = 0.0, len(reference) == len(values)
-    for want, got in zip(reference, values, strict=False):
-        want, got = np.asarray(want), np.asarray(got)
-        if want.shape != got.shape or want.dtype != got.dtype:
-            return float("inf"), False
-        if want.size == 0:
-            continue
-        if want.dtype.kind in "iub" or want.dtype.name.startswith(("int", "uint")):
-            if not np.array_equal(want, got):
-                good, worst = False, max(worst, float(np.abs(want.astype(np.float64) - got.astype(np.float64)).max()))
-            continue
-        relative, absolute = _TOLERANCES.get(want.dtype.name, (2e-2, 1e-2))
-        wide = np.complex128 if want.dtype.kind == "c" else np.float64
-        a, b = got.astype(wide), want.astype(wide)
-        with np.errstate(all="ignore"):
-            same = (a == b) | (np.isnan(a) & np.isnan(b))
-            finite = np.isfinite(b)
-            scale = float(np.abs(b[finite]).max()) if finite.any() else 1.0
-            error = np.where(same, 0.0, np.abs(a - b))
-            fine = same | (finite & (error <= relative * np.abs(b) + absolute * scale))
-        good = good and bool(fine.all())
-        largest = float(np.nanmax(np.where(np.isfinite(error), error, np.inf))) if not same.all() else 0.0
-        worst = max(worst, largest / scale if scale else largest)
-    return worst, good
-
-
-_TOLERANCES = {
-    "float64": (1e-9, 1e-11),
-    "complex128": (1e-9, 1e-11),
-    "float32": (1e-3, 1e-4),
-    "complex64": (1e-3, 1e-4),
-    "float16": (1e-2, 5e-3),
-    "bfloat16": (2e-2, 1e-2),
-}

@@ -81,6 +81,8 @@ class Lineage:
         """(old -> new, new -> old) by the rewrite rules; whatever else a rule created points to what it replaced."""
         forward: dict[int, int] = {}
         backward: dict[int, int] = {}
+        initial = self._trace.initial
+        written = {r.id for c in initial.computations for r in c.instructions} if initial is not None else set()
         if self._trace.journal is not None:
             for event in self._trace.journal.events:
                 if event.kind != "applied":
@@ -88,7 +90,8 @@ class Lineage:
                 if len(event.subjects) > 1:
                     forward[event.subjects[0]] = event.subjects[1]
                 for made in (*event.subjects[1:], *((event.facts or {}).get("created") or ())):
-                    backward.setdefault(made, event.subjects[0])
+                    if made not in written:  # an operand that takes the place of its user does not come from it
+                        backward.setdefault(made, event.subjects[0])
         return forward, backward
 
     def origins(self, instruction: int) -> list[int]:
@@ -134,6 +137,8 @@ def _event_sentence(event: Event, instruction: int) -> tuple[str, str]:
     names = [f"%{name}" for name in event.names]
     if event.kind == "applied":
         if instruction == event.subjects[0]:
+            if len(names) == 1:
+                return f"{event.by} removed it", "removed"
             into = f" by {names[1]}" if len(names) > 1 else ""
             return f"rule {event.by} replaced it{into}", "removed"
         return f"rule {event.by} made it take the place of {names[0]}", "created"

@@ -14,6 +14,7 @@ from xla_explorer.compiler.pipeline.pipeline import (
 )
 from xla_explorer.compiler.pipeline.runner import PassChangeReportError, PassFailedError, run_pipeline
 from xla_explorer.compiler.pipeline.trace import PassStep, PassTrace
+from xla_explorer.compiler.pipeline.value_check import ValuesDifferError
 
 __all__ = [
     "HloPass",
@@ -26,6 +27,7 @@ __all__ = [
     "PassTrace",
     "PipelineSyntaxError",
     "StopRequested",
+    "ValuesDifferError",
     "as_pipeline",
     "make_pass",
     "optimize",

@@ -7,7 +7,7 @@ checks, consults the overrides of the user, records the answer with its facts, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from xla_explorer.foundation.journal import Journal, Level
@@ -20,12 +20,15 @@ class StopRequested(Exception):
 
 
 class PassControl:
-    """What the user forces. force and forbid: per decision kind, sets of name (or id) pairs; skipped_rules: rule
-    names that
-    must not fire; skipped_events: sequence numbers of rewrites to leave out (for bisection); stop_after: sequence
-    number."""
+    """What the user forces.
 
-    __slots__ = ("forbid", "force", "rewrite_limit", "skipped_rules")
+    force, forbid: per decision kind, sets of name (or id) pairs. skipped_rules: rules, merges (`merge-equal`, `remove-dead`) and kinds
+    of decision that must not act. rewrite_limit: after so many actions (rewrites of rules, merges and decisions that go ahead) nothing
+    acts any more; passes that a backend cannot do without still run. check_values: leaves of the arguments; after each pass that
+    changed the module it is evaluated on them and must give what the module as written gave.
+    """
+
+    __slots__ = ("check_values", "forbid", "force", "rewrite_limit", "skipped_rules")
 
     def __init__(
         self,
@@ -33,11 +36,13 @@ class PassControl:
         forbid: dict[str, Iterable[tuple[Any, ...]]] | None = None,
         skipped_rules: Iterable[str] = (),
         rewrite_limit: int | None = None,
+        check_values: Sequence[Any] | None = None,
     ) -> None:
         self.force = {kind: {self._normal(key) for key in keys} for kind, keys in (force or {}).items()}
         self.forbid = {kind: {self._normal(key) for key in keys} for kind, keys in (forbid or {}).items()}
         self.skipped_rules = frozenset(skipped_rules)
         self.rewrite_limit = rewrite_limit
+        self.check_values = check_values
 
     @staticmethod
     def _normal(key: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -59,9 +64,10 @@ class PassControl:
 class PassContext:
     """Handed to every pass. journal: None when off. target: facts about the device, read with `fact`. acting: the
     pass or rule
-    at work, for the events of the graph's listener; set by the drivers."""
+    at work, for the events of the graph's listener; set by the drivers. rewrites: rules that fired. actions: those and decisions that
+    went ahead."""
 
-    __slots__ = ("acting", "control", "decisions_on", "everything_on", "journal", "rewrites", "target")
+    __slots__ = ("acting", "actions", "control", "decisions_on", "everything_on", "journal", "rewrites", "target")
 
     def __init__(self, journal: Journal | None = None, control: PassControl | None = None, target: dict[str, Any] | None = None) -> None:
         self.journal = journal if journal is not None and journal.level > Level.OFF else None
@@ -70,6 +76,7 @@ class PassContext:
         self.decisions_on = self.journal is not None and self.journal.level >= Level.DECISIONS
         self.everything_on = self.journal is not None and self.journal.level >= Level.EVERYTHING
         self.rewrites = 0
+        self.actions = 0
         self.acting = ""
 
     def fact(self, name: str, default: Any = None) -> Any:
@@ -97,6 +104,9 @@ class PassContext:
                 break
         forced = False
         if reason is None:
+            if self.control.rewrite_limit is not None or self.control.skipped_rules:
+                reason = self._stopped(kind)
+        if reason is None:
             if self.control.forbid and self.control.forbidden(kind, subjects):
                 reason = refuse("forbidden-by-user", f"the user forbids this {kind}")
             elif self.control.force and self.control.forced(kind, subjects):
@@ -106,6 +116,8 @@ class PassContext:
                     reason = check(*subjects)
                     if reason is not None:
                         break
+        if reason is None:
+            self.actions += 1
         if self.decisions_on:
             journal = self.journal
             assert journal is not None
@@ -123,10 +135,16 @@ class PassContext:
     # -- for the rule driver -----------------------------------------------------------------------------------------
     def may_rewrite(self, rule: str) -> bool:
         """Whether a rule may fire now: not skipped by the user, and the rewrite limit (bisection) is not reached."""
-        if rule in self.control.skipped_rules:
-            return False
-        limit = self.control.rewrite_limit
-        return limit is None or self.rewrites < limit
+        control = self.control
+        return (control.rewrite_limit is None or self.actions < control.rewrite_limit) and rule not in control.skipped_rules
+
+    def _stopped(self, kind: str) -> Reason | None:
+        control = self.control
+        if kind in control.skipped_rules:
+            return refuse("skipped-by-user", f"the user skips every {kind}")
+        if control.rewrite_limit is not None and self.actions >= control.rewrite_limit:
+            return refuse("stopped-by-user", f"the user stops after {control.rewrite_limit} actions", limit=control.rewrite_limit)
+        return None
 
     def rewrote(
         self,
@@ -138,6 +156,7 @@ class PassContext:
     ) -> None:
         """Record that a rule fired."""
         self.rewrites += 1
+        self.actions += 1
         if self.decisions_on:
             assert self.journal is not None
             subjects = (subject.id,) if result is None else (subject.id, result.id)

@@ -10,6 +10,7 @@ from xla_explorer.compiler.pipeline.pass_interface import HloPass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline, pass_options
 from xla_explorer.compiler.pipeline.schedule_update import update_schedules
 from xla_explorer.compiler.pipeline.trace import PassStep, PassTrace
+from xla_explorer.compiler.pipeline.value_check import ValueCheck
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
@@ -48,6 +49,8 @@ class _Runner:
         self.journal = context.journal or Journal("off")
         self.last: ModuleSnapshot | None = trace.initial
         self.count = module.instruction_count()
+        wanted = context.control.check_values
+        self.values = ValueCheck(module, wanted) if wanted is not None else None
         # A repeated pass that last ran without effect need not run again while nobody changed the module since.
         self.version = 0
         self.quiet_at: dict[int, int] = {}
@@ -73,7 +76,7 @@ class _Runner:
         context, module = self.context, self.module
         step = PassStep(len(self.trace.steps), path, hlo_pass.name, pass_options(hlo_pass))
         step.before, step.instructions_before = self.last, self.count
-        rewrites = context.rewrites
+        rewrites, actions = context.rewrites, context.actions
         context.acting = hlo_pass.name
         problem: BaseException | None = None
         with self.journal.span("pass", hlo_pass.name) as span:
@@ -89,7 +92,7 @@ class _Runner:
                 update_schedules(module)
             step.seconds = time.perf_counter() - started
             span.changed = step.changed
-        step.rewrites = context.rewrites - rewrites
+        step.rewrites, step.actions = context.rewrites - rewrites, context.actions - actions
         self.trace.steps.append(step)
         try:
             self.finish(step, hlo_pass)
@@ -123,6 +126,8 @@ class _Runner:
             raise PassChangeReportError(hlo_pass.name, step.changed)
         if step.changed and self.verifier is not None and step.error is None:
             self.verifier(module)
+        if step.changed and self.values is not None and step.error is None:
+            self.values.require(module, hlo_pass.name)
 
 
 def _graph_listener(context: PassContext) -> Callable[[str, HloInstruction, HloInstruction | None], None]:

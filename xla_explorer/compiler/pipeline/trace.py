@@ -22,10 +22,12 @@ class PassStep:
     time of
     the pass alone. before, after: snapshots (None with the journal off). span: id of its span in the journal, -1
     without.
-    instructions_before, instructions_after, rewrites: counts. error: what it raised, as text.
+    instructions_before, instructions_after, rewrites: counts. actions: rewrites and decisions that went ahead. error: what it raised, as
+    text.
     """
 
     __slots__ = (
+        "actions",
         "after",
         "before",
         "changed",
@@ -48,7 +50,7 @@ class PassStep:
         self.before: ModuleSnapshot | None = None
         self.after: ModuleSnapshot | None = None
         self.span = -1
-        self.instructions_before = self.instructions_after = self.rewrites = 0
+        self.instructions_before = self.instructions_after = self.rewrites = self.actions = 0
         self.error: str | None = None
 
     @property

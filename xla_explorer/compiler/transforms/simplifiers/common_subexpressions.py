@@ -95,8 +95,12 @@ def shardings_differ(a: HloInstruction, b: HloInstruction) -> bool:
     return one is not None and other is not None and one != other
 
 
-def merge_equal_instructions(computation: HloComputation, keys: StructuralKeys) -> int:
+MERGE = "merge-equal"
+
+
+def merge_equal_instructions(computation: HloComputation, keys: StructuralKeys, context: PassContext | None = None) -> int:
     """Make users of equal instructions read the first one and remove the others. Returns the number removed."""
+    context = context or PassContext()
     seen: dict[Any, HloInstruction] = {}
     lookup = seen.setdefault
     sensitive = keys.layout_sensitive
@@ -133,7 +137,10 @@ def merge_equal_instructions(computation: HloComputation, keys: StructuralKeys) 
             key = (row, shape, without_sharding(i.attributes), i.payload, operands)
         first = lookup(key, i)
         if first is not i and not shardings_differ(i, first) and not i.control_predecessors and i not in targets and not first.control_predecessors:
+            if not context.may_rewrite(MERGE):
+                continue
             computation.replace(i, first)
+            context.rewrote(MERGE, i, first)
             merged.append(i)
     for i in reversed(merged):
         computation.remove(i)
@@ -158,4 +165,4 @@ class CommonSubexpressionElimination:
         chosen: Iterable[HloComputation] = module.computations.values()
         if self.only_fusion_computations:
             chosen = module.fusion_computations()
-        return sum([merge_equal_instructions(c, keys) for c in list(chosen)]) > 0
+        return sum([merge_equal_instructions(c, keys, context) for c in list(chosen)]) > 0

@@ -14,14 +14,24 @@ from xla_explorer.hlo.opcodes import FUSION, GET_TUPLE_ELEMENT, PARAMETER, TUPLE
 from xla_explorer.hlo.shape import tuple_shape
 
 
-def remove_dead_instructions(computation: HloComputation) -> int:
+REMOVE = "remove-dead"
+
+
+def remove_dead_instructions(computation: HloComputation, context: PassContext | None = None) -> int:
     """Remove what the root does not reach and has no side effect. Returns the number removed."""
     root = computation.root
     dead = [i for i in computation.instructions.values() if not i.users and i is not root and i.opcode is not PARAMETER]
     if not dead:
         return 0
     targets = control_targets(computation)
-    return sum([remove_if_dead(computation, i, targets) for i in dead if i.id in computation.instructions])
+    removed = 0
+    for i in dead:
+        if i.id in computation.instructions and (context is None or context.may_rewrite(REMOVE)):
+            gone = remove_if_dead(computation, i, targets)
+            if gone and context is not None:
+                context.rewrote(REMOVE, i, None, facts={"instructions": gone})
+            removed += gone
+    return removed
 
 
 def remove_dead_fusion_parameters(computation: HloComputation) -> int:
@@ -115,7 +125,7 @@ class DeadCodeElimination:
         """Remove what is dead, callers first, so that what only a dead call used goes too."""
         removed = 0
         for computation in reversed(list(module.computations.values())):
-            removed += remove_dead_instructions(computation)
+            removed += remove_dead_instructions(computation, context)
         for computation in reversed(list(module.computations.values())):
             if any(i.opcode is FUSION for i in computation.instructions.values()):
                 dropped = remove_dead_fusion_results(computation) + remove_dead_fusion_parameters(computation)
