@@ -8,6 +8,7 @@ from collections.abc import Callable
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import PARAMETER
 
 ENTRY_OUTPUT_SHARDING = "sharding"
@@ -115,3 +116,41 @@ def remove_if_dead(
             elif on_single is not None and len(operand.users) == 1:
                 on_single(operand)
     return removed
+
+
+def substitute(old: HloInstruction, new: HloInstruction, created_from: int | None = None) -> None:
+    """`new` takes the place of `old` with its control edges, and `old` goes, side effects or not, with what only it read.
+
+    created_from: instructions of this computation with an id from there on inherit the metadata of `old` where they have none.
+    Source: HloComputation::ReplaceInstruction with its control dependencies relayed.
+    """
+    computation = old.parent
+    if created_from is not None and old.metadata is not None:
+        for number in range(created_from, computation.module.next_instruction_id):
+            made = computation.instructions.get(number)
+            if made is not None and made.metadata is None:
+                made.metadata, made._record = old.metadata, None
+    inherit_sharding(old, new, ("sharding", "frontend_attributes", "origin"))
+    if old.control_predecessors:
+        computation.set_control_predecessors(new, dict.fromkeys([*new.control_predecessors, *old.control_predecessors]))
+        computation.set_control_predecessors(old, ())
+    for after in [i for i in control_users(computation, old) if i is not new]:
+        computation.set_control_predecessors(after, dict.fromkeys([new if p is old else p for p in after.control_predecessors]))
+    computation.replace(old, new)
+    operands = old.operands
+    computation.remove(old)
+    targets = control_targets(computation)
+    for operand in dict.fromkeys(operands):
+        remove_if_dead(computation, operand, targets)
+
+
+def control_users(computation: HloComputation, i: HloInstruction) -> list[HloInstruction]:
+    """Instructions that must run after `i` by a control edge."""
+    return [x for x in computation.instructions.values() if x.control_predecessors and i in x.control_predecessors]
+
+
+def order_callees_first(module: HloModule) -> None:
+    """Put the module's computations in order again after new ones were added: those nobody calls first, then callees before callers."""
+    order = module.post_order_computations()
+    reached = set(order)
+    module.computations = {c.name: c for c in [*[c for c in module.computations.values() if c not in reached], *order]}

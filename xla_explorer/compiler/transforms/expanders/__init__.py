@@ -1,7 +1,9 @@
-"""Passes that express one operation by simpler ones."""
+"""Passes that express one operation by simpler ones: each module here declares one."""
 
 from __future__ import annotations
 
-from xla_explorer.compiler.transforms.expanders import change_op_data_type, logistic_expander
+import importlib
+import pkgutil
 
-__all__ = ["change_op_data_type", "logistic_expander"]
+for _found in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_found.name}")

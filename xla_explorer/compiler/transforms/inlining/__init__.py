@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.transforms.inlining import call_inliner
+import importlib
+import pkgutil
 
-__all__ = ["call_inliner"]
+for _found in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_found.name}")

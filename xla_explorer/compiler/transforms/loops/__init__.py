@@ -1,12 +1,9 @@
-"""Passes on loops and conditionals."""
+"""Passes on loops and conditionals: each module here declares one, or helps those that do."""
 
 from __future__ import annotations
 
-from xla_explorer.compiler.transforms.loops import (
-    conditional_simplifier,
-    invariant_code_motion,
-    trip_count_annotator,
-    while_loop_simplifier,
-)
+import importlib
+import pkgutil
 
-__all__ = ["conditional_simplifier", "invariant_code_motion", "trip_count_annotator", "while_loop_simplifier"]
+for _found in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_found.name}")

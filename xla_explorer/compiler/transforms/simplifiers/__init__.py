@@ -1,25 +1,11 @@
-"""Passes that make programs smaller or cheaper without deciding anything about the machine."""
+"""Passes that make programs smaller or cheaper without deciding anything about the machine: each module here declares one."""
 
 from __future__ import annotations
 
-from xla_explorer.compiler.transforms.simplifiers import (
-    common_subexpressions,
-    constant_folding,
-    dead_code,
-    reshape_mover,
-    transpose_folding,
-    tuple_simplifier,
-    zero_sized,
-)
-from xla_explorer.compiler.transforms.simplifiers.algebraic import algsimp
+import importlib
+import pkgutil
 
-__all__ = [
-    "algsimp",
-    "common_subexpressions",
-    "constant_folding",
-    "dead_code",
-    "reshape_mover",
-    "transpose_folding",
-    "tuple_simplifier",
-    "zero_sized",
-]
+for _found in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_found.name}")
+
+importlib.import_module(f"{__name__}.algebraic.algsimp")

@@ -1,0 +1,50 @@
+"""Convolutions in the layout b01..f_01..io->b01..f. Source: xla/service/cpu/conv_canonicalization.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.hlo.attributes import CODECS, ConvolutionDimensionNumbers
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class ConvolutionCanonicalization(OpExpanderPass):
+    """Transposes bring batch first and feature last, in the kernel input and output feature last, and the result back."""
+
+    name: ClassVar[str] = "convolution-canonicalization"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["convolution"])
+
+    def matches(self, i: HloInstruction) -> bool:
+        """Not in that layout yet."""
+        return not i.attributes["dim_labels"].text == _canonical_text(i.shape.rank - 2) and i.shape.element_count > 0
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """transpose both, convolution, transpose."""
+        x, kernel = values_of(b, i)
+        labels: ConvolutionDimensionNumbers = i.attributes["dim_labels"]
+        orders = [
+            (labels.input_batch, *labels.input_spatial, labels.input_feature),
+            (*labels.kernel_spatial, labels.kernel_input_feature, labels.kernel_output_feature),
+            (labels.output_batch, *labels.output_spatial, labels.output_feature),
+        ]
+        sizes = [i.shape.dimensions[d] for d in orders[2]]
+        given = dict(i.attributes) | {"dim_labels": CODECS["dim_labels"].read(_canonical_text(i.shape.rank - 2))}
+        made = b.emit(
+            "convolution",
+            (b.transpose(x, dimensions=orders[0]), b.transpose(kernel, dimensions=orders[1])),
+            given,
+            shape=i.shape.base.with_dimensions(sizes),
+        )
+        return b.transpose(made, dimensions=[orders[2].index(d) for d in range(i.shape.rank)])
+
+
+def _canonical_text(spatial: int) -> str:
+    middle = "".join([str(d) for d in range(spatial)])
+    return f"b{middle}f_{middle}io->b{middle}f"

@@ -1,0 +1,60 @@
+"""Dots and convolutions read operands of the type in which they compute. Source: xla/service/operand_upcaster.cc and result_caster.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import PrimitiveType
+
+
+def inferred_type(i: HloInstruction) -> PrimitiveType:
+    """The type that the operands alone give: the wider of the two, floats over integers."""
+    kinds = [o.shape.element_type for o in i.operands[:2]]
+    return max(kinds, key=_width)
+
+
+def _width(kind: PrimitiveType) -> tuple[bool, bool, int]:
+    return (kind.is_complex, kind.is_float, kind.bits)
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class OperandUpcaster(OpExpanderPass):
+    """Operands narrower than the result are converted to its type."""
+
+    name: ClassVar[str] = "operand_upcaster"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["dot", "convolution"])
+
+    def matches(self, i: HloInstruction) -> bool:
+        """An operand has another type than the result, and neither is wider."""
+        kind = i.shape.element_type
+        return any(o.shape.element_type is not kind for o in i.operands) and _width(inferred_type(i)) <= _width(kind)
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """Converts in front."""
+        kind = i.shape.element_type
+        return b.emit(i.opcode.name, [b.convert(x, kind) for x in values_of(b, i)], dict(i.attributes), shape=i.shape)
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class ResultCaster(OpExpanderPass):
+    """Results narrower than the operands are computed wide and converted."""
+
+    name: ClassVar[str] = "result_caster"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["dot", "convolution"])
+
+    def matches(self, i: HloInstruction) -> bool:
+        """The operands are wider than the result."""
+        return _width(inferred_type(i)) > _width(i.shape.element_type)
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """A convert behind."""
+        wide = b.emit(i.opcode.name, values_of(b, i), dict(i.attributes), shape=i.shape.with_element_type(inferred_type(i)))
+        return b.convert(wide, i.shape.element_type)

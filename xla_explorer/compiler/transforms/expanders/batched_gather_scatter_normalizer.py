@@ -1,0 +1,49 @@
+"""Batching dimensions of gathers and scatters become indices that count. Source: xla/hlo/transforms/simplifiers/../../../service/batched_gather_scatter_normalizer.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+def with_counting_indices(b: HloBuilder, indices: HloValue, batching: tuple[int, ...], vector: int) -> HloValue:
+    """The index vectors, with the coordinates along the batching dimensions in front. vector: dimension of the vectors."""
+    if indices.ndim == vector:
+        indices = b.reshape(indices, (*indices.shape.dimensions, 1))
+    single = [1 if d == vector else n for d, n in enumerate(indices.shape.dimensions)]
+    # A batching dimension is numbered without the vector dimension's place taken out: the two never coincide.
+    counts = [b.iota(indices.shape.base.with_dimensions(single), d) for d in batching]
+    return b.concatenate(*counts, indices, dimensions=[vector])
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class BatchedGatherScatterNormalizer(OpExpanderPass):
+    """operand_batching_dims become collapsed (inserted) dimensions whose index is an iota."""
+
+    name: ClassVar[str] = "batched_gather_scatter_normalizer"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["gather", "scatter"])
+
+    def matches(self, i: HloInstruction) -> bool:
+        """With batching dimensions."""
+        return bool(i.attributes.get("operand_batching_dims") or i.attributes.get("input_batching_dims"))
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """The same operation with longer index vectors."""
+        operands, given = values_of(b, i), dict(i.attributes)
+        gather = i.opcode.name == "gather"
+        batching = given.pop("operand_batching_dims" if gather else "input_batching_dims")
+        along = given.pop("start_indices_batching_dims" if gather else "scatter_indices_batching_dims")
+        place = 1 if gather else len(operands) // 2
+        operands[place] = with_counting_indices(b, operands[place], along, given["index_vector_dim"])
+        dropped, mapped = ("collapsed_slice_dims", "start_index_map") if gather else ("inserted_window_dims", "scatter_dims_to_operand_dims")
+        given[dropped] = tuple(sorted((*given.get(dropped, ()), *batching)))
+        given[mapped] = (*batching, *given[mapped])
+        given["indices_are_sorted"] = False
+        return b.emit(i.opcode.name, operands, given | ({} if gather else {"to_apply": i.called[0]}))

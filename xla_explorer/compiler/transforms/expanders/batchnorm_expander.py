@@ -1,0 +1,86 @@
+"""Batch normalisation becomes elementwise operations and reductions. Source: xla/service/batchnorm_expander.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+import math
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import S32
+
+
+def _element_count(b: HloBuilder, x: HloValue, over: list[int]) -> HloValue:
+    """Elements in one reduced group, as a scalar of the operand's type; dynamic dimensions count what they hold."""
+    if not any(x.shape.dynamic):
+        return b.constant(math.prod([x.shape.dimensions[d] for d in over]), x.dtype)
+    count = b.constant(1, S32)
+    for d in over:
+        count = count * b.get_dimension_size(x, dimensions=[d])
+    return count.astype(x.dtype)
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class BatchNormExpander(OpExpanderPass):
+    """Training, inference and gradient, each by its formula.
+
+    rewrite_training_op, rewrite_inference_op, rewrite_grad_op: which of them.
+    """
+
+    name: ClassVar[str] = "batchnorm_expander"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["batch-norm-training", "batch-norm-inference", "batch-norm-grad"])
+    rewrite_training_op: bool = True
+    rewrite_inference_op: bool = True
+    rewrite_grad_op: bool = True
+
+    def matches(self, i: HloInstruction) -> bool:
+        """Those asked for."""
+        return {
+            "batch-norm-training": self.rewrite_training_op,
+            "batch-norm-inference": self.rewrite_inference_op,
+            "batch-norm-grad": self.rewrite_grad_op,
+        }[i.opcode.name]
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """By opcode."""
+        feature = int(i.attributes["feature_index"])
+        x, *others = values_of(b, i)
+        dimensions = x.shape.dimensions
+        over = [d for d in range(x.ndim) if d != feature]
+
+        def spread(value: HloValue) -> HloValue:
+            return b.broadcast(value, dimensions, (feature,) if value.ndim else ())
+
+        def per_feature(value: HloValue) -> HloValue:
+            return b.broadcast(value, (dimensions[feature],), ())
+
+        epsilon = b.constant(i.attributes["epsilon"], x.dtype)
+        if i.opcode.name == "batch-norm-inference":
+            scale, offset, mean, variance = others
+            factor = scale * (variance + per_feature(epsilon)).rsqrt()
+            return x * spread(factor) + spread(offset - mean * factor)
+        count = _element_count(b, x, over)
+        if i.opcode.name == "batch-norm-training":
+            scale, offset = others
+            total, squares = x.sum(tuple(over)), (x * x).sum(tuple(over))
+            mean = total / per_feature(count)
+            variance = squares / per_feature(count) - mean * mean
+            inverse = (spread(variance) + spread(epsilon)).rsqrt()
+            normalized = (x - spread(mean)) * inverse
+            return b.tuple(normalized * spread(scale) + spread(offset), mean, variance)
+        scale, mean, variance, gradient = others
+        inverse = (spread(variance) + spread(epsilon)).rsqrt()
+        inverse_feature = (variance + per_feature(epsilon)).rsqrt()
+        centred = x - spread(mean)
+        gradient_offset = gradient.sum(tuple(over))
+        centred_sum = (gradient * centred).sum(tuple(over))
+        gradient_scale = centred_sum * inverse_feature
+        correction = spread(centred_sum) * centred / (spread(variance) + spread(epsilon))
+        inner = gradient * spread(count) - spread(gradient_offset) - correction
+        return b.tuple(spread(scale) * inverse / spread(count) * inner, gradient_scale, gradient_offset)

@@ -1,0 +1,41 @@
+"""bitcast-convert between types of different widths becomes shifts. Source: xla/hlo/transforms/expanders/bitcast_dtypes_expander.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class BitcastDtypesExpander(OpExpanderPass):
+    """Narrower: each piece is shifted down and masked. Wider: the pieces are shifted up and joined by or."""
+
+    name: ClassVar[str] = "bitcast_dtypes_expander"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["bitcast-convert"])
+
+    def matches(self, i: HloInstruction) -> bool:
+        """Widths differ, and both have an unsigned integer type."""
+        widths = (i.operands[0].shape.element_type.bits, i.shape.element_type.bits)
+        return widths[0] != widths[1] and all(f"u{w}" in PRIMITIVE_TYPES for w in widths)
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """Through unsigned integers of both widths."""
+        [x] = values_of(b, i)
+        old, new = x.dtype.bits, i.shape.element_type.bits
+        wide, narrow = PRIMITIVE_TYPES[f"u{max(old, new)}"], PRIMITIVE_TYPES[f"u{min(old, new)}"]
+        if new < old:
+            dimensions = i.shape.dimensions
+            repeated = b.broadcast(b.bitcast_convert(x, wide), dimensions, range(x.ndim))
+            pieces = repeated >> (b.iota(i.shape.base.with_element_type(wide), len(dimensions) - 1) * new)
+            return b.bitcast_convert((pieces & ((1 << new) - 1)).astype(narrow), i.shape.element_type)
+        pieces = b.bitcast_convert(x, narrow).astype(wide)
+        shifted = pieces << (b.iota(pieces.shape, x.ndim - 1) * old)
+        return b.bitcast_convert(shifted.reduce(lambda p, q: p | q, 0, (x.ndim - 1,)), i.shape.element_type)

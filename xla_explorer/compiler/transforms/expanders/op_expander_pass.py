@@ -1,0 +1,88 @@
+"""The base of passes that replace single operations by others. Source: xla/hlo/transforms/expanders/op_expander_pass.h.
+
+A subclass names its opcodes and writes the replacement with the builder of `hlo/builder`, at the place of the operation.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.rewriting.removal import order_callees_first, remove_if_dead, substitute
+from xla_explorer.foundation.reason import Check, Reason
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+
+def builder_at(computation: HloComputation) -> HloBuilder:
+    """A builder that writes into an existing computation."""
+    b = HloBuilder.__new__(HloBuilder)
+    b.module, b.computation = computation.module, computation
+    b.locations, b._parameters, b._built = False, 0, False
+    return b
+
+
+def values_of(b: HloBuilder, i: HloInstruction) -> list[HloValue]:
+    """The operands as values of the builder."""
+    return [HloValue(b, o) for o in i.operands]
+
+
+class OpExpanderPass:
+    """Replaces each instruction of the named opcodes for which `matches` holds and no check refuses."""
+
+    name: ClassVar[str]
+    opcodes: ClassVar[frozenset[str]]
+    in_fusions: ClassVar[bool] = False
+
+    def matches(self, i: HloInstruction) -> bool:
+        """Whether the instruction is one that this pass is about; nothing is recorded when not."""
+        return True
+
+    def legality(self) -> tuple[Check, ...]:
+        """What must hold for the values to stay the same."""
+        return ()
+
+    def profitability(self) -> tuple[Check, ...]:
+        """What makes it worth while; the user may overrule it."""
+        return ()
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue | Reason | None:
+        """The value that takes the place of `i`, of the same shape; None or a Reason when there is none (nothing is made then)."""
+        raise NotImplementedError
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Expand in every computation (fusion bodies only where the pass says so)."""
+        changed = False
+        known = len(module.computations)
+        skipped = set() if self.in_fusions else module.fusion_computations()
+        for computation in list(module.computations.values()):
+            if computation not in skipped:
+                for i in [i for i in computation.post_order() if i.opcode.name in self.opcodes]:
+                    if i.id in computation.instructions:
+                        changed |= self._visit(computation, i, context)
+        if len(module.computations) != known:
+            order_callees_first(module)
+        return changed
+
+    def _visit(self, computation: HloComputation, i: HloInstruction, context: PassContext) -> bool:
+        if not self.matches(i) or context.decide(self.name, self.legality(), self.profitability(), i) is not None:
+            return False
+        before = computation.module.next_instruction_id
+        made = self.expand(builder_at(computation), i)
+        if made is None or isinstance(made, Reason):
+            if made is not None:
+                context.refused(self.name, i, made)
+            return False
+        result = made.instruction
+        if result.shape is not i.shape and result.shape.base is i.shape.base and result.id >= before:
+            computation.set_shape(result, i.shape)
+        created = range(before, computation.module.next_instruction_id)
+        context.rewrote(self.name, i, result, [n for n in created if n in computation.instructions])
+        substitute(i, result, before)
+        for number in reversed(created):  # steps of the expansion that its result does not read
+            if number in computation.instructions:
+                remove_if_dead(computation, computation.instructions[number])
+        return True

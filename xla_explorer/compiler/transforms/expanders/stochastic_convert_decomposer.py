@@ -1,0 +1,47 @@
+"""stochastic-convert becomes floor, a comparison with the random bits and an increment. Source: xla/hlo/transforms/expanders/stochastic_convert_decomposer.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+def to_signed_integer(i: HloInstruction) -> Reason | None:
+    """The fraction is compared with the random bits, so that their width must hold it; only signed results are defined."""
+    if i.shape.element_type.is_signed and i.operands[1].shape.element_type.is_unsigned:
+        return None
+    return refuse("not-to-signed-integer", f"%{i.name} converts to {i.shape.element_type.name}", type=i.shape.element_type.name)
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class StochasticConvertDecomposer(OpExpanderPass):
+    """Rounds up when the random number is below the fraction, away from zero for negative operands; saturates."""
+
+    name: ClassVar[str] = "stochastic_convert_decomposer"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["stochastic-convert"])
+
+    def legality(self) -> tuple[Check, ...]:
+        """Signed integers only."""
+        return (to_signed_integer,)
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """Of the magnitude first; the sign at the end."""
+        x, random = values_of(b, i)
+        target = i.shape.element_type
+        magnitude = x.abs()
+        whole = magnitude.floor()
+        fraction = ((magnitude - whole) * float(2**random.dtype.bits)).astype(random.dtype)
+        truncated = whole.astype(target)
+        rounded = b.select(random < fraction, truncated + 1, truncated)
+        signed = b.select(x.sign() < 0, -rounded, rounded)
+        least, most = -(1 << (target.bits - 1)), (1 << (target.bits - 1)) - 1
+        bound = [b.broadcast(b.constant(v, target), i.shape.dimensions, ()) for v in (least, most)]
+        return b.select(x >= float(most), bound[1], b.select(x <= float(least), bound[0], signed))

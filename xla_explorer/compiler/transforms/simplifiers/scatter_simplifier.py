@@ -1,0 +1,85 @@
+"""Scatters in the one form that code generation knows. Source: xla/service/scatter_simplifier.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.compiler.transforms.simplifiers.gather_simplifier import flat_indices
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+def is_simplified(i: HloInstruction) -> bool:
+    """Index vectors are the rows of a matrix, updates whole windows with the batch dimension first."""
+    a = i.attributes
+    count = len(i.operands) // 2
+    return (
+        i.operands[count].shape.rank == 2
+        and a["index_vector_dim"] == 1
+        and not a.value("inserted_window_dims")
+        and tuple(a["scatter_dims_to_operand_dims"]) == tuple(range(len(a["scatter_dims_to_operand_dims"])))
+        and tuple(a["update_window_dims"]) == tuple(range(1, len(a["update_window_dims"]) + 1))
+    )
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class ScatterSimplifier(OpExpanderPass):
+    """Indices become a matrix, updates whole windows; operands are transposed where the indices name their dimensions in another
+    order."""
+
+    name: ClassVar[str] = "scatter_simplifier"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["scatter"])
+
+    def matches(self, i: HloInstruction) -> bool:
+        """Not in that form yet."""
+        return not is_simplified(i) and not i.attributes.value("input_batching_dims")
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """scatter between transposes and reshapes."""
+        values, a = values_of(b, i), i.attributes
+        count = len(values) // 2
+        operands, indices, updates = values[:count], values[count], values[count + 1 :]
+        mapped, inserted = tuple(a["scatter_dims_to_operand_dims"]), tuple(a.value("inserted_window_dims"))
+        rank = operands[0].ndim
+        order = [*mapped, *[d for d in range(rank) if d not in mapped]]
+        window = tuple(a["update_window_dims"])
+        made = []
+        for update in updates:
+            batch = [d for d in range(update.ndim) if d not in window]
+            moved = [*batch, *window]
+            if moved != sorted(moved):
+                update = b.transpose(update, dimensions=moved)
+            sizes = update.shape.dimensions[len(batch) :]
+            flat = math.prod(update.shape.dimensions[: len(batch)])
+            update = b.reshape(update, (flat, *sizes))
+            given = iter(sizes)
+            update = b.reshape(update, (flat, *[1 if d in inserted else next(given) for d in range(rank)]))
+            if order != sorted(order):
+                update = b.transpose(update, dimensions=[0, *[d + 1 for d in order]])
+            made.append(update)
+        matrix = flat_indices(b, indices, a["index_vector_dim"])
+        if order != sorted(order):
+            operands = [b.transpose(o, dimensions=order) for o in operands]
+        result = b.scatter(
+            *operands,
+            matrix,
+            *made,
+            update_window_dims=list(range(1, rank + 1)),
+            inserted_window_dims=[],
+            scatter_dims_to_operand_dims=list(range(len(mapped))),
+            index_vector_dim=1,
+            indices_are_sorted=a.value("indices_are_sorted"),
+            unique_indices=a.value("unique_indices"),
+            to_apply=i.called[0],
+        )
+        if order == sorted(order):
+            return result
+        back = [order.index(d) for d in range(rank)]
+        parts = [b.transpose(part, dimensions=back) for part in (result if count > 1 else [result])]
+        return b.tuple(*parts) if count > 1 else parts[0]
