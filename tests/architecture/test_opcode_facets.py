@@ -99,7 +99,7 @@ MAY_BE_EMITTED = frozenset({"topk", "copy"})
 
 
 def _have() -> dict[str, set[str]]:
-    kernel._load_writers()
+    kernel.load_kernel_writers()
     rows = OPCODES
     return {
         "shape rule": {name for name, row in rows.items() if row.shape_rule is not None},

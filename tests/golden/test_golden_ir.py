@@ -9,7 +9,7 @@ from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.llvm.llvm_compiler import IrModule
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen.elemental import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS
-from xla_explorer.compiler.codegen.kernels.kernel import ROOT_WRITERS, _load_writers
+from xla_explorer.compiler.codegen.kernels.kernel import ROOT_WRITERS, load_kernel_writers
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -26,7 +26,7 @@ def test_golden(name):
 
 
 def test_every_emitter_has_a_golden_file():
-    _load_writers()
+    load_kernel_writers()
     emitted = {*ELEMENTWISE_EMITTERS, *INDEXED_EMITTERS, *ROOT_WRITERS} - {"loop"}
     # Of these nothing but the first operand's value remains, in the emitter that opt-barrier has too.
     emitted -= {"domain", "add-dependency"}

@@ -16,7 +16,7 @@ from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.hlo.module import HloModule
 
 # Loops inside a GPU thread gain nothing from vectorisation; the warp is the vector.
-PTX_OPTIMIZATION = OptimizationOptions(level=3, loop_vectorization=False, slp_vectorization=False)
+PTX_OPTIMIZATION = OptimizationOptions(level=3, loop_vectorization=False, slp_vectorization=False, loop_unrolling=True)
 _DEBUG_LABEL = re.compile(r"\$L__(tmp|func_begin|func_end|debug|info)\w*:")
 
 

@@ -44,6 +44,8 @@ class OptimizationOptions:
     """Settings of LLVM's default pipeline; part of the cache key.
 
     level: 0 to 3, as in -O; also the code generator's level. The vectorisers and the unroller only act from level 1 on.
+    loop_unrolling: True lets LLVM unroll whatever it likes; else only loops whose metadata asks for it. Measured on 55 programs,
+    True costs a quarter more compile time and gains 1 % of run time: the vectoriser interleaves what profits.
     verify: run LLVM's verifier first (about 0.1 us an instruction); this LLVM aborts the process on broken IR.
     """
 
@@ -51,7 +53,7 @@ class OptimizationOptions:
     loop_vectorization: bool = True
     slp_vectorization: bool = True
     loop_interleaving: bool = True
-    loop_unrolling: bool = True
+    loop_unrolling: bool = False
     verify: bool = True
 
     @classmethod

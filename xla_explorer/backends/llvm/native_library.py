@@ -32,6 +32,15 @@ def _process_jit() -> Any:
     return _jit
 
 
+def prepare_host() -> None:
+    """Load LLVM and make what compilations for this machine share: its description, data layout, target, dynamic linker."""
+    from xla_explorer.backends.llvm.parallel_llvm import usable_cores
+
+    host_target().data_layout  # noqa: B018  # computed once, then kept
+    usable_cores()
+    _process_jit()
+
+
 class NativeLibrary:
     """One or more object files, linked into this process as a library of their own.
 

@@ -13,7 +13,11 @@ from contextlib import contextmanager
 UNROLLED_ITERATIONS = 9
 UNROLLED_LINES = 300
 UNROLL = ", !llvm.loop !3"
-UNROLL_METADATA = ("!3 = distinct !{!3, !4}", '!4 = !{!"llvm.loop.unroll.full"}')
+UNROLL_BY_4 = ", !llvm.loop !5"  # for scalar loops, whose iterations overlap when they stand side by side
+UNROLL_METADATA = (
+    "!3 = distinct !{!3, !4}", '!4 = !{!"llvm.loop.unroll.full"}',
+    "!5 = distinct !{!5, !6}", '!6 = !{!"llvm.loop.unroll.count", i32 4}',
+)  # fmt: skip
 Index = "str | int"  # an i64 SSA name, or a constant that Python folds
 
 
@@ -201,6 +205,8 @@ class FunctionWriter:
                 metadata = UNROLL
                 self.unrolls = True
                 self._repeated_lines += (iterations - 1) * size
+        if metadata == UNROLL_BY_4:
+            self.unrolls = True
         if metadata != UNROLL:
             self._kept_loops += 1
         self.do(f"br i1 {condition}, label %{label}, label %{end}{metadata}")

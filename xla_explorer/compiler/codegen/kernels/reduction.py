@@ -15,6 +15,7 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, com
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.function_writer import UNROLL_BY_4
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
 from xla_explorer.compiler.codegen.kernels.index_reduction import finds_extreme_and_index
@@ -258,7 +259,7 @@ def _extreme_in_lanes(context: KernelContext, state: ReductionState, slots: Accu
     with ExitStack() as loops:
         at = [loops.enter_context(w.loop(e, stem="reduce")) if flag and k != len(extents) - 1 else x
               for k, (e, x, flag) in enumerate(zip(extents, index, is_reduced, strict=True))]
-        with emitter.scope(), w.loop(full, 0, LANES, stem="lanes") as start, w.loop(LANES, stem="lane") as j, emitter.scope():
+        with emitter.scope(), w.loop(full, 0, LANES, stem="lanes", metadata=UNROLL_BY_4) as start, w.loop(LANES, stem="lane") as j, emitter.scope():
             lanes.store(state.combine(lanes.load(j), (*at[:-1], w.add(start, j))), j)
         if extents[-1] > full:
             with w.loop(extents[-1] - full, stem="rest") as j, emitter.scope():

@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import compute_type, wid
 from xla_explorer.compiler.codegen.elemental.comparison import total_order_key
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Value
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import UNROLL_BY_4, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, scalar_constant, type_bits
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -141,7 +141,7 @@ class RowSort:
         with w.loop(passes * buckets, stem="clear") as j:
             w.do(f"store i32 0, ptr {cell(counts, j)}")
         source = self.arrays()
-        with w.loop(length, stem="count") as j:
+        with w.loop(length, stem="count", metadata=UNROLL_BY_4) as j:
             record = self._load(source, j)
             for step in range(passes):
                 address = cell(counts, w.add(digit(record, step * width), step * buckets))
@@ -160,12 +160,12 @@ class RowSort:
             w.start_block(move)
             total = w.stack_slot("i32")
             w.do(f"store i32 0, ptr {total}")
-            with w.loop(buckets, stem="bucket") as j:
+            with w.loop(buckets, stem="bucket", metadata=UNROLL_BY_4) as j:
                 address = cell(table, j)
                 before, count = w.value(f"load i32, ptr {total}"), w.value(f"load i32, ptr {address}")
                 w.do(f"store i32 {before}, ptr {address}")
                 w.do(f"store i32 {w.value(f'add i32 {before}, {count}')}, ptr {total}")
-            with w.loop(length, stem="move") as j:
+            with w.loop(length, stem="move", metadata=UNROLL_BY_4) as j:
                 record = self._load(source, j)
                 address = cell(table, digit(record, shift))
                 place = w.value(f"load i32, ptr {address}")
