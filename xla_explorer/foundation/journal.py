@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import enum
 import json
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
+
+
+class JournalFormatError(XlaExplorerError, ValueError):
+    """A file that is no journal."""
 
 
 class Level(enum.IntEnum):
@@ -143,23 +149,66 @@ class Journal:
         return sorted(((name, a, r) for name, (a, r) in counts.items()), key=lambda row: (-row[1], -row[2], row[0]))
 
     def to_json_lines(self) -> str:
-        """One JSON object a line: spans first, then events."""
-        rows = [span.to_json() for span in self.spans] + [event.to_json() for event in self.events]
-        return "\n".join(json.dumps(row, default=str) for row in rows) + "\n"
+        """One JSON object a line: the level, then spans, then events."""
+        rows = [{"level": self.level.name.lower()}, *[span.to_json() for span in self.spans], *[event.to_json() for event in self.events]]
+        return "\n".join([json.dumps(row, default=str) for row in rows]) + "\n"
 
     @classmethod
     def from_json_lines(cls, text: str) -> Journal:
-        """Read what `to_json_lines` wrote."""
+        """Read what `to_json_lines` wrote. JournalFormatError names the first line that is no part of a journal."""
         journal = cls(Level.EVERYTHING)
-        for line in text.splitlines():
-            row = json.loads(line)
-            if "sequence" not in row:
-                span = Span(row["span"], row["kind"], row["name"], row["parent"])
-                span.seconds, span.changed, span.error = row["seconds"], row["changed"], row["error"]
-                journal.spans.append(span)
-            else:
-                why = row["reason"]
-                journal.events.append(Event(row["sequence"], row["span"], row["kind"], row["by"], tuple(row["subjects"]),
-                                            tuple(row["names"]), Reason(why["code"], why["message"], why["facts"]) if why else None,
-                                            row["facts"]))
+        for number, line in enumerate(text.splitlines(), 1):
+            try:
+                row = json.loads(line)
+                if "sequence" in row:
+                    why = row["reason"]
+                    reason = Reason(why["code"], why["message"], why["facts"]) if why else None
+                    subjects, names = tuple(row["subjects"]), tuple(row["names"])
+                    journal.events.append(Event(row["sequence"], row["span"], row["kind"], row["by"], subjects, names, reason, row["facts"]))
+                elif "span" in row:
+                    span = Span(row["span"], row["kind"], row["name"], row["parent"])
+                    span.seconds, span.changed, span.error = row["seconds"], row["changed"], row["error"]
+                    journal.spans.append(span)
+                else:
+                    journal.level = Level.parse(row["level"])
+            except (ValueError, KeyError, TypeError) as problem:
+                raise JournalFormatError(
+                    f"line {number} is no line of a journal ({type(problem).__name__}: {problem})", "journal.save(path) writes one"
+                ) from None
         return journal
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the journal to a file of JSON lines."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.to_json_lines())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Journal:
+        """Read a file that `save` wrote, of a compile that went well or of one that failed. JournalFormatError; OSError."""
+        with open(path, encoding="utf-8") as file:
+            return cls.from_json_lines(file.read())
+
+    # -- views -------------------------------------------------------------------------------------------------------
+    @property
+    def errors(self) -> list[Span]:
+        """The spans through which an exception went, innermost last."""
+        return [span for span in self.spans if span.error]
+
+    def __repr__(self) -> str:
+        failed = f", failed in {self.errors[-1].name}: {self.errors[-1].error}" if self.errors else ""
+        return f"<Journal of {self.level.name.lower()}: {len(self.spans)} spans, {len(self.events)} events{failed}>"
+
+    def __str__(self) -> str:
+        """Every span, indented by its depth, with time and the counts of its own events."""
+        counts: dict[int, dict[str, int]] = {}
+        for event in self.events:
+            kinds = counts.setdefault(event.span, {})
+            kinds[event.kind] = kinds.get(event.kind, 0) + 1
+        depth: dict[int, int] = {}
+        lines = [repr(self)[1:-1]]
+        for span in self.spans:
+            depth[span.id] = depth.get(span.parent, 0) + 1 if span.parent is not None else 1
+            what = span.error or ("changed" if span.changed else "-")
+            told = ", ".join([f"{count} {kind}" for kind, count in counts.get(span.id, {}).items()])
+            lines.append(f"{'  ' * depth[span.id]}{span.name} ({span.kind}): {what}, {span.seconds * 1e3:.2f} ms" + (f"; {told}" if told else ""))
+        return "\n".join(lines)

@@ -74,7 +74,7 @@ class _Runner:
 
     def hlo_pass(self, hlo_pass: HloPass, path: tuple[str, ...]) -> bool:
         context, module = self.context, self.module
-        step = PassStep(len(self.trace.steps), path, hlo_pass.name, pass_options(hlo_pass))
+        step = PassStep(len(self.trace.steps), path, hlo_pass, pass_options(hlo_pass))
         step.before, step.instructions_before = self.last, self.count
         rewrites, actions = context.rewrites, context.actions
         context.acting = hlo_pass.name
@@ -164,7 +164,7 @@ def run_pipeline(
         snapshots = context.journal is not None
     started = time.perf_counter()
     with collector_paused():
-        trace = PassTrace(module, pipeline, context.journal, module.snapshot() if snapshots else None)
+        trace = PassTrace(module, pipeline, context.journal, module.snapshot() if snapshots else None, context.control, context.target)
         if context.everything_on:
             module.set_listener(_graph_listener(context))
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
@@ -12,6 +13,7 @@ from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifferenc
 if TYPE_CHECKING:
     import pandas
 
+    from xla_explorer.compiler.pipeline.pass_interface import HloPass
     from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 
 
@@ -22,6 +24,7 @@ class PassStep:
     time of
     the pass alone. before, after: snapshots (None with the journal off). span: id of its span in the journal, -1
     without.
+    hlo_pass: the pass itself.
     instructions_before, instructions_after, rewrites: counts. actions: rewrites and decisions that went ahead. error: what it raised, as
     text.
     """
@@ -32,6 +35,7 @@ class PassStep:
         "before",
         "changed",
         "error",
+        "hlo_pass",
         "index",
         "instructions_after",
         "instructions_before",
@@ -43,8 +47,8 @@ class PassStep:
         "span",
     )
 
-    def __init__(self, index: int, path: tuple[str, ...], name: str, options: dict[str, Any]) -> None:
-        self.index, self.path, self.name, self.options = index, path, name, options
+    def __init__(self, index: int, path: tuple[str, ...], hlo_pass: HloPass, options: dict[str, Any]) -> None:
+        self.index, self.path, self.hlo_pass, self.name, self.options = index, path, hlo_pass, hlo_pass.name, options
         self.seconds = 0.0
         self.changed = False
         self.before: ModuleSnapshot | None = None
@@ -68,11 +72,22 @@ class PassTrace:
     events.
 
     initial: snapshot before the first pass. error: the exception of a failed pass, else None. pipeline: what was run.
+    control, target: what the passes were given.
     """
 
-    __slots__ = ("error", "initial", "journal", "module", "pipeline", "seconds", "steps")
+    __slots__ = ("control", "error", "initial", "journal", "module", "pipeline", "seconds", "steps", "target")
 
-    def __init__(self, module: HloModule, pipeline: PassPipeline, journal: Journal | None, initial: ModuleSnapshot | None) -> None:
+    def __init__(
+        self,
+        module: HloModule,
+        pipeline: PassPipeline,
+        journal: Journal | None,
+        initial: ModuleSnapshot | None,
+        control: PassControl | None = None,
+        target: dict[str, Any] | None = None,
+    ) -> None:
+        self.control = control or PassControl()
+        self.target = target or {}
         self.steps: list[PassStep] = []
         self.module = module
         self.pipeline = pipeline
