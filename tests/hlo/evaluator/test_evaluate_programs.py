@@ -468,3 +468,70 @@ def test_a_counter_that_wraps_once_is_not_walked_and_one_that_never_ends_is_refu
     assert int(run_text(text.replace("STEP", "-1"), np.int32(42))) == 2**31 - 1
     with pytest.raises(EvaluationError, match="never ends"):
         run_text(text.replace("STEP", "0"), np.int32(42))
+
+
+COUNTER_IN_A_TUPLE = """HloModule counter
+body {
+  p = (f32[2], s32[], s32[]) parameter(0)
+  kept = f32[2] get-tuple-element(p), index=0
+  i = s32[] get-tuple-element(p), index=1
+  bound = s32[] get-tuple-element(p), index=2
+  step = s32[] constant(3)
+  next = s32[] add(step, i)
+  ROOT r = (f32[2], s32[], s32[]) tuple(KEPT, next, bound)
+}
+condition {
+  p = (f32[2], s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=1
+  bound = s32[] get-tuple-element(p), index=2
+  ROOT go = pred[] compare(bound, i), direction=GE
+}
+ENTRY main {
+  x = f32[2] parameter(0)
+  start = s32[] parameter(1)
+  bound = s32[] parameter(2)
+  init = (f32[2], s32[], s32[]) tuple(x, start, bound)
+  ROOT end = (f32[2], s32[], s32[]) while(init), condition=condition, body=body
+}
+"""
+
+
+@pytest.mark.parametrize("bound", [-5, 1, 2, 10, 1_000_000_000])
+def test_a_counter_beside_values_that_stay_is_not_walked(bound: int) -> None:
+    x = np.array([1.5, 2], F)
+    kept, i, same = run_text(COUNTER_IN_A_TUPLE.replace("KEPT", "kept"), x, np.int32(2), np.int32(bound))
+    np.testing.assert_array_equal(kept, x)
+    assert int(same) == bound
+    assert int(i) == (2 if bound < 2 else 2 + 3 * ((bound - 2) // 3 + 1))
+
+
+def test_a_counter_beside_values_that_change_is_walked() -> None:
+    text = COUNTER_IN_A_TUPLE.replace("(KEPT,", "(twice,").replace("  next =", "  twice = f32[2] add(kept, kept)\n  next =")
+    kept, i, _ = run_text(text, np.array([1.5, 2], F), np.int32(2), np.int32(10))
+    assert int(i) == 11 and list(kept) == [12, 16]
+
+
+def test_a_condition_that_the_body_does_not_change_never_ends() -> None:
+    text = """HloModule endless
+body {
+  p = (f32[], pred[]) parameter(0)
+  x = f32[] get-tuple-element(p), index=0
+  go = pred[] get-tuple-element(p), index=1
+  n = f32[] negate(x)
+  ROOT r = (f32[], pred[]) tuple(n, go)
+}
+condition {
+  p = (f32[], pred[]) parameter(0)
+  ROOT go = pred[] get-tuple-element(p), index=1
+}
+ENTRY main {
+  x = f32[] parameter(0)
+  go = pred[] parameter(1)
+  t = (f32[], pred[]) tuple(x, go)
+  w = (f32[], pred[]) while(t), condition=condition, body=body
+  ROOT r = f32[] get-tuple-element(w), index=0
+}
+"""
+    assert float(run_text(text, F(3), np.bool_(False))) == 3
+    with pytest.raises(EvaluationError, match="never ends: its condition reads only what its body leaves"):
+        run_text(text, F(3), np.bool_(True))

@@ -273,7 +273,7 @@ def test_devices_in_different_branches_that_do_not_meet() -> None:
 
 def test_the_timeout_names_who_still_runs() -> None:
     endless = BRANCHES + (
-        "always {\n a = f32[] parameter(0)\n ROOT t = pred[] constant(true)\n}\n"
+        "always {\n a = f32[] parameter(0)\n far = f32[] constant(inf)\n ROOT t = pred[] compare(a, far), direction=LT\n}\n"
         "loop {\n a = f32[] parameter(0)\n ROOT w = f32[] while(a), condition=always, body=alone\n}\n"
     )
     begin = time.monotonic()
@@ -317,8 +317,13 @@ def test_counts_come_from_the_module() -> None:
 def test_integers_and_bfloat16() -> None:
     sums = "add {\n a = bf16[] parameter(0)\n b = bf16[] parameter(1)\n ROOT r = bf16[] add(a, b)\n}\n"
     body = collective("all-reduce", "bf16[]", "to_apply=add, replica_groups={}", "bf16[]")
-    # One by one in bf16, 256 + 1 stays 256; summed wide and rounded once it is 260.
+    # One by one in bf16, as the text says and XLA does, 256 + 1 stays 256; summed wide and rounded once it would be 260.
     import ml_dtypes
 
     values = [[np.asarray(v, ml_dtypes.bfloat16)] for v in (256, 1, 1, 1, 1)]
-    assert [float(r) for r in devices(body, values, computations=sums)] == [260.0] * 5
+    assert [float(r) for r in devices(body, values, computations=sums)] == [256.0] * 5
+
+
+def test_collective_reduce_gives_the_sum_to_the_first_of_a_group() -> None:
+    results = devices(collective("collective-reduce", "f32[2]", "to_apply=add, replica_groups={{2,0},{1,3}}", "f32[2]"), ramp(4, 2))
+    assert [list(r) for r in results] == [[0, 1], [400, 402], [200, 202], [300, 301]]

@@ -5,14 +5,13 @@ A start form does the work and its done form takes the result out of the state, 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xla_explorer.hlo.evaluator.combiner import combiner_of
 from xla_explorer.hlo.evaluator.groups import base_name, channel_of, group_of, permutation_pairs
-from xla_explorer.hlo.evaluator.reduction import reduce_general, reduce_known
 from xla_explorer.hlo.evaluator.registry import (
     Array,
     EvaluationError,
@@ -79,18 +78,12 @@ def device_number(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
 
 
 def _combined(i: HloInstruction, members: list[Value], evaluator: Evaluator) -> list[Array]:
-    """Each operand combined over the group in rank order; floats are summed wide and rounded once."""
-    if len(members) == 1:
-        return list(members[0])
-    combiner = combiner_of(i.called[0])
-    results = []
-    for parts in zip(*members, strict=True):
-        stacked = np.stack(parts[1:])
-        if combiner is not None:
-            results.append(reduce_known(combiner, stacked, parts[0], (0,)))
-        else:
-            results.append(reduce_general(i.called[0], [stacked], [parts[0]], (0,), evaluator)[0])
-    return results
+    """Each operand combined over the group in rank order, every step in the operand's type, as the text says."""
+
+    def combine(a: Array, b: Array) -> Array:
+        return np.asarray(evaluator.evaluate_elementwise(i.called[0], [a, b]))
+
+    return [functools.reduce(combine, parts) for parts in zip(*members, strict=True)]
 
 
 @evaluates("all-reduce", "all-reduce-start")

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xla_explorer.hlo.evaluator.counted_loop import count, counter_of
+from xla_explorer.hlo.evaluator.counted_loop import count, counter_of, never_ends
 from xla_explorer.hlo.evaluator.registry import EvaluationError, Value, evaluates
 from xla_explorer.hlo.evaluator.structural import zeros
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
     from xla_explorer.hlo.instruction import HloInstruction
+
+# After so many iterations a loop is asked whether it can end at all.
+_SUSPICIOUS = 1000
 
 
 @evaluates("while")
@@ -20,7 +23,7 @@ def while_loop(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
     condition, body = evaluator.plan(i.called[0]), evaluator.plan(i.called[1])
     run, limit, world = evaluator.run_plan, evaluator.max_iterations, evaluator.device.world
     state = operands[0]
-    if i.shape.is_array and not evaluator.record:
+    if not evaluator.record:
         counter = counter_of(i.called[0], i.called[1])
         if counter is not None:
             return count(i, state, counter, limit)
@@ -30,6 +33,8 @@ def while_loop(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
         iterations += 1
         if world.failure is not None:
             world.check()
+        if iterations == _SUSPICIOUS and never_ends(i.called[0], i.called[1]):
+            raise EvaluationError(f"%{i.name} never ends: its condition reads only what its body leaves as it is")
         if limit is not None and iterations >= limit:
             raise EvaluationError(f"%{i.name} did not end within {limit:,} iterations", "raise max_iterations")
     return state

@@ -1,54 +1,107 @@
-"""Loops that do nothing but count: their end is computed instead of reached.
+"""Loops that do nothing but count: their end is computed instead of reached. And loops that can never end: they are told.
 
-A `while` over one integer scalar that adds a constant as long as the scalar lies on one side of another constant may run
-2**31 times (until the counter wraps around) without being of any other interest.
+A `while` that adds a constant to one integer scalar as long as the scalar lies on one side of a bound may run 2**31 times
+(until the counter wraps around) without being of any other interest. The scalar is the state itself, or one element of a
+tuple whose other elements stay as they are.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from xla_explorer.hlo.evaluator.conversion import integer_range
-from xla_explorer.hlo.evaluator.registry import Array, EvaluationError
+from xla_explorer.hlo.evaluator.registry import EvaluationError, Value
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.computation import HloComputation
     from xla_explorer.hlo.instruction import HloInstruction
 
-
-def _parameter_and_constant(root: HloInstruction) -> int | None:
-    """The constant when the operands of `root` are the parameter and an integer constant, in this order."""
-    left, right = root.operands
-    if left.opcode.name != "parameter" or right.opcode.name != "constant":
-        return None
-    if not left.shape.is_array or left.shape.rank or not left.shape.element_type.is_integer:
-        return None
-    return int(right.literal.array)
+_MIRRORED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
+# What may stand in a body and a condition that only count.
+_COUNTING = frozenset(("parameter", "constant", "get-tuple-element", "add", "tuple", "compare"))
 
 
-def counter_of(condition: HloComputation, body: HloComputation) -> tuple[int, int, int] | None:
-    """(lowest, highest value for which the loop goes on, step), or None when the loop is not a mere counter."""
-    if len(body.instructions) != 3 or len(condition.instructions) != 3:
-        return None
-    step_root, test = body.root, condition.root
-    if step_root.opcode.name != "add" or test.opcode.name != "compare":
-        return None
-    step, bound = _parameter_and_constant(step_root), _parameter_and_constant(test)
-    if step is None or bound is None:
-        return None
-    low, high = integer_range(step_root.shape.element_type)
-    interval = {"LT": (low, bound - 1), "LE": (low, bound), "GT": (bound + 1, high), "GE": (bound, high)}
-    found = interval.get(test.attributes["direction"])
-    return None if found is None else (*found, step)
+class Counter(NamedTuple):
+    """A counting loop. place: of the counter in the state (None: the state is the counter). step, bound: constants, or
+    elements that stay as they are. direction: of `counter direction bound`, which the loop goes on for."""
+
+    place: int | None
+    step: HloInstruction
+    bound: HloInstruction
+    direction: str
 
 
-def count(i: HloInstruction, start: Array, counter: tuple[int, int, int], limit: int | None) -> Array:
-    """The counter when the loop ends. EvaluationError when it never does or takes more than `limit` iterations."""
-    low, high, step = counter
-    element = i.shape.element_type
+def _element(i: HloInstruction) -> int | None:
+    """k for element k of the parameter, -1 for the parameter itself, else None."""
+    if i.opcode.name == "parameter":
+        return -1
+    if i.opcode.name == "get-tuple-element" and i.operands[0].opcode.name == "parameter":
+        return int(i.attributes["index"])
+    return None
+
+
+def kept_elements(body: HloComputation) -> frozenset[int]:
+    """The elements of a tuple state that the body hands on as they are."""
+    root = body.root
+    if root.opcode.name != "tuple":
+        return frozenset()
+    return frozenset([k for k, operand in enumerate(root.operands) if _element(operand) == k])
+
+
+def counter_of(condition: HloComputation, body: HloComputation) -> Counter | None:
+    """How the loop counts, or None when it does anything else."""
+    test = condition.root
+    if test.opcode.name != "compare" or any(i.opcode.name not in _COUNTING for i in condition.instructions.values()):
+        return None
+    direction = test.attributes["direction"]
+    left, right = test.operands
+    kept = kept_elements(body)
+    for counter, bound, way in ((left, right, direction), (right, left, _MIRRORED.get(direction))):
+        place = _element(counter)
+        if place is None or way not in _MIRRORED or not _is_fixed(bound, kept) or not _is_integer(counter):
+            continue
+        if place < 0:
+            step_root = body.root
+        elif body.root.opcode.name == "tuple" and kept == frozenset(range(len(body.root.operands))) - {place}:
+            step_root = body.root.operands[place]
+        else:
+            continue
+        if any(i.opcode.name not in _COUNTING for i in body.instructions.values()) or step_root.opcode.name != "add":
+            return None
+        for own, step in (step_root.operands, step_root.operands[::-1]):
+            if _element(own) == place and _is_fixed(step, kept):
+                return Counter(place if place >= 0 else None, step, bound, way)
+    return None
+
+
+def _is_fixed(i: HloInstruction, kept: frozenset[int]) -> bool:
+    return i.opcode.name == "constant" or _element(i) in kept
+
+
+def _is_integer(i: HloInstruction) -> bool:
+    return i.shape.is_scalar and i.shape.element_type.is_integer
+
+
+def count(i: HloInstruction, state: Any, counter: Counter, limit: int | None) -> Value:
+    """The state when the loop ends. EvaluationError when it never does or takes more than `limit` iterations."""
+
+    def number(source: HloInstruction) -> int:
+        if source.opcode.name == "constant":
+            return int(source.literal.array)
+        return int(state[source.attributes["index"]])
+
+    start = state if counter.place is None else state[counter.place]
+    element = counter.bound.shape.element_type
     smallest, largest = integer_range(element)
+    bound, step = number(counter.bound), number(counter.step)
+    low, high = {
+        "LT": (smallest, bound - 1),
+        "LE": (smallest, bound),
+        "GT": (bound + 1, largest),
+        "GE": (bound, largest),
+    }[counter.direction]
     value, iterations, laps = int(start), 0, 0
     while low <= value <= high:
         # At once to the first value outside the interval, which may be a step beyond the type: then it wraps around.
@@ -60,4 +113,18 @@ def count(i: HloInstruction, start: Array, counter: tuple[int, int, int], limit:
             raise EvaluationError(f"%{i.name} never ends: its counter stays between {low} and {high}")
         if limit is not None and iterations >= limit:
             raise EvaluationError(f"%{i.name} did not end within {limit:,} iterations", "raise max_iterations")
-    return np.asarray(np.asarray(value).astype(element.dtype))
+    end = np.asarray(np.asarray(value).astype(element.dtype))
+    return end if counter.place is None else (*state[: counter.place], end, *state[counter.place + 1 :])
+
+
+def never_ends(condition: HloComputation, body: HloComputation) -> bool:
+    """Whether a loop that has gone on once goes on for ever: the condition reads nothing that the body changes."""
+    kept = kept_elements(body)
+    for i in condition.instructions.values():
+        if i.called or i.opcode.side_effect:
+            return False
+        if i.opcode.name == "parameter" and (
+            i.is_root or any(u.opcode.name != "get-tuple-element" or u.attributes["index"] not in kept for u in i.users)
+        ):
+            return False
+    return True

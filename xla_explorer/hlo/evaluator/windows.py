@@ -16,7 +16,7 @@ import numpy as np
 
 from xla_explorer.hlo.attributes import Window, WindowDimension
 from xla_explorer.hlo.evaluator.combiner import Combiner, accumulation_dtype, combine_pair, combiner_of, identity_of
-from xla_explorer.hlo.evaluator.conversion import WIDER, narrow, widen
+from xla_explorer.hlo.evaluator.conversion import WIDER, narrow, type_of, widen
 from xla_explorer.hlo.evaluator.indexing import scatter_elements
 from xla_explorer.hlo.evaluator.reduction import as_list
 from xla_explorer.hlo.evaluator.registry import Array, Value, evaluates
@@ -95,6 +95,9 @@ def reduce_window(i: HloInstruction, operands: Sequence[Value], evaluator: Evalu
     return tuple(accumulators) if i.shape.is_tuple else accumulators[0]
 
 
+# Up to so many elements a window of a type narrower than f32 is summed in the type itself, rounding at every step in
+# row-major order: what the text says, and what XLA does. The rounding of larger ones would cost more than it tells.
+_STEPWISE = 1024
 # Up to so many elements a window is summed element by element in row-major order, like a loop does it ...
 _SMALL = 36
 # ... and up to so many in the element type itself (types that numpy lacks: f32), since little rounding can gather.
@@ -113,6 +116,11 @@ def _reduce_window_known(
     wide = accumulation_dtype(dtype, combiner.name)
     values = native.astype(wide, copy=False)
     size = math.prod([d.size for d in window.dimensions])
+    if size <= _STEPWISE and type_of(dtype).is_float and dtype.itemsize < 4 and combiner.name in ("add", "multiply"):
+        total = np.full(output, initial, dtype)
+        for position in window_positions(window, x.shape, output):
+            total[position.windows] = combine_pair(combiner, total[position.windows], x[position.elements])
+        return total
     if size <= _SHORT and native.dtype.kind in "fc" and native.dtype.itemsize >= 4:
         wide, values = native.dtype, native
     identity = identity_of(combiner.name, wide)
