@@ -230,35 +230,41 @@ class HloComputation:
         order: list[HloInstruction] = []
         done: set[HloInstruction] = set()
         emit, finish = order.append, done.add
-        # In an acyclic graph each instruction goes on the stack with its marker once, and once for each edge that leads to it.
-        most = sum([len(i.operands) + len(i.control_predecessors) + 3 for i in self.instructions.values()])
         stack: list[HloInstruction | None] = [i for i in self.instructions.values() if not i.users]
         stack.reverse()
         push, pop = stack.append, stack.pop
+        highest = 16 * len(self.instructions)
         while stack:
             i = pop()
-            if i is None:  # the marker: what it stands on has all its operands in the order
+            if i is None:  # a marker: all that the one below needs is in the order
                 i = pop()
-            elif i in done:
+                finish(i)  # type: ignore[arg-type]
+                emit(i)  # type: ignore[arg-type]
                 continue
-            else:
+            while i not in done:
+                operands = i.operands
+                if not operands and not i.control_predecessors:
+                    finish(i)
+                    emit(i)
+                    break
                 push(i)
                 push(None)
-                height = len(stack)
-                for operand in i.operands[::-1]:
+                for operand in operands[:0:-1]:
                     if operand not in done:
                         push(operand)
-                for operand in i.control_predecessors:
-                    if operand not in done:
-                        push(operand)
-                if len(stack) != height:
-                    if height > most:
+                if len(stack) > highest:
+                    # In an acyclic graph each goes on the stack once with its marker, and once for each edge to it.
+                    highest = sum([len(x.operands) + len(x.control_predecessors) + 3 for x in self.instructions.values()])
+                    if len(stack) > highest:
                         raise ValueError(f"%{self.name} has no order: %{i.name} depends on itself")
-                    continue
-                pop()
-                pop()
-            finish(i)  # type: ignore[arg-type]  # below a marker stands an instruction
-            emit(i)  # type: ignore[arg-type]
+                if i.control_predecessors:
+                    if operands and operands[0] not in done:
+                        push(operands[0])
+                    for operand in i.control_predecessors:
+                        if operand not in done:
+                            push(operand)
+                    break
+                i = operands[0]
         if len(order) < len(self.instructions):
             lost = next(i for i in self.instructions.values() if i not in done)
             raise ValueError(f"%{self.name} has no order: %{lost.name} depends on itself, or its users are not of this computation")

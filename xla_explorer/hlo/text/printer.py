@@ -39,6 +39,7 @@ class _Printer:
         self.names: dict[object, str] = {}
         self.shapes: dict[Shape, str] = {}
         self.attributes: dict[tuple[OpcodeSpec, Attributes], tuple[str, str, str]] = {}
+        self.ends: dict[tuple[OpcodeSpec, Attributes, tuple[HloComputation, ...]], tuple[str, str]] = {}
 
     # -- names -------------------------------------------------------------------------------------------------------
     def name(self, thing: HloInstruction | HloComputation) -> str:
@@ -92,6 +93,15 @@ class _Printer:
         if kind == "custom-call":
             return f", to_apply={names[0]}" if len(names) == 1 else f", called_computations={{{', '.join(names)}}}"
         return "".join([f", {role}={name}" for role, name in zip(i.opcode.called, names, strict=False)])
+
+    def line_ends(self, i: HloInstruction) -> tuple[str, str]:
+        """What stands before and behind the metadata of an instruction without control predecessors."""
+        own, sharding, backend = self.attribute_texts(i.opcode, i.attributes)
+        found = f"{own}{self.called(i) if i.called else ''}{sharding}", backend
+        # A conditional's roles depend on its selector too, so that one is written anew.
+        if i.opcode.name != "conditional":
+            self.ends[i.opcode, i.attributes, i.called] = found
+        return found
 
     def operands(self, i: HloInstruction) -> str:
         """What stands between the parentheses."""
@@ -150,26 +160,21 @@ class _Printer:
         lines = [f"{'ENTRY ' if is_entry else ''}{self.name(computation)} {signature}{{"]
         indent, root = " " * options.indent, computation.root
         plain = not (options.canonical_names or options.operand_shapes) and options.result_shapes and options.metadata
-        percent, shapes, shape_of, attributes_of, whole = (
-            self.percent,
-            self.shapes.get,
-            self.shape,
-            self.attributes.get,
-            self.attribute_texts,
-        )
+        percent, shapes, shape_of, ends_of, new_ends = self.percent, self.shapes.get, self.shape, self.ends.get, self.line_ends
         emit = lines.append
         for i in computation.sequence():
             operands, spec = i.operands, i.opcode
             count = len(operands)
-            if plain and 0 < count < 3 and not (i.called or i.control_predecessors or spec.asynchronous):
+            if plain and 0 < count < 3 and not (i.control_predecessors or spec.asynchronous):
                 # The ordinary line, spelled out: this loop prints most of every module.
-                own, sharding, backend = attributes_of((spec, i.attributes)) or whole(spec, i.attributes)
+                tail, backend = ends_of((spec, i.attributes, i.called)) or new_ends(i)
                 arguments = f"{percent}{operands[0].name}" if count == 1 else f"{percent}{operands[0].name}, {percent}{operands[1].name}"
-                emit(
-                    f"{indent}{'ROOT ' if i is root else ''}{percent}{i.name} = "
-                    f"{shapes(i.shape) or shape_of(i.shape)} {spec.name}({arguments})"
-                    f"{own}{sharding}{f', metadata={i.metadata}' if i.metadata else ''}{backend}"
-                )
+                root_mark = "ROOT " if i is root else ""
+                shape = shapes(i.shape) or shape_of(i.shape)
+                if i.metadata:
+                    emit(f"{indent}{root_mark}{percent}{i.name} = {shape} {spec.name}({arguments}){tail}, metadata={i.metadata}{backend}")
+                else:
+                    emit(f"{indent}{root_mark}{percent}{i.name} = {shape} {spec.name}({arguments}){tail}{backend}")
             else:
                 emit(indent + self.instruction(i, i is root))
         thread = computation.execution_thread
