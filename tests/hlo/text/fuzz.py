@@ -224,9 +224,19 @@ def _alarm(signum: int, frame: Any) -> None:
 
 
 def examine(text: str, seconds: float = SECONDS_PER_TEXT) -> tuple[str, Found | None]:
-    """(`refused`, `unverified` or `accepted`; None or what went wrong)."""
-    before = signal.signal(signal.SIGALRM, _alarm)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    """(`refused`, `unverified` or `accepted`; None or what went wrong). seconds: of processor time, so that a busy machine is no hang."""
+    before = signal.signal(signal.SIGPROF, _alarm)
+    try:
+        return _examine(text, seconds)
+    except TooLong:  # the alarm rang while an error was being looked at
+        return "refused", Found(f"over {seconds:g} s", text, "")
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def _examine(text: str, seconds: float) -> tuple[str, Found | None]:
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     outcome = "refused"
     try:
         module = parse_hlo(text)
@@ -253,9 +263,6 @@ def examine(text: str, seconds: float = SECONDS_PER_TEXT) -> tuple[str, Found | 
             raise
         place = traceback.extract_tb(error.__traceback__)[-1]
         return outcome, Found(f"{type(error).__name__} in {Path(place.filename).name}:{place.name}", text, traceback.format_exc(limit=-6))
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
     return outcome, None
 
 
