@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes, values_of
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -28,7 +28,7 @@ class BatchDotSimplification(OpExpanderPass):
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """reshape both, dot, reshape."""
-        a, made, given = i.attributes, [], {n: v for n, v in i.attributes.items() if not n.endswith("_dims")}
+        a, made, given = i.attributes, [], {n: v for n, v in own_attributes(i).items() if not n.endswith("_dims")}
         single = [k for k, d in enumerate(a.value("lhs_batch_dims")) if i.operands[0].shape.dimensions[d] == 1]
         for side, x in zip(("lhs", "rhs"), values_of(b, i), strict=True):
             gone = [a.value(f"{side}_batch_dims")[k] for k in single]

@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes, values_of
 from xla_explorer.hlo.attributes import CODECS, ConvolutionDimensionNumbers
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
@@ -35,7 +35,7 @@ class ConvolutionCanonicalization(OpExpanderPass):
             (labels.output_batch, *labels.output_spatial, labels.output_feature),
         ]
         sizes = [i.shape.dimensions[d] for d in orders[2]]
-        given = dict(i.attributes) | {"dim_labels": CODECS["dim_labels"].read(_canonical_text(i.shape.rank - 2))}
+        given = own_attributes(i) | {"dim_labels": CODECS["dim_labels"].read(_canonical_text(i.shape.rank - 2))}
         made = b.emit(
             "convolution",
             (b.transpose(x, dimensions=orders[0]), b.transpose(kernel, dimensions=orders[1])),

@@ -7,7 +7,7 @@ import math
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes, values_of
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -50,7 +50,7 @@ class DotDecomposer(OpExpanderPass):
             made.append(b.emit("reshape", (moved,), {}, shape=shape))
             ranks.append((len(batch), bool(free)))
         batch_count, lhs_free = ranks[0]
-        given = {n: v for n, v in i.attributes.items() if not n.endswith("_dims")}
+        given = {n: v for n, v in own_attributes(i).items() if not n.endswith("_dims")}
         dims = list(range(batch_count))
         sizes = (*made[0].shape.dimensions[: batch_count + lhs_free], *made[1].shape.dimensions[batch_count + 1 :])
         dot = b.dot(

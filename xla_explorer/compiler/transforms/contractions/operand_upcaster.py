@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes, values_of
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -39,7 +39,7 @@ class OperandUpcaster(OpExpanderPass):
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """Converts in front."""
         kind = i.shape.element_type
-        return b.emit(i.opcode.name, [b.convert(x, kind) for x in values_of(b, i)], dict(i.attributes), shape=i.shape)
+        return b.emit(i.opcode.name, [b.convert(x, kind) for x in values_of(b, i)], own_attributes(i), shape=i.shape)
 
 
 @register_pass()
@@ -56,5 +56,5 @@ class ResultCaster(OpExpanderPass):
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """A convert behind."""
-        wide = b.emit(i.opcode.name, values_of(b, i), dict(i.attributes), shape=i.shape.with_element_type(inferred_type(i)))
+        wide = b.emit(i.opcode.name, values_of(b, i), own_attributes(i), shape=i.shape.with_element_type(inferred_type(i)))
         return b.convert(wide, i.shape.element_type)

@@ -10,12 +10,17 @@ from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpand
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import S32, S64
 
 
 def with_counting_indices(b: HloBuilder, indices: HloValue, batching: tuple[int, ...], vector: int) -> HloValue:
     """The index vectors, with the coordinates along the batching dimensions in front. vector: dimension of the vectors."""
     if indices.ndim == vector:
         indices = b.reshape(indices, (*indices.shape.dimensions, 1))
+    largest = max([indices.shape.dimensions[d] for d in batching]) - 1
+    kind = indices.dtype
+    if largest >> (kind.bits - kind.is_signed):
+        indices = b.convert(indices, S32 if largest < 1 << 31 else S64)
     single = [1 if d == vector else n for d, n in enumerate(indices.shape.dimensions)]
     # A batching dimension is numbered without the vector dimension's place taken out: the two never coincide.
     counts = [b.iota(indices.shape.base.with_dimensions(single), d) for d in batching]
@@ -45,5 +50,6 @@ class BatchedGatherScatterNormalizer(OpExpanderPass):
         dropped, mapped = ("collapsed_slice_dims", "start_index_map") if gather else ("inserted_window_dims", "scatter_dims_to_operand_dims")
         given[dropped] = tuple(sorted((*given.get(dropped, ()), *batching)))
         given[mapped] = (*batching, *given[mapped])
-        given["indices_are_sorted"] = False
+        if tuple(along) != tuple(range(len(along))):
+            given["indices_are_sorted"] = False
         return b.emit(i.opcode.name, operands, given | ({} if gather else {"to_apply": i.called[0]}))

@@ -5,7 +5,7 @@ A subclass names its opcodes and writes the replacement with the builder of `hlo
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.rewriting.removal import order_callees_first, remove_if_dead, substitute
@@ -28,6 +28,11 @@ def builder_at(computation: HloComputation) -> HloBuilder:
 def values_of(b: HloBuilder, i: HloInstruction) -> list[HloValue]:
     """The operands as values of the builder."""
     return [HloValue(b, o) for o in i.operands]
+
+
+def own_attributes(i: HloInstruction) -> dict[str, Any]:
+    """The attributes of its opcode: without sharding, frontend attributes and the like."""
+    return {name: value for name, value in i.attributes.items() if name in i.opcode.attributes}
 
 
 class OpExpanderPass:

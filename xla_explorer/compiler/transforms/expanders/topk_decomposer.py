@@ -9,14 +9,26 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32
+from xla_explorer.hlo.shape import array_shape
 
 
 def first_of_last_dimension(b: HloBuilder, x: HloValue, count: int) -> HloValue:
     """The first `count` elements along the last dimension."""
     limits = [*x.shape.dimensions[:-1], count]
     return b.slice(x, slice=[(0, n, 1) for n in limits])
+
+
+def with_places(b: HloBuilder, comparator: HloComputation) -> HloComputation:
+    """The comparator with parameters for the places, which it ignores, where it has none."""
+    if len(comparator.parameters()) == 4:
+        return comparator
+    copy = comparator.clone(f"{comparator.name}.clone")
+    for number in (2, 3):
+        copy.add_parameter(number, array_shape(S32, ()))
+    return copy
 
 
 @register_pass()
@@ -31,7 +43,7 @@ class TopkDecomposer(OpExpanderPass):
         """topk, or a custom call of that name with values and places as its result."""
         if i.opcode.name == "topk":
             return True
-        target = i.attributes.get("custom_call_target")
+        target = str(i.attributes.get("custom_call_target")).strip('"')
         return target == "TopK" and i.shape.is_tuple and len(i.shape.tuple_shapes) == 2 and len(i.called) == 1
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
@@ -50,6 +62,6 @@ class TopkDecomposer(OpExpanderPass):
             comparator.computation.set_root(comparator.compare(*keys, direction, order).instruction)
             compared = comparator.computation
         else:
-            compared = i.called[0]
+            compared = with_places(b, i.called[0])
         sorted_ = b.sort(x, places, dimensions=[along], is_stable=True, to_apply=compared)
         return b.tuple(*[first_of_last_dimension(b, sorted_[k], count) for k in (0, 1)])

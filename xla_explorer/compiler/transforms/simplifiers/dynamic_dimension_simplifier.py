@@ -37,7 +37,7 @@ class DynamicDimensionSimplifier(OpExpanderPass):
             if rest or one.size != 1 or not _concatenates(source) or any(o.shape.element_count != 1 for o in source.operands):
                 return None
             return HloValue(b, source.operands[one.start])
-        if i.shape.base is source.shape.base:
+        if i.shape is source.shape:
             return operands[0]
         if name == "reshape" and source.opcode.name == "reshape" and source.operands[0].shape.base is i.shape.base:
             return values_of(b, source)[0]

@@ -22,7 +22,6 @@ def is_simplified(i: HloInstruction) -> bool:
         i.operands[count].shape.rank == 2
         and a["index_vector_dim"] == 1
         and not a.value("inserted_window_dims")
-        and tuple(a["scatter_dims_to_operand_dims"]) == tuple(range(len(a["scatter_dims_to_operand_dims"])))
         and tuple(a["update_window_dims"]) == tuple(range(1, len(a["update_window_dims"]) + 1))
     )
 
@@ -30,8 +29,7 @@ def is_simplified(i: HloInstruction) -> bool:
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ScatterSimplifier(OpExpanderPass):
-    """Indices become a matrix, updates whole windows; operands are transposed where the indices name their dimensions in another
-    order."""
+    """Indices become a matrix, updates whole windows."""
 
     name: ClassVar[str] = "scatter_simplifier"
     opcodes: ClassVar[frozenset[str]] = frozenset(["scatter"])
@@ -41,13 +39,12 @@ class ScatterSimplifier(OpExpanderPass):
         return not is_simplified(i) and not i.attributes.value("input_batching_dims")
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """scatter between transposes and reshapes."""
+        """Transposes and reshapes of indices and updates, scatter."""
         values, a = values_of(b, i), i.attributes
         count = len(values) // 2
         operands, indices, updates = values[:count], values[count], values[count + 1 :]
         mapped, inserted = tuple(a["scatter_dims_to_operand_dims"]), tuple(a.value("inserted_window_dims"))
         rank = operands[0].ndim
-        order = [*mapped, *[d for d in range(rank) if d not in mapped]]
         window = tuple(a["update_window_dims"])
         made = []
         for update in updates:
@@ -60,26 +57,17 @@ class ScatterSimplifier(OpExpanderPass):
             update = b.reshape(update, (flat, *sizes))
             given = iter(sizes)
             update = b.reshape(update, (flat, *[1 if d in inserted else next(given) for d in range(rank)]))
-            if order != sorted(order):
-                update = b.transpose(update, dimensions=[0, *[d + 1 for d in order]])
             made.append(update)
         matrix = flat_indices(b, indices, a["index_vector_dim"])
-        if order != sorted(order):
-            operands = [b.transpose(o, dimensions=order) for o in operands]
-        result = b.scatter(
+        return b.scatter(
             *operands,
             matrix,
             *made,
             update_window_dims=list(range(1, rank + 1)),
             inserted_window_dims=[],
-            scatter_dims_to_operand_dims=list(range(len(mapped))),
+            scatter_dims_to_operand_dims=mapped,
             index_vector_dim=1,
             indices_are_sorted=a.value("indices_are_sorted"),
             unique_indices=a.value("unique_indices"),
             to_apply=i.called[0],
         )
-        if order == sorted(order):
-            return result
-        back = [order.index(d) for d in range(rank)]
-        parts = [b.transpose(part, dimensions=back) for part in (result if count > 1 else [result])]
-        return b.tuple(*parts) if count > 1 else parts[0]

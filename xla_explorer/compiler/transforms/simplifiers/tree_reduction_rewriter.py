@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes, values_of
 from xla_explorer.hlo.attributes import Window, WindowDimension
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
@@ -43,4 +43,4 @@ class TreeReductionRewriter(OpExpanderPass):
             missing = -n % size
             window.append(WindowDimension(size, size, missing // 2, missing - missing // 2))
         part = b.reduce_window(x, init, window=Window(tuple(window)), to_apply=i.called[0])
-        return b.emit("reduce", (part, init), dict(i.attributes) | {"to_apply": i.called[0]})
+        return b.emit("reduce", (part, init), own_attributes(i) | {"to_apply": i.called[0]})

@@ -1,0 +1,82 @@
+"""Small loops are called, so that one kernel runs the whole loop. Source: xla/service/cpu/small_while_loop_hoisting_pass.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.removal import order_callees_first, substitute
+from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+_NOT_INSIDE = frozenset("all-gather all-reduce all-to-all collective-permute reduce-scatter partition-id replica-id custom-call infeed outfeed "
+                        "fft sort topk scatter send recv rng-get-and-update-state".split())
+
+
+def small(limit: int) -> Check:
+    """What the loop reads and writes fits."""
+
+    def check(loop: HloInstruction) -> Reason | None:
+        size = sum([leaf.byte_size for _, leaf in loop.shape.leaves()])
+        if size < limit:
+            return None
+        return refuse("loop-large", f"the state of %{loop.name} has {size} bytes, {limit} is the limit", bytes=size)
+
+    return check
+
+
+def compilable_in_place(loop: HloInstruction) -> Reason | None:
+    """Nothing inside that one kernel cannot do."""
+    stack, seen = list(loop.called), set(loop.called)
+    while stack:
+        for i in stack.pop().instructions.values():
+            if i.opcode.name in _NOT_INSIDE or i.opcode.side_effect or i.opcode.asynchronous:
+                return refuse("not-in-a-kernel", f"%{i.name} is a {i.opcode.name}", opcode=i.opcode.name)
+            fresh = [c for c in i.called if c not in seen]
+            seen.update(fresh)
+            stack.extend(fresh)
+    return None
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class SmallWhileLoopHoisting:
+    """while becomes call of a computation that holds the while, marked xla_cpu_small_call.
+
+    small_buffer_access_size: bytes of the loop's state below which it is small.
+    """
+
+    name: ClassVar[str] = "small-while-loop-hoisting"
+    small_buffer_access_size: int = 1024
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Every loop that is not called so already."""
+        changed = False
+        for computation in module.post_order_computations():
+            for loop in [i for i in computation.post_order() if i.opcode.name == "while"]:
+                if _is_marked(computation):
+                    continue
+                if context.decide(self.name, (compilable_in_place,), (small(self.small_buffer_access_size),), loop) is not None:
+                    continue
+                outlined = module.add_computation(f"{loop.name}_computation")
+                given = outlined.add_parameter(0, loop.operands[0].shape, loop.operands[0].name)
+                outlined.set_root(outlined.add("while", loop.shape, (given,), loop.attributes, called=loop.called, name=loop.name, metadata=loop.metadata))
+                call = computation.add(
+                    "call", loop.shape, loop.operands, attributes_of({"frontend_attributes": '{xla_cpu_small_call="true"}'}),
+                    called=(outlined,), metadata=loop.metadata,
+                )
+                substitute(loop, call)
+                changed = True
+        if changed:
+            order_callees_first(module)
+        return changed
+
+
+def _is_marked(computation: HloComputation) -> bool:
+    module = computation.module
+    return any(computation in i.called and "xla_cpu_small_call" in i.attributes.get("frontend_attributes", "") for i in module.instructions())
