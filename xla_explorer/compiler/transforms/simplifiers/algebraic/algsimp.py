@@ -25,6 +25,8 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     slicing,
     transcendental,
     tuples,
+    variadic,
+    windows,
 )
 from xla_explorer.hlo.module import HloModule
 
@@ -41,6 +43,8 @@ ALGEBRAIC_RULES = RuleSet.of_modules(
     concatenation,
     dynamic_slicing,
     reductions,
+    variadic,
+    windows,
     contractions,
     tuples,
     layouts,

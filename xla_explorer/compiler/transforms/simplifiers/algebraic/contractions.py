@@ -16,6 +16,7 @@ from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import dot
 from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import rule
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import placed_first, plain_reducer
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -163,10 +164,8 @@ def is_a_vector_product(i: HloInstruction) -> bool:
     return not numbers.lhs_free and not numbers.rhs_free and bool(numbers.lhs_contracting)
 
 
-def _add_reducer(computation: HloComputation, shape: Shape) -> HloComputation:
+def add_reducer(computation: HloComputation, shape: Shape) -> HloComputation:
     """A computation of the module that adds two scalars of the element type; made when there is none."""
-    from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer
-
     scalar = array_shape(shape.element_type, ())
     module = computation.module
     for candidate in module.computations.values():
@@ -180,10 +179,7 @@ def _add_reducer(computation: HloComputation, shape: Shape) -> HloComputation:
             return candidate
     made = module.add_computation(f"add_{shape.element_type.name}")
     made.root = made.add("add", scalar, (made.add_parameter(0, scalar, "a"), made.add_parameter(1, scalar, "b")))
-    # Callees stand before their callers.
-    del module.computations[made.name]
-    module.computations = {made.name: made, **module.computations}
-    return made
+    return placed_first(made)
 
 
 @rule(
@@ -218,6 +214,6 @@ def dot_to_reduce(
         wide,
         (product, scalar_constant(computation, wide, 0)),
         with_dimensions(range(batch, product.shape.rank)),
-        called=(_add_reducer(computation, wide),),
+        called=(add_reducer(computation, wide),),
     )
     return total if wide is shape else computation.add("convert", shape, (total,))

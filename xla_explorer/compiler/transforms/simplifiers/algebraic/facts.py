@@ -78,6 +78,42 @@ def plain_reducer(computation: HloComputation) -> str | None:
     return root.opcode.name if root.opcode.commutative or in_order else None
 
 
+def component_reducers(computation: HloComputation, count: int) -> list[str | None]:
+    """For each of `count` arrays reduced together, the operation that combines its own two scalars, or None.
+
+    Parameters k and count + k are the two sides of array k.
+    """
+    if count == 1 and not computation.root.shape.is_tuple:
+        return [plain_reducer(computation)]
+    root = computation.root
+    if root.opcode.name != "tuple" or len(root.operands) != count:
+        return [None] * count
+    found: list[str | None] = []
+    for number, part in enumerate(root.operands):
+        sides = [int(o.payload) for o in part.operands if o.opcode.name == "parameter"]
+        ours = sides == [number, count + number] or (part.opcode.commutative and sides == [count + number, number])
+        found.append(part.opcode.name if ours and len(part.operands) == 2 else None)
+    return found
+
+
+def identity_of(name: str | None, start: HloInstruction) -> Reason | None:
+    """The initial value leaves everything as it is under the operation (None: the reducer is no single operation)."""
+    if name is None:
+        return refuse("reducer-not-plain", "the reducer is more than one operation")
+    wanted, value = identity_element(name, start), uniform_value(start)
+    if wanted is None or value is None or value != wanted:
+        return refuse("start-not-identity", f"%{start.name} is not the identity of {name}")
+    return None
+
+
+def placed_first(made: HloComputation) -> HloComputation:
+    """The new computation, put before all others of its module: callees stand before their callers."""
+    module = made.module
+    del module.computations[made.name]
+    module.computations = {made.name: made, **module.computations}
+    return made
+
+
 def lowest(i: HloInstruction) -> Any:
     """The smallest value of the element type (-inf for floats)."""
     kind = i.shape.element_type

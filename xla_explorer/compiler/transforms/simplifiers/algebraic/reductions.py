@@ -13,13 +13,13 @@ from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import parameters, scalar_constant_text
 from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
-from xla_explorer.compiler.rewriting.operators import map_, negate, reduce, reduce_window
+from xla_explorer.compiler.rewriting.operators import map_, negate, reduce
 from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
-from xla_explorer.compiler.rewriting.patterns import any_, scalar, uniform_value
+from xla_explorer.compiler.rewriting.patterns import any_, scalar
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
-from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import identity_element, plain_reducer, same_value
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import identity_of, plain_reducer, same_value
 from xla_explorer.compiler.transforms.simplifiers.algebraic.reshaping import unmodified_dimensions
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
@@ -59,13 +59,7 @@ def combines_single_elements(i: HloInstruction) -> bool:
 
 def starts_from_identity(instruction: HloInstruction, start: HloInstruction) -> Reason | None:
     """The reducer is one operation and the initial value leaves everything as it is."""
-    name = plain_reducer(instruction.called[0])
-    if name is None:
-        return refuse("reducer-not-plain", f"%{instruction.called[0].name} is more than one operation")
-    wanted, value = identity_element(name, instruction), uniform_value(start)
-    if wanted is None or value is None or value != wanted:
-        return refuse("start-not-identity", f"%{start.name} is not the identity of {name}")
-    return None
+    return identity_of(plain_reducer(instruction.called[0]), start)
 
 
 @rule(
@@ -303,30 +297,6 @@ def extremum_of_broadcast(
     return computation.add(name, instruction.shape, (x, start))
 
 
-def has_windows_of_one(i: HloInstruction) -> bool:
-    """Every window holds one element, in place."""
-    return (
-        is_plain(i)
-        and i.shape.base is i.operands[0].shape.base
-        and all(
-            w.size == 1 and w.stride == 1 and w.base_dilation == 1 and not w.padding_low and not w.padding_high
-            for w in i.attributes.value("window").dimensions
-        )
-    )
-
-
-@rule(
-    reduce_window(any_("x"), any_("start")).that(has_windows_of_one),
-    exactness=Exactness.NUMERIC,
-    when=(starts_from_identity,),
-    before=_X + _ZERO + "ROOT r = f32[3,4] reduce-window(x, zero), window={size=1x1}, to_apply=sum",
-    after=_SUM + "ROOT x = f32[3,4] parameter(0)\n",
-)
-def reduce_window_of_ones(x: HloInstruction) -> HloInstruction:
-    """A reduce-window whose windows hold one element becomes x when the initial value is the identity."""
-    return x
-
-
 def applies_one_operation(i: HloInstruction) -> bool:
     """The computation is one elementwise operation on its parameters."""
     root = i.called[0].root
@@ -349,3 +319,26 @@ def map_of_one_operation(computation: HloComputation, instruction: HloInstructio
     root = instruction.called[0].root
     operands = [instruction.operands[int(o.payload)] for o in root.operands]
     return computation.add(root.opcode, instruction.shape, operands, root.attributes)
+
+
+def gives_one_operand(i: HloInstruction) -> bool:
+    """The computation is one of its parameters, or a constant."""
+    return i.called[0].root.opcode.name in ("parameter", "constant")
+
+
+@rule(
+    map_().that(gives_one_operand),
+    exactness=Exactness.BITWISE,
+    before="second {\n  a = f32[] parameter(0)\n  ROOT b = f32[] parameter(1)\n}\n---\n"
+    + parameters("f32[4]", "x", "y")
+    + "ROOT r = f32[4] map(x, y), dimensions={0}, to_apply=second",
+    after="second {\n  a = f32[] parameter(0)\n  ROOT b = f32[] parameter(1)\n}\n---\n"
+    + parameters("f32[4]", "x", "y").replace("y =", "ROOT y ="),
+)
+def map_to_operand(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+    """map with a computation that gives one of its parameters becomes that operand; with a constant, its broadcast."""
+    root = instruction.called[0].root
+    if root.opcode.name == "parameter":
+        return instruction.operands[int(root.payload)]
+    value = computation.add_constant(root.literal)
+    return broadcast_scalar(computation, value, instruction.shape) if instruction.shape.rank else value
