@@ -6,7 +6,6 @@ import gzip
 from pathlib import Path
 from typing import Any
 
-from xla_explorer.explorer.not_yet import NotYetError
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -16,20 +15,21 @@ class LoadError(XlaExplorerError, OSError):
     """A path that cannot be read as a module."""
 
 
-def load(path: str | Path) -> HloModule:
-    """Read a module from a file of HLO text: `.hlo` or `.txt`, also gzipped (`.gz`).
+def load(path: str | Path) -> Any:
+    """Read a module from a file: HLO text (`.hlo`, `.txt`), StableHLO or MHLO (`.mlir`, `.mlirbc`: with the extra `jax`), also
+    gzipped (`.gz`). A folder that XLA wrote with `--xla_dump_to` becomes an `XlaDump`.
 
     Raises:
         HloParseError: with the place in the file.
         LoadError: the file does not exist or cannot be read.
-        NotYetError: `.mlir` files and dump folders.
+        DumpError: the folder holds no dump.
+        MissingExtraError, MlirConversionError: an MLIR file without jaxlib, or one that it refuses.
     """
     path = Path(path)
     if path.is_dir():
-        raise NotYetError(f"{path} is a folder: reading whole XLA dump folders is not there yet", "load one of its .txt files")
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if ".mlir" in suffixes or ".stablehlo" in suffixes:
-        raise NotYetError(f"{path}: reading StableHLO is not there yet", "convert it to HLO text, or export HLO text from its origin")
+        from xla_explorer.explorer.xla_dump import XlaDump
+
+        return XlaDump(path)
     try:
         raw = path.read_bytes()
         if raw[:2] == b"\x1f\x8b":
@@ -37,6 +37,10 @@ def load(path: str | Path) -> HloModule:
     except (OSError, EOFError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise LoadError(f"cannot read {path}: {reason}", "give the path of a file of HLO text (.hlo, .txt, also .gz)") from None
+    if {suffix.lower() for suffix in path.suffixes} & {".mlir", ".mlirbc", ".stablehlo", ".mhlo"}:
+        from xla_explorer.frontends.jax_program import module_from_mlir
+
+        return module_from_mlir(raw, str(path))
     return parse_hlo(raw, str(path))
 
 
@@ -47,7 +51,7 @@ def as_module(given: Any, filename: str | None = None) -> HloModule:
     if isinstance(given, str | bytes | bytearray):
         return parse_hlo(given if isinstance(given, str) else bytes(given), filename)
     if isinstance(given, Path):
-        return load(given)
+        return as_module(load(given))
     module = getattr(given, "module", None)
     if isinstance(module, HloModule):
         return module

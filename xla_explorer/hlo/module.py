@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.foundation.naming import UniqueNames
@@ -114,6 +114,18 @@ class HloModule:
     def remove_computation(self, computation: HloComputation) -> None:
         """Take out a computation that nobody calls."""
         del self.computations[computation.name]
+
+    def renumber(self, instructions: Mapping[HloInstruction, int], computations: Mapping[HloComputation, int], earlier: HloModule) -> None:
+        """Give the ids that are named here; the rest get ids that neither this module nor `earlier` has used."""
+        self._next_instruction = max(self._next_instruction, earlier._next_instruction)
+        self._next_computation = max(self._next_computation, earlier._next_computation)
+        for computation in self.computations.values():
+            computation.id = computations[computation] if computation in computations else self.take_computation_id()
+            for i in computation.instructions.values():
+                i.id = instructions[i] if i in instructions else self.take_instruction_id()
+                i._record = None
+            computation.instructions = {i.id: i for i in computation.instructions.values()}
+            computation._record = None
 
     def set_listener(self, listener: Any) -> None:
         """One listener for all computations, present and future (None: nobody listens)."""

@@ -1,0 +1,151 @@
+"""Folders as XLA writes them: the index, the steps, instructions known again, and a real one where jax is installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.frontends.xla_dump import DumpError
+from xla_explorer.frontends.xla_dump.buffer_assignment import parse_buffer_assignment
+
+BEFORE = """HloModule jit_f
+ENTRY main {
+  x = f32[8] parameter(0)
+  zero = f32[] constant(0)
+  zeros = f32[8] broadcast(zero), dimensions={}
+  sum = f32[8] add(x, zeros)
+  e = f32[8] exponential(sum)
+  ROOT r = f32[8] multiply(e, e)
+}"""
+SIMPLIFIED = """HloModule jit_f
+ENTRY main {
+  x = f32[8] parameter(0)
+  e = f32[8] exponential(x)
+  ROOT r = f32[8] multiply(e, e)
+}"""
+FUSED = """HloModule jit_f
+fused_computation {
+  param_0 = f32[8] parameter(0)
+  e = f32[8] exponential(param_0)
+  ROOT r.1 = f32[8] multiply(e, e)
+}
+ENTRY main {
+  x = f32[8] parameter(0)
+  ROOT r_fusion = f32[8] fusion(x), kind=kLoop, calls=fused_computation
+}"""
+BUFFERS = """BufferAssignment:
+allocation 0: size 32, parameter 0, shape |f32[8]| at ShapeIndex {}:
+ value: <1 x @0> (size=32,offset=0): f32[8]{0}
+allocation 1: size 64, maybe-live-out:
+ value: <2 r_fusion @0> (size=32,offset=16): f32[8]{0}
+ value: <3 tuple.3{1} @0> (size=8,offset=0): f32[2]{0}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    files = {
+        "module_0003.jit_f.before_optimizations.txt": BEFORE,
+        "module_0003.jit_f.0000.simplification.after_pipeline-start.before_algsimp.txt": BEFORE,
+        "module_0003.jit_f.0001.simplification.after_algsimp.before_dce.txt": SIMPLIFIED,
+        "module_0003.jit_f.0002.HLO_passes_after_layout_assignment.after_fusion.before_fusion-wrapper.txt": FUSED,
+        "module_0003.jit_f.cpu_after_optimizations.txt": FUSED,
+        "module_0003.jit_f.cpu_after_optimizations-buffer-assignment.txt": BUFFERS,
+        "module_0003.jit_f.r_fusion_kernel_module.ir-no-opt.ll": "define void @r_fusion() { ret void }\n",
+        "module_0003.jit_f.r_fusion_kernel_module.ir-with-opt.ll": "define void @r_fusion() { ret void } ; optimised\n",
+        "module_0001.jit_convert.before_optimizations.txt": "HloModule jit_convert\nENTRY e { ROOT x = f32[] parameter(0) }",
+        "notes.md": "not a dump file",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_the_index_reads_no_file(folder: Path) -> None:
+    (folder / "module_0009.jit_big.before_optimizations.txt").write_text("this is no HLO " * 1000)
+    dump = xe.load(folder)
+    assert list(dump.modules["name"]) == ["jit_convert", "jit_f", "jit_big"]
+    assert dump.folder.module("f").number == 3, "jit_ may be left out"
+    with pytest.raises(DumpError, match="did you mean jit_convert"):
+        dump["jit_conver"]
+
+
+def test_steps_are_what_changed_and_instructions_keep_their_identity(folder: Path) -> None:
+    session = xe.load(folder).session("jit_f")
+    assert [s.name for s in session.trace.steps] == ["algsimp", "fusion"]
+    ids = {i.name: i.id for i in session.trace.before(0).instructions()}
+    assert session.trace.diff(0).removed == {ids["zero"], ids["zeros"], ids["sum"]} and not session.trace.diff(0).added
+    final = {i.name: i.id for i in session.module.instructions()}
+    assert final["e"] == ids["e"] and final["x"] == ids["x"], "also when it has moved into a fusion"
+    assert final["r_fusion"] not in ids.values()
+    assert "exponential" in session.trace.text_diff(0)
+    assert "-  sum" in session.trace.text_diff(0).replace("%", "")
+
+
+def test_it_is_explored_as_our_own_compiles(folder: Path, tmp_path: Path) -> None:
+    session = xe.load(folder).session()
+    assert session.backend == "xla-dump" and "optimised" in session.stage("llvm-ir-optimized").text
+    page = tmp_path / "page.html"
+    session.save(page)
+    assert "r_fusion" in page.read_text()
+    with pytest.raises(xe.XlaExplorerError, match="a dump that XLA wrote"):
+        session()
+
+
+def test_buffer_assignment(folder: Path) -> None:
+    rows = parse_buffer_assignment(BUFFERS)
+    assert [(r.allocation, r.instruction, r.shape_index, r.size, r.offset) for r in rows] == [
+        (0, "x", "", 32, 0), (1, "r_fusion", "", 32, 16), (1, "tuple.3", "{1}", 8, 0)]
+    assert rows[0].role.startswith("parameter 0")
+    assert list(xe.load(folder).buffers()["allocation_size"]) == [32, 64, 64]
+
+
+def test_a_folder_without_a_dump_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(DumpError, match="--xla_dump_to"):
+        xe.load(tmp_path)
+
+
+TRAINING_STEP = """
+import jax, jax.numpy as jnp
+def block(p, x):
+    q, k, v = [x @ p[n] for n in "qkv"]
+    a = jax.nn.softmax(q @ jnp.swapaxes(k, -1, -2) / 8.0) @ v
+    y = x + a @ p["o"]
+    return y + jax.nn.gelu(y @ p["up"]) @ p["down"]
+def loss(layers, x):
+    for p in layers:
+        x = block(p, x)
+    return jnp.mean(x * x)
+def step(layers, x):
+    return jax.tree_util.tree_map(lambda p, g: p - 0.1 * g, layers, jax.grad(loss)(layers, x))
+layers = [{"q": jnp.ones((64, 64)), "k": jnp.ones((64, 64)), "v": jnp.ones((64, 64)), "o": jnp.ones((64, 64)),
+           "up": jnp.ones((64, 256)), "down": jnp.ones((256, 64))} for _ in range(4)]
+jax.jit(step).lower(layers, jnp.ones((2, 16, 64))).compile()
+"""
+
+
+@pytest.mark.jax
+def test_a_real_training_step_opens_quickly_and_compares_with_ours(tmp_path: Path) -> None:
+    pytest.importorskip("jax", reason="needs the extra `jax`")
+    flags = f"--xla_dump_to={tmp_path} --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*"
+    subprocess.run([sys.executable, "-c", TRAINING_STEP], check=True, env={**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"})
+    started = time.process_time()
+    dump = xe.load(tmp_path)
+    session = dump.session("jit_step")
+    seconds = time.process_time() - started
+    assert seconds < 3, f"opening took {seconds:.1f} s of processor time"
+    names = [s.name for s in session.trace.steps]
+    assert len(names) > 5 and "fusion" in names
+    # Most instructions survive from text to text under their identity.
+    for step in session.trace.steps:
+        difference = session.trace.diff(step.index)
+        assert len(difference.added) <= 0.8 * step.instructions_after, step
+    ours = xe.compile(session.source, backend="cpu", verify=False)
+    table = session.compare(ours).to_frame()
+    assert set(table.columns) == {"what", "this", "other"} and "kernels" in set(table["what"])

@@ -1,0 +1,152 @@
+"""Dumps of real XLA as sessions: the same steps, graphs, differences and code panes as for our own compiles."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Stage, hlo_stage
+from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import HloPass
+from xla_explorer.compiler.pipeline.trace import PassStep
+from xla_explorer.explorer.display import table_html
+from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.trace import Trace
+from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.frontends.xla_dump import DumpedModule, DumpedStage, DumpFolder, read_stages
+from xla_explorer.hlo.module import HloModule, snapshot_difference
+
+if TYPE_CHECKING:
+    import pandas
+
+BACKEND = "xla-dump"
+
+
+class XlaDump:
+    """A folder that XLA wrote. Nothing but names is read until a module is asked for.
+
+    `dump["jit_step"]` (or `dump.session("step")`) is that module's compile as a session; without a name everything speaks of the main
+    program: the module with the largest text.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.folder = DumpFolder(path)
+        self._sessions: dict[int, Session] = {}
+
+    @property
+    def modules(self) -> pandas.DataFrame:
+        """A row a module: number, name, hlo_files, llvm_files, main (the one meant when no name is given)."""
+        from xla_explorer.explorer.wide_frame import wide_frame
+
+        main = self.folder.module()
+        rows = [(m.number, m.name, m.hlo_files, len(m.llvm), m is main) for m in self.folder]
+        return wide_frame(rows, ["number", "name", "hlo_files", "llvm_files", "main"])
+
+    def session(self, name: str | int | None = None) -> Session:
+        """The compile of a module: `trace` steps through XLA's passes, `stages` has LLVM IR and reports. DumpError for unknown names.
+
+        Only passes that changed something are there, as XLA dumps no others. There are no decisions: XLA writes none down."""
+        found = self.folder.module(name)
+        if found.number not in self._sessions:
+            self._sessions[found.number] = dumped_session(found)
+        return self._sessions[found.number]
+
+    __getitem__ = session
+
+    @property
+    def trace(self) -> Trace:
+        """The passes of the main program."""
+        return self.session().trace
+
+    @property
+    def module(self) -> HloModule:
+        """The main program, optimised."""
+        return self.session().module
+
+    def explore(self, name: str | int | None = None, **options: Any) -> Any:
+        """The widget."""
+        return self.session(name).explore(**options)
+
+    def buffers(self, name: str | int | None = None) -> pandas.DataFrame:
+        """XLA's buffer assignment, a row a value: allocation, allocation_size, role, instruction, shape_index, size,
+        offset, shape. Bytes."""
+        from xla_explorer.explorer.wide_frame import wide_frame
+        from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse_buffer_assignment
+
+        path = self.folder.module(name).reports.get("buffer-assignment")
+        rows = parse_buffer_assignment(path.read_text()) if path is not None else []
+        return wide_frame(rows, list(DumpedSlice._fields))
+
+    def __len__(self) -> int:
+        return len(self.folder)
+
+    def __repr__(self) -> str:
+        return f"<XlaDump {self.folder.path.name}: {len(self)} modules, main {self.folder.module().name}>"
+
+    @cached_property
+    def _rows(self) -> list[tuple[Any, ...]]:
+        return [(m.number, m.name, m.hlo_files, len(m.llvm)) for m in sorted(self.folder, key=lambda m: -m.hlo_files)[:40]]
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        note = f"{len(self) - len(self._rows)} more in .modules" if len(self) > len(self._rows) else ""
+        html = table_html(repr(self)[1:-1], ["number", "name", "HLO files", "LLVM files"], self._rows, note)
+        return {"text/plain": repr(self), "text/html": html}
+
+
+def dumped_session(dumped: DumpedModule) -> Session:
+    """One module of a dump as a session that cannot run."""
+    with collector_paused():
+        stages, module = read_stages(dumped)
+        trace = dumped_trace(stages, module)
+    source = HloModule.from_snapshot(stages[0].snapshot)
+    source.filename = stages[0].path.name
+    artifacts = {"hlo": hlo_stage("hlo", source), "hlo-optimized": hlo_stage("hlo-optimized", module)}
+    for when, name in (("no", "llvm-ir"), ("with", "llvm-ir-optimized")):
+        paths = [path for (kernel, kind), path in sorted(dumped.llvm.items()) if kind == when]
+        if paths:
+            artifacts[name] = _text_stage(name, paths, "llvm")
+    for name, path in sorted(dumped.reports.items()):
+        artifacts[name] = _text_stage(name, [path], "text")
+    why = Reason("dump-only", "this is a dump that XLA wrote: it can be looked at, there is nothing to run", {"module": dumped.name})
+    result = CompileResult(trace, None, artifacts, None, {}, why)
+    return Session(source, BACKEND, CompileOptions(), trace, result, None, "", {})
+
+
+def dumped_trace(stages: list[DumpedStage], module: HloModule) -> PassTrace:
+    """XLA's passes as a PassTrace: a step for every text that differs from the one before. Times are not in a dump."""
+    trace = PassTrace(module, PassPipeline("xla", ()), None, stages[0].snapshot)
+    before = stages[0].snapshot
+    for stage in stages[1:]:
+        difference = snapshot_difference(before, stage.snapshot)
+        if not (difference.added or difference.removed or difference.changed):
+            continue
+        step = PassStep(len(trace.steps), (stage.pipeline,) if stage.pipeline else (), cast(HloPass, _ForeignPass(stage.name)), {})
+        step.before, step.after, step.changed = before, stage.snapshot, True
+        step.instructions_before, step.instructions_after = before.instruction_count(), stage.snapshot.instruction_count()
+        trace.steps.append(step)
+        before = stage.snapshot
+    return trace
+
+
+class _ForeignPass:
+    """A pass of real XLA, by name: it ran elsewhere."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """A dump cannot be run again."""
+        raise XlaExplorerError(f"{self.name} is a pass of real XLA, known by its dump only")
+
+
+def _text_stage(name: str, paths: list[Path], language: str) -> Stage:
+    def produce() -> tuple[str, list[int | None]]:
+        parts = [path.read_text(errors="replace") for path in paths]
+        text = "\n".join([f"; {path.name}\n{part}" for path, part in zip(paths, parts, strict=True)] if len(paths) > 1 else parts)
+        return text, [None] * (text.count("\n") + 1)
+
+    return Stage(name, produce, language, "xla")

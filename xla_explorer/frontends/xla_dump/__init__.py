@@ -1,0 +1,8 @@
+"""Folders that XLA writes with `--xla_dump_to`: which files belong together, and the modules in them."""
+
+from __future__ import annotations
+
+from xla_explorer.frontends.xla_dump.folder import DumpedModule, DumpedPass, DumpError, DumpFolder
+from xla_explorer.frontends.xla_dump.snapshots import DumpedStage, read_stages
+
+__all__ = ["DumpError", "DumpFolder", "DumpedModule", "DumpedPass", "DumpedStage", "read_stages"]

@@ -1,0 +1,52 @@
+"""The modules of a dump, in order, with instructions known again from one to the next."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import NamedTuple
+
+from xla_explorer.frontends.xla_dump.folder import DumpedModule, DumpError
+from xla_explorer.hlo.analysis.module_matching import match_modules
+from xla_explorer.hlo.module import HloModule, ModuleSnapshot
+from xla_explorer.hlo.text import parse_hlo
+
+
+class DumpedStage(NamedTuple):
+    """The module after a pass. pipeline, name: of the pass; both empty for the module as it entered the compiler."""
+
+    pipeline: str
+    name: str
+    snapshot: ModuleSnapshot
+    path: Path
+
+
+def read_stages(dumped: DumpedModule) -> tuple[list[DumpedStage], HloModule]:
+    """Every HLO text of the module, and the last as a module. An instruction keeps its id from text to text.
+
+    Identity is recovered by name and opcode first, by structure where names do not tell (see `hlo.analysis.module_matching`).
+    """
+    files = [("", "", dumped.before)] if dumped.before is not None else []
+    files += [(p.pipeline, p.name, p.path) for p in dumped.passes]
+    if dumped.after is not None:
+        files.append(("", "after_optimizations", dumped.after))
+    stages: list[DumpedStage] = []
+    previous: HloModule | None = None
+    for pipeline, name, path in files:
+        assert path is not None
+        raw = path.read_bytes()
+        module = parse_hlo(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw, path.name)
+        if previous is not None:
+            adopt_identities(previous, module)
+        stages.append(DumpedStage(pipeline, name, module.snapshot(), path))
+        previous = module
+    if previous is None:
+        raise DumpError(f"{dumped.name} has no HLO text in the dump", "dump with --xla_dump_hlo_as_text")
+    return stages, previous
+
+
+def adopt_identities(previous: HloModule, following: HloModule) -> None:
+    """Give the instructions and computations of `following` the ids of what they are in `previous`, and new ids to the rest."""
+    matching = match_modules(previous, following, by_name=True)
+    renumbered = {new: old.id for old, new in matching.left_to_right.items()}
+    following.renumber(renumbered, {new: old.id for old, new in matching.computations.items()}, previous)

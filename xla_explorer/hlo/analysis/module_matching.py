@@ -1,0 +1,128 @@
+"""Which instruction of one module is which of another, where no journal tells: two dumps of XLA, two versions of a program.
+
+Four kinds of evidence, the strongest first: equal names (only where the two come from one compile), equal meaning (the same operation on
+the same inputs, down to the parameters), being the same operand of a matched instruction, being the same user of matched ones. In the
+spirit of xla/hlo/tools/hlo_diff (GumGraph), without its scores: evidence either pairs two instructions or it does not.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.module import HloModule
+
+
+class ModuleMatching:
+    """left_to_right: instruction -> instruction. computations: computation -> computation. evidence: by left instruction."""
+
+    def __init__(self) -> None:
+        self.left_to_right: dict[HloInstruction, HloInstruction] = {}
+        self.right_to_left: dict[HloInstruction, HloInstruction] = {}
+        self.computations: dict[HloComputation, HloComputation] = {}
+        self.evidence: dict[HloInstruction, str] = {}
+
+    def pair(self, left: HloInstruction, right: HloInstruction, evidence: str) -> bool:
+        """Note a pair; False when one of them has a partner already."""
+        if left in self.left_to_right or right in self.right_to_left:
+            return False
+        self.left_to_right[left], self.right_to_left[right], self.evidence[left] = right, left, evidence
+        for a, b in zip(left.called, right.called, strict=False):
+            self.computations.setdefault(a, b)
+        return True
+
+
+def match_modules(left: HloModule, right: HloModule, *, by_name: bool) -> ModuleMatching:
+    """Pair the instructions of two modules, each with at most one partner of the same opcode.
+
+    by_name: the same name means the same instruction, wherever it stands (XLA keeps names through its passes, and moves
+    instructions into fusions under their names).
+    """
+    found = ModuleMatching()
+    found.computations[left.entry] = right.entry
+    if by_name:
+        _pair_names(left, right, found)
+    numbers: dict[tuple[object, ...], int] = {}
+    left_meaning, right_meaning = _meanings(left, numbers), _meanings(right, numbers)
+    _pair_meanings(left, right, left_meaning, right_meaning, found)
+    for a, b in zip(left.entry.parameters(), right.entry.parameters(), strict=False):
+        if a.payload == b.payload:
+            found.pair(a, b, "parameter")
+    if left.entry.root.opcode is right.entry.root.opcode:
+        found.pair(left.entry.root, right.entry.root, "root")
+    _spread(found)
+    return found
+
+
+def _pair_names(left: HloModule, right: HloModule, found: ModuleMatching) -> None:
+    names = {i.name: i for i in right.instructions()}
+    for i in left.instructions():
+        other = names.get(i.name)
+        if other is not None and other.opcode is i.opcode:
+            found.pair(i, other, "name")
+    by_name = right.computations
+    for name, computation in left.computations.items():
+        if name in by_name:
+            found.computations.setdefault(computation, by_name[name])
+
+
+def _meanings(module: HloModule, numbers: dict[tuple[object, ...], int]) -> dict[HloInstruction, int]:
+    """A number for each instruction, equal for equal operations on equal inputs. numbers: shared between the modules compared."""
+    meaning: dict[HloInstruction, int] = {}
+    of_computation: dict[int, int] = {}
+    for computation in module.computations.values():  # callees first
+        for i in computation.post_order():
+            # Large constants are told apart by shape alone: comparing megabytes buys nothing here.
+            large = isinstance(i.payload, Literal) and i.payload.shape.element_count > 64
+            payload = ("literal", i.payload.shape) if large else i.payload
+            key = (i.opcode.name, i.shape.text_without_layout, i.attributes, payload, tuple([meaning[o] for o in i.operands]),
+                   tuple([of_computation[c.id] for c in i.called]))
+            meaning[i] = numbers.setdefault(key, len(numbers))
+        of_computation[computation.id] = numbers.setdefault(("computation", meaning[computation.root]), len(numbers))
+    return meaning
+
+
+def _pair_meanings(left: HloModule, right: HloModule, left_meaning: dict[HloInstruction, int], right_meaning: dict[HloInstruction, int],
+                   found: ModuleMatching) -> None:
+    """Equal meanings are paired in order, those of the entry with the entry's first."""
+    def groups(module: HloModule, meaning: dict[HloInstruction, int], taken: Iterable[HloInstruction]) -> dict[int, list[HloInstruction]]:
+        skip = set(taken)
+        made: dict[int, list[HloInstruction]] = defaultdict(list)
+        for computation in reversed(list(module.computations.values())):
+            for i in computation.post_order():
+                if i not in skip:
+                    made[meaning[i]].append(i)
+        return made
+
+    right_groups = groups(right, right_meaning, found.right_to_left)
+    for number, members in groups(left, left_meaning, found.left_to_right).items():
+        for a, b in zip(members, right_groups.get(number, ()), strict=False):
+            found.pair(a, b, "meaning")
+
+
+def _spread(found: ModuleMatching) -> None:
+    """From pairs to their operands and users of the same opcode, until nothing is added."""
+    pending = list(found.left_to_right.items())
+    while pending:
+        a, b = pending.pop()
+        for x, y in zip(a.operands, b.operands, strict=False):
+            if x.opcode is y.opcode and found.pair(x, y, "operand"):
+                pending.append((x, y))
+        for user in a.users:
+            if user in found.left_to_right:
+                continue
+            positions = [k for k, o in enumerate(user.operands) if o is a]
+            for other in b.users:
+                if (other not in found.right_to_left and other.opcode is user.opcode and len(other.operands) == len(user.operands)
+                        and all(other.operands[k] is b for k in positions) and found.pair(user, other, "user")):
+                    pending.append((user, other))
+                    break
+        for p, q in zip(a.called, b.called, strict=False):
+            if p.root.opcode is q.root.opcode and found.pair(p.root, q.root, "root of what a matched instruction calls"):
+                pending.append((p.root, q.root))
+            for x, y in zip(p.parameters(), q.parameters(), strict=False):
+                if found.pair(x, y, "parameter of what a matched instruction calls"):
+                    pending.append((x, y))
