@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Executable, ProgramStep, Stage
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.pipeline import PassControl, PassFailedError, PassTrace
-from xla_explorer.explorer.arguments import Array, Signature
+from xla_explorer.explorer.arguments import Array, Signature, random_arguments
 from xla_explorer.explorer.decisions import Answer, decisions_frame, why_not
 from xla_explorer.explorer.display import CodeText
 from xla_explorer.explorer.loading import as_module
 from xla_explorer.explorer.source_lines import SourceLines
 from xla_explorer.explorer.trace import Trace
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.journal import Event
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import verify as verify_module
@@ -25,12 +26,15 @@ from xla_explorer.hlo.verifier import verify as verify_module
 if TYPE_CHECKING:
     import pandas
 
+    from xla_explorer.compiler.pipeline import PassPipeline
+    from xla_explorer.explorer.applicable import ApplicableRules
     from xla_explorer.explorer.bisection import BisectionResult
     from xla_explorer.explorer.buffer_report import BufferReport
     from xla_explorer.explorer.comparison import Comparison
     from xla_explorer.explorer.explanation import Explanation
     from xla_explorer.explorer.graph import Graph
     from xla_explorer.explorer.profiling import Timing
+    from xla_explorer.explorer.provenance import Provenance
     from xla_explorer.explorer.side_by_side import SideBySide
     from xla_explorer.explorer.views.picture import PictureGraph
 
@@ -79,6 +83,7 @@ class Session:
         self.source_lines.learn(trace.module)
         self.last_profile: pandas.DataFrame | None = None
         self.brief_once = False
+        self.base: Session | None = None  # the session that this one overrides
 
     # -- running -------------------------------------------------------------------------------------------------------
     @property
@@ -218,6 +223,24 @@ class Session:
         """
         return why_not(self.trace.passes, self.trace.lineage, kind, producer, consumer)
 
+    def applicable(self, instruction: str | int | HloInstruction, step: int | None = None) -> ApplicableRules:
+        """The rules whose pattern fits an instruction, each with what it would make of it or the Reason why not.
+
+        step: asked of the module after that many passes (0: as written); default the last in which the instruction was there.
+        """
+        return self.trace.applicable(self.find(instruction.id if isinstance(instruction, HloInstruction) else instruction), step)
+
+    def hot_rules(self) -> pandas.DataFrame:
+        """A row a rule that fired or was refused: rule, applied, refused, sentence, place; the most applied first."""
+        return self.trace.hot_rules()
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """Which instructions of the source, and which `file:line`, every instruction of the result came from; with the coverage."""
+        from xla_explorer.explorer.provenance import provenance
+
+        return provenance(self.trace, self.source_lines)
+
     def history(self, instruction: str | int | HloInstruction) -> list[str]:
         """The life of an instruction over the passes, one sentence a line."""
         given = instruction.id if isinstance(instruction, HloInstruction) else instruction
@@ -234,19 +257,7 @@ class Session:
 
     def find(self, name_or_id: str | int) -> int:
         """The id of an instruction that was there at any step. XlaExplorerError with near names otherwise."""
-        lineage = self.trace.lineage
-        if isinstance(name_or_id, int) and name_or_id in lineage.records:
-            return name_or_id
-        names = lineage.ids_by_name or {i.name: i.id for i in self.module.instructions()}
-        key = names.get(str(name_or_id).lstrip("%"))
-        if key is None:
-            import difflib
-
-            near = difflib.get_close_matches(str(name_or_id).lstrip("%"), list(names), 3)
-            raise XlaExplorerError(
-                f"no instruction was ever named {name_or_id}", f"near: {', '.join('%' + n for n in near)}" if near else ""
-            )
-        return key
+        return self.trace.find(name_or_id)
 
     def source_line(self, instruction: str | int | HloInstruction) -> str:
         """`file:line` of the user's source by metadata, else of the HLO text; empty when a pass made it from nothing."""
@@ -278,26 +289,39 @@ class Session:
         except KeyError:
             return []
 
-    def override(self, fuse: Pairs = (), forbid: Pairs = (), skip_rules: Iterable[str] = ()) -> Session:
-        """Compile again with decisions forced: pairs (producer, consumer) to fuse or to keep apart; rules that must not fire.
+    @property
+    def pipeline(self) -> PassPipeline:
+        """The passes that were run, as data: `session.override(passes=session.pipeline.without("cse"))`."""
+        return self.trace.passes.pipeline
 
-        What is illegal stays refused. Compare with `.compare(session)`.
+    def override(
+        self,
+        fuse: Pairs = (),
+        forbid: Pairs = (),
+        skip_rules: Iterable[str] = (),
+        *,
+        stop_after: int | Event | None = None,
+        passes: Any = None,
+    ) -> Session:
+        """Compile again, on top of what was overridden already; `.compare()` of the result shows what that changes.
+
+        fuse, forbid: pairs (producer, consumer) to fuse or to keep apart; what is illegal stays refused. skip_rules: rules, merges or
+        kinds of decision that must not act (`add-zero`, `merge-equal`, `fusion`). stop_after: an event of the journal (or its sequence
+        number, -1 for none at all) after which nothing acts any more but what code generation needs. passes: another pipeline.
         """
-        control = PassControl({"fusion": [_pair(p) for p in fuse]}, {"fusion": [_pair(p) for p in forbid]}, skip_rules)
-        return compile(
-            self.source,
-            backend=self.backend,
-            passes=self.options.passes,
-            journal=self.options.journal,
-            threads=self.options.threads,
-            verify=False,
-            control=control,
-        )
+        from xla_explorer.explorer.control import overridden
 
-    def compare(self, other: Session, *arrays: Any, repeats: int = 20) -> Comparison:
-        """This session beside another: kernels, bytes, decisions that differ; with arrays also times and values."""
+        return overridden(self, fuse, forbid, skip_rules, stop_after, passes)
+
+    def compare(self, other: Session | None = None, *arrays: Any, repeats: int = 20) -> Comparison:
+        """This session beside another (default: the one that it overrides): kernels, bytes, times predicted and measured, values,
+        decisions that differ. Without arrays: random ones. XlaExplorerError without a session to compare with."""
         from xla_explorer.explorer.comparison import compare_sessions
 
+        if other is None:
+            if self.base is None:
+                raise XlaExplorerError("this session overrides no other", "name the session to compare with")
+            return compare_sessions(self, self.base, arrays or random_arguments(self.source), repeats)
         return compare_sessions(self, other, arrays, repeats)
 
     def bisect(self, *arrays: Any) -> BisectionResult:
@@ -316,7 +340,6 @@ class Session:
 
     def time(self, *arrays: Any, repeats: int | None = None) -> Timing:
         """Time whole calls from Python: n, median, interquartile range. repeats: None decides by how long one takes."""
-        from xla_explorer.explorer.arguments import random_arguments
         from xla_explorer.explorer.profiling import timing
 
         return timing(self, arrays or random_arguments(self.source), repeats)
@@ -388,10 +411,6 @@ class Session:
         return {"text/plain": repr(self), "text/html": static_html(self.explorer_source)}
 
 
-def _pair(given: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple([getattr(part, "name", part) for part in given])
-
-
 def compile(
     module: Any,
     backend: str = "cpu",
@@ -401,6 +420,7 @@ def compile(
     *,
     verify: bool = True,
     check_passes: bool = False,
+    check_values: Any = None,
     cache: bool = True,
     control: PassControl | None = None,
     keep_errors: bool = False,
@@ -411,7 +431,9 @@ def compile(
 
     backend: `cpu`, `gpu`, `interpreter` or a plug-in's name. passes: `default`, `none`, or a pipeline string. journal: off, passes,
     decisions, everything. threads: None lets the backend choose. verify: check the module first. check_passes: verify after each pass
-    too. keep_errors: return the session of a failed compile instead of raising.
+    too. check_values: arguments (True: random ones) on which the module is evaluated after each pass that changed it; the compile fails
+    with a ValuesDifferError that names the first pass after which the values differ. keep_errors: return the session of a failed
+    compile instead of raising.
 
     Raises:
         HloParseError, HloVerifyError: the module is malformed; with places and next steps.
@@ -421,6 +443,10 @@ def compile(
     source = as_module(module, filename)
     if verify:
         verify_module(source)
+    if check_values is not None and check_values is not False:
+        arguments = random_arguments(source) if check_values is True else tuple(check_values)
+        control = PassControl() if control is None else control
+        control.check_values = Signature(source).leaves(arguments)
     options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
     compiler = platform(backend).compiler()
     started = time.perf_counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,16 @@ from xla_explorer.explorer.lineage import Lineage
 from xla_explorer.explorer.module_picture import snapshot_picture
 from xla_explorer.explorer.views.picture import PictureGraph
 from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
 from xla_explorer.hlo.text import module_text_with_lines
 
 if TYPE_CHECKING:
     import pandas
+
+    from xla_explorer.explorer.applicable import ApplicableRules
+    from xla_explorer.explorer.provenance import Provenance
 
 
 class Trace:
@@ -191,6 +196,43 @@ class Trace:
     def why_not(self, kind: str, producer: str | int, consumer: str | int) -> Answer:
         """Why a decision went as it went; see `Session.why_not`."""
         return why_not(self.passes, self.lineage, kind, producer, consumer)
+
+    def applicable(self, instruction: str | int, step: int | None = None) -> ApplicableRules:
+        """The rules whose pattern fits an instruction; see `Session.applicable`. XlaExplorerError for unknown names."""
+        from xla_explorer.explorer.applicable import applicable
+
+        return applicable(self, self.find(instruction), step)
+
+    def hot_rules(self) -> pandas.DataFrame:
+        """A row a rule that fired or was refused: rule, applied, refused, sentence, place; the most applied first."""
+        from xla_explorer.explorer.rule_book import rule_book
+        from xla_explorer.explorer.wide_frame import wide_frame
+
+        book = rule_book()
+        counted = self.journal.hot_rules() if self.journal is not None else []
+        return wide_frame([(*row, *book.get(row[0], ("", ""))) for row in counted], ["rule", "applied", "refused", "sentence", "place"])
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """Where every instruction of the result came from; see `Session.provenance`. Lines are those of metadata and of the result."""
+        from xla_explorer.explorer.provenance import provenance
+        from xla_explorer.explorer.source_lines import SourceLines
+
+        return provenance(self, SourceLines(self.module))
+
+    def find(self, name_or_id: str | int) -> int:
+        """The id of an instruction that was there at any step. XlaExplorerError with near names otherwise."""
+        lineage = self.lineage
+        if isinstance(name_or_id, int) and name_or_id in lineage.records:
+            return name_or_id
+        names = lineage.ids_by_name or {i.name: i.id for i in self.module.instructions()}
+        key = names.get(str(name_or_id).lstrip("%"))
+        if key is None:
+            near = difflib.get_close_matches(str(name_or_id).lstrip("%"), list(names), 3)
+            raise XlaExplorerError(
+                f"no instruction was ever named {name_or_id}", f"near: {', '.join('%' + n for n in near)}" if near else ""
+            )
+        return key
 
     def history(self, instruction: str | int) -> list[str]:
         """The life of an instruction, one sentence a line; empty when there never was one."""

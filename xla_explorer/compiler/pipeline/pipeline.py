@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
@@ -45,13 +46,81 @@ class PassPipeline:
         return dataclasses.replace(self, steps=self.steps + steps)
 
     def without(self, *names: str) -> PassPipeline:
-        """The pipeline without the passes (or nested pipelines) of these names."""
-        kept = [step.without(*names) if isinstance(step, PassPipeline) else step for step in self.steps if step.name not in names]
-        return dataclasses.replace(self, steps=tuple(kept))
+        """The pipeline without the passes (or nested pipelines) of these names, wherever they stand. LookupError for unknown names."""
+        for name in names:
+            self._require(name)
+        return self._edited(lambda step: () if step.name in names else (step,))
+
+    def insert(self, *steps: str | HloPass | PassPipeline, before: str | None = None, after: str | None = None) -> PassPipeline:
+        """The pipeline with steps put before or after every step of a name (nested ones included); names as `parse_pipeline` reads them.
+
+        Exactly one of before and after; LookupError when nothing bears that name, ValueError when neither or both are given.
+        """
+        anchor = self._anchor(before, after)
+        made = _steps(steps)
+        if before is not None:
+            return self._edited(lambda step: (*made, step) if step.name == anchor else (step,))
+        return self._edited(lambda step: (step, *made) if step.name == anchor else (step,))
+
+    def move(self, name: str, *, before: str | None = None, after: str | None = None, occurrence: int = 0) -> PassPipeline:
+        """The pipeline with one step (the n-th of its name) taken out and put before or after every step of another name."""
+        anchor = self._anchor(before, after)
+        found = [step for step in self.walk() if step.name == name]
+        if not -len(found) <= occurrence < len(found):
+            self._require(name)
+            raise LookupError(f"{self.name} has {len(found)} steps named {name!r}, there is no number {occurrence}")
+        if anchor == name:
+            raise ValueError(f"{name!r} cannot be moved next to itself")
+        number = range(len(found))[occurrence]
+        seen = iter(range(len(found)))
+        rest = self._edited(lambda step: () if step.name == name and next(seen) == number else (step,))
+        return rest.insert(found[number], before=before, after=after)
+
+    def replace(self, name: str, *steps: str | HloPass | PassPipeline) -> PassPipeline:
+        """The pipeline with other steps in the place of every step of a name, such as the same pass with other options."""
+        self._require(name)
+        made = _steps(steps)
+        return self._edited(lambda step: made if step.name == name else (step,))
+
+    def walk(self) -> Iterator[HloPass | PassPipeline]:
+        """Every step, nested pipelines before their own steps."""
+        for step in self.steps:
+            yield step
+            if isinstance(step, PassPipeline):
+                yield from step.walk()
+
+    def _anchor(self, before: str | None, after: str | None) -> str:
+        if (before is None) == (after is None):
+            raise ValueError("say where: exactly one of before= and after=")
+        anchor = before if before is not None else after
+        assert anchor is not None
+        self._require(anchor)
+        return anchor
+
+    def _require(self, name: str) -> None:
+        names = list(dict.fromkeys([step.name for step in self.walk()]))
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 3)
+            raise LookupError(f"{self.name} has no step {name!r}; " + (f"near: {', '.join(near)}" if near else f"it has: {', '.join(names)}"))
+
+    def _edited(self, edit: Callable[[HloPass | PassPipeline], Iterable[HloPass | PassPipeline]]) -> PassPipeline:
+        """Every step, from the first on, becomes what `edit` gives for it; nested pipelines that stay are edited inside."""
+        steps: list[HloPass | PassPipeline] = []
+        for step in self.steps:
+            steps += [s._edited(edit) if s is step and isinstance(s, PassPipeline) else s for s in edit(step)]
+        return dataclasses.replace(self, steps=tuple(steps))
 
     def __str__(self) -> str:
         inner = ",".join([str(step) if isinstance(step, PassPipeline) else pass_text(step) for step in self.steps])
         return f"{self.name}{{{inner}}}" + ("*" if self.fixed_point else "")
+
+
+def _steps(given: Iterable[str | HloPass | PassPipeline]) -> tuple[HloPass | PassPipeline, ...]:
+    """Steps from steps and texts (`cse,dce`, `inner{cse,dce}*`)."""
+    found: list[HloPass | PassPipeline] = []
+    for step in given:
+        found += _Reader(step).whole() if isinstance(step, str) else (step,)
+    return tuple(found)
 
 
 def pass_options(hlo_pass: HloPass) -> dict[str, Any]:
@@ -110,6 +179,12 @@ class _Reader:
             return True
         return False
 
+    def whole(self) -> tuple[HloPass | PassPipeline, ...]:
+        found = self.steps()
+        if self.text[self.at :].strip():
+            raise self.fail("stray text after the pipeline")
+        return found
+
     def steps(self) -> tuple[HloPass | PassPipeline, ...]:
         found = [self.step()]
         while self.eat(","):
@@ -151,10 +226,7 @@ def parse_pipeline(text: str, name: str = "pipeline") -> PassPipeline:
     """Read a pipeline string. PipelineSyntaxError shows the place and near names."""
     if not text.strip():
         return PassPipeline(name, ())
-    reader = _Reader(text)
-    steps = reader.steps()
-    if reader.text[reader.at :].strip():
-        raise reader.fail("stray text after the pipeline")
+    steps = _Reader(text).whole()
     if len(steps) == 1 and isinstance(steps[0], PassPipeline):
         return steps[0]
     return PassPipeline(name, steps)

@@ -1,0 +1,62 @@
+"""`session.override`: the same compile again with some of it forced, skipped, stopped or reordered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.compiler.pipeline import PassControl
+from xla_explorer.explorer.bisection import ACTED
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.journal import Event, Journal
+
+if TYPE_CHECKING:
+    from xla_explorer.explorer.session import Session
+
+Pairs = Iterable[tuple[Any, Any]]
+FUSION_KINDS = ("fusion", "multi-output-fusion")
+
+
+def overridden(
+    session: Session, fuse: Pairs, forbid: Pairs, skip_rules: Iterable[str], stop_after: int | Event | None, passes: Any
+) -> Session:
+    """See `Session.override`."""
+    from xla_explorer.explorer.session import compile as compile_module
+
+    options = session.options
+    old = options.control or PassControl()
+    forced, forbidden = [_pair(p) for p in fuse], [_pair(p) for p in forbid]
+    control = PassControl(
+        {kind: [*old.force.get(kind, ()), *forced] for kind in {*FUSION_KINDS, *old.force}},
+        {kind: [*old.forbid.get(kind, ()), *forbidden] for kind in {*FUSION_KINDS, *old.forbid}},
+        {*old.skipped_rules, *skip_rules},
+        old.rewrite_limit if stop_after is None else actions_until(session.trace.journal, stop_after),
+        old.check_values,
+    )
+    other = compile_module(
+        session.source,
+        backend=session.backend,
+        passes=options.passes if passes is None else passes,
+        journal=options.journal,
+        threads=options.threads,
+        verify=False,
+        control=control,
+    )
+    other.base = session
+    return other
+
+
+def actions_until(journal: Journal | None, event: int | Event) -> int:
+    """How many actions the journal tells of up to an event, itself included: what `PassControl.rewrite_limit` counts."""
+    number = event.sequence if isinstance(event, Event) else event
+    events = journal.events if journal is not None else []
+    if not -1 <= number < len(events):
+        raise XlaExplorerError(
+            f"there is no event {number}; the journal has {len(events)}",
+            "compile with journal='decisions'; -1 stops before the first" if not events else "session.trace.journal.events lists them",
+        )
+    return len([e for e in events[: number + 1] if e.kind in ACTED])
+
+
+def _pair(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple([getattr(part, "name", part) for part in given])
