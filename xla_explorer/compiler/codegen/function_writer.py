@@ -28,7 +28,7 @@ class FunctionWriter:
     """
 
     __slots__ = (
-        "_block", "_counter", "_entry_lines", "_kept_loops", "_repeated_lines", "declarations", "float_flags", "lines", "origin",
+        "_block", "_counter", "_entry_lines", "_kept_loops", "_repeated_lines", "_spans", "declarations", "float_flags", "lines", "origin",
         "origins", "unroll", "unrolls", "uses_math",
     )  # fmt: skip
 
@@ -36,6 +36,7 @@ class FunctionWriter:
         self.unroll = unroll
         self.unrolls = False
         self._kept_loops = 0
+        self._spans: dict[tuple[str | int, str | int], int] = {}
         self._repeated_lines = 0  # how many more lines the unrolled loops so far stand for
         self.lines: list[str] = []
         self.origins: list[int | None] = []
@@ -156,6 +157,12 @@ class FunctionWriter:
             a, b = b, a
         return self.value(f"mul nsw i64 {a}, {b}")
 
+    def span(self, start: str | int, length: int) -> str | int:
+        """start + length, remembered: a loop from one to the other has a constant number of iterations, which LLVM is then told."""
+        end = self.add(start, length)
+        self._spans[start, end] = length
+        return end
+
     def div(self, a: str | int, b: int) -> str | int:
         """a // b for a >= 0."""
         if b == 1:
@@ -197,7 +204,8 @@ class FunctionWriter:
         yield name
         self.do(f"{following} = add nuw nsw i64 {name}, {step}")
         self.lines[phi_line] = f"  {name} = phi i64 [ {start}, %{before} ], [ {following}, %{self._block} ]"
-        condition = self.value(f"icmp slt i64 {following}, {extent}")
+        exact = (start, extent) in self._spans and self._spans[start, extent] % step == 0
+        condition = self.value(f"icmp {'ne' if exact else 'slt'} i64 {following}, {extent}")
         if self.unroll and not metadata and self._kept_loops == kept and isinstance(extent, int) and isinstance(start, int):
             iterations = -(-(extent - start) // step)
             size = len(self.lines) - phi_line + self._repeated_lines - repeated

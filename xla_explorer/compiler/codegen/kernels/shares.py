@@ -57,6 +57,9 @@ class Shares:
         """Where this share of a loop starts and ends; never empty where `can_cut` holds."""
         w, units = self.w, -(-extent // grain)
         self.cut = True
+        if extent % (grain * self.parts) == 0:
+            begin = w.mul("%part", extent // self.parts)
+            return begin, w.span(begin, extent // self.parts)
         begin = w.mul(w.div(w.mul("%part", units), self.parts), grain)
         following = w.add("%part", 1)
         end = w.mul(w.div(w.mul(following, units), self.parts), grain)
