@@ -1,0 +1,112 @@
+"""Rules on collectives of one repeated constant: every device holds the same, so nothing need be sent.
+
+Source: algebraic_simplifier.cc, HandleAllGather, HandleAllToAll, HandleAllReduce, HandleReduceScatter.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.rewriting.construction import broadcast_scalar, scalar_constant, uniform_array
+from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.example import filled
+from xla_explorer.compiler.rewriting.operators import all_gather, all_to_all
+from xla_explorer.compiler.rewriting.patterns import operator, splat
+from xla_explorer.compiler.rewriting.rule import rule
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+
+_reducing = operator("all-reduce", "reduce-scatter")
+_SUM = "sum {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n---\n"
+_MOST = "most {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] maximum(a, b)\n}\n---\n"
+_B = filled("b", "f32[4]", 3)
+_ROOT_B = _B.replace("b = f32[4] b", "ROOT b = f32[4] b")
+
+
+def gives_an_array(instruction: HloInstruction) -> Reason | None:
+    """One array, not a tuple of several."""
+    return refuse("tuple", f"%{instruction.name} gives a tuple") if instruction.shape.is_tuple else None
+
+
+def _repeated(computation: HloComputation, instruction: HloInstruction, c: HloInstruction) -> HloInstruction:
+    value = scalar_constant(computation, instruction.shape, uniform_array(c))
+    return broadcast_scalar(computation, value, instruction.shape) if instruction.shape.rank else value
+
+
+@rule(
+    all_gather(splat("c")),
+    exactness=Exactness.BITWISE,
+    when=(gives_an_array,),
+    before=_B + "ROOT r = f32[4] all-gather(b), replica_groups={{0}}, dimensions={0}",
+    after=_ROOT_B,
+)
+def all_gather_of_constant(
+    computation: HloComputation, instruction: HloInstruction, c: HloInstruction
+) -> HloInstruction:
+    """all-gather of one repeated constant becomes a larger broadcast of it."""
+    return _repeated(computation, instruction, c)
+
+
+@rule(
+    all_to_all(splat("c")),
+    exactness=Exactness.BITWISE,
+    when=(gives_an_array,),
+    before=_B + "ROOT r = f32[4] all-to-all(b), replica_groups={{0}}, dimensions={0}",
+    after=_ROOT_B,
+)
+def all_to_all_of_constant(
+    computation: HloComputation, instruction: HloInstruction, c: HloInstruction
+) -> HloInstruction:
+    """all-to-all of one repeated constant becomes its broadcast."""
+    return _repeated(computation, instruction, c)
+
+
+def takes_the_extreme(i: HloInstruction) -> bool:
+    """The reducer gives the same for one or many equal values."""
+    return plain_reducer(i.called[0]) in ("maximum", "minimum", "and", "or")
+
+
+@rule(
+    _reducing(splat("c")).that(takes_the_extreme),
+    exactness=Exactness.BITWISE,
+    when=(gives_an_array,),
+    before=_MOST + _B + "ROOT r = f32[4] all-reduce(b), replica_groups={{0}}, to_apply=most",
+    after=_MOST + _ROOT_B,
+)
+def extremum_of_devices(computation: HloComputation, instruction: HloInstruction, c: HloInstruction) -> HloInstruction:
+    """The maximum or minimum over devices of one repeated constant becomes its broadcast."""
+    return _repeated(computation, instruction, c)
+
+
+def sums_over_devices(i: HloInstruction) -> bool:
+    """The reducer adds."""
+    return plain_reducer(i.called[0]) == "add"
+
+
+def device_count(i: HloInstruction) -> int | None:
+    """How many devices take part in each group, when all groups are listed and equally large."""
+    groups = i.attributes.get("replica_groups")
+    sizes = {len(group) for group in groups.groups} if groups is not None else set()
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def groups_are_known(instruction: HloInstruction) -> Reason | None:
+    """The replica groups are listed and equally large."""
+    if device_count(instruction):
+        return None
+    return refuse("group-size-unknown", f"%{instruction.name} does not list replica groups of one size")
+
+
+@rule(
+    _reducing(splat("c")).that(sums_over_devices),
+    exactness=Exactness.REAL,
+    when=(gives_an_array, groups_are_known),
+    before=_SUM + _B + "ROOT r = f32[4] all-reduce(b), replica_groups={{0}}, to_apply=sum",
+    after=_SUM + _ROOT_B,
+)
+def sum_over_devices(computation: HloComputation, instruction: HloInstruction, c: HloInstruction) -> HloInstruction:
+    """The sum over devices of one repeated constant becomes the constant times the number of devices."""
+    value, count = uniform_array(c), device_count(instruction)
+    total = (value * value.dtype.type(count)).astype(value.dtype)
+    made = scalar_constant(computation, instruction.shape, total)
+    return broadcast_scalar(computation, made, instruction.shape) if instruction.shape.rank else made
