@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.explorer.arguments import largest_error, random_arguments
 from xla_explorer.explorer.decisions import decision_rows
 from xla_explorer.explorer.display import CodeText, table_html, table_text
+from xla_explorer.explorer.kernel_costs import program_cost
 from xla_explorer.explorer.loading import as_module
 from xla_explorer.explorer.profiling import COLUMNS, spread, time_calls
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -24,9 +25,9 @@ Row = tuple[str, Any, Any]
 
 
 class Comparison:
-    """rows: (what, left, right). changed_decisions: (producer, consumer, verdict left, verdict right). left, right: the sessions."""
+    """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right). left, right: the sessions."""
 
-    def __init__(self, left: Session, right: Session, rows: list[Row], changed_decisions: list[tuple[str, str, str, str]]) -> None:
+    def __init__(self, left: Session, right: Session, rows: list[Row], changed_decisions: list[tuple[str, str, str, str, str]]) -> None:
         self.left, self.right, self.rows, self.changed_decisions = left, right, rows, changed_decisions
 
     def to_frame(self) -> pandas.DataFrame:
@@ -38,7 +39,7 @@ class Comparison:
     def __str__(self) -> str:
         out = [table_text(["what", "this", "other"], self.rows)]
         if self.changed_decisions:
-            out += ["", "decisions that differ", table_text(["producer", "consumer", "this", "other"], self.changed_decisions, limit=40)]
+            out += ["", "decisions that differ", table_text(["kind", "producer", "consumer", "this", "other"], self.changed_decisions, limit=40)]
         return "\n".join(out)
 
     __repr__ = __str__
@@ -46,18 +47,21 @@ class Comparison:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         html = table_html("", ["what", "this", "other"], self.rows)
         if self.changed_decisions:
-            html += table_html("Decisions that differ", ["producer", "consumer", "this", "other"], self.changed_decisions, limit=60)
+            html += table_html("Decisions that differ", ["kind", "producer", "consumer", "this", "other"], self.changed_decisions, limit=60)
         return {"text/plain": str(self), "text/html": html}
 
 
 def compare_sessions(left: Session, right: Session, arrays: Sequence[Any] = (), repeats: int = 20) -> Comparison:
     """See `Session.compare`. With arrays the two are timed in turns, run by run, and their values compared with the evaluator's."""
+    a, b = program_cost(left.module), program_cost(right.module)
     rows: list[Row] = [
         ("backend", left.backend, right.backend),
         ("passes", len(left.trace), len(right.trace)),
         ("instructions", left.module.instruction_count(), right.module.instruction_count()),
         ("kernels", len(left.program_steps), len(right.program_steps)),
-        ("bytes accessed (estimate)", int(module_cost(left.module).bytes_accessed), int(module_cost(right.module).bytes_accessed)),
+        ("launches a run", round(a.launches), round(b.launches)),
+        ("bytes read and written (estimate)", int(a.bytes_accessed), int(b.bytes_accessed)),
+        ("predicted us (cost model)", a.microseconds, b.microseconds),
         ("flops (estimate)", int(module_cost(left.module).flops), int(module_cost(right.module).flops)),
         ("compile ms", sum(left.seconds.values()) * 1e3, sum(right.seconds.values()) * 1e3),
     ]
@@ -68,8 +72,8 @@ def compare_sessions(left: Session, right: Session, arrays: Sequence[Any] = (), 
         for _ in range(repeats):
             times[0].extend(time_calls(left, arrays, 1))
             times[1].extend(time_calls(right, arrays, 1))
-        (a, ia), (b, ib) = spread(times[0]), spread(times[1])
-        rows += [("median us", a, b), ("iqr us", ia, ib), ("n", repeats, repeats)]
+        (middle, width), (other_middle, other_width) = spread(times[0]), spread(times[1])
+        rows += [("median us", middle, other_middle), ("iqr us", width, other_width), ("n", repeats, repeats)]
         leaves = left.signature.leaves(arrays)
         want = flatten_value(evaluate(left.source, *leaves))
         rows.append(
@@ -82,16 +86,17 @@ def compare_sessions(left: Session, right: Session, arrays: Sequence[Any] = (), 
     return Comparison(left, right, rows, _changed(left, right))
 
 
-def _changed(left: Session, right: Session) -> list[tuple[str, str, str, str]]:
-    def verdicts(session: Session) -> dict[tuple[str, str], str]:
+def _changed(left: Session, right: Session) -> list[tuple[str, str, str, str, str]]:
+    def verdicts(session: Session) -> dict[tuple[str, str, str], str]:
         rows = decision_rows(session.trace.passes, session.trace.lineage)
-        return {(r.producer_name, r.consumer_name): r.verdict + (f" ({r.code})" if r.code else "") for r in rows}
+        return {(r.kind, r.producer_name, r.consumer_name): r.verdict + (f" ({r.code})" if r.code else "") for r in rows}
 
     a, b = verdicts(left), verdicts(right)
     return [
-        (f"%{pair[0]}", f"%{pair[1]}", a.get(pair, "not asked"), b.get(pair, "not asked"))
-        for pair in dict.fromkeys([*a, *b])
-        if a.get(pair) != b.get(pair)
+        (kind, f"%{first}", f"%{second}" if second else "", a.get(key, "not asked"), b.get(key, "not asked"))
+        for key in dict.fromkeys([*a, *b])
+        if a.get(key) != b.get(key)
+        for kind, first, second in [key]
     ]
 
 
