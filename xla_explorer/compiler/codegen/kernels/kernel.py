@@ -214,6 +214,7 @@ def load_kernel_writers() -> None:
     """Import the modules that register a writer, once; the first question about a kernel does."""
     from xla_explorer.compiler.codegen.kernels import (  # noqa: F401
         contraction,
+        fourier_transform,
         gather,
         loop,
         pieces,
@@ -301,6 +302,7 @@ _COMPLEX_ALLOWED = (
             "tuple",
             "fusion",
             "dot",
+            "fft",
             "reduce",
             "reduce-window",
             "scatter",

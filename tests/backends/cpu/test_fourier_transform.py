@@ -1,0 +1,68 @@
+"""fft by our own code: every kind, lengths of every sort, against numpy in f64; errors in units of the rounding of the result's size."""
+
+import numpy as np
+import pytest
+
+from tests.backends.cpu.cpu_programs import compile_for_cpu, opcodes_on_evaluator
+from xla_explorer.compiler.codegen.kernels.fourier_stages import chirp_length, radices, roots_of_unity
+
+NUMPY = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn}
+
+
+def check(kind, batch, lengths, double=False):
+    real, complex_ = ("f64", "c128") if double else ("f32", "c64")
+    half = (*lengths[:-1], lengths[-1] // 2 + 1)
+    source, result = (half if kind == "IRFFT" else lengths), (half if kind == "RFFT" else lengths)
+    source_type, result_type = (real if kind == "RFFT" else complex_), (real if kind == "IRFFT" else complex_)
+
+    def shape(t, dimensions):
+        return f"{t}[{','.join(map(str, (*batch, *dimensions)))}]"
+
+    executable = compile_for_cpu(
+        f"HloModule m\nENTRY e {{ x = {shape(source_type, source)} parameter(0)\n ROOT f = {shape(result_type, result)} fft(x), "
+        f"fft_type={kind}, fft_length={{{','.join(map(str, lengths))}}} }}"
+    )
+    assert not opcodes_on_evaluator(executable)
+    random = np.random.default_rng(3)
+    wide = random.standard_normal((*batch, *source))
+    if source_type == complex_:
+        wide = wide + 1j * random.standard_normal(wide.shape)
+    x = wide.astype({"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}[source_type])
+    (found,) = executable.execute([x])
+    axes = tuple(range(-len(lengths), 0))
+    wide = x.astype(np.complex128 if source_type == complex_ else np.float64)
+    wanted = np.fft.irfftn(wide, s=lengths, axes=axes) if kind == "IRFFT" else NUMPY[kind](wide, axes=axes)
+    size = np.sqrt(np.mean(np.abs(wanted) ** 2))
+    rounding = np.finfo(np.float64 if double else np.float32).eps
+    assert np.abs(found - wanted).max() <= 6 * max(1, np.log2(np.prod(lengths))) / 2 * rounding * size
+
+
+@pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
+@pytest.mark.parametrize("length", [1, 2, 17, 37, 210])
+def test_one_line(kind, length):
+    check(kind, (), (length,))
+
+
+@pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
+@pytest.mark.parametrize(
+    ("batch", "lengths", "double"), [((7,), (60,), False), ((), (5, 3, 9), False), ((3,), (37, 4), True), ((2,), (20, 18), False)]
+)
+def test_batches_and_several_dimensions(kind, batch, lengths, double):
+    check(kind, batch, lengths, double)
+
+
+def test_the_imaginary_parts_of_what_must_be_real_are_ignored():
+    executable = compile_for_cpu(
+        "HloModule m\nENTRY e { x = c64[5] parameter(0)\n ROOT f = f32[8] fft(x), fft_type=IRFFT, fft_length={8} }"
+    )
+    x = np.array([1 + 5j, 2, 3j, 4, 5 - 7j], np.complex64)
+    np.testing.assert_allclose(executable.execute([x])[0], np.fft.irfft(x.astype(np.complex128), 8), atol=1e-6)
+
+
+def test_radices_multiply_to_the_length():
+    for length in range(1, 500):
+        plan = radices(length)
+        assert plan is None or int(np.prod(plan)) == length
+        assert plan is not None or chirp_length(length) >= 2 * length - 1
+    real, imaginary = roots_of_unity(np.arange(8), 8)
+    assert float(real[2]) < 1e-17 and float(imaginary[2]) == -1.0

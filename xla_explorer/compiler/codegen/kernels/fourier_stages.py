@@ -1,0 +1,243 @@
+"""Discrete Fourier transforms of one length in scratch memory: mixed radix, self-sorting; any length by a chirp.
+
+The complex numbers lie as two arrays, real and imaginary parts, `lanes` transforms side by side: element k of transform c is at
+k * lanes + c, so that every loop vectorises over the transforms (or, for a single one, over what earlier stages made contiguous).
+One stage (Stockham's, decimation in frequency) of radix r maps, for n = r m and s numbers side by side,
+
+    y[q + s (r p + u)] = w^(p u) * sum over t of x[q + s (p + m t)] exp(-2 pi i t u / r),   w = exp(-2 pi i / n),
+
+and goes on with n = m and s = r s; there is no reordering at the end. Prime factors up to LARGEST_RADIX have a butterfly of their own;
+a length with a larger one becomes a circular convolution of 2-power length (Bluestein, "A linear filtering approach to the computation
+of discrete Fourier transform", 1970), computed in f64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.llvm_types import float_constant
+
+LARGEST_RADIX = 31
+Complex = tuple[str, str]
+Pair = tuple[str, str]  # addresses of the real and of the imaginary parts
+Table = Callable[[bytes], str]
+
+_DTYPES: dict[str, Any] = {"float": np.float32, "double": np.float64}
+_BYTES = {"float": 4, "double": 8}
+
+
+def radices(length: int) -> list[int] | None:
+    """The radices of the stages, or None where a prime factor is too large: eights, then what is left."""
+    found = []
+    for radix in (8, 4, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31):
+        while length % radix == 0:
+            found.append(radix)
+            length //= radix
+    return found if length == 1 else None
+
+
+def roots_of_unity(numerators: Any, length: int) -> Any:
+    """exp(-2 pi i k / length), rounded from extended precision where the machine has it."""
+    pi = 4 * np.arctan(np.longdouble(1))
+    angle = 2 * pi * (np.asarray(numerators) % length).astype(np.longdouble) / length
+    return np.cos(angle), -np.sin(angle)
+
+
+class FourierStages:
+    """Writes transforms of element type `t` (`float` or `double`) into a function. table: gives the address of constant data."""
+
+    def __init__(self, w: FunctionWriter, t: str, table: Table) -> None:
+        self.w = w
+        self.t = t
+        self.bytes = _BYTES[t]
+        self._table = table
+
+    # -- memory --------------------------------------------------------------------------------------------------------
+    def address(self, pointer: str, offset: str | int) -> str:
+        """The address of a scalar."""
+        return pointer if offset == 0 else self.w.value(f"getelementptr inbounds {self.t}, ptr {pointer}, i64 {offset}")
+
+    def load(self, pair: Pair, offset: str | int) -> Complex:
+        """A complex number."""
+        re, im = (self.w.value(f"load {self.t}, ptr {self.address(p, offset)}, align {self.bytes}") for p in pair)
+        return re, im
+
+    def store(self, pair: Pair, offset: str | int, value: Complex) -> None:
+        """Store a complex number."""
+        for pointer, part in zip(pair, value, strict=True):
+            self.w.do(f"store {self.t} {part}, ptr {self.address(pointer, offset)}, align {self.bytes}")
+
+    def complex_table(self, real: Any, imaginary: Any) -> Pair:
+        """Addresses of constant real and imaginary parts."""
+        return tuple([self._table(np.ascontiguousarray(part, _DTYPES[self.t]).tobytes()) for part in (real, imaginary)])  # type: ignore[return-value]
+
+    # -- arithmetic ----------------------------------------------------------------------------------------------------
+    def _op(self, name: str, a: str, b: str) -> str:
+        return self.w.value(f"{name} contract {self.t} {a}, {b}")
+
+    def constant(self, value: float) -> str:
+        """A scalar constant."""
+        return float_constant(value, self.t)
+
+    def scale(self, a: str, factor: float) -> str:
+        """a times a constant."""
+        return a if factor == 1.0 else self._op("fmul", a, self.constant(factor))
+
+    def add(self, a: Complex, b: Complex) -> Complex:
+        """a + b."""
+        return self._op("fadd", a[0], b[0]), self._op("fadd", a[1], b[1])
+
+    def sub(self, a: Complex, b: Complex) -> Complex:
+        """a - b."""
+        return self._op("fsub", a[0], b[0]), self._op("fsub", a[1], b[1])
+
+    def mul(self, a: Complex, b: Complex) -> Complex:
+        """a * b."""
+        real = self._op("fsub", self._op("fmul", a[0], b[0]), self._op("fmul", a[1], b[1]))
+        return real, self._op("fadd", self._op("fmul", a[0], b[1]), self._op("fmul", a[1], b[0]))
+
+    def negate(self, a: str) -> str:
+        """-a."""
+        return self.w.value(f"fneg {self.t} {a}")
+
+    def times_minus_i(self, a: Complex) -> Complex:
+        """-i a."""
+        return a[1], self.negate(a[0])
+
+    def _turn(self, a: Complex, numerator: int, length: int) -> Complex:
+        """a * exp(-2 pi i numerator / length)."""
+        numerator %= length
+        if numerator == 0:
+            return a
+        if 4 * numerator == length:
+            return self.times_minus_i(a)
+        if 2 * numerator == length:
+            return self.negate(a[0]), self.negate(a[1])
+        if 4 * numerator == 3 * length:
+            return self.negate(a[1]), a[0]
+        if 8 * numerator in (length, 3 * length):  # (+-1 - i) / sqrt 2
+            total, difference = self._op("fadd", a[0], a[1]), self._op("fsub", a[1], a[0])
+            root = math.sqrt(0.5)
+            if 8 * numerator == length:
+                return self.scale(total, root), self.scale(difference, root)
+            return self.scale(difference, root), self.scale(total, -root)
+        real, imaginary = roots_of_unity(numerator, length)
+        return self.mul(a, (self.constant(float(real)), self.constant(float(imaginary))))
+
+    def butterfly(self, x: Sequence[Complex]) -> list[Complex]:
+        """The transform of a few numbers in registers."""
+        n = len(x)
+        if n == 1:
+            return list(x)
+        if n == 2:
+            return [self.add(x[0], x[1]), self.sub(x[0], x[1])]
+        if n % 2 == 0:
+            even, odd = self.butterfly(x[0::2]), self.butterfly(x[1::2])
+            odd = [self._turn(value, k, n) for k, value in enumerate(odd)]
+            pairs = list(zip(even, odd, strict=True))
+            return [self.add(a, b) for a, b in pairs] + [self.sub(a, b) for a, b in pairs]
+        return self._odd_butterfly(x)
+
+    def _odd_butterfly(self, x: Sequence[Complex]) -> list[Complex]:
+        """A prime radix: x[t] and x[n - t] only enter as their sum and their difference."""
+        n, half = len(x), len(x) // 2
+        sums = [self.add(x[t], x[n - t]) for t in range(1, half + 1)]
+        differences = [self.sub(x[t], x[n - t]) for t in range(1, half + 1)]
+        total = x[0]
+        for value in sums:
+            total = self.add(total, value)
+        results: list[Complex] = [total] * n
+        for u in range(1, half + 1):
+            even, odd = x[0], ("", "")
+            for t in range(1, half + 1):
+                cosine, minus_sine = roots_of_unity(t * u, n)
+                c, s = self.constant(float(cosine)), self.constant(float(-minus_sine))
+                even = (
+                    self._op("fadd", even[0], self._op("fmul", sums[t - 1][0], c)),
+                    self._op("fadd", even[1], self._op("fmul", sums[t - 1][1], c)),
+                )
+                by = self._op("fmul", differences[t - 1][0], s), self._op("fmul", differences[t - 1][1], s)
+                odd = by if t == 1 else self.add(odd, by)
+            turned = self.times_minus_i(odd)
+            results[u], results[n - u] = self.add(even, turned), self.sub(even, turned)
+        return results
+
+    # -- whole transforms ----------------------------------------------------------------------------------------------
+    def transform(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
+        """Transform what lies at x, using y as well; returns where the result is. Both hold `buffer_elements` numbers."""
+        plan = radices(length)
+        if plan is None:
+            return self._by_chirp(length, lanes, x, y)
+        n, s = length, lanes
+        for radix in plan:
+            self._stage(n, s, radix, x, y)
+            x, y = y, x
+            n, s = n // radix, s * radix
+        return x
+
+    def _stage(self, n: int, s: int, radix: int, x: Pair, y: Pair) -> None:
+        w, m = self.w, n // radix
+        twiddles: Pair | None = None
+        if m > 1:
+            twiddles = self.complex_table(*roots_of_unity(np.outer(np.arange(1, radix), np.arange(m)), n))
+        with w.loop(m, stem="block") as p:
+            from_p, to_p = w.mul(p, s), w.mul(p, radix * s)
+            factors = [] if twiddles is None else [self.load(twiddles, w.add(p, (u - 1) * m)) for u in range(1, radix)]
+            with w.loop(s, stem="lane") as q:
+                source, target = w.add(from_p, q), w.add(to_p, q)
+                values = self.butterfly([self.load(x, w.add(source, s * m * t)) for t in range(radix)])
+                for u, value in enumerate(values):
+                    self.store(y, w.add(target, s * u), self.mul(value, factors[u - 1]) if u and factors else value)
+
+    def _by_chirp(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
+        """k t = (k^2 + t^2 - (k - t)^2) / 2 turns the transform into a convolution with exp(i pi k^2 / length)."""
+        w, size = self.w, chirp_length(length)
+        squares = np.array([k * k % (2 * length) for k in range(length)])
+        real, imaginary = roots_of_unity(squares, 2 * length)
+        chirp = self.complex_table(real, imaginary)
+        filter_ = np.zeros(size, np.complex128)
+        conjugate = (real - 1j * imaginary).astype(np.complex128)
+        filter_[:length] = conjugate
+        filter_[size - length + 1 :] = conjugate[:0:-1]
+        spectrum = np.fft.fft(filter_) / size
+        response = self.complex_table(spectrum.real, spectrum.imag)
+        zero = self.constant(0.0)
+
+        def each(count: int, start: int, table: Pair | None, apply: Callable[[str | int, Complex], None]) -> None:
+            with w.loop(count, start, stem="chirp") as k:
+                factor = self.load(table, k) if table is not None else (zero, zero)
+                with w.loop(lanes, stem="lane") as c:
+                    apply(w.add(w.mul(k, lanes), c), factor)
+
+        each(length, 0, chirp, lambda at, factor: self.store(x, at, self.mul(self.load(x, at), factor)))
+        if size > length:
+            each(size, length, None, lambda at, factor: self.store(x, at, factor))
+        found = self.transform(size, lanes, x, y)
+        other = y if found == x else x
+        # Real and imaginary parts exchanged before and after turn a transform into its inverse.
+        swapped, free = (found[1], found[0]), (other[1], other[0])
+        each(size, 0, response, lambda at, factor: self.store(found, at, self.mul(self.load(found, at), factor)))
+        back = self.transform(size, lanes, swapped, free)
+        result = back[1], back[0]
+        each(length, 0, chirp, lambda at, factor: self.store(result, at, self.mul(self.load(result, at), factor)))
+        return result
+
+
+def chirp_length(length: int) -> int:
+    """Length of the convolution that replaces a transform: a power of two."""
+    return 1 << (2 * length - 2).bit_length()
+
+
+def buffer_elements(length: int) -> int:
+    """Complex numbers that each buffer of `FourierStages.transform` must hold, for each lane."""
+    return length if radices(length) is not None else chirp_length(length)
+
+
+def working_type(length: int, t: str) -> str:
+    """The type that a transform is computed in."""
+    return t if radices(length) is not None else "double"

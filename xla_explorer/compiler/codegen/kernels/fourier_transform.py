@@ -1,0 +1,297 @@
+"""fft: transforms along the last one to three dimensions, a batch element after the other, one dimension after the other.
+
+Lines are taken into scratch memory, several side by side (see `fourier_stages`), transformed, and put back. The inverse exchanges
+real and imaginary parts on the way in and out. Real transforms of even length are complex ones of half the length, with the
+even elements as real and the odd ones as imaginary parts, and one more pass over the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.kernels.fourier_stages import (
+    Complex,
+    FourierStages,
+    Pair,
+    buffer_elements,
+    roots_of_unity,
+    working_type,
+)
+from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.matrix_multiply import tile_starts
+from xla_explorer.compiler.codegen.llvm_types import memory_type
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+CACHE_BYTES = 512 << 10  # of scratch memory for the lines that are transformed side by side
+COLUMN_LANES = 16  # neighbouring columns are contiguous: a cache line of them
+ROW_LANES = 4  # rows are taken apart element by element: more of them cost more than longer vectors win ...
+LONG_ROW_BYTES = 4096  # ... and a row of so many bytes of real parts vectorises well alone
+Index = str | int
+
+
+def fft_is_emitted(i: HloInstruction) -> Reason | None:
+    """Row-major operands and results."""
+    for shape in (i.shape, i.operands[0].shape):
+        if not shape.layout.is_default and shape.rank > 1:
+            return refuse("layout-differs", f"%{i.name} has an operand or a result that is not row-major", shape=shape.text)
+    return None
+
+
+ROOT_CHECKS["fft"] = fft_is_emitted
+
+
+@writes_root("fft", standalone=True, sequential=True, parallel=True)
+def write_fft_kernel(context: KernelContext) -> None:
+    """Every kind (FFT, IFFT, RFFT, IRFFT), any length, c64 and c128."""
+    root = context.roots[0]
+    if 0 in root.shape.dimensions or 0 in root.operands[0].shape.dimensions:
+        return
+    _FftWriter(context, root).write()
+
+
+class _FftWriter:
+    def __init__(self, context: KernelContext, i: HloInstruction) -> None:
+        self.context, self.w = context, context.writer
+        self.kind: str = i.attribute("fft_type")
+        self.lengths: tuple[int, ...] = tuple(i.attribute("fft_length"))
+        self.source, self.target = context.arrays[i.operands[0]], context.outputs[0]
+        self.inverse = self.kind in ("IFFT", "IRFFT")
+        self.t = memory_type((i.shape if i.shape.element_type.is_complex else i.operands[0].shape).element_type)
+        self.scale = 1.0 / math.prod(self.lengths) if self.inverse else 1.0
+        self._buffers: dict[tuple[str, int, int], str] = {}
+
+    def write(self) -> None:
+        rank, shape = len(self.lengths), self.target.shape
+        batch = shape.dimensions[: shape.rank - rank]
+        inside_from = self.source.shape.dimensions[shape.rank - rank :]
+        inside_to = shape.dimensions[shape.rank - rank :]
+        if rank == 1:
+            self._last(self.source, self.target, 0, 0, math.prod(batch), self.scale, cut=True)
+            return
+        from_size, to_size = math.prod(inside_from), math.prod(inside_to)
+        with self.context.iterate([math.prod(batch)]) as (number,):
+            source_at, target_at = self.w.mul(number, from_size), self.w.mul(number, to_size)
+            if self.kind == "IRFFT":
+                # The halved dimension comes last; the others are done on a copy.
+                copy = ArrayInMemory(self.context.scratch(from_size * self.source.shape.element_type.bytes), self.source.shape)
+                for axis in range(rank - 1):
+                    array, at = (self.source, source_at) if axis == 0 else (copy, 0)
+                    self._column(array, copy, at, 0, inside_from, axis)
+                self._last(copy, self.target, 0, target_at, math.prod(inside_to[:-1]), self.scale)
+                return
+            self._last(self.source, self.target, source_at, target_at, math.prod(inside_to[:-1]), self.scale)
+            for axis in range(rank - 2, -1, -1):
+                self._column(self.target, self.target, target_at, target_at, inside_to, axis)
+
+    # -- scratch memory ------------------------------------------------------------------------------------------------
+    def _pairs(self, t: str, count: int) -> tuple[Pair, Pair]:
+        """Two buffers of `count` complex numbers, shared by all transforms of the kernel that need the same."""
+        size = count * {"float": 4, "double": 8}[t] + 64
+        names = []
+        for k in range(4):
+            key = t, count, k
+            if key not in self._buffers:
+                self._buffers[key] = self.context.scratch(size)
+            names.append(self._buffers[key])
+        return (names[0], names[1]), (names[2], names[3])
+
+    def _lanes(self, length: int, lines: int, t: str, columns: bool) -> int:
+        bytes_ = buffer_elements(length) * {"float": 4, "double": 8}[t]
+        per_lane = 4 * bytes_
+        lanes = COLUMN_LANES if columns else ROW_LANES if bytes_ <= LONG_ROW_BYTES else 1
+        while lanes > 1 and (lanes > lines or lanes * per_lane > CACHE_BYTES):
+            lanes //= 2
+        return lanes
+
+    # -- one dimension -------------------------------------------------------------------------------------------------
+    def _last(self, source: ArrayInMemory, target: ArrayInMemory, source_at: Index, target_at: Index, lines: int, scale: float,
+              cut: bool = False) -> None:
+        """Transform along the last dimension, from one array to another."""
+        w, length = self.w, self.lengths[-1]
+        real = self.kind in ("RFFT", "IRFFT")
+        halved = real and length % 2 == 0
+        inner = length // 2 if halved else length
+        t = working_type(inner, self.t)
+        lanes = self._lanes(inner, lines, t, columns=False)
+        stages = FourierStages(w, t, self.context.table)
+        x, y = self._pairs(t, buffer_elements(inner) * lanes + (lanes if halved else 0))
+        from_row, to_row = source.shape.dimensions[-1], target.shape.dimensions[-1]
+        with self.context.iterate([-(-lines // lanes)], cut=cut) as (tile,):
+            first = tile_starts(w, tile, lanes, lines)
+            from_at, to_at = w.add(source_at, w.mul(first, from_row)), w.add(target_at, w.mul(first, to_row))
+            line = _Lines(self, stages, source, target, from_at, to_at, from_row, to_row, lanes, scale)
+            if not real:
+                line.take(x, length, lambda k, row: self._ordered(line.load(row, k)))
+                found = stages.transform(length, lanes, x, y)
+                line.give(found, length, lambda k, row, value: line.store(row, k, self._ordered(value)))
+            elif self.kind == "RFFT":
+                self._real_to_complex(line, stages, x, y, halved)
+            else:
+                self._complex_to_real(line, stages, x, y, halved)
+
+    def _ordered(self, value: Complex) -> Complex:
+        return (value[1], value[0]) if self.inverse else value
+
+    def _column(self, source: ArrayInMemory, target: ArrayInMemory, source_at: Index, target_at: Index, inside: tuple[int, ...],
+                axis: int) -> None:
+        """Transform along a dimension that is not the last; several neighbouring columns at once. Source may be target."""
+        w, length = self.w, inside[axis]
+        outer, inner = math.prod(inside[:axis]), math.prod(inside[axis + 1 :])
+        t = working_type(length, self.t)
+        lanes = self._lanes(length, inner, t, columns=True)
+        stages = FourierStages(w, t, self.context.table)
+        full = inner // lanes * lanes
+
+        def columns(at: Index, count: int) -> None:
+            x, y = self._pairs(t, buffer_elements(length) * count)
+            line = _Lines(self, stages, source, target, w.add(source_at, at), w.add(target_at, at), 1, 1, count, 1.0)
+            line.take(x, length, lambda k, row: self._ordered(line.load(row, w.mul(k, inner))))
+            found = stages.transform(length, count, x, y)
+            line.give(found, length, lambda k, row, value: line.store(row, w.mul(k, inner), self._ordered(value)))
+
+        self._pairs(t, buffer_elements(length) * lanes)
+        if inner > full:
+            self._pairs(t, buffer_elements(length) * (inner - full))
+        with w.loop(outer, stem="outer") as o:
+            base = w.mul(o, length * inner)
+            with w.loop(full // lanes, stem="columns") as tile:
+                columns(w.add(base, w.mul(tile, lanes)), lanes)
+            if inner > full:
+                columns(w.add(base, full), inner - full)
+
+    # -- real transforms -----------------------------------------------------------------------------------------------
+    def _real_to_complex(self, line: _Lines, stages: FourierStages, x: Pair, y: Pair, halved: bool) -> None:
+        w, length = self.w, self.lengths[-1]
+        zero = stages.constant(0.0)
+        if not halved:
+            line.take(x, length, lambda k, row: (line.load_real(row, k), zero))
+            found = stages.transform(length, line.lanes, x, y)
+            line.give(found, length // 2 + 1, lambda k, row, value: line.store(row, k, value))
+            return
+        half = length // 2
+        line.take(x, half, lambda k, row: (line.load_real(row, w.mul(k, 2)), line.load_real(row, w.add(w.mul(k, 2), 1))))
+        found = stages.transform(half, line.lanes, x, y)
+        # The transform is periodic: its element `half` is element 0.
+        line.repeat_first(found, half)
+        factors = stages.complex_table(*roots_of_unity(np.arange(half + 1), length))
+
+        def store(k: Index, row: Index, value: Complex) -> None:
+            other = stages.load(found, w.add(w.mul(w.sub(half, k), line.lanes), row))
+            mirrored = other[0], stages.negate(other[1])
+            turned = stages.times_minus_i(stages.mul(stages.sub(value, mirrored), stages.load(factors, k)))
+            total = stages.add(stages.add(value, mirrored), turned)
+            line.store(row, k, (stages.scale(total[0], 0.5), stages.scale(total[1], 0.5)))
+
+        line.give(found, half + 1, store)
+
+    def _complex_to_real(self, line: _Lines, stages: FourierStages, x: Pair, y: Pair, halved: bool) -> None:
+        w, length = self.w, self.lengths[-1]
+        half = length // 2
+        zero = stages.constant(0.0)
+
+        def spectrum(row: Index, k: Index) -> Complex:
+            """Element k of the spectrum; what must be real is taken as real."""
+            value = line.load(row, k)
+            whole = w.value(f"icmp eq i64 {k}, 0")
+            if length % 2 == 0:
+                whole = w.value(f"or i1 {whole}, {w.value(f'icmp eq i64 {k}, {half}')}")
+            return value[0], w.value(f"select i1 {whole}, {stages.t} {zero}, {stages.t} {value[1]}")
+
+        if not halved:
+            def full(k: Index, row: Index) -> Complex:
+                upper = w.value(f"icmp ugt i64 {k}, {half}")
+                mirrored = w.value(f"select i1 {upper}, i64 {w.sub(length, k)}, i64 {k}")
+                value = spectrum(row, mirrored)
+                imaginary = w.value(f"select i1 {upper}, {stages.t} {stages.negate(value[1])}, {stages.t} {value[1]}")
+                return imaginary, value[0]  # exchanged, for the inverse
+
+            line.take(x, length, full)
+            found = stages.transform(length, line.lanes, x, y)
+            line.give(found, length, lambda k, row, value: line.store_real(row, k, value[1]))
+            return
+        factors = stages.complex_table(*roots_of_unity(-np.arange(half), length))
+
+        def joined(k: Index, row: Index) -> Complex:
+            value, other = spectrum(row, k), spectrum(row, w.value(f"sub i64 {half}, {k}"))
+            mirrored = other[0], stages.negate(other[1])
+            turned = stages.mul(stages.sub(value, mirrored), stages.load(factors, k))
+            total = stages.add(stages.add(value, mirrored), (stages.negate(turned[1]), turned[0]))
+            return total[1], total[0]
+
+        line.take(x, half, joined)
+        found = stages.transform(half, line.lanes, x, y)
+
+        def store(k: Index, row: Index, value: Complex) -> None:
+            line.store_real(row, w.mul(k, 2), value[1])
+            line.store_real(row, w.add(w.mul(k, 2), 1), value[0])
+
+        line.give(found, half, store)
+
+
+class _Lines:
+    """`lanes` lines of a source and of a target array, `from_row` and `to_row` elements apart, and the way into scratch memory."""
+
+    def __init__(self, writer: _FftWriter, stages: FourierStages, source: ArrayInMemory, target: ArrayInMemory, from_at: Index,
+                 to_at: Index, from_row: int, to_row: int, lanes: int, scale: float) -> None:
+        self.w, self.t, self.stages, self.lanes, self.scale = writer.w, writer.t, stages, lanes, scale
+        self._source, self._target, self._from_at, self._to_at = source, target, from_at, to_at
+        self._from_row, self._to_row = from_row, to_row
+
+    def take(self, x: Pair, count: int, value: Callable[[Index, Index], Complex]) -> None:
+        """Fill elements 0 to count - 1 of all lines; value(k, row)."""
+        self._each(count, lambda k, row: self.stages.store(x, self.w.add(self.w.mul(k, self.lanes), row), value(k, row)))
+
+    def give(self, x: Pair, count: int, put: Callable[[Index, Index, Complex], None]) -> None:
+        """Hand out elements 0 to count - 1 of all lines; put(k, row, value)."""
+        self._each(count, lambda k, row: put(k, row, self.stages.load(x, self.w.add(self.w.mul(k, self.lanes), row))))
+
+    def repeat_first(self, x: Pair, at: int) -> None:
+        """Copy element 0 of every line to element `at`."""
+        with self.w.loop(self.lanes, stem="line") as row:
+            self.stages.store(x, self.w.add(row, at * self.lanes), self.stages.load(x, row))
+
+    def _each(self, count: int, body: Callable[[Index, Index], None]) -> None:
+        w = self.w
+        if self.lanes > 1 and self._from_row == 1:  # columns: neighbours are contiguous
+            with w.loop(count, stem="element") as k, w.loop(self.lanes, stem="line") as row:
+                body(k, row)
+        else:
+            with w.loop(self.lanes, stem="line") as row, w.loop(count, stem="element") as k:
+                body(k, row)
+
+    def _convert(self, value: Any, given: str, wanted: str) -> str:
+        if given == wanted:
+            return str(value)
+        return self.w.value(f"{'fpext' if wanted == 'double' else 'fptrunc'} {given} {value} to {wanted}")
+
+    def _from(self, row: Index, k: Index) -> Index:
+        return self.w.add(self._from_at, self.w.add(self.w.mul(row, self._from_row), k))
+
+    def _to(self, row: Index, k: Index) -> Index:
+        return self.w.add(self._to_at, self.w.add(self.w.mul(row, self._to_row), k))
+
+    def load(self, row: Index, k: Index) -> Complex:
+        """Complex element of the source."""
+        re, im = self._source.load_linear(self.w, self._from(row, k))
+        return self._convert(re, self.t, self.stages.t), self._convert(im, self.t, self.stages.t)
+
+    def load_real(self, row: Index, k: Index) -> str:
+        """Real element of the source."""
+        return self._convert(self._source.load_linear(self.w, self._from(row, k)), self.t, self.stages.t)
+
+    def _scaled(self, value: str) -> str:
+        return self._convert(self.stages.scale(value, self.scale), self.stages.t, self.t)
+
+    def store(self, row: Index, k: Index, value: Complex) -> None:
+        """Complex element of the target, scaled."""
+        self._target.store_linear(self.w, self._to(row, k), (self._scaled(value[0]), self._scaled(value[1])))
+
+    def store_real(self, row: Index, k: Index, value: str) -> None:
+        """Real element of the target, scaled."""
+        self._target.store_linear(self.w, self._to(row, k), self._scaled(value))
