@@ -143,6 +143,24 @@ class Session:
         """Assembly of this machine."""
         return self._code("assembly", "asm", "session.assembly()")
 
+    def llvm_passes(self, kernel: str, *, changed_only: bool = True, machine_passes: bool = True) -> pandas.DataFrame:
+        """A row a run of an LLVM pass on a kernel, with the diff; see `explorer.llvm_views.llvm_passes`."""
+        from xla_explorer.explorer.llvm_views import llvm_passes
+
+        return llvm_passes(self, kernel, changed_only=changed_only, machine_passes=machine_passes)
+
+    def remarks(self, *passes: str) -> pandas.DataFrame:
+        """What LLVM's vectorisers (or other passes) say, by instruction and line; see `explorer.llvm_views.remarks`."""
+        from xla_explorer.explorer.llvm_views import VECTORIZERS, remarks
+
+        return remarks(self, passes or VECTORIZERS)
+
+    def inner_loops(self, kernel: str | None = None) -> pandas.DataFrame:
+        """llvm-mca's cycles of each innermost loop of the machine code; see `explorer.llvm_views.inner_loops`."""
+        from xla_explorer.explorer.llvm_views import inner_loops
+
+        return inner_loops(self, kernel)
+
     def ptx(self) -> CodeText:
         """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed."""
         return self.gpu._code("ptx", "ptx", "session.ptx()")

@@ -1,0 +1,68 @@
+"""Passes with diffs, remarks by line, llvm-mca's loops: of one small program."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+import xla_explorer as xe
+
+MODULE = """HloModule views
+ENTRY e {
+  x = f32[512,512] parameter(0)
+  y = f32[512,512] exponential(x)
+  ROOT z = f32[512,512] add(y, x)
+}"""
+
+
+@pytest.fixture(scope="module")
+def session() -> xe.Session:
+    return xe.compile(MODULE, threads=1)
+
+
+def test_passes_that_changed_a_kernel_have_diffs(session: xe.Session) -> None:
+    kernel = session.kernels.kernel[0]
+    frame = session.llvm_passes(kernel)
+    vectorized = frame[frame["pass"] == "LoopVectorizePass"]
+    assert len(vectorized) == 1
+    row = vectorized.iloc[0]
+    assert "+" in row["diff"] and " x float>" in row["diff"] and row["added"] > 0
+    assert "!dbg" not in row["diff"]
+    assert {"ir", "machine"} == set(frame["level"])
+    assert (frame["added"] + frame["removed"] > 0).all()
+    assert set(session.llvm_passes(kernel, machine_passes=False)["level"]) == {"ir"}
+
+
+def test_unknown_kernels_are_named(session: xe.Session) -> None:
+    with pytest.raises(xe.XlaExplorerError, match="no kernel is called nothing"):
+        session.llvm_passes("nothing")
+
+
+def test_remarks_have_instruction_and_line(session: xe.Session) -> None:
+    frame = session.remarks()
+    passed = frame[(frame["kind"] == "passed") & (frame["pass"] == "loop-vectorize")]
+    assert passed["message"].str.contains("vectorized loop").any()
+    assert passed["instruction"].str.startswith("%").all()
+    assert passed["line"].str.contains(":[45]$").all()
+
+
+@pytest.mark.skipif(shutil.which("llvm-mca") is None, reason="llvm-mca is not installed")
+def test_loops_have_cycles(session: xe.Session) -> None:
+    frame = session.inner_loops()
+    assert len(frame) >= 1
+    row = frame.iloc[0]
+    assert row["cycles"] >= row["instructions"] / 12 and row["ipc"] > 0
+    assert ":4" in row["lines"]
+    assert row["model"]
+
+
+def test_without_llvm_mca_it_says_so(session: xe.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(xe.XlaExplorerError, match="llvm-mca is not installed"):
+        session.inner_loops()
+
+
+def test_other_backends_are_refused() -> None:
+    with pytest.raises(xe.XlaExplorerError, match="for the backend cpu"):
+        xe.compile(MODULE, backend="interpreter").remarks()
