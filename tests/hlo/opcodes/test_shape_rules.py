@@ -159,6 +159,7 @@ GOOD = [
     ("replica-id", "", "", "", "u32[]"),
     ("send", "f32[4];token[]", "", "", "(f32[4], u32[], token[])"),
     ("recv-done", "(f32[4], u32[], token[])", "", "", "(f32[4], token[])"),
+    ("send-done", "(f32[4], u32[], token[])", "", "", "token[]"),
     ("outfeed", "f32[4];token[]", "", "", "token[]"),
 ]
 
@@ -240,6 +241,7 @@ BAD = [
     ("all-to-all", "f32[3]", "dimensions={0};replica_groups={{0,1}}", "", "does not split"),
     ("send", "f32[4];f32[]", "", "", "token"),
     ("recv-done", "f32[4]", "", "", "token"),
+    ("send-done", "(f32[4], token[])", "", "", r"must be \(data, u32\[\], token\[\]\)"),
     ("convert", "f32[4]", "", "", "cannot infer shape for opcode: convert"),
 ]
 

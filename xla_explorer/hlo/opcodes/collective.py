@@ -257,7 +257,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         1,
         "Waits until the data is sent.",
         "hlo_verifier.cc HandleSendDone",
-        rules.token,
+        rules.send_done,
         attributes=("channel_id", "is_host_transfer"),
         traits=_TRANSFER | {Trait.ASYNCHRONOUS},
     ),

@@ -38,8 +38,10 @@ def required_attributes(i: HloInstruction) -> Reason | None:
     for name in i.opcode.required:
         if name not in i.attributes:
             try:
-                i.attributes.value(name)
+                default = i.attributes.value(name)
             except KeyError:
+                default = None
+            if default is None:
                 return refuse("attribute-absent", f"attribute {name} is absent")
     return None
 

@@ -53,8 +53,10 @@ def _scaled(i: HloInstruction, small: Shape, large: Shape, words: str) -> Reason
         return refuse(
             "dimension-out-of-range", f"dimensions={list(dimensions)} must name one dimension of {bare(small)}"
         )
+    group_size = _group_size(i)
     for d, (a, b) in enumerate(zip(small.dimensions, large.dimensions, strict=True)):
-        size = _group_size(i) if d == dimensions[0] else 1
+        # XLA asks nothing of the factor when a device is alone in its group.
+        size = (group_size if group_size != 1 else None) if d == dimensions[0] else 1
         fits = (b % a == 0 if a else b == 0) if size is None else a * size == b
         if a >= 0 <= b and not fits:
             return refuse(

@@ -85,9 +85,20 @@ def send(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Sh
     return tuple_shape((operands[0], array_shape(U32, ()), token_shape()))
 
 
+def _require_transfer(operand: Shape) -> None:
+    parts = operand.tuple_shapes
+    if len(parts) != 3 or parts[1].element_type is not U32 or parts[2].element_type is not TOKEN:
+        raise ShapeError(f"the operand must be (data, u32[], token[]), it is {bare(operand)}")
+
+
+def send_done(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
+    """token[]."""
+    _require_transfer(operands[0])
+    return token_shape()
+
+
 def recv_done(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
     """(data, token[])."""
     operand = operands[0]
-    if not operand.is_tuple or len(operand.tuple_shapes) != 3:
-        raise ShapeError(f"the operand must be (data, u32[], token[]), it is {bare(operand)}")
+    _require_transfer(operand)
     return tuple_shape((operand.tuple_shapes[0], operand.tuple_shapes[2]))
