@@ -239,6 +239,32 @@ def counting_constant(computation: HloComputation, instruction: HloInstruction) 
     return computation.add(IOTA, instruction.shape, (), attributes_of({"iota_dimension": 0}))
 
 
+def counts_in_steps(i: HloInstruction) -> bool:
+    """A vector of integers 0, s, 2s ... of at least two, s neither 0 nor 1."""
+    shape = i.shape
+    if not shape.is_array or shape.rank != 1 or shape.element_count < 2 or not shape.element_type.is_integer:
+        return False
+    values = i.literal.array
+    step, last = int(values[1]), int(values[-1])
+    if int(values[0]) != 0 or step in (0, 1) or last != step * (shape.element_count - 1) or last >= 1 << 62:
+        return False
+    return bool(np.array_equal(values.astype(np.int64), step * np.arange(shape.element_count, dtype=np.int64)))
+
+
+@rule(
+    constant("c").that(counts_in_steps),
+    exactness=Exactness.BITWISE,
+    before="ROOT c = s32[4] constant({0, 5, 10, 15})",
+    after="i = s32[4] iota(), iota_dimension=0\n" + filled("k", "s32[4]", 5) + "ROOT r = s32[4] multiply(i, k)",
+)
+def stepping_constant(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+    """A vector constant 0, s, 2s ... of integers becomes an iota times s."""
+    shape = instruction.shape
+    places = computation.add(IOTA, shape, (), attributes_of({"iota_dimension": 0}))
+    step = splat_constant(computation, shape, instruction.literal.array[1])
+    return computation.add("multiply", shape, (places, step))
+
+
 _ELEMENTWISE = operator(
     *[row.name for row in OPCODES.values() if row.elementwise and not row.called and row.name != "stochastic-convert"]
 )

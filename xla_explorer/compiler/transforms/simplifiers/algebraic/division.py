@@ -321,3 +321,32 @@ def counts_below_the_divisor(i: HloInstruction) -> bool:
 def remainder_of_iota(counts: HloInstruction) -> HloInstruction:
     """iota rem C becomes the iota when it does not reach C."""
     return counts
+
+
+def passes_the_divisor_by(i: HloInstruction) -> bool:
+    """An iota plus a multiple of the divisor, that does not overflow; all constants and not negative."""
+    total, divisor = i.operands
+    value = uniform_value(divisor)
+    if total.opcode.name != "add" or not i.shape.element_type.is_integer or not isinstance(value, int) or value <= 0:
+        return False
+    counts, offset = total.operands
+    more = uniform_value(offset)
+    if counts.opcode.name != "iota" or not isinstance(more, int) or more < 0 or more % value:
+        return False
+    kind = i.shape.element_type
+    return more + counts.shape.dimensions[int(counts.attributes["iota_dimension"])] <= 1 << (kind.bits - kind.is_signed)
+
+
+@rule(
+    remainder(any_("total"), any_("divisor")).that(passes_the_divisor_by),
+    exactness=Exactness.BITWISE,
+    before="i = s32[9] iota(), iota_dimension=0\n"
+    + filled("five", "s32[9]", 5)
+    + "s = s32[9] add(i, five)\nROOT r = s32[9] remainder(s, five)",
+    after="i = s32[9] iota(), iota_dimension=0\n" + filled("five", "s32[9]", 5) + "ROOT r = s32[9] remainder(i, five)",
+)
+def remainder_of_iota_and_multiple(
+    computation: HloComputation, instruction: HloInstruction, total: HloInstruction, divisor: HloInstruction
+) -> HloInstruction:
+    """(iota + n * C) rem C becomes iota rem C where nothing overflows."""
+    return computation.add("remainder", instruction.shape, (total.operands[0], divisor))

@@ -177,15 +177,25 @@ def minimum_with_highest(x: HloInstruction) -> HloInstruction:
     return x
 
 
+def _absorbed(
+    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, y: HloInstruction
+) -> HloInstruction:
+    if instruction.operands[0] is y and inner.operands[1] is y:
+        return computation.add(instruction.opcode, instruction.shape, (y, inner.operands[0]))
+    return inner
+
+
 @rule(
     maximum(maximum(any_("x"), any_("y"), name="inner"), any_("y")),
     exactness=Exactness.NUMERIC,
     before=_FG + "m = f32[4] maximum(x, y)\nROOT r = f32[4] maximum(m, y)",
     after=_FG + "ROOT m = f32[4] maximum(x, y)",
 )
-def maximum_absorbs(inner: HloInstruction) -> HloInstruction:
-    """max(max(x, y), y) becomes max(x, y)."""
-    return inner
+def maximum_absorbs(
+    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, y: HloInstruction
+) -> HloInstruction:
+    """max(max(x, y), y) becomes max(x, y), and max(y, max(x, y)) becomes max(y, x): the first of two NaN stays first."""
+    return _absorbed(computation, instruction, inner, y)
 
 
 @rule(
@@ -194,9 +204,11 @@ def maximum_absorbs(inner: HloInstruction) -> HloInstruction:
     before=_FG + "m = f32[4] minimum(x, y)\nROOT r = f32[4] minimum(m, y)",
     after=_FG + "ROOT m = f32[4] minimum(x, y)",
 )
-def minimum_absorbs(inner: HloInstruction) -> HloInstruction:
-    """min(min(x, y), y) becomes min(x, y)."""
-    return inner
+def minimum_absorbs(
+    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, y: HloInstruction
+) -> HloInstruction:
+    """min(min(x, y), y) becomes min(x, y), and min(y, min(x, y)) becomes min(y, x): the first of two NaN stays first."""
+    return _absorbed(computation, instruction, inner, y)
 
 
 def are_in_order(low: HloInstruction, high: HloInstruction) -> Reason | None:

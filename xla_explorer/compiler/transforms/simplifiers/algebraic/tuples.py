@@ -1,15 +1,18 @@
 """Rules on get-tuple-element, sort and opt-barrier. Source: algebraic_simplifier.cc, HandleGetTupleElement,
-HandleSort."""
+HandleSort, HandleOptimizationBarrier."""
 
 from __future__ import annotations
 
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import parameters
-from xla_explorer.compiler.rewriting.operators import get_tuple_element, sort
+from xla_explorer.compiler.rewriting.operators import get_tuple_element, opt_barrier, sort
 from xla_explorer.compiler.rewriting.operators import tuple_ as tuple_of
+from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import rule
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import tuple_shape
 
 _XY = parameters("f32[4]", "x", "y")
 
@@ -46,3 +49,40 @@ def sort_of_one(computation: HloComputation, instruction: HloInstruction) -> Hlo
     if not instruction.shape.is_tuple:
         return instruction.operands[0]
     return computation.add("tuple", instruction.shape, instruction.operands)
+
+
+def leaves_elements_unread(barrier: HloInstruction) -> bool:
+    """A barrier around a tuple, read element by element, some elements by nobody."""
+    if barrier.operands[0].opcode.name != "tuple" or barrier.is_root:
+        return False
+    read = {int(u.attributes["index"]) if u.opcode.name == "get-tuple-element" else -1 for u in barrier.users}
+    return -1 not in read and len(read) < len(barrier.operands[0].operands)
+
+
+@rule(
+    get_tuple_element(opt_barrier(any_("whole"), name="barrier").that(leaves_elements_unread)),
+    exactness=Exactness.BITWISE,
+    before=_XY
+    + "t = (f32[4], f32[4]) tuple(x, y)\nb = (f32[4], f32[4]) opt-barrier(t)\nROOT r = f32[4] get-tuple-element(b), index=1",
+    after=_XY + "t = (f32[4]) tuple(y)\nb = (f32[4]) opt-barrier(t)\nROOT r = f32[4] get-tuple-element(b), index=0",
+)
+def barrier_without_unread(
+    computation: HloComputation, instruction: HloInstruction, barrier: HloInstruction, whole: HloInstruction
+) -> HloInstruction | Reason:
+    """Elements that nobody reads behind an optimization barrier are left out of it."""
+    readers = [u for u in barrier.users if u is not instruction]
+    if any(u.control_predecessors for u in (barrier, *readers)):
+        return refuse("control-dependency", f"%{barrier.name} has control edges that a replacement would lose")
+    read = sorted({int(u.attributes["index"]) for u in barrier.users})
+    kept = [whole.operands[number] for number in read]
+    narrow = computation.add("tuple", tuple_shape([i.shape for i in kept]), kept)
+    barrier = computation.add("opt-barrier", narrow.shape, (narrow,), barrier.attributes)
+
+    def element(old: HloInstruction) -> HloInstruction:
+        number = read.index(int(old.attributes["index"]))
+        return computation.add(old.opcode, old.shape, (barrier,), old.attributes.with_values(index=number))
+
+    for reader in readers:
+        computation.replace(reader, element(reader))
+        computation.remove(reader)
+    return element(instruction)
