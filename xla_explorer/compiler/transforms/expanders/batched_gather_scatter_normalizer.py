@@ -11,19 +11,20 @@ from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import S32, S64
+from xla_explorer.hlo.shape import array_shape
 
 
 def with_counting_indices(b: HloBuilder, indices: HloValue, batching: tuple[int, ...], vector: int) -> HloValue:
     """The index vectors, with the coordinates along the batching dimensions in front. vector: dimension of the vectors."""
     if indices.ndim == vector:
         indices = b.reshape(indices, (*indices.shape.dimensions, 1))
-    largest = max([indices.shape.dimensions[d] for d in batching]) - 1
+    largest = max([0, *[indices.shape.dimensions[d] - 1 for d in batching]])
     kind = indices.dtype
     if largest >> (kind.bits - kind.is_signed):
-        indices = b.convert(indices, S32 if largest < 1 << 31 else S64)
+        kind = S32 if largest < 1 << 31 else S64
     single = [1 if d == vector else n for d, n in enumerate(indices.shape.dimensions)]
-    # A batching dimension is numbered without the vector dimension's place taken out: the two never coincide.
-    counts = [b.iota(indices.shape.base.with_dimensions(single), d) for d in batching]
+    counts = [b.iota(array_shape(kind, single), d) for d in batching]
+    indices = b.convert(indices, kind)
     return b.concatenate(*counts, indices, dimensions=[vector])
 
 

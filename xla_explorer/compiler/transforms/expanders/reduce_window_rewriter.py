@@ -1,0 +1,102 @@
+"""Scans written as reduce-window take linear instead of quadratic work. Source: xla/hlo/transforms/simplifiers/reduce_window_rewriter.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.applying import apply_lifted, liftable
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.hlo.attributes import Window, WindowDimension
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.reductions import highest, lowest
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+
+_IDENTITY = {"add": 0, "multiply": 1, "or": 0, "and": -1, "xor": 0}
+
+
+def scanned_dimension(i: HloInstruction) -> tuple[int, bool] | None:
+    """(dimension, whether from the end) when every result is the combination of all elements up to its place."""
+    found: tuple[int, bool] | None = None
+    for d, w in enumerate(i.attributes["window"].dimensions):
+        if w == WindowDimension(1):
+            continue
+        n = i.operands[0].shape.dimensions[d]
+        plain = w.size == n and (w.stride, w.base_dilation, w.window_dilation) == (1, 1, 1)
+        if found is not None or not plain or sorted((w.padding_low, w.padding_high)) != [0, n - 1]:
+            return None
+        found = (d, w.padding_low == 0)
+    return found
+
+
+def starts_from_identity(i: HloInstruction) -> Reason | None:
+    """The initial value enters once for each block, so it must change nothing."""
+    root, init = i.called[0].root, i.operands[-1]
+    name = root.opcode.name
+    value = init.literal.scalar if init.opcode.name == "constant" else None
+    kind = init.shape.element_type
+    if value is not None and (name in ("maximum", "minimum") or name in _IDENTITY) and all(o.opcode.name == "parameter" for o in root.operands):
+        wanted = lowest(kind) if name == "maximum" else highest(kind) if name == "minimum" else _IDENTITY[name]
+        if value == wanted or (kind.is_pred and bool(value) == bool(wanted)):
+            return None
+    return refuse("initial-value-not-neutral", f"%{init.name} is not known to be neutral for %{i.called[0].name}")
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class ReduceWindowRewriter(OpExpanderPass):
+    """Scan each block of `base_length`, scan the totals of the blocks, and combine each block with the total before it.
+
+    base_length: elements that may be scanned directly.
+    """
+
+    name: ClassVar[str] = "reduce-window-rewriter"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["reduce-window"])
+    base_length: int = 16
+
+    def matches(self, i: HloInstruction) -> bool:
+        """A long scan of one operand."""
+        found = scanned_dimension(i) if len(i.operands) == 2 else None
+        return found is not None and i.shape.dimensions[found[0]] > self.base_length
+
+    def legality(self) -> tuple[Check, ...]:
+        """Neutral initial value, elementwise combiner."""
+        return (starts_from_identity, liftable)
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue | None:
+        """Blocks of blocks, until few remain."""
+        x, init = values_of(b, i)
+        found = scanned_dimension(i)
+        return self.scan(b, x, init, i.called[0], *found) if found is not None else None
+
+    def scan(self, b: HloBuilder, x: HloValue, init: HloValue, combine: HloComputation, d: int, backward: bool) -> HloValue:
+        """The scan of x along dimension d."""
+        sizes, base = x.shape.dimensions, self.base_length
+        n, rank = sizes[d], x.ndim
+
+        def direct(value: HloValue, along: int) -> HloValue:
+            pad = value.shape.dimensions[along] - 1
+            one = WindowDimension(pad + 1, 1, 0 if backward else pad, pad if backward else 0)
+            window = Window(tuple([one if k == along else WindowDimension(1) for k in range(value.ndim)]))
+            return b.reduce_window(value, init, window=window, to_apply=combine)
+
+        if n <= base:
+            return direct(x, d)
+        blocks = -(-n // base)
+        padding = [(0, blocks * base - n, 0) if k == d else (0, 0, 0) for k in range(rank)]
+        padded = b.pad(x, init, padding=padding) if n % base else x
+        split = b.reshape(padded, (*sizes[:d], blocks, base, *sizes[d + 1 :]))
+        inner = direct(split, d + 1)
+        edge = 0 if backward else base - 1
+        total = b.slice(inner, slice=[(edge, edge + 1, 1) if k == d + 1 else (0, m, 1) for k, m in enumerate(inner.shape.dimensions)])
+        before = self.scan(b, b.reshape(total, (*sizes[:d], blocks, *sizes[d + 1 :])), init, combine, d, backward)
+        shift = (-1, 1, 0) if backward else (1, -1, 0)
+        before = b.pad(before, init, padding=[shift if k == d else (0, 0, 0) for k in range(rank)])
+        spread = b.broadcast(before, inner.shape.dimensions, [k if k <= d else k + 1 for k in range(rank)])
+        [whole] = apply_lifted(b, combine, [inner, spread] if backward else [spread, inner])
+        flat = b.reshape(whole, (*sizes[:d], blocks * base, *sizes[d + 1 :]))
+        return b.slice(flat, slice=[(0, m, 1) for m in sizes])

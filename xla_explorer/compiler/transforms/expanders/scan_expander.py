@@ -1,0 +1,60 @@
+"""scan becomes a while loop over slices. Source: xla/hlo/transforms/expanders/scan_expander.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.applying import apply_inline
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import S64
+
+
+@register_pass("scan-expander")
+@dataclasses.dataclass(frozen=True)
+class ScanExpander(OpExpanderPass):
+    """The loop carries its counter, the carried values, the inputs and the outputs, one slice of which it reads and writes a step."""
+
+    name: ClassVar[str] = "scan_expander"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["scan"])
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """A while loop and a tuple of what it leaves."""
+        values = values_of(b, i)
+        carries = int(i.attributes["num_carries"])
+        inputs, starts = values[: len(values) - carries], values[len(values) - carries :]
+        [along] = i.attributes["dimensions"]
+        shapes = i.shape.tuple_shapes[: len(i.shape.tuple_shapes) - carries]
+        size = (inputs[0].shape if inputs else shapes[0]).dimensions[along]
+        reverse = i.attributes.value("is_reverse")
+        outputs = [b.broadcast(b.constant(0, s.element_type), s.dimensions, ()) for s in shapes]
+
+        def step(at: HloValue, *state: HloValue) -> list[HloValue]:
+            b = at.builder
+            place = b.constant(size - 1, S64) - at if reverse else at
+
+            def offsets(rank: int) -> list[HloValue]:
+                return [place if d == along else b.constant(0, S64) for d in range(rank)]
+
+            carried, given, written = state[:carries], state[carries : carries + len(inputs)], state[carries + len(inputs) :]
+            slices = []
+            for x in given:
+                sizes = [1 if d == along else n for d, n in enumerate(x.shape.dimensions)]
+                part = b.dynamic_slice(x, *offsets(x.ndim), sizes=sizes)
+                slices.append(b.reshape(part, [n for d, n in enumerate(sizes) if d != along]))
+            made = apply_inline(b, i.called[0], *slices, *carried)
+            parts = [made[k] for k in range(len(shapes) + carries)] if made.shape.is_tuple else [made]
+            kept = []
+            for whole, part in zip(written, parts, strict=False):
+                sizes = [1 if d == along else n for d, n in enumerate(whole.shape.dimensions)]
+                kept.append(b.dynamic_update_slice(whole, b.reshape(part, sizes), *offsets(whole.ndim)))
+            return [at + 1, *parts[len(shapes) :], *given, *kept]
+
+        first = [b.constant(0, S64), *starts, *inputs, *outputs]
+        loop = b.while_loop(lambda at, *_: at < size, step, first)
+        done = [loop[1 + carries + len(inputs) + k] for k in range(len(shapes))]
+        return b.tuple(*done, *[loop[1 + k] for k in range(carries)])
