@@ -12,7 +12,7 @@ GROUP = "xla_explorer.backends"
 # The same names as in pyproject.toml: for a source tree that is not installed, and because reading the metadata of all
 # installed packages takes longer than a small compilation. Nobody else may take these names.
 _BUILT_IN = {"cpu": "xla_explorer.backends.cpu:platform", "gpu": "xla_explorer.backends.gpu:platform",
-             "interpreter": "xla_explorer.backends.interpreter:platform"}
+             "interpreter": "xla_explorer.backends.interpreter:platform", "xla": "xla_explorer.backends.xla:platform"}
 
 
 class UnknownBackendError(XlaExplorerError, LookupError):

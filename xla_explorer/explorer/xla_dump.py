@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Stage, hlo_stage
-from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
-from xla_explorer.compiler.pipeline.context import PassContext
-from xla_explorer.compiler.pipeline.pass_interface import HloPass
-from xla_explorer.compiler.pipeline.trace import PassStep
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult
+from xla_explorer.backends.xla import dumped_stages, dumped_trace
 from xla_explorer.explorer.display import table_html
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.trace import Trace
 from xla_explorer.foundation.collector import collector_paused
-from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.frontends.xla_dump import DumpedModule, DumpedStage, DumpFolder, read_stages
-from xla_explorer.hlo.module import HloModule, snapshot_difference
+from xla_explorer.frontends.xla_dump import DumpedModule, DumpFolder, read_stages
+from xla_explorer.hlo.module import HloModule
 
 if TYPE_CHECKING:
     import pandas
@@ -104,49 +100,6 @@ def dumped_session(dumped: DumpedModule) -> Session:
         trace = dumped_trace(stages, module)
     source = HloModule.from_snapshot(stages[0].snapshot)
     source.filename = stages[0].path.name
-    artifacts = {"hlo": hlo_stage("hlo", source), "hlo-optimized": hlo_stage("hlo-optimized", module)}
-    for when, name in (("no", "llvm-ir"), ("with", "llvm-ir-optimized")):
-        paths = [path for (kernel, kind), path in sorted(dumped.llvm.items()) if kind == when]
-        if paths:
-            artifacts[name] = _text_stage(name, paths, "llvm")
-    for name, path in sorted(dumped.reports.items()):
-        artifacts[name] = _text_stage(name, [path], "text")
     why = Reason("dump-only", "this is a dump that XLA wrote: it can be looked at, there is nothing to run", {"module": dumped.name})
-    result = CompileResult(trace, None, artifacts, None, {}, why)
+    result = CompileResult(trace, None, dumped_stages(dumped, source, module), None, {}, why)
     return Session(source, BACKEND, CompileOptions(), trace, result, None, "", {})
-
-
-def dumped_trace(stages: list[DumpedStage], module: HloModule) -> PassTrace:
-    """XLA's passes as a PassTrace: a step for every text that differs from the one before. Times are not in a dump."""
-    trace = PassTrace(module, PassPipeline("xla", ()), None, stages[0].snapshot)
-    before = stages[0].snapshot
-    for stage in stages[1:]:
-        difference = snapshot_difference(before, stage.snapshot)
-        if not (difference.added or difference.removed or difference.changed):
-            continue
-        step = PassStep(len(trace.steps), (stage.pipeline,) if stage.pipeline else (), cast(HloPass, _ForeignPass(stage.name)), {})
-        step.before, step.after, step.changed = before, stage.snapshot, True
-        step.instructions_before, step.instructions_after = before.instruction_count(), stage.snapshot.instruction_count()
-        trace.steps.append(step)
-        before = stage.snapshot
-    return trace
-
-
-class _ForeignPass:
-    """A pass of real XLA, by name: it ran elsewhere."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def run(self, module: HloModule, context: PassContext) -> bool:
-        """A dump cannot be run again."""
-        raise XlaExplorerError(f"{self.name} is a pass of real XLA, known by its dump only")
-
-
-def _text_stage(name: str, paths: list[Path], language: str) -> Stage:
-    def produce() -> tuple[str, list[int | None]]:
-        parts = [path.read_text(errors="replace") for path in paths]
-        text = "\n".join([f"; {path.name}\n{part}" for path, part in zip(paths, parts, strict=True)] if len(paths) > 1 else parts)
-        return text, [None] * (text.count("\n") + 1)
-
-    return Stage(name, produce, language, "xla")

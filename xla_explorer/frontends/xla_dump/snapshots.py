@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,26 +22,31 @@ class DumpedStage(NamedTuple):
     path: Path
 
 
-def read_stages(dumped: DumpedModule) -> tuple[list[DumpedStage], HloModule]:
+def read_stages(
+    dumped: DumpedModule, source: HloModule | None = None, prepare: Callable[[HloModule], None] | None = None
+) -> tuple[list[DumpedStage], HloModule]:
     """Every HLO text of the module, and the last as a module. An instruction keeps its id from text to text.
 
-    Identity is recovered by name and opcode first, by structure where names do not tell (see `hlo.analysis.module_matching`).
+    Identity is recovered by name and opcode first, by structure where names do not tell (see `hlo.analysis.module_matching`). source: the
+    module that was compiled, where it is known: its instructions lend their ids to the first text. prepare: is given each module first.
     """
     files = [("", "", dumped.before)] if dumped.before is not None else []
     files += [(p.pipeline, p.name, p.path) for p in dumped.passes]
     if dumped.after is not None:
         files.append(("", "after_optimizations", dumped.after))
     stages: list[DumpedStage] = []
-    previous: HloModule | None = None
+    previous = source
     for pipeline, name, path in files:
         assert path is not None
         raw = path.read_bytes()
         module = parse_hlo(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw, path.name)
+        if prepare is not None:
+            prepare(module)
         if previous is not None:
             adopt_identities(previous, module)
         stages.append(DumpedStage(pipeline, name, module.snapshot(), path))
         previous = module
-    if previous is None:
+    if not stages or previous is None:
         raise DumpError(f"{dumped.name} has no HLO text in the dump", "dump with --xla_dump_hlo_as_text")
     return stages, previous
 

@@ -1,0 +1,69 @@
+"""Real XLA as a backend: its passes as steps, its values, and its failures as errors that leave the session alive."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+
+pytest.importorskip("jax", reason="needs the extra `jax`")
+pytestmark = pytest.mark.jax
+
+SOFTMAX = """HloModule softmax
+max { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT m = f32[] maximum(a, b) }
+sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }
+ENTRY e {
+  x = f32[64,128] parameter(0)
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  top = f32[64] reduce(x, low), dimensions={1}, to_apply=max
+  tops = f32[64,128] broadcast(top), dimensions={0}
+  d = f32[64,128] subtract(x, tops)
+  e = f32[64,128] exponential(d)
+  total = f32[64] reduce(e, zero), dimensions={1}, to_apply=sum
+  totals = f32[64,128] broadcast(total), dimensions={0}
+  ROOT r = f32[64,128] divide(e, totals)
+}"""
+
+
+@pytest.fixture(scope="module")
+def session() -> xe.Session:
+    return xe.compile(SOFTMAX, backend="xla")
+
+
+def test_values_and_times(session: xe.Session) -> None:
+    (x,) = xe.random_arguments(SOFTMAX)
+    np.testing.assert_allclose(session(x), xe.evaluate(xe.parse_hlo(SOFTMAX), x), rtol=1e-5)
+    frame = session.profile(x, repeats=3)
+    assert frame["median_us"].iloc[0] > 0
+
+
+def test_its_passes_are_steps_with_identities(session: xe.Session) -> None:
+    assert "fusion" in [s.name for s in session.trace.steps]
+    source = {i.name: i.id for i in session.source.instructions()}
+    fused = {i.name: i.id for i in session.module.instructions()}
+    kept = [n for n in fused if n in source and fused[n] == source[n]]
+    assert {"x", "r"} & set(kept)
+    assert "define" in session.stage("llvm-ir-optimized").text
+
+
+def test_what_xla_refuses_is_its_own_sentence() -> None:
+    with pytest.raises(xe.XlaExplorerError, match="nowhere"):
+        xe.compile('HloModule m\nENTRY e { x = f32[4] parameter(0)\n ROOT r = f32[4] custom-call(x), custom_call_target="nowhere" }', backend="xla")
+
+
+def test_the_death_of_the_child_is_an_error_here() -> None:
+    victim = xe.compile(SOFTMAX, backend="xla")
+    os.kill(victim.executable.child._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
+    with pytest.raises(xe.XlaExplorerError, match="SIGKILL"):
+        victim(*xe.random_arguments(SOFTMAX))
+    assert victim.trace.steps, "what is known stays known"
+
+
+def test_one_table_with_ours() -> None:
+    frame = xe.compare(SOFTMAX, ["cpu", "xla"])
+    assert list(dict.fromkeys(frame["backend"])) == ["cpu", "xla"] and set(frame["status"].dropna()) == {"ok"}

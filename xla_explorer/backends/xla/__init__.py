@@ -1,0 +1,16 @@
+"""Real XLA beside ours: the module goes through jaxlib in a child process, whose dump of every pass comes back as steps.
+
+Needs the extra `jax`. Importing this does not import jax, and neither does using it: only the child does.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.backends.xla.dumped_compile import dumped_stages, dumped_trace
+from xla_explorer.backends.xla.xla_platform import XlaPlatform
+
+__all__ = ["XlaPlatform", "dumped_stages", "dumped_trace", "platform"]
+
+
+def platform() -> XlaPlatform:
+    """The platform object that the registry hands out."""
+    return XlaPlatform()

@@ -1,0 +1,62 @@
+"""Keeping our names through XLA.
+
+jaxlib takes programs as StableHLO only, and on that way every instruction gets another name. What survives is metadata: so each instruction
+is sent with its own name as `op_name`, and in every text that comes back names, metadata and stack frames are put back in place.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.hlo.metadata import OpMetadata, write_metadata
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import PrintOptions
+
+# XLA makes names of new instructions from the last component of such a path.
+_MARK = "xla_explorer/"
+
+
+class SourceNames:
+    """The way there and back for one module."""
+
+    def __init__(self, source: HloModule) -> None:
+        self._frames = source.frames
+        self._metadata = {i.name: i.metadata for i in source.instructions()}
+        self._opcodes = {i.name: i.opcode.name for i in source.instructions()}
+        self._ours: dict[str, str] | None = None
+        sent = source.clone()
+        sent.frames = None
+        for i in sent.instructions():
+            i.parent.set_metadata(i, write_metadata(OpMetadata(op_name=_MARK + i.name)))
+        self.text = sent.to_text(PrintOptions.short_parsable.but(metadata=True))
+
+    def restore(self, module: HloModule) -> None:
+        """Give the instructions of one of XLA's texts, given in order, the names and metadata that they have in the source."""
+        marks = {}
+        for i in module.instructions():
+            said = i.op_metadata.op_name
+            # XLA may put the name of a called computation's caller in front.
+            name = said[said.rindex(_MARK) + len(_MARK):] if _MARK in said else ""
+            if name in self._metadata:
+                marks[i] = name
+        if self._ours is None:
+            # The first text: one instruction bears each mark, or several where the conversion wrote one operation as some.
+            self._ours = {}
+            taken = set()
+            for i, name in marks.items():
+                # A reduction lends its mark to the body that it calls: only the same opcode is the instruction itself.
+                if name not in taken and i.opcode.name == self._opcodes[name]:
+                    taken.add(name)
+                    self._ours[i.name] = name
+        renamed = {i.name: self._ours[i.name] for i in module.instructions() if i.name in self._ours}
+        free = {i.name for i in module.instructions()} - set(renamed)
+        for i in list(module.instructions()):
+            if i.name in renamed:
+                new = renamed[i.name]
+            elif i.name in self._metadata:  # XLA's own, by chance of a source name
+                new = f"{i.name}.xla"
+                while new in free:
+                    new += "_"
+            else:
+                new = i.name
+            i.name = new
+            i.parent.set_metadata(i, self._metadata[marks[i]] if i in marks else None)
+        module.frames = self._frames

@@ -1,0 +1,102 @@
+"""The child process in which jaxlib compiles and runs: what it does there cannot hurt the user's kernel.
+
+Messages are pickles over this process's own pipes, each with its length in front. Requests: ("compile", text), ("run", arrays),
+("time", arrays, repeats). Answers: ("ok", value) or ("error", message).
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import struct
+import sys
+import time
+from typing import Any, BinaryIO
+
+
+def send(stream: BinaryIO, message: Any) -> None:
+    """Write one message."""
+    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    stream.write(struct.pack("<Q", len(data)) + data)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> Any:
+    """Read one message; EOFError when the other side is gone."""
+    head = stream.read(8)
+    if len(head) < 8:
+        raise EOFError
+    (size,) = struct.unpack("<Q", head)
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError
+    return pickle.loads(data)
+
+
+class Worker:
+    """jaxlib's CPU client and the one executable that was compiled last."""
+
+    def __init__(self) -> None:
+        import jax
+        from jaxlib import _jax
+
+        jax.config.update("jax_enable_x64", True)
+        # Dispatch on the calling thread: the best latency for small programs.
+        jax.config.update("jax_cpu_enable_async_dispatch", False)
+        self.jax, self.device = jax, jax.devices("cpu")[0]
+        self.devices = _jax.DeviceList((self.device,))
+        self.executable: Any = None
+
+    def compile(self, text: str) -> dict[str, float]:
+        """HLO text to an executable; seconds by phase. The first compile of a process warms the client up before it is timed."""
+        from jaxlib import _hlo, _jax
+        from jaxlib import xla_client as xc
+
+        started = time.perf_counter()
+        proto = _hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
+        parsed = time.perf_counter()
+        stablehlo = _jax.mlir.hlo_to_stablehlo(proto)
+        converted = time.perf_counter()
+        self.executable = self.device.client.compile_and_load(stablehlo, self.devices, xc.CompileOptions())
+        return {"parse": parsed - started, "to-stablehlo": converted - parsed, "xla": time.perf_counter() - converted}
+
+    def run(self, arrays: list[Any]) -> list[Any]:
+        """Leaves in, leaves out."""
+        import numpy as np
+
+        return [np.asarray(o) for o in self.executable.execute([self.jax.device_put(a, self.device) for a in arrays])]
+
+    def time(self, arrays: list[Any], repeats: int) -> list[float]:
+        """Microseconds of each run, arguments on the device already."""
+        placed = [self.jax.device_put(a, self.device) for a in arrays]
+        for a in placed:
+            a.block_until_ready()
+        samples = []
+        for _ in range(repeats):
+            started = time.perf_counter_ns()
+            for output in self.executable.execute(placed):
+                output.block_until_ready()
+            samples.append((time.perf_counter_ns() - started) / 1e3)
+        return samples
+
+
+def main() -> None:
+    """Answer requests until the pipe closes."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever libraries print must not get between messages
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    worker: Worker | None = None
+    while True:
+        try:
+            name, *arguments = receive(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            worker = worker or Worker()
+            send(answers, ("ok", getattr(worker, name)(*arguments)))
+        except Exception as problem:  # whatever jaxlib says is the answer
+            send(answers, ("error", f"{type(problem).__name__}: {problem}"))
+
+
+if __name__ == "__main__":
+    main()
