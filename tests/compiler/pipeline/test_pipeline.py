@@ -177,3 +177,28 @@ def test_schedules_stay_valid() -> None:
     trace = optimize(module, "default", verify=True)
     assert trace.module.entry.schedule is not None
     assert set(trace.module.entry.schedule) == set(trace.module.entry.instructions.values())
+
+
+def test_steps_are_inserted_moved_and_replaced() -> None:
+    made = parse_pipeline("outer{dce,inner{algsimp,cse}*,dce}")
+    assert str(made.insert("cse,dce", before="inner")) == "outer{dce,cse,dce,inner{algsimp,cse}*,dce}"
+    assert str(made.insert(make_pass("dce"), after="algsimp")) == "outer{dce,inner{algsimp,dce,cse}*,dce}"
+    assert str(made.move("cse", before="algsimp")) == "outer{dce,inner{cse,algsimp}*,dce}"
+    assert str(made.move("dce", after="inner", occurrence=0)) == "outer{inner{algsimp,cse}*,dce,dce}"
+    assert str(made.replace("algsimp", "algsimp{is_layout_sensitive=true}")) == "outer{dce,inner{algsimp{is_layout_sensitive=true},cse}*,dce}"
+    assert str(made) == "outer{dce,inner{algsimp,cse}*,dce}"
+    assert [step.name for step in made.walk()] == ["dce", "inner", "algsimp", "cse", "dce"]
+
+
+def test_edits_that_make_no_sense_say_so() -> None:
+    made = parse_pipeline("outer{dce,inner{algsimp,cse}*}")
+    with pytest.raises(LookupError, match="near: algsimp"):
+        made.without("algsim")
+    with pytest.raises(ValueError, match="exactly one"):
+        made.insert("cse", before="dce", after="cse")
+    with pytest.raises(LookupError, match="no number 1"):
+        made.move("cse", before="dce", occurrence=1)
+    with pytest.raises(ValueError, match="next to itself"):
+        made.move("cse", before="cse")
+    with pytest.raises(PipelineSyntaxError):
+        made.insert("cse,", before="dce")
