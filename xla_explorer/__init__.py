@@ -31,12 +31,14 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "backend_names": ("xla_explorer.backends.registry", "backend_names"),
     "compare": ("xla_explorer.explorer.comparison", "compare"),
     "compile": ("xla_explorer.explorer.session", "compile"),
+    "cond": ("xla_explorer.hlo.builder", "cond"),
     "diff": ("xla_explorer.explorer.comparison", "diff"),
     "doctor": ("xla_explorer.explorer.doctor", "doctor"),
     "evaluate": ("xla_explorer.hlo.evaluator", "evaluate"),
     "evaluate_replicated": ("xla_explorer.hlo.evaluator", "evaluate_replicated"),
     "example": ("xla_explorer.explorer.examples", "example"),
     "explore": ("xla_explorer.explorer.exploring", "explore"),
+    "fori_loop": ("xla_explorer.hlo.builder", "fori_loop"),
     "from_jax": ("xla_explorer.frontends.jax_program", "from_jax"),
     "graph": ("xla_explorer.explorer.graph", "graph"),
     "jit": ("xla_explorer.explorer.jax_functions", "jit"),
@@ -47,8 +49,11 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "random_arguments": ("xla_explorer.explorer.arguments", "random_arguments"),
     "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
     "sweep": ("xla_explorer.explorer.not_yet", "sweep"),
+    "switch": ("xla_explorer.hlo.builder", "switch"),
     "verify": ("xla_explorer.hlo.verifier", "verify"),
     "warm_up": ("xla_explorer.explorer.warming", "warm_up"),
+    "where": ("xla_explorer.hlo.builder", "where"),
+    "while_loop": ("xla_explorer.hlo.builder", "while_loop"),
 }
 # The names of `xla_explorer.hlo.primitive_type.PRIMITIVE_TYPES`, listed so that completion costs no import; a test compares.
 _PRIMITIVE_TYPES = (
@@ -141,7 +146,12 @@ if TYPE_CHECKING:
     from xla_explorer.foundation.reason import Reason as Reason
     from xla_explorer.frontends.jax_program import from_jax as from_jax
     from xla_explorer.hlo.builder import HloBuilder as HloBuilder
+    from xla_explorer.hlo.builder import cond as cond
+    from xla_explorer.hlo.builder import fori_loop as fori_loop
     from xla_explorer.hlo.builder import hlo as hlo
+    from xla_explorer.hlo.builder import switch as switch
+    from xla_explorer.hlo.builder import where as where
+    from xla_explorer.hlo.builder import while_loop as while_loop
     from xla_explorer.hlo.evaluator import evaluate as evaluate
     from xla_explorer.hlo.module import HloModule as HloModule
     from xla_explorer.hlo.text import HloParseError as HloParseError

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import builtins
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -73,10 +74,13 @@ class HloBuilder(StructuredControl):
     module: HloModule
     computation: HloComputation
 
+    _scopes: list[str]  # shared with nested builders: what a loop body does belongs to the scope that the loop is in
+
     def __init__(self, name: str, *, locations: bool = True) -> None:
         self.module = HloModule(name)
         self.computation = self.module.add_computation("main", entry=True)
         self.locations = locations
+        self._scopes = []
         self._parameters = 0
         self._built = False
 
@@ -98,7 +102,29 @@ class HloBuilder(StructuredControl):
         inner = HloBuilder.__new__(HloBuilder)
         inner.module, inner.computation = self.module, self.module.add_computation(name)
         inner.locations, inner._parameters, inner._built = self.locations, 0, False
+        inner._scopes = self._scopes
         return inner
+
+    @contextmanager
+    def scope(self, name: str) -> Iterator[HloBuilder]:
+        """Name what is built meanwhile: its metadata says `op_name="layer1/attention/dot"`, scopes from outside in.
+
+            with b.scope("layer1"):
+                y = (x @ w + bias).maximum(0)
+        """
+        if not name:
+            raise HloBuilderError("a scope needs a name", 'write with b.scope("layer1"): ...')
+        self._scopes.append(name)
+        try:
+            yield self
+        finally:
+            self._scopes.pop()
+
+    def _metadata(self, opcode_name: str) -> str | None:
+        if not self.locations and not self._scopes:
+            return None
+        op_name = "/".join((*self._scopes, opcode_name)) if self._scopes else ""
+        return caller_metadata(op_name, location=self.locations)
 
     # -- leaves ---------------------------------------------------------------------------------------------------
     def parameter(self, shape: Any, name: str | None = None) -> HloValue:
@@ -106,7 +132,7 @@ class HloBuilder(StructuredControl):
         array.
         """
         i = self.computation.add_parameter(self._parameters, shape_of(shape), name)
-        i.metadata = caller_metadata() if self.locations else None
+        i.metadata = self._metadata(i.name)
         self._parameters += 1
         return HloValue(self, i)
 
@@ -345,7 +371,7 @@ class HloBuilder(StructuredControl):
             attributes,
             called=called,
             payload=payload,
-            metadata=caller_metadata() if self.locations else None,
+            metadata=self._metadata(spec.name),
         )
         self._check(i)
         return HloValue(self, i)

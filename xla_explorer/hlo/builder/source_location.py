@@ -17,13 +17,16 @@ def _is_ours(filename: str) -> bool:
 
 
 @lru_cache(maxsize=16384)
-def _metadata(filename: str, line: int) -> str | None:
-    return write_metadata(OpMetadata(source_file=filename, source_line=line))
+def _metadata(filename: str, line: int, op_name: str) -> str | None:
+    return write_metadata(OpMetadata(op_name=op_name, source_file=filename, source_line=line))
 
 
-def caller_metadata() -> str | None:
-    """`{source_file="model.py" source_line=12}` of the nearest frame outside the package; None when there is none."""
-    frame = sys._getframe(1)
+def caller_metadata(op_name: str = "", *, location: bool = True) -> str | None:
+    """`{op_name="layer1/add" source_file="model.py" source_line=12}`: the scoped name, and the nearest frame outside the
+    package unless `location` is false. None when there is neither."""
+    frame = sys._getframe(1) if location else None
     while frame is not None and _is_ours(frame.f_code.co_filename):
-        frame = frame.f_back  # type: ignore[assignment]
-    return _metadata(frame.f_code.co_filename, frame.f_lineno) if frame is not None else None
+        frame = frame.f_back
+    if frame is None:
+        return _metadata("", 0, op_name)
+    return _metadata(frame.f_code.co_filename, frame.f_lineno, op_name)
