@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from xla_explorer.backends.gpu.architecture import DEFAULT_ARCHITECTURE, GpuArchitecture, gpu_architecture
-from xla_explorer.backends.gpu.gpu_platform import no_runtime
+from xla_explorer.backends.gpu.architecture import GpuArchitecture, gpu_architecture
+from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.gpu_program import kernel_is_emitted_for_gpu, write_gpu_program
 from xla_explorer.backends.gpu.gpu_stages import gpu_stages
+from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor
+from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.compiler.buffers import assign_buffers
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
@@ -26,8 +28,11 @@ def gpu_pipeline() -> PassPipeline:
 
 
 class GpuCompiler:
-    """See `backends.interfaces.Compiler`. `CompileOptions.backend_options["architecture"]`: `sm_80`, `sm_90`
-    (default), ..."""
+    """See `backends.interfaces.Compiler`. `CompileOptions.backend_options`:
+
+    architecture: `sm_80`, `sm_90` ...; default: the device's. device: `auto` (default: an NVIDIA device, else the emulator), `cuda` or
+    `emulator`. synchronous: wait after every kernel, so that an error names the one that made it.
+    """
 
     name = "gpu"
 
@@ -52,8 +57,9 @@ class GpuCompiler:
         )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
-        """Buffers, kernels, launch dimensions. LLVM runs when a stage is looked at; there is no executable yet."""
+        """Buffers, kernels, launch dimensions. LLVM runs when a stage is looked at or the program first runs."""
         architecture = _architecture(options)
+        executor, why_emulated = _device(options)
         seconds = {"hlo-passes": trace.seconds}
         started = time.perf_counter()
         assignment = assign_buffers(trace.module)
@@ -61,19 +67,27 @@ class GpuCompiler:
         started = time.perf_counter()
         program = write_gpu_program(trace.module, assignment, architecture)
         seconds["llvm-ir"] = time.perf_counter() - started
-        return CompileResult(
-            trace,
-            None,
-            gpu_stages(trace, assignment, program, architecture),
+        stages = gpu_stages(trace, assignment, program, architecture)
+        executable = GpuExecutable(
+            trace.module,
             assignment,
-            seconds,
-            no_runtime(),
             program,
+            stages["ptx"],
+            architecture.name,
+            executor,
+            why_emulated,
+            synchronous=bool(options.backend_options.get("synchronous", False)),
         )
+        return CompileResult(trace, executable, stages, assignment, seconds, program=program)
+
+
+def _device(options: CompileOptions) -> tuple[DeviceExecutor, Reason | None]:
+    return device_executor(options.backend_options.get("device", "auto"))
 
 
 def _architecture(options: CompileOptions) -> GpuArchitecture:
-    return gpu_architecture(options.backend_options.get("architecture", DEFAULT_ARCHITECTURE))
+    given = options.backend_options.get("architecture")
+    return gpu_architecture(given if given is not None else _device(options)[0].facts.architecture)
 
 
 def target_facts(architecture: GpuArchitecture) -> dict[str, Any]:

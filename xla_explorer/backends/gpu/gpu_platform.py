@@ -1,30 +1,22 @@
-"""NVIDIA GPUs as a platform. Modules are compiled to PTX and looked at, on any machine; nothing executes yet."""
+"""NVIDIA GPUs as a platform: modules run on a device when CUDA's driver answers, else on the built-in PTX emulator."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.backends.interfaces import LinearTransferManager
+from xla_explorer.foundation.reason import Reason
 
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
-    from xla_explorer.backends.interfaces import StreamExecutor, TransferManager
-
-
-def no_runtime() -> Reason:
-    """Why no module executes on a GPU."""
-    return refuse(
-        "no-gpu-runtime-yet",
-        "modules are compiled to PTX and can be looked at; loading and launching the kernels is not written yet",
-    )
+    from xla_explorer.backends.interfaces import StreamExecutor
 
 
 class GpuPlatform:
     """See `backends.interfaces.Platform`."""
 
     name = "gpu"
-    description = "NVIDIA GPUs: a PTX kernel per fusion, compiled by LLVM, to look at on any machine; not executed yet."
+    description = "NVIDIA GPUs: a PTX kernel per fusion, compiled by LLVM; on a device, or on an emulator where there is none."
 
     def compiler(self) -> GpuCompiler:
         """The compiler (loads LLVM)."""
@@ -33,13 +25,15 @@ class GpuPlatform:
         return GpuCompiler()
 
     def stream_executor(self) -> StreamExecutor:
-        """Raises: there is none yet."""
-        raise XlaExplorerError(no_runtime().message, 'execute with backend="cpu"')
+        """The first device, or the emulator."""
+        from xla_explorer.backends.gpu.runtime.devices import device_executor
 
-    def transfer_manager(self) -> TransferManager:
-        """Raises: there is none yet."""
-        raise XlaExplorerError(no_runtime().message, 'execute with backend="cpu"')
+        return device_executor()[0]
+
+    def transfer_manager(self) -> LinearTransferManager:
+        """Literals to device buffers and back."""
+        return LinearTransferManager()
 
     def availability(self) -> Reason | None:
-        """Modules cannot run here yet."""
-        return no_runtime()
+        """Always there: the emulator needs nothing."""
+        return None

@@ -37,11 +37,11 @@ _CONTROL_FLOW = frozenset({"while", "conditional", "call"})
 
 class Thunk(NamedTuple):
     """One thing to do. kind: `kernel`, `copy` (device to device), `while` (bodies: condition, body), `conditional` (a
-    body per branch), `call` (one body), `unsupported` (nothing can: see reason).
+    body per branch), `call` (one body), `evaluator` (there is no kernel: on the host, with buffers copied there and back; see reason).
 
     arguments: kernels: memory of each parameter, in order. copies: source, target. while and conditional: where the
-    predicate or branch index is. handed_over: (source, target) slices to copy when a body is done, where they differ;
-    one tuple per body. reason: why not something better (a library), or why not at all.
+    predicate or branch index is. evaluator: leaves of all operands, then of the result. handed_over: (source, target) slices to copy
+    when a body is done, where they differ; one tuple per body. reason: why not something better: a library, or a kernel.
     """
 
     kind: str
@@ -78,20 +78,20 @@ class GpuProgram(NamedTuple):
 
     @property
     def steps(self) -> list[ProgramStep]:
-        """Kernels, copies and what has no native code, as rows; control flow itself makes none."""
+        """Kernels, copies and what the evaluator does, as rows; control flow itself makes none."""
         rows: list[ProgramStep] = []
         for thunk in self.walk():
             if thunk.kind in _CONTROL_FLOW:
                 continue
             i = thunk.instruction
-            function = thunk.kernel.name if thunk.kernel is not None else {"copy": "memcpy"}.get(thunk.kind, "")
+            function = thunk.kernel.name if thunk.kernel is not None else {"copy": "memcpy"}.get(thunk.kind, thunk.kind)
             rows.append(ProgramStep(len(rows), i.id, i.name, i.opcode.name, thunk.kind, function, thunk.reason))
         return rows
 
     @property
-    def unsupported(self) -> list[Thunk]:
-        """Thunks without native code."""
-        return [thunk for thunk in self.walk() if thunk.kind == "unsupported"]
+    def evaluated(self) -> list[Thunk]:
+        """Thunks without a kernel."""
+        return [thunk for thunk in self.walk() if thunk.kind == "evaluator"]
 
 
 def kernel_is_emitted_for_gpu(i: HloInstruction) -> Reason | None:
@@ -171,7 +171,8 @@ class GpuProgramWriter:
     def _operation(self, i: HloInstruction) -> Thunk:
         refusal = kernel_is_emitted_for_gpu(i)
         if refusal is not None:
-            return Thunk("unsupported", i, reason=refusal)
+            leaves = [place for value in (*i.operands, i) for place in self._leaves(value)]
+            return Thunk("evaluator", i, arguments=tuple(leaves), reason=refusal)
         operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
         results = self._leaves(i)
         places = [self.assignment.slice_of(o) for o in operands] + results

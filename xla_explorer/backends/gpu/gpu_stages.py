@@ -71,7 +71,7 @@ def ptx_without_debug(text: str) -> tuple[str, list[int | None]]:
 
 
 def launch_table(program: GpuProgram) -> tuple[str, list[int | None]]:
-    """One line per kernel launch, copy and refusal, with the reasoning; and their instruction ids."""
+    """One line per kernel launch, copy and host call, with the reasoning; and their instruction ids."""
     lines: list[str] = []
     origins: list[int | None] = []
     for thunk in program.walk():
@@ -84,8 +84,8 @@ def launch_table(program: GpuProgram) -> tuple[str, list[int | None]]:
             source, target = thunk.arguments
             here, there = [f"{place.allocation.name}+{place.offset}" for place in (source, target)]
             text = f"copy         {name}: {target.size} bytes, {here} to {there}"
-        elif thunk.kind == "unsupported":
-            text = f"unsupported  {name}: {thunk.reason}"
+        elif thunk.kind == "evaluator":
+            text = f"evaluator    {name}: {thunk.reason}"
         else:
             text = f"{thunk.kind:12s} {name}: {sum(map(len, thunk.bodies))} steps inside"
         lines.append(text)

@@ -1,0 +1,21 @@
+"""Executes PTX text with numpy: one lane per thread, faults found, work counted. Needs no GPU and no LLVM."""
+
+from xla_explorer.backends.gpu.emulator.batch import Finding
+from xla_explorer.backends.gpu.emulator.counters import KernelCounters
+from xla_explorer.backends.gpu.emulator.launch import EmulatedKernel, LaunchOptions, LaunchResult
+from xla_explorer.backends.gpu.emulator.memory import GlobalMemory
+from xla_explorer.backends.gpu.emulator.ptx_text import PtxSyntaxError, UnsupportedPtxError, parse_ptx
+from xla_explorer.backends.gpu.emulator.stepping import WarpStepper
+
+__all__ = [
+    "EmulatedKernel",
+    "Finding",
+    "GlobalMemory",
+    "KernelCounters",
+    "LaunchOptions",
+    "LaunchResult",
+    "PtxSyntaxError",
+    "UnsupportedPtxError",
+    "WarpStepper",
+    "parse_ptx",
+]

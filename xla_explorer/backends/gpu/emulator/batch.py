@@ -1,0 +1,200 @@
+"""The state of some blocks that run together: registers, shared and local memory, what was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xla_explorer.backends.gpu.emulator.memory import MAPPED, AddressSpace, GlobalMemory
+from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, UnsupportedPtxError
+from xla_explorer.backends.gpu.emulator.scalar_types import Array, DType
+
+if TYPE_CHECKING:
+    from xla_explorer.backends.gpu.emulator.counters import KernelCounters
+    from xla_explorer.backends.gpu.emulator.races import RaceDetector
+
+Lanes = Array | None
+"""Which lanes: sorted indices, or None for all of the batch."""
+WARP = 32
+
+
+@dataclass(slots=True)
+class Finding:
+    """A fault. kind: `out of bounds`, `misaligned`, `uninitialised read`, `race: ...`, ... line: of the PTX text. text: the instruction.
+
+    origin: what the line belongs to (see `PtxInstruction`). example: one thread, and where. count: lanes that did it.
+    """
+
+    kind: str
+    kernel: str
+    line: int
+    origin: int | None
+    text: str
+    example: str
+    count: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.kind} in {self.kernel}, PTX line {self.line}: {self.text}; {self.count} times, {self.example}"
+
+
+class Group:
+    """Lanes that execute together. A part of a batch gathers its operands and scatters its results by index."""
+
+    __slots__ = ("count", "lanes")
+
+    def __init__(self, size: int, lanes: Lanes) -> None:
+        self.lanes = lanes
+        self.count = size if lanes is None else len(lanes)
+
+
+class Resources:
+    """What a kernel needs. shared_bytes a block; local_bytes a thread; register_types: dtype of each register slot."""
+
+    __slots__ = ("instructions", "kernel_name", "local_bytes", "register_types", "shared_bytes")
+
+    def __init__(self, kernel_name: str, instructions: list[PtxInstruction]) -> None:
+        self.kernel_name, self.instructions = kernel_name, instructions
+        self.shared_bytes = self.local_bytes = 0
+        self.register_types: list[DType] = []
+
+
+@dataclass(slots=True)
+class Findings:
+    """Findings by kind and line."""
+
+    resources: Resources
+    by_place: dict[tuple[str, int], Finding] = field(default_factory=dict)
+
+    def note(self, kind: str, pc: int, count: int, example: str = "") -> None:
+        """Count a fault; the first example of a place is kept."""
+        i = self.resources.instructions[min(max(pc, 0), len(self.resources.instructions) - 1)]
+        found = self.by_place.get((kind, i.line))
+        if found is None:
+            found = Finding(kind, self.resources.kernel_name, i.line, i.origin, i.text, example)
+            self.by_place[kind, i.line] = found
+        found.count += count
+
+
+class Batch:
+    """Blocks `first` .. `first + blocks` of a launch. A register holds one entry while all lanes agree, else one per lane."""
+
+    def __init__(
+        self,
+        resources: Resources,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        first: int,
+        blocks: int,
+        memory: GlobalMemory,
+        parameters: Array,
+        findings: Findings,
+        *,
+        checks: bool,
+        dynamic_shared: int = 0,
+    ) -> None:
+        threads = block[0] * block[1] * block[2]
+        self.padded = -(-threads // WARP) * WARP
+        self.grid, self.block, self.threads = grid, block, threads
+        self.first, self.blocks, self.lanes = first, blocks, blocks * self.padded
+        self.memory, self.parameters, self.findings, self.checks = memory, parameters, findings, checks
+        self.counters: KernelCounters | None = None
+        self.races: dict[str, RaceDetector] = {}
+        lane = np.arange(self.lanes)
+        self.all_lanes = lane
+        self.block_of = lane // self.padded
+        self.thread_in_block = lane - self.block_of * self.padded
+        self.lane_in_warp = lane & (WARP - 1)
+        self.warp_start = lane - self.lane_in_warp
+        self.start: Lanes = None if self.padded == threads else np.flatnonzero(self.thread_in_block < threads)
+        self.epoch = np.zeros(blocks, np.int64)
+        self.warp_epoch: Array | None = None
+        self.shared_size = -(-(resources.shared_bytes + dynamic_shared) // 16) * 16
+        self.dynamic_shared = dynamic_shared
+        self.local_size = -(-resources.local_bytes // 16) * 16
+        self.shared_base = self.block_of * self.shared_size
+        self.local_base = lane * self.local_size
+        self.spaces = {
+            "global": memory.space,
+            "shared": AddressSpace(self.shared_size * blocks, MAPPED),
+            "local": AddressSpace(self.local_size * self.lanes, MAPPED),
+        }
+        self.registers: list[Array | None] = [None] * len(resources.register_types)
+        self._specials: dict[str, Array] = {}
+        self._last_group = Group(self.lanes, None)
+
+    def group(self, lanes: Lanes) -> Group:
+        """The group of lanes; the same object while they stay the same."""
+        if self._last_group.lanes is not lanes:
+            self._last_group = Group(self.lanes, lanes)
+        return self._last_group
+
+    def lanes_of(self, group: Group) -> Array:
+        """The group's lanes as indices."""
+        return self.all_lanes if group.lanes is None else group.lanes
+
+    def special(self, name: str) -> Array:
+        """A special register such as `%tid.x`."""
+        found = self._specials.get(name)
+        if found is None:
+            found = self._specials[name] = self._make_special(name)
+        return found
+
+    def _make_special(self, name: str) -> Array:
+        base, _, axis = name[1:].partition(".")
+        at = "xyz".find(axis) if axis else 0
+
+        def one(value: int) -> Array:
+            return np.array([value], np.uint32)
+
+        if base == "ntid":
+            return one(self.block[at])
+        if base == "nctaid":
+            return one(self.grid[at])
+        if base in ("tid", "ctaid"):
+            size = self.block if base == "tid" else self.grid
+            if size[at] == 1:
+                return one(0)
+            number = self.thread_in_block if base == "tid" else self.block_of + self.first
+            stride = (1, size[0], size[0] * size[1])[at]
+            return (number // stride % size[at]).astype(np.uint32)
+        if base == "laneid":
+            return self.lane_in_warp.astype(np.uint32)
+        if base == "warpid":
+            return (self.thread_in_block // WARP).astype(np.uint32)
+        if base == "nwarpid":
+            return one(self.padded // WARP)
+        if base.startswith("lanemask_"):
+            own = np.uint32(1) << self.lane_in_warp.astype(np.uint32)
+            below = own - np.uint32(1)
+            return {"eq": own, "lt": below, "le": below | own, "gt": ~(below | own), "ge": ~below}[base[9:]]
+        if base in ("clock", "clock64", "clock_hi", "globaltimer", "smid", "gridid"):
+            return np.zeros(1, np.uint64 if base in ("clock64", "globaltimer", "gridid") else np.uint32)
+        if base == "nsmid":
+            return one(1)
+        if base == "dynamic_smem_size":
+            return one(self.dynamic_shared)
+        raise UnsupportedPtxError(f"the emulator has no special register {name}", "run the kernel on a device")
+
+    def thread_name(self, lane: int) -> str:
+        """`block 3 thread 17`."""
+        return f"block {int(self.block_of[lane]) + self.first} thread {int(self.thread_in_block[lane])}"
+
+    def fault(self, kind: str, pc: int, lanes: Lanes, hit: Array, detail: str = "", where: Array | None = None) -> None:
+        """Note a fault of the lanes where `hit` is set (one entry, or one for each of `lanes`). where: their addresses in global memory."""
+        position = int(np.argmax(hit))
+        lane = position if lanes is None else int(lanes[position])
+        example = self.thread_name(lane) + (f": {detail}" if detail else "")
+        if where is not None:
+            example += f" at {self.memory.describe(int(where[position if len(where) > 1 else 0]))}"
+        count = int(np.count_nonzero(hit))
+        if len(hit) == 1:
+            count = self.lanes if lanes is None else len(lanes)
+        self.findings.note(kind, pc, count, example)
+
+    def pass_warp_barrier(self, group: Group) -> None:
+        """`bar.warp.sync`: what the warp's lanes did before is ordered before what they do next."""
+        if self.warp_epoch is None:
+            self.warp_epoch = np.zeros(self.lanes // WARP, np.int64)
+        self.warp_epoch[np.unique(self.lanes_of(group) // WARP)] += 1

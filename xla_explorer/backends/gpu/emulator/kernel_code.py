@@ -1,0 +1,251 @@
+"""A kernel as basic blocks of Python functions, each of which runs one PTX instruction for a group of lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from xla_explorer.backends.gpu.emulator import memory_instructions as memory
+from xla_explorer.backends.gpu.emulator import warp_instructions as warp
+from xla_explorer.backends.gpu.emulator.arithmetic import comparison_of, operation_of
+from xla_explorer.backends.gpu.emulator.batch import Batch, Group, Resources
+from xla_explorer.backends.gpu.emulator.bit_operations import Operation
+from xla_explorer.backends.gpu.emulator.conversions import conversion_of
+from xla_explorer.backends.gpu.emulator.memory import GlobalMemory
+from xla_explorer.backends.gpu.emulator.operands import Getter, Names, getter, predicate_getter, setter, vector_parts
+from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, PtxKernel, PtxModule, PtxVariable, UnsupportedPtxError
+from xla_explorer.backends.gpu.emulator.scalar_types import DTYPES, Array
+
+Step = Callable[[Batch, Group], None]
+_ENDS = frozenset({"bra", "ret", "exit", "bar", "barrier", "trap"})
+_NOTHING_TO_DO = frozenset(
+    {"membar", "fence", "pragma", "nanosleep", "prefetch", "prefetchu", "griddepcontrol", "setmaxnreg", "discard"}
+)
+_COMBINE: dict[str, Callable[[Array, Array], Array]] = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+
+
+class BasicBlock:
+    """Instructions start .. end. kind: how it is left: `fall`, `jump`, `branch`, `barrier`, `leave`, `trap`.
+
+    steps: their functions; numbers: which instruction each is. The last instruction has none when it is how the block is left.
+    """
+
+    __slots__ = ("condition", "end", "kind", "numbers", "start", "steps", "target")
+
+    def __init__(self, start: int) -> None:
+        self.start = self.end = start
+        self.kind = "fall"
+        self.target = -1
+        self.condition: Getter | None = None
+        self.steps: list[Step] = []
+        self.numbers: list[int] = []
+
+
+class KernelCode:
+    """blocks: by first instruction. names: registers and addresses. resources: what it needs."""
+
+    def __init__(self, module: PtxModule, kernel: PtxKernel, device: GlobalMemory) -> None:
+        self.kernel = kernel
+        self.resources = Resources(kernel.name, kernel.instructions)
+        self.statics: list[int] = []
+        self.names = Names(kernel, self._place(module, device))
+        self.blocks = self._blocks()
+        self.resources.register_types = self.names.types
+        self.granules = {space: self._narrowest(space) for space in ("shared", "global")}
+
+    def _place(self, module: PtxModule, device: GlobalMemory) -> dict[str, int]:
+        """Addresses of the variables that the kernel may name."""
+        addresses: dict[str, int] = {}
+        mentioned = " ".join([" ".join(i.operands) for i in self.kernel.instructions])
+        variables: list[PtxVariable] = [*module.variables.values(), *self.kernel.variables.values()]
+        # Shared memory of unknown size (`extern`) comes last: it begins where the rest ends.
+        for v in sorted(variables, key=lambda v: v.space == "shared" and not v.size):
+            if v.name not in mentioned:
+                continue
+            if v.space in ("shared", "local"):
+                used = self.resources.shared_bytes if v.space == "shared" else self.resources.local_bytes
+                place = -(-used // v.align) * v.align
+                addresses[v.name] = place
+                setattr(self.resources, f"{v.space}_bytes", place + v.size)
+                continue
+            address = device.allocate(v.size, v.name)
+            device.write(address, np.frombuffer((v.data or b"").ljust(v.size, b"\0"), np.uint8))
+            addresses[v.name] = address
+            self.statics.append(address)
+        return addresses
+
+    def _narrowest(self, space: str) -> int:
+        """Bytes of the narrowest access to a state space, generic ones included."""
+        widths = [4]
+        for i in self.kernel.instructions:
+            parts = i.opcode.split(".")
+            if parts[0] in ("ld", "ldu", "st", "atom", "red") and memory.state_space(parts) in (space, "generic"):
+                widths.append(DTYPES[memory.element_type(parts)].itemsize)
+        return min(widths)
+
+    def _blocks(self) -> dict[int, BasicBlock]:
+        code = self.kernel.instructions
+        leaders = {0, *self.kernel.labels.values()}
+        leaders.update([pc + 1 for pc, i in enumerate(code) if i.opcode.split(".")[0] in _ENDS])
+        blocks: dict[int, BasicBlock] = {}
+        block = BasicBlock(0)
+        for pc, i in enumerate(code):
+            if pc in leaders:
+                block = blocks[pc] = BasicBlock(pc)
+            block.end = pc + 1
+            self._add(block, pc, i)
+        last = blocks[len(code)] = BasicBlock(len(code))
+        last.kind = "leave"
+        return blocks
+
+    def _add(self, block: BasicBlock, pc: int, i: PtxInstruction) -> None:
+        parts = i.opcode.split(".")
+        name = parts[0]
+        if name == "bra":
+            block.kind, block.target = "jump", self.kernel.labels[i.operands[0]]
+        elif name in ("ret", "exit"):
+            block.kind, block.target = "leave", len(self.kernel.instructions)
+        elif name == "trap":
+            block.kind, block.target = "trap", len(self.kernel.instructions)
+        elif name in ("bar", "barrier") and "warp" not in parts:
+            if "sync" not in parts or len(i.operands) > 1 or i.guard:
+                raise UnsupportedPtxError(
+                    f"PTX line {i.line}: the emulator has no {i.text}", "only barriers of the whole block are emulated"
+                )
+            block.kind = "barrier"
+            return
+        else:
+            step = self._step(pc, i, parts)
+            if step is not None:
+                block.steps.append(step if i.guard is None else _guarded(step, predicate_getter(self.names, i.guard)))
+                block.numbers.append(pc)
+            return
+        if i.guard is not None:
+            if name == "trap":
+                raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no guarded trap")
+            block.kind, block.condition = "branch", predicate_getter(self.names, i.guard)
+
+    def _step(self, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step | None:
+        name, names = parts[0], self.names
+        if name in ("ld", "ldu"):
+            return memory.load(names, pc, i, parts)
+        if name == "st":
+            return memory.store(names, pc, i, parts)
+        if name in ("atom", "red"):
+            return memory.atomic(names, pc, i, parts)
+        if name == "cvta":
+            return memory.convert_address(names, i, parts)
+        if name == "mov":
+            return _move(names, i, parts)
+        if name in ("setp", "set"):
+            return _compare(names, i, parts)
+        if name == "shfl" and parts[1] == "sync":
+            return warp.shuffle(names, pc, i, parts)
+        if name == "vote" and parts[1] == "sync":
+            return warp.vote(names, pc, i, parts)
+        if name == "activemask":
+            return warp.active_mask(names, i)
+        if name == "redux":
+            return warp.reduce_in_warp(names, pc, i, parts)
+        if name == "mma":
+            return warp.matrix_multiply(names, pc, i, parts)
+        if name == "ldmatrix":
+            return warp.load_matrix(names, pc, i, parts)
+        if name in ("bar", "barrier"):
+            return lambda batch, group: batch.pass_warp_barrier(group)
+        if name == "cp" and parts[1] == "async" and "bulk" not in parts:
+            return memory.copy_asynchronously(names, pc, i, parts) if len(i.operands) > 2 else None
+        if name in _NOTHING_TO_DO:
+            return None
+        operation = conversion_of(parts) if name == "cvt" else operation_of(parts)
+        if operation is None:
+            raise UnsupportedPtxError(
+                f"kernel {self.kernel.name}, PTX line {i.line}: the emulator has no {i.opcode}", "run the kernel on a device"
+            )
+        return _compute(names, i, operation)
+
+
+
+
+def _compute(names: Names, i: PtxInstruction, operation: Operation) -> Step:
+    function = operation.function
+    put = setter(names, i.operands[0])
+    gets = [
+        predicate_getter(names, text) if kind == "pred" else getter(names, text, kind)
+        for text, kind in zip(i.operands[1:], operation.sources, strict=True)
+    ]
+    if len(gets) == 1:
+        only = gets[0]
+        return lambda batch, group: put(batch, group, function(only(batch, group.lanes)))
+    if len(gets) == 2:
+        left, right = gets
+        return lambda batch, group: put(batch, group, function(left(batch, group.lanes), right(batch, group.lanes)))
+    return lambda batch, group: put(batch, group, function(*[get(batch, group.lanes) for get in gets]))
+
+
+def _move(names: Names, i: PtxInstruction, parts: Sequence[str]) -> Step:
+    """`mov`, also between a register and the pieces of one."""
+    kind = parts[-1]
+    target, origin = i.operands
+    dtype = DTYPES["b64" if kind == "b128" else kind]
+    if target.startswith("{"):
+        pieces = vector_parts(target)
+        puts = [setter(names, text) for text in pieces]
+        piece = DTYPES[f"b{8 * dtype.itemsize // len(pieces)}"]
+        whole = getter(names, origin, kind)
+
+        def unpack(batch: Batch, group: Group) -> None:
+            columns = np.ascontiguousarray(whole(batch, group.lanes)).view(piece).reshape(-1, len(puts))
+            for k, put in enumerate(puts):
+                put(batch, group, columns[:, k].copy())
+
+        return unpack
+    put_one = setter(names, target)
+    if origin.startswith("{"):
+        texts = vector_parts(origin)
+        gets = [getter(names, text, f"b{8 * dtype.itemsize // len(texts)}") for text in texts]
+
+        def pack(batch: Batch, group: Group) -> None:
+            columns = np.broadcast_arrays(*[get(batch, group.lanes) for get in gets])
+            put_one(batch, group, np.stack(columns, -1).view(dtype).reshape(-1))
+
+        return pack
+    get = predicate_getter(names, origin) if kind == "pred" else getter(names, origin, kind)
+    # A copy: a later partial write changes the array in place.
+    return lambda batch, group: put_one(batch, group, get(batch, group.lanes).copy())
+
+
+def _compare(names: Names, i: PtxInstruction, parts: Sequence[str]) -> Step:
+    """`setp`, with a second output and a predicate to combine with; `set` to a number."""
+    if parts[0] == "set":
+        result = DTYPES[parts[-2]]
+        function, kind = comparison_of(parts)
+        truth_value = result.type(1.0) if parts[-2] == "f32" else result.type(-1) if result.kind == "i" else ~result.type(0)
+        operation = Operation(lambda a, b: np.where(function(a, b), truth_value, result.type(0)), (kind, kind), parts[-2])
+        return _compute(names, i, operation)
+    combine = next((_COMBINE[p] for p in parts[2:-1] if p in _COMBINE), None)
+    function, kind = comparison_of(parts)
+    puts = [setter(names, text.strip()) for text in i.operands[0].split("|")]
+    left, right = getter(names, i.operands[1], kind), getter(names, i.operands[2], kind)
+    other_of = predicate_getter(names, i.operands[3]) if combine is not None else None
+
+    def test(batch: Batch, group: Group) -> None:
+        value = function(left(batch, group.lanes), right(batch, group.lanes))
+        for put, outcome in zip(puts, (value, ~value) if len(puts) > 1 else (value,), strict=True):
+            if combine is not None and other_of is not None:
+                outcome = combine(outcome, other_of(batch, group.lanes))
+            put(batch, group, outcome)
+
+    return test
+
+
+def _guarded(step: Step, condition: Getter) -> Step:
+    def run(batch: Batch, group: Group) -> None:
+        truth = np.broadcast_to(condition(batch, group.lanes), group.count)
+        if truth.all():
+            step(batch, group)
+        elif truth.any():
+            step(batch, Group(batch.lanes, batch.lanes_of(group)[truth]))
+
+    return run

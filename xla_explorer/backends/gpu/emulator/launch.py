@@ -1,0 +1,154 @@
+"""Kernels made ready to run, and launches of them: batch of blocks by batch of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from xla_explorer.backends.gpu.emulator.batch import WARP, Batch, Finding, Findings
+from xla_explorer.backends.gpu.emulator.counters import KernelCounters
+from xla_explorer.backends.gpu.emulator.kernel_code import KernelCode
+from xla_explorer.backends.gpu.emulator.memory import GlobalMemory
+from xla_explorer.backends.gpu.emulator.ptx_text import PtxKernel, PtxModule
+from xla_explorer.backends.gpu.emulator.races import RaceDetector
+from xla_explorer.backends.gpu.emulator.scalar_types import Array
+from xla_explorer.backends.gpu.emulator.scheduler import run
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+_LOCAL_BYTES = 1 << 26
+
+
+class LaunchError(XlaExplorerError):
+    """A launch that no device would take."""
+
+
+class LaunchOptions(NamedTuple):
+    """checks: bounds, alignment, uninitialised reads, masks. races: in shared memory. global_races: in global memory too, at 12 to 48
+    bytes for each byte of it. counters: sum into the kernel's counters.
+
+    batch_threads: run together; from 2^13 to 2^16 makes no difference to speed, more leaves the cache. watched_batches: only so many
+    batches of a launch are counted and searched for races; None: all.
+    """
+
+    checks: bool = True
+    races: bool = True
+    global_races: bool = False
+    counters: bool = False
+    batch_threads: int = 1 << 14
+    watched_batches: int | None = None
+
+
+class LaunchResult(NamedTuple):
+    """findings: faults, in the order found. batches: of blocks."""
+
+    findings: list[Finding]
+    batches: int
+
+
+class EmulatedKernel:
+    """A kernel of a module, ready to run on a device's memory. counters: what its launches with `counters` on have done."""
+
+    def __init__(self, module: PtxModule, kernel: PtxKernel, device: GlobalMemory) -> None:
+        self.device = device
+        self.code = KernelCode(module, kernel, device)
+        self.counters = KernelCounters(kernel.name, kernel.instructions)
+
+    @property
+    def name(self) -> str:
+        """Of the PTX entry."""
+        return self.code.kernel.name
+
+    def close(self) -> None:
+        """Give back the memory of its variables."""
+        while self.code.statics:
+            self.device.release(self.code.statics.pop())
+
+    def parameters(self, arguments: Sequence[int | float]) -> Array:
+        """The parameter block of some arguments: addresses and numbers, in order."""
+        kernel = self.code.kernel
+        if len(arguments) != len(kernel.parameters):
+            raise LaunchError(f"kernel {kernel.name} takes {len(kernel.parameters)} arguments, got {len(arguments)}")
+        block = np.zeros(-(-max(kernel.parameter_bytes, 1) // 16) * 16, np.uint8)
+        for (offset, size), value in zip(kernel.parameters.values(), arguments, strict=True):
+            kind = f"f{size}" if isinstance(value, float) else f"u{size}"
+            made = value if isinstance(value, float) else value & ((1 << 8 * size) - 1)
+            block[offset : offset + size] = np.array([made], kind).view(np.uint8)
+        return block
+
+    def batch(
+        self,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        first: int,
+        blocks: int,
+        parameters: Array,
+        findings: Findings,
+        options: LaunchOptions,
+        dynamic_shared: int = 0,
+    ) -> Batch:
+        """Some blocks of a launch, at their first instruction."""
+        made = Batch(
+            self.code.resources,
+            grid,
+            block,
+            first,
+            blocks,
+            self.device,
+            parameters,
+            findings,
+            checks=options.checks,
+            dynamic_shared=dynamic_shared,
+        )
+        if options.races and made.shared_size:
+            made.races["shared"] = RaceDetector("shared", made.shared_size * blocks, self.code.granules["shared"])
+        if options.counters:
+            made.counters = self.counters
+        return made
+
+    def launch(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        arguments: Sequence[int | float],
+        options: LaunchOptions | None = None,
+        dynamic_shared: int = 0,
+    ) -> LaunchResult:
+        """Run the kernel. arguments: addresses in the device's memory, and numbers. LaunchError for impossible dimensions."""
+        options = options or LaunchOptions()
+        whole_grid, whole_block = three_dimensions(grid), three_dimensions(block)
+        threads = whole_block[0] * whole_block[1] * whole_block[2]
+        limit = self.code.kernel.threads or 1024
+        if not 0 < threads <= limit:
+            raise LaunchError(f"kernel {self.name} was launched with blocks of {threads} threads, it allows 1 to {limit}")
+        parameters = self.parameters(arguments)
+        blocks = whole_grid[0] * whole_grid[1] * whole_grid[2]
+        padded = -(-threads // WARP) * WARP
+        together = options.batch_threads
+        if self.code.resources.local_bytes:
+            together = min(together, _LOCAL_BYTES // self.code.resources.local_bytes)
+        step = max(1, together // padded)
+        findings = Findings(self.code.resources)
+        watched = options.watched_batches
+        in_global = None
+        if options.global_races:
+            in_global = RaceDetector("global", len(self.device.space.octets), self.code.granules["global"])
+        self.counters.launches += options.counters
+        with np.errstate(all="ignore"):
+            for number, first in enumerate(range(0, blocks, step)):
+                if watched is not None and number >= watched:
+                    options, in_global = options._replace(races=False, counters=False), None
+                count = min(step, blocks - first)
+                batch = self.batch(whole_grid, whole_block, first, count, parameters, findings, options, dynamic_shared)
+                if in_global is not None:
+                    batch.races["global"] = in_global
+                run(batch, self.code.blocks)
+        return LaunchResult(list(findings.by_place.values()), -(-blocks // step))
+
+
+def three_dimensions(size: int | Sequence[int]) -> tuple[int, int, int]:
+    """A grid or block size with what is not given as 1."""
+    given = (size,) if isinstance(size, int) else tuple(size)
+    x, y, z = (*given, 1, 1)[:3]
+    return x, y, z

@@ -1,0 +1,343 @@
+"""`ld`, `st`, `atom`, `red`, `cvta`, `cp.async`: addresses to bytes, with every access checked.
+
+Each access is checked for bounds, alignment and, when it reads, for bytes that nobody has written. Lanes at fault read
+zero and write nothing. Source: PTX ISA, "Data Movement and Conversion Instructions", "Parallel Synchronization".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.backends.gpu.emulator.batch import Batch, Group, Lanes
+from xla_explorer.backends.gpu.emulator.memory import (
+    ALL_WRITTEN,
+    GLOBAL_BASE,
+    LOCAL_WINDOW,
+    MAPPED,
+    SHARED_WINDOW,
+    UNMAPPED,
+    WINDOW,
+    AddressSpace,
+)
+from xla_explorer.backends.gpu.emulator.operands import Names, address_getter, getter, setter, vector_parts
+from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, UnsupportedPtxError
+from xla_explorer.backends.gpu.emulator.scalar_types import DTYPES, Array, bf16_to_f32, f32_to_bf16
+
+Step = Callable[[Batch, Group], None]
+
+_SPACES = ("global", "shared", "local", "param", "const")
+_UFUNCS: dict[str, Any] = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+
+def state_space(parts: Sequence[str]) -> str:
+    """The space that an opcode names; constants live in global memory here. `generic` when it names none."""
+    for part in parts:
+        name = part.split("::")[0]
+        if name in _SPACES:
+            return "global" if name == "const" else name
+    return "generic"
+
+
+def element_type(parts: Sequence[str]) -> str:
+    """The type of one element."""
+    return next(p for p in reversed(parts) if p in DTYPES)
+
+
+class _Access:
+    """One memory instruction: where it goes, in which space, how wide.
+
+    wanted: whether anybody reads element k of a vector load. LLVM widens loads to aligned 16 bytes where that cannot leave the page;
+    what lies past the end of a buffer then goes into registers, or bits of them, that nobody looks at. That is no fault.
+    """
+
+    def __init__(
+        self,
+        pc: int,
+        parts: Sequence[str],
+        where: Callable[[Batch, Lanes], Array],
+        width: int,
+        total: int,
+        wanted: Callable[[int], bool] = lambda element: True,
+    ) -> None:
+        self.pc, self.where, self.width, self.total, self.wanted = pc, where, width, total, wanted
+        self.space = state_space(parts)
+
+    def resolve(self, batch: Batch, group: Group, action: str) -> tuple[AddressSpace, Array, Array | None]:
+        """The space, each lane's byte offset in it (one entry when all agree on global memory), and the lanes at fault, or None."""
+        where, lanes, space = self.where(batch, group.lanes), group.lanes, self.space
+        if space == "generic":
+            space, where = _generic(where)
+        if len(where) == 1 and (space != "global" or action != "load"):
+            where = np.broadcast_to(where, group.count)
+        if batch.counters is not None:
+            batch.counters.memory(batch, self.pc, space, action, where, group, self.total)
+        memory = batch.spaces[space]
+        offset = _offsets(batch, space, where, lanes)
+        races = batch.races.get(space)
+        if races is not None:
+            races.access(batch, self.pc, action, np.broadcast_to(offset, group.count), batch.lanes_of(group), self.total)
+        if not batch.checks:
+            return memory, offset, None
+        bad = self._bad_places(batch, memory, space, action, offset, where, lanes)
+        return (memory, offset, None) if bad is None else (memory, np.where(bad, 0, offset), bad)
+
+    def _bad_places(
+        self, batch: Batch, memory: AddressSpace, space: str, action: str, offset: Array, where: Array, lanes: Lanes
+    ) -> Array | None:
+        total, width = self.total, self.width
+        detail = f"{action} of {total} byte{'s' if total > 1 else ''}, {space} memory"
+        place = where if space == "global" else None
+        # Negative offsets are huge as unsigned ones.
+        outside = offset.view(np.uint64) > np.uint64(len(memory.octets) - total)
+        crooked = (offset & (total - 1)) != 0
+        bad = None
+        if crooked.any():
+            batch.fault("misaligned", self.pc, lanes, crooked, f"{detail}, address {hex(int(where[int(np.argmax(crooked))]))}", place)
+            bad = crooked
+        if outside.any():
+            bad = outside if bad is None else bad | outside
+        safe = offset if bad is None else np.where(bad, 0, offset)
+        shadow = memory.shadow_view(width)
+        index = safe >> (width.bit_length() - 1)
+        unmapped, stale = outside, None
+        for k in range(total // width):
+            state = shadow[index + k] if k else shadow[index]
+            if not (state != ALL_WRITTEN[width]).any() or not self.wanted(k):
+                continue
+            octets = np.ascontiguousarray(state).view(np.uint8).reshape(-1, width)
+            missing = octets[:, 0] == UNMAPPED if action == "load" else (octets == UNMAPPED).any(1)
+            if missing.any():
+                unmapped = unmapped | missing
+            not_written = (octets == MAPPED).any(1)
+            stale = not_written if stale is None else stale | not_written
+        if bad is not None:
+            unmapped = unmapped & ~crooked
+        if unmapped.any():
+            batch.fault("out of bounds", self.pc, lanes, unmapped, self._named(detail, where, unmapped, space), place)
+            bad = unmapped if bad is None else bad | unmapped
+        if stale is not None and action != "store":
+            stale = stale & ~unmapped if bad is None else stale & ~bad
+            if stale.any():
+                batch.fault("uninitialised read", self.pc, lanes, stale, self._named(detail, where, stale, space), place)
+        return bad
+
+    @staticmethod
+    def _named(detail: str, where: Array, hit: Array, space: str) -> str:
+        if space == "global":
+            return detail
+        position = int(np.argmax(hit))
+        return f"{detail}, byte {int(where[position if len(where) > 1 else 0])}"
+
+
+def _generic(where: Array) -> tuple[str, Array]:
+    """The space that all lanes address, and their addresses in it."""
+    shared = (where >= SHARED_WINDOW) & (where < LOCAL_WINDOW)
+    local = (where >= LOCAL_WINDOW) & (where < LOCAL_WINDOW + WINDOW)
+    if shared.all():
+        return "shared", where - SHARED_WINDOW
+    if local.all():
+        return "local", where - LOCAL_WINDOW
+    if shared.any() or local.any():
+        raise UnsupportedPtxError("a generic access reaches several state spaces at once", "name the state space in the PTX")
+    return "global", where
+
+
+def _offsets(batch: Batch, space: str, where: Array, lanes: Lanes) -> Array:
+    if space == "global":
+        return where - GLOBAL_BASE
+    base, size = (batch.shared_base, batch.shared_size) if space == "shared" else (batch.local_base, batch.local_size)
+    return np.where((where >= 0) & (where < size), where + (base if lanes is None else base[lanes]), -1)
+
+
+def load(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
+    """`ld`, one element or a vector."""
+    kind = element_type(parts)
+    dtype = DTYPES[kind]
+    width = dtype.itemsize
+    targets = vector_parts(i.operands[0])
+    puts = [setter(names, name) for name in targets]
+    if state_space(parts) == "param":
+        name, _, plus = i.operands[1].strip("[] ").partition("+")
+        if name.strip() not in names.kernel.parameters:
+            raise UnsupportedPtxError(f"PTX line {i.line} reads {name}, which is no kernel parameter: calls are not emulated")
+        start = names.kernel.parameters[name.strip()][0] + int(plus or "0", 0)
+
+        def load_parameter(batch: Batch, group: Group) -> None:
+            for k, put in enumerate(puts):
+                put(batch, group, batch.parameters[start + k * width : start + (k + 1) * width].copy().view(dtype))
+
+        return load_parameter
+
+    def wanted(element: int) -> bool:
+        return targets[element] != "_" and names.slot(targets[element]) in names.read
+
+    access = _Access(pc, parts, address_getter(names, i.operands[1]), width, width * len(puts), wanted)
+    shift = width.bit_length() - 1
+
+    def load_elements(batch: Batch, group: Group) -> None:
+        memory, offset, bad = access.resolve(batch, group, "load")
+        data, index = memory.view(dtype), offset >> shift
+        for k, put in enumerate(puts):
+            value = data[index + k] if k else data[index]
+            if bad is not None:
+                value[bad] = 0
+            put(batch, group, value)
+
+    return load_elements
+
+
+def store(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
+    """`st`, one element or a vector."""
+    kind = element_type(parts)
+    dtype = DTYPES[kind]
+    width = dtype.itemsize
+    gets = [getter(names, name, kind) for name in vector_parts(i.operands[1])]
+    if state_space(parts) == "param":
+        raise UnsupportedPtxError(f"PTX line {i.line} passes an argument: calls are not emulated", "inline the function")
+    access = _Access(pc, parts, address_getter(names, i.operands[0]), width, width * len(gets))
+    shift = width.bit_length() - 1
+    written = ALL_WRITTEN[width]
+
+    def store_elements(batch: Batch, group: Group) -> None:
+        memory, offset, bad = access.resolve(batch, group, "store")
+        data, shadow, index = memory.view(dtype), memory.shadow_view(width), offset >> shift
+        if bad is not None:
+            index = index[~bad]
+        for k, get in enumerate(gets):
+            value = get(batch, group.lanes)
+            if bad is not None and len(value) != 1:
+                value = value[~bad]
+            place = index + k if k else index
+            data[place] = value
+            shadow[place] = written
+
+    return store_elements
+
+
+def _ranks(index: Array) -> tuple[Array, Array]:
+    """An order by place (stable), and each lane's rank among those at its place, in that order."""
+    order = np.argsort(index, kind="stable")
+    sorted_index = index[order]
+    new = np.r_[True, sorted_index[1:] != sorted_index[:-1]]
+    start = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
+    return order, np.arange(len(order)) - start
+
+
+def _updated(name: str, kind: str, old: Array, a: Array, b: Array) -> Array:
+    """What an atomic operation stores."""
+    result: Array
+    if name == "exch":
+        return a
+    if name == "cas":
+        return np.where(old == a, b, old)
+    zero, one = old.dtype.type(0), old.dtype.type(1)
+    if name == "inc":
+        return np.asarray(np.where(old >= a, zero, old + one))
+    if name == "dec":
+        return np.asarray(np.where((old == zero) | (old > a), a, old - one))
+    function = _UFUNCS[name]
+    if kind == "bf16":
+        return f32_to_bf16(function(bf16_to_f32(old), bf16_to_f32(a)))
+    if kind in ("f16x2", "bf16x2"):
+        half = np.float16 if kind == "f16x2" else np.uint16
+        left, right = (np.ascontiguousarray(x).view(half) for x in (old, a))
+        joined = function(left, right) if kind == "f16x2" else f32_to_bf16(function(bf16_to_f32(left), bf16_to_f32(right)))
+        return np.ascontiguousarray(joined).view(np.uint32)
+    result = function(old, a)
+    return result
+
+
+def atomic(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
+    """`atom` and `red`. Lanes take turns in order, so that results repeat; on a device their order is open."""
+    kind = element_type(parts)
+    name = next((p for p in parts[1:] if p in _UFUNCS or p in ("exch", "cas", "inc", "dec")), "")
+    if not name or kind.startswith("b128"):
+        raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.opcode}")
+    dtype = DTYPES[kind]
+    width = dtype.itemsize
+    returns = parts[0] == "atom" and i.operands[0] != "_"
+    put = setter(names, i.operands[0]) if returns else None
+    slot = names.slot(i.operands[0]) if returns else -1
+    rest = i.operands[1:] if parts[0] == "atom" else i.operands
+    access = _Access(pc, parts, address_getter(names, rest[0]), width, width)
+    gets = [getter(names, text, kind) for text in rest[1:]]
+    simple = name in _UFUNCS and kind not in ("bf16", "f16x2", "bf16x2")
+    shift = width.bit_length() - 1
+
+    def update(batch: Batch, group: Group) -> None:
+        memory, offset, bad = access.resolve(batch, group, "atomic")
+        data, index = memory.view(dtype), offset >> shift
+        good = slice(None) if bad is None else ~bad
+        index = index[good]
+        a, b = (np.broadcast_to(get(batch, group.lanes), group.count)[good] for get in (gets[0], gets[-1]))
+        memory.shadow_view(width)[index] = ALL_WRITTEN[width]
+        if simple and slot not in names.read:
+            _UFUNCS[name].at(data, index, a)
+            return
+        old = np.empty(len(index), dtype)
+        order, rank = _ranks(index)
+        if name == "add" and dtype.kind in "iu":
+            # What stood there plus what the lanes before have added: no turns needed.
+            running = np.cumsum(a[order], dtype=dtype) - a[order]
+            old[order] = data[index[order]] + running - running[np.arange(len(order)) - rank]
+            np.add.at(data, index, a)
+        else:
+            for turn in range(int(rank.max()) + 1 if len(rank) else 0):
+                lanes = order[rank == turn]
+                old[lanes] = data[index[lanes]]
+                data[index[lanes]] = _updated(name, kind, old[lanes], a[lanes], b[lanes])
+        if put is not None:
+            if bad is not None:
+                everywhere = np.zeros(group.count, dtype)
+                everywhere[good] = old
+                old = everywhere
+            put(batch, group, old)
+
+    return update
+
+
+def convert_address(names: Names, i: PtxInstruction, parts: Sequence[str]) -> Step:
+    """`cvta` between a space's own addresses and generic ones."""
+    space = next(p.split("::")[0] for p in parts if p.split("::")[0] in _SPACES)
+    delta = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(space, 0)
+    if "to" in parts:
+        delta = -delta
+    put = setter(names, i.operands[0])
+    get = getter(names, i.operands[1], "s64" if parts[-1].endswith("64") else "u32")
+    return lambda batch, group: put(batch, group, get(batch, group.lanes) + delta)
+
+
+def copy_asynchronously(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
+    """`cp.async` from global to shared memory. Copied at once: a missing wait is not noticed."""
+    size = int(i.operands[2], 0)
+    target = _Access(pc, ("shared",), address_getter(names, i.operands[0]), 4, size)
+    origin = _Access(pc, ("global",), address_getter(names, i.operands[1]), 4, size)
+    bytes_read = getter(names, i.operands[3], "u32") if len(i.operands) > 3 else None
+    kind = DTYPES["b32"]
+
+    def copy(batch: Batch, group: Group) -> None:
+        memory, offset, bad = origin.resolve(batch, group, "load")
+        shared, place, bad_place = target.resolve(batch, group, "store")
+        keep = np.ones(group.count, bool)
+        for wrong in (bad, bad_place):
+            if wrong is not None:
+                keep &= ~wrong
+        offset = np.broadcast_to(offset, group.count)
+        limit = np.broadcast_to(np.uint32(size) if bytes_read is None else bytes_read(batch, group.lanes), group.count)
+        for k in range(size // 4):
+            value = np.where(4 * k < limit, memory.view(kind)[(offset >> 2) + k], np.uint32(0))
+            index = (place[keep] >> 2) + k
+            shared.view(kind)[index] = value[keep]
+            shared.shadow_view(4)[index] = ALL_WRITTEN[4]
+
+    return copy

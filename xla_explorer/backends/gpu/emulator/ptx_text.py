@@ -1,0 +1,269 @@
+"""PTX text to kernels of instructions, each with its line and the HLO instruction it came from.
+
+Source: PTX ISA, "Syntax", "State Spaces, Types, and Variables", "Kernel and Function Directives".
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+
+class PtxSyntaxError(XlaExplorerError, ValueError):
+    """PTX text that cannot be read; the message names the line."""
+
+
+class UnsupportedPtxError(XlaExplorerError, NotImplementedError):
+    """An instruction that the emulator does not have. Raised when a kernel is prepared, never while it runs."""
+
+
+class PtxInstruction(NamedTuple):
+    """opcode: with its modifiers, `ld.global.v4.b32`. guard: `%p1`, `!%p1` or None. line: of the PTX text, from 1.
+
+    origin: what the line belongs to: the id given by the source map, else the line of the last `.loc`, else None.
+    """
+
+    opcode: str
+    operands: tuple[str, ...]
+    guard: str | None
+    line: int
+    origin: int | None
+
+    @property
+    def text(self) -> str:
+        """The instruction as it would be written."""
+        guard = f"@{self.guard} " if self.guard else ""
+        return f"{guard}{self.opcode} {', '.join(self.operands)}".rstrip()
+
+
+class PtxVariable(NamedTuple):
+    """A variable of a state space. size, align: bytes. data: initial bytes, None where there is no initialiser."""
+
+    name: str
+    space: str
+    size: int
+    align: int
+    data: bytes | None
+
+
+@dataclass(slots=True)
+class PtxKernel:
+    """parameters: name -> (offset, size) in the parameter block. registers: declared name, or prefix and `<`, -> type.
+
+    labels: -> instruction index. threads: of `.maxntid` or `.reqntid`, 0 when not given.
+    """
+
+    name: str
+    parameters: dict[str, tuple[int, int]] = field(default_factory=dict)
+    parameter_bytes: int = 0
+    registers: dict[str, str] = field(default_factory=dict)
+    instructions: list[PtxInstruction] = field(default_factory=list)
+    labels: dict[str, int] = field(default_factory=dict)
+    variables: dict[str, PtxVariable] = field(default_factory=dict)
+    threads: int = 0
+
+
+class PtxModule(NamedTuple):
+    """kernels and module-level variables by name."""
+
+    kernels: dict[str, PtxKernel]
+    variables: dict[str, PtxVariable]
+
+
+_VARIABLE = re.compile(
+    r"(?:\.(?:visible|extern|weak|common)\s+)*\.(?P<space>shared|global|const|local)\s+(?:\.align\s+(?P<align>\d+)\s+)?"
+    r"\.(?P<type>\w+)\s+(?P<name>[\w$]+)(?P<dimensions>(?:\[\d*\])*)(?:\s*=\s*(?P<value>.*))?$",
+    re.DOTALL,
+)
+_PARAMETER = re.compile(
+    r"\.param\s+(?:\.align\s+(?P<align>\d+)\s+)?\.(?P<type>\w+)\s+(?:\.ptr\s+)?(?:\.(?:global|shared|const|local)\s+)?"
+    r"(?:\.align\s+\d+\s+)?(?P<name>[\w$]+)(?:\[(?P<count>\d+)\])?"
+)
+_HEADER = re.compile(r"(?:\.(?:visible|weak|extern)\s+)*\.(entry|func)\b")
+_LABEL = re.compile(r"\s*([\w$]+)\s*:(?!:)")
+_OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^,{}\[\]]+")
+_LINE_DIRECTIVES = (".version", ".target", ".address_size", ".file", ".branchtargets")
+
+
+def parse_ptx(text: str, origins: Sequence[int | None] | None = None) -> PtxModule:
+    """The kernels of a text. origins: what each line belongs to; None takes the lines of `.loc`."""
+    return _Reader(origins).read(text)
+
+
+def type_bytes(name: str) -> int:
+    """Bytes of a PTX type: `f32` 4, `b8` 1, `bf16x2` 4."""
+    if name == "pred":
+        return 1
+    digits = re.findall(r"\d+", name)
+    count = int(digits[1]) if len(digits) > 1 and "x" in name else 1
+    return max(int(digits[0]) * count // 8, 1)
+
+
+def literal_bits(text: str, kind: str) -> int:
+    """The bits of a constant used as an operand of a type, as a Python integer (negative for negative integers)."""
+    negative, body = text.startswith("-"), text.lstrip("+-")
+    low = body[:2].lower()
+    if low == "0f" and len(body) == 10:
+        bits = int(body[2:], 16)
+        if kind == "f64":
+            value = struct.unpack("<f", struct.pack("<I", bits))[0]
+            bits = struct.unpack("<Q", struct.pack("<d", value))[0]
+        return bits ^ (1 << 31) if negative else bits
+    if low == "0d" and len(body) == 18:
+        bits = int(body[2:], 16)
+        return bits ^ (1 << 63) if negative else bits
+    if low != "0x" and ("." in body or "e" in body.lower()):
+        small = kind == "f32"
+        packed = struct.pack("<f" if small else "<d", float(text))
+        return int(struct.unpack("<I" if small else "<Q", packed)[0])
+    body = body.rstrip("Uu")
+    octal = len(body) > 1 and body[0] == "0" and body.isdigit()
+    value = int(body, 8) if octal else int(body, 0)
+    return -value if negative else value
+
+
+class _Reader:
+    """One pass over the lines. A brace opens or closes a scope only where a statement begins; elsewhere it is a vector."""
+
+    def __init__(self, origins: Sequence[int | None] | None) -> None:
+        self.origins = origins
+        self.module = PtxModule({}, {})
+        self.kernel: PtxKernel | None = None
+        self.depth = 0
+        self.location: int | None = None
+
+    def read(self, text: str) -> PtxModule:
+        """The module."""
+        pending, pending_line, section = "", 0, 0
+        for number, raw in enumerate(text.split("\n"), 1):
+            line = raw.split("//", 1)[0].strip()
+            if section:
+                section += line.count("{") - line.count("}")
+                continue
+            if not line:
+                continue
+            if not pending:
+                if line.startswith(".section"):
+                    section = line.count("{") - line.count("}")
+                    continue
+                if line.startswith(".loc"):
+                    words = line.split()
+                    if words[0] == ".loc":
+                        self.location = int(words[2])
+                        continue
+                if line.startswith(_LINE_DIRECTIVES):
+                    continue
+                pending_line = number
+            pending = f"{pending} {line}" if pending else line
+            rest = self._consume(pending, pending_line, number)
+            if rest != pending:
+                pending_line = number
+            pending = rest
+        if self.kernel is not None:
+            raise PtxSyntaxError(f"the PTX text ends inside the kernel {self.kernel.name}", "its closing brace is missing")
+        return self.module
+
+    def _consume(self, text: str, line: int, last_line: int) -> str:
+        """Take whole statements from the front; what is left."""
+        while text:
+            if self.kernel is None:
+                if _HEADER.match(text):
+                    head, brace, rest = text.partition("{")
+                    if not brace:
+                        return "" if text.endswith(";") else text
+                    self.kernel, self.depth, self.location = _kernel_of(head), 1, None
+                    text = rest.strip()
+                    continue
+                if text[0] in "{}":
+                    text = text[1:].strip()
+                    continue
+                if not text.endswith(";"):
+                    return text
+                variable = _variable_of(text[:-1])
+                if variable is not None:
+                    self.module.variables[variable.name] = variable
+                return ""
+            if text[0] == "{":
+                self.depth, text = self.depth + 1, text[1:].strip()
+                continue
+            if text[0] == "}":
+                self.depth, text = self.depth - 1, text[1:].strip()
+                if self.depth == 0:
+                    self.module.kernels[self.kernel.name] = self.kernel
+                    self.kernel = None
+                continue
+            label = _LABEL.match(text)
+            if label is not None:
+                self.kernel.labels[label[1]] = len(self.kernel.instructions)
+                text = text[label.end() :].strip()
+                continue
+            statement, semicolon, rest = text.partition(";")
+            if not semicolon:
+                return text
+            self._statement(self.kernel, statement.strip(), line)
+            text, line = rest.strip(), last_line
+        return ""
+
+    def _statement(self, kernel: PtxKernel, text: str, line: int) -> None:
+        if text.startswith("."):
+            if text.startswith(".reg"):
+                _, kind, names = text.split(None, 2)
+                for name in names.split(","):
+                    stem, bracket, _ = name.strip().partition("<")
+                    kernel.registers[stem + bracket] = kind[1:]
+                return
+            if text.startswith(".pragma"):
+                return
+            variable = _variable_of(text)
+            if variable is None:
+                raise PtxSyntaxError(f"line {line}: cannot read {text!r}", "this is no declaration that the emulator knows")
+            kernel.variables[variable.name] = variable
+            return
+        guard = None
+        if text.startswith("@"):
+            guard, text = text[1:].split(None, 1)
+        words = text.split(None, 1)
+        operands = tuple([o.strip() for o in _OPERAND.findall(words[1]) if o.strip()]) if len(words) > 1 else ()
+        origin = self.location if self.origins is None else self.origins[line - 1] if line <= len(self.origins) else None
+        kernel.instructions.append(PtxInstruction(words[0], operands, guard, line, origin))
+
+
+def _kernel_of(head: str) -> PtxKernel:
+    found = re.search(r"\.(entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)", head)
+    if found is None:
+        raise PtxSyntaxError(f"cannot read the kernel header {head!r}")
+    kernel = PtxKernel(found[2])
+    offset = 0
+    for match in _PARAMETER.finditer(head):
+        width = type_bytes(match["type"])
+        size, align = width * int(match["count"] or 1), int(match["align"] or width)
+        offset = -(-offset // align) * align
+        kernel.parameters[match["name"]] = (offset, size)
+        offset += size
+    kernel.parameter_bytes = offset
+    limit = re.search(r"\.(?:max|req)ntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", head)
+    if limit is not None:
+        kernel.threads = int(limit[1]) * int(limit[2] or 1) * int(limit[3] or 1)
+    return kernel
+
+
+def _variable_of(text: str) -> PtxVariable | None:
+    match = _VARIABLE.match(text.strip())
+    if match is None:
+        return None
+    count = 1
+    for dimension in re.findall(r"\[(\d*)\]", match["dimensions"]):
+        count *= int(dimension or 0)
+    kind = match["type"]
+    width = type_bytes(kind)
+    data = None
+    if match["value"]:
+        mask = (1 << 8 * width) - 1
+        words = re.findall(r"[\w.+-]+", match["value"])
+        data = b"".join([(literal_bits(word, kind) & mask).to_bytes(width, "little") for word in words])
+    return PtxVariable(match["name"], match["space"], width * count, int(match["align"] or width), data)

@@ -1,0 +1,134 @@
+"""PTX scalar types as numpy dtypes; bfloat16, single roundings and fused multiply-add, which numpy lacks.
+
+Source: PTX ISA, "Fundamental Types", "Floating Point Instructions"; S. Boldo, G. Melquiond, "Emulation of FMA and
+correctly rounded sums: proved algorithms using rounding to odd" (2008).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+DType = np.dtype[Any]
+
+DTYPES: dict[str, DType] = {
+    name: np.dtype(kind)
+    for name, kind in (
+        *((f"{letter}{8 * size}", f"{'i' if letter == 's' else 'u'}{size}") for letter in "bus" for size in (1, 2, 4, 8)),
+        ("f16", "f2"),
+        ("f32", "f4"),
+        ("f64", "f8"),
+        ("bf16", "u2"),
+        ("f16x2", "u4"),
+        ("bf16x2", "u4"),
+        ("tf32", "u4"),
+        ("pred", "?"),
+    )
+}
+FLOAT_TYPES = frozenset({"f16", "f32", "f64", "bf16"})
+UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+SIGNED = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
+_SMALLEST_NORMAL = np.float32(2.0**-126)
+
+
+def bf16_to_f32(bits: Array) -> Array:
+    """The values of bfloat16 bits, exactly."""
+    wide: Array = (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return wide
+
+
+def f32_to_bf16(value: Array, mode: str = "rn") -> Array:
+    """bfloat16 bits, to nearest even (`rn`) or toward zero (`rz`). NaN becomes the canonical NaN."""
+    bits = np.ascontiguousarray(value, np.float32).view(np.uint32)
+    if mode == "rn":
+        high = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+    else:
+        high = bits >> np.uint32(16)
+    return np.where(np.isnan(value), np.uint32(0x7FFF), high).astype(np.uint16)
+
+
+def f64_to_bf16(value: Array) -> Array:
+    """bfloat16 bits of doubles, rounded once: to odd in f32 first."""
+    near = value.astype(np.float32)
+    return f32_to_bf16(_odd_f32(near, value))
+
+
+def _odd_f32(near: Array, exact: Array) -> Array:
+    """The f32 toward zero with its last bit set where `near` is not exact."""
+    back = near.astype(np.float64)
+    toward = np.where(np.abs(back) > np.abs(exact), np.nextafter(near, np.float32(0)), near)
+    inexact = (back != exact) & np.isfinite(near)
+    odd: Array = (toward.view(np.uint32) | inexact.astype(np.uint32)).view(np.float32)
+    return odd
+
+
+def flushed(value: Array) -> Array:
+    """Subnormal f32 as zeros of the same sign."""
+    return np.where(np.abs(value) < _SMALLEST_NORMAL, np.copysign(np.float32(0), value), value)
+
+
+def sum_with_error(a: Array, b: Array) -> tuple[Array, Array]:
+    """The f64 sum and what rounding it lost (Knuth's two-sum)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def fma_f32(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c rounded once: the product is exact in f64, the sum is rounded to odd there and then to f32."""
+    total, error = sum_with_error(a.astype(np.float64) * b, c.astype(np.float64))
+    bits = total.view(np.int64)
+    adjust = ((bits & 1) == 0) & (error != 0) & np.isfinite(total)
+    if adjust.any():
+        total = (bits + np.where((error > 0) == (total > 0), 1, -1) * adjust).view(np.float64)
+    return total.astype(np.float32)
+
+
+def fma_f64(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c rounded once: the product as a pair (Dekker, Veltkamp), then its sum with c rounded to odd.
+
+    Where the pieces would overflow or underflow: in extended precision, whose last bit may differ.
+    """
+    product = a * b
+    magnitude = np.abs(product)
+    # Splitting multiplies by 2^27; the error of a small product is not representable.
+    safe = (magnitude < 2.0**960) & (magnitude > 2.0**-900) & (np.abs(a) < 2.0**960) & (np.abs(b) < 2.0**960) & (np.abs(c) < 2.0**1000)
+    lost_by_product = _product_error(a, b, product)
+    upper, upper_error = sum_with_error(c, lost_by_product)
+    high, high_error = sum_with_error(product, upper)
+    tail, lost = sum_with_error(upper_error, high_error)
+    bits = tail.view(np.int64)
+    odd = ((bits & 1) == 0) & (lost != 0) & np.isfinite(tail)
+    tail = (bits + np.where((lost > 0) == (tail > 0), 1, -1) * odd).view(np.float64)
+    result: Array = high + tail
+    if safe.all():
+        return result
+    wide = (a.astype(np.longdouble) * b + c).astype(np.float64)
+    # A product that is zero, infinite or NaN needs no care.
+    return np.where(safe, result, np.where(product == 0, product + c, wide))
+
+
+def _product_error(a: Array, b: Array, product: Array) -> Array:
+    splitter = 134217729.0
+    ta, tb = splitter * a, splitter * b
+    a_high, b_high = ta - (ta - a), tb - (tb - b)
+    a_low, b_low = a - a_high, b - b_high
+    error: Array = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+    return error
+
+
+def rounded_f32(total: Array, error: Array | float, mode: str) -> Array:
+    """An f64 value and what it lacks, as f32 under a directed mode: `rz`, `rm` (down) or `rp` (up)."""
+    near = total.astype(np.float32)
+    back = near.astype(np.float64)
+    above = (back > total) | ((back == total) & (error < 0))
+    below = (back < total) | ((back == total) & (error > 0))
+    down = np.where(above, np.nextafter(near, np.float32(-np.inf)), near)
+    up = np.where(below, np.nextafter(near, np.float32(np.inf)), near)
+    if mode == "rm":
+        return down
+    if mode == "rp":
+        return up
+    return np.where(total > 0, down, np.where(total < 0, up, near))

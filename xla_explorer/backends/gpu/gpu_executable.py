@@ -1,0 +1,172 @@
+"""An executable for a GPU: thunks in order on a device's memory, control flow decided on the host."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xla_explorer.backends.gpu.emulator import Finding, LaunchOptions
+from xla_explorer.backends.gpu.gpu_program import GpuProgram
+from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
+from xla_explorer.backends.gpu.runtime.device_array import DeviceArray, address_of
+from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceExecutor, PtxProgram
+from xla_explorer.backends.gpu.runtime.devices import say_once
+from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor
+from xla_explorer.backends.gpu.runtime.thunk_runner import GpuRun, Probe
+from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep, Stage
+from xla_explorer.compiler.buffers import BufferAssignment
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+
+_WARM_UP = 3
+
+
+class ArgumentError(XlaExplorerError, TypeError):
+    """An argument does not fit its parameter."""
+
+
+class EmulationResult(NamedTuple):
+    """values: result leaves. findings: faults of all kernels. rows: a row per PTX line that ran, by `emulator.counters.COLUMNS`."""
+
+    values: list[Array]
+    findings: list[Finding]
+    rows: list[dict[str, Any]]
+
+
+class GpuExecutable:
+    """See `backends.interfaces.Executable`. PTX is made, and loaded, when it first runs. Calls are serialised.
+
+    why_emulated: why the emulator stands in for a device; None when it does not, or was asked for.
+    """
+
+    def __init__(
+        self,
+        module: HloModule,
+        assignment: BufferAssignment,
+        program: GpuProgram,
+        ptx: Stage,
+        architecture: str,
+        executor: DeviceExecutor,
+        why_emulated: Reason | None = None,
+        *,
+        synchronous: bool = False,
+    ) -> None:
+        self.module, self.assignment, self.program = module, assignment, program
+        self.steps: list[ProgramStep] = program.steps
+        self.executor, self.why_emulated = executor, why_emulated
+        self.synchronous = synchronous
+        self._ptx, self._architecture = ptx, architecture
+        self._lock = threading.Lock()
+        self._parameters = [(p.name, leaf) for p in module.entry.parameters() for _, leaf in p.shape.leaves() if leaf.is_array]
+
+    @property
+    def device(self) -> str:
+        """The device's name."""
+        return self.executor.facts.name
+
+    @property
+    def ptx(self) -> PtxProgram:
+        """What is loaded."""
+        return PtxProgram(self._ptx.text, self._architecture, self._ptx.origins)
+
+    # -- running -------------------------------------------------------------------------------------------------------
+    def execute(self, arrays: list[Any]) -> list[Array]:
+        """Parameter leaves in (host arrays, or arrays on the device), result leaves out on the host."""
+        with self._lock, self.start(arrays) as run:
+            run.run()
+            return run.results()
+
+    def execute_on_device(self, arrays: list[Any]) -> list[DeviceArray]:
+        """Like `execute`, with results that stay on the device; other libraries read them without a copy."""
+        with self._lock, self.start(arrays) as run:
+            run.run()
+            self.executor.synchronize()
+            return run.results_on_device()
+
+    def start(self, arrays: Sequence[Any], executor: DeviceExecutor | None = None, probe: Probe | None = None) -> GpuRun:
+        """A run with its arguments on the device, to be run any number of times. Close it, or use `with`."""
+        if executor is None:
+            executor = self.executor
+            if self.why_emulated is not None:
+                say_once(self.why_emulated)
+        run = GpuRun(self.module, self.assignment, self.program, executor, executor.load_ptx(self.ptx), probe, self.synchronous)
+        try:
+            run.upload(self._prepared(arrays, not executor.facts.emulated))
+        except BaseException:
+            run.close()
+            raise
+        return run
+
+    def _prepared(self, arrays: Sequence[Any], on_device: bool) -> list[Array | int]:
+        """Each leaf as a host array in the parameter's layout, or as the device address of one that is there already."""
+        if len(arrays) != len(self._parameters):
+            raise ArgumentError(
+                f"the module takes {len(self._parameters)} array{'s' if len(self._parameters) != 1 else ''}, got {len(arrays)}",
+                "parameters: " + ", ".join([f"%{name}: {shape.text_without_layout}" for name, shape in self._parameters]),
+            )
+        return [self._one(name, shape, value, on_device) for (name, shape), value in zip(self._parameters, arrays, strict=True)]
+
+    @staticmethod
+    def _one(name: str, shape: Shape, value: Any, on_device: bool) -> Array | int:
+        if on_device and not isinstance(value, np.ndarray) and shape.layout.is_default:
+            address = address_of(value, shape.dimensions, shape.element_type.dtype)
+            if address is not None:
+                return address
+        dtype = shape.element_type.dtype
+        array = value if isinstance(value, np.ndarray) else np.asarray(value)
+        if array.dtype != dtype and array.ndim == 0 and np.can_cast(array.dtype, dtype, "same_kind"):
+            array = array.astype(dtype)
+        if array.dtype != dtype or array.shape != shape.dimensions:
+            raise ArgumentError(
+                f"parameter %{name} is {shape.text_without_layout}, the argument is {array.dtype}[{','.join(map(str, array.shape))}]",
+                "pass an array of that type and shape, for example with .astype and .reshape",
+            )
+        if shape.rank > 1 and not shape.layout.is_default:
+            array = array.transpose(tuple(reversed(shape.layout.minor_to_major)))
+        return np.ascontiguousarray(array)
+
+    # -- looking -------------------------------------------------------------------------------------------------------
+    def emulate(self, arrays: list[Any], options: LaunchOptions | None = None) -> EmulationResult:
+        """Run on an emulator of its own that counts and collects faults, whatever device there is."""
+        findings: list[Finding] = []
+        executor = EmulatedExecutor(options or LaunchOptions(counters=True), findings)
+        with self.start(arrays, executor) as run:
+            run.run()
+            values = run.results()
+        kernels = executor.load_ptx(self.ptx)
+        return EmulationResult(values, findings, [row for kernel in kernels.values() for row in kernel.counters.rows()])
+
+    def profile(self, arrays: list[Any], repeats: int = 20) -> ProfileResult:
+        """Device times by events: the whole program (as a graph where nothing is decided on the host), then each step.
+
+        On the emulator: the emulator's own times. Arguments are on the device before; copies to and from the host do not count.
+        """
+        with self._lock:
+            with self.start(arrays) as run:
+                launch = run.as_graph() if isinstance(self.executor, CudaExecutor) and run.can_be_graph else run.run
+                emulated = self.executor.facts.emulated
+                for _ in range(0 if emulated else _WARM_UP):
+                    launch()
+                totals = []
+                for _ in range(repeats):
+                    first = self.executor.record_event()
+                    launch()
+                    totals.append(self.executor.elapsed_us(first, self.executor.record_event()))
+            probe = Probe(self.executor)
+            samples: list[dict[int, list[float]]] = []
+            with self.start(arrays, probe=probe) as run:
+                run.run()
+                probe.take()
+                for _ in range(repeats):
+                    run.run()
+                    samples.append(probe.take())
+        timings = []
+        for step in self.steps:
+            calls = len(samples[-1].get(step.number, ())) if samples else 0
+            timings.append(KernelTiming(step, calls, tuple([sum(s.get(step.number, [0.0])) / max(calls, 1) for s in samples])))
+        return ProfileResult(tuple(totals), tuple(timings), 0.0)

@@ -1,0 +1,1 @@
+"""Execution of GPU programs: on an NVIDIA device through CUDA's driver, or on the PTX emulator."""

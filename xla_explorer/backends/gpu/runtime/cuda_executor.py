@@ -1,0 +1,248 @@
+"""An NVIDIA device: context, stream, memory that is used again, modules, launches, events, graphs."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.backends.gpu.architecture import ARCHITECTURES
+from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
+from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError
+from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceFacts, GpuExecutionError, PtxProgram
+from xla_explorer.backends.interfaces import DeviceMemory
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+_STATIC_SHARED_LIMIT = 48 * 1024
+
+
+class OutOfDeviceMemoryError(GpuExecutionError, MemoryError):
+    """The device has not so much memory left."""
+
+
+class LoadedModule:
+    """A module on the device. functions: those asked for so far. code: `cubin` (by ptxas) or `ptx` (compiled by the driver)."""
+
+    def __init__(self, module: Any, code: str) -> None:
+        self.module, self.code = module, code
+        self.functions: dict[str, Any] = {}
+
+
+class CudaExecutor:
+    """See `DeviceExecutor`. Work goes to one stream of its own; memory given back is kept by size for the next request."""
+
+    def __init__(self, driver: CudaDriver, ordinal: int = 0) -> None:
+        self.driver = driver
+        self.device = driver.call("cuDeviceGet", ordinal)
+        self.context = driver.call("cuDevicePrimaryCtxRetain", self.device)
+        self._current = threading.local()
+        self._enter()
+        self.stream = self.create_stream()
+        self._free: dict[int, list[int]] = {}
+        self._modules: dict[tuple[str, str], LoadedModule] = {}
+        self._facts: DeviceFacts | None = None
+
+    def _enter(self) -> None:
+        """A context is current per thread."""
+        if not getattr(self._current, "entered", False):
+            self.driver.call("cuCtxSetCurrent", self.context)
+            self._current.entered = True
+
+    @property
+    def facts(self) -> DeviceFacts:
+        """Asked of the driver once."""
+        if self._facts is None:
+            d = self.driver
+            major, minor = (d.attribute(self.device, f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR"))
+            name = d.call("cuDeviceGetName", 256, self.device)
+            text = name.split(b"\0", 1)[0].decode() if isinstance(name, bytes) else str(name)
+            self._facts = DeviceFacts(
+                text,
+                nearest_architecture(10 * major + minor),
+                d.attribute(self.device, "MULTIPROCESSOR_COUNT"),
+                int(d.call("cuDeviceTotalMem", self.device)),
+                int(d.call("cuDriverGetVersion")),
+            )
+        return self._facts
+
+    # -- memory --------------------------------------------------------------------------------------------------------
+    def allocate(self, size: int) -> DeviceMemory:
+        """Aligned to 256. OutOfDeviceMemoryError (a MemoryError) with the size asked for."""
+        self._enter()
+        room = _room(size)
+        kept = self._free.get(room)
+        if kept:
+            return DeviceMemory(kept.pop(), size, self)
+        try:
+            address = int(self.driver.call("cuMemAlloc", room))
+        except CudaError as problem:
+            if problem.code != "CUDA_ERROR_OUT_OF_MEMORY":
+                raise
+            self.release_unused()
+            try:
+                address = int(self.driver.call("cuMemAlloc", room))
+            except CudaError as again:
+                raise OutOfDeviceMemoryError(
+                    f"the device has no {size} bytes left", "use smaller shapes, or free other programs' memory"
+                ) from again
+        return DeviceMemory(address, size, self)
+
+    def allocate_named(self, size: int, name: str) -> DeviceMemory:
+        """See `DeviceExecutor`; the name is of no use here."""
+        return self.allocate(size)
+
+    def deallocate(self, memory: DeviceMemory) -> None:
+        """Keep the memory for the next request of its size. Work on the stream that uses it comes before that of the next owner."""
+        if memory.handle is not None:
+            self._free.setdefault(_room(memory.size), []).append(memory.address)
+            memory.handle = None
+
+    def release_unused(self) -> None:
+        """Give the memory that nobody uses back to the device."""
+        self.synchronize()
+        for addresses in self._free.values():
+            for address in addresses:
+                self.driver.call("cuMemFree", address)
+        self._free.clear()
+
+    def copy_to_device(self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None) -> None:
+        """ValueError when the bytes do not fit."""
+        if len(data) > target.size:
+            raise ValueError(f"{len(data)} bytes do not fit into {target.size} bytes of device memory")
+        self.write(target.address, np.frombuffer(data, np.uint8), stream)
+        self.synchronize(stream)
+
+    def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
+        """ValueError when more is asked for than there is."""
+        if size > source.size:
+            raise ValueError(f"{size} bytes asked for, the device memory has {source.size}")
+        data = np.empty(size, np.uint8)
+        self.read(source.address, data, stream)
+        return data.tobytes()
+
+    def write(self, address: int, data: Array, stream: Any = None) -> None:
+        """See `DeviceExecutor`."""
+        if data.nbytes:
+            self._enter()
+            self.driver.call("cuMemcpyHtoDAsync", address, data.ctypes.data, data.nbytes, stream or self.stream)
+
+    def read(self, address: int, target: Array, stream: Any = None) -> None:
+        """See `DeviceExecutor`."""
+        if target.nbytes:
+            self._enter()
+            self.driver.call("cuMemcpyDtoHAsync", target.ctypes.data, address, target.nbytes, stream or self.stream)
+            self.synchronize(stream)
+
+    def copy_on_device(self, source: int, target: int, size: int, stream: Any = None) -> None:
+        """See `DeviceExecutor`."""
+        if size:
+            self._enter()
+            self.driver.call("cuMemcpyDtoDAsync", target, source, size, stream or self.stream)
+
+    # -- kernels -------------------------------------------------------------------------------------------------------
+    def load(self, code: bytes, exports: list[str]) -> LoadedModule:
+        """A cubin, or PTX text that the driver compiles."""
+        self._enter()
+        image = code if code[:4] == b"\x7fELF" else code.rstrip(b"\0") + b"\0"
+        loaded = LoadedModule(self.driver.call("cuModuleLoadDataEx", image, 0, [], []), "cubin" if image is code else "ptx")
+        for name in exports:
+            self.function(loaded, name)
+        return loaded
+
+    def load_ptx(self, program: PtxProgram) -> LoadedModule:
+        """See `DeviceExecutor`. ptxas makes a cubin where it is installed; else the driver compiles the text."""
+        key = (program.text, program.architecture)
+        found = self._modules.get(key)
+        if found is None:
+            by_ptxas = find_ptxas() is not None
+            code = assemble_ptx(program.text, program.architecture).cubin if by_ptxas else program.text.encode()
+            found = self._modules[key] = self.load(code, [])
+        return found
+
+    def function(self, loaded: LoadedModule, name: str) -> Any:
+        """A kernel's handle."""
+        found = loaded.functions.get(name)
+        if found is None:
+            found = loaded.functions[name] = self.driver.call("cuModuleGetFunction", loaded.module, name.encode())
+        return found
+
+    def launch(self, loaded: LoadedModule, function: str, arguments: list[int], stream: Any = None) -> None:
+        """One block of one thread."""
+        self.launch_kernel(loaded, function, 1, 1, arguments, 0, stream)
+
+    def launch_kernel(
+        self, loaded: LoadedModule, function: str, grid: int, block: int, arguments: Sequence[int], shared: int, stream: Any = None
+    ) -> None:
+        """See `DeviceExecutor`."""
+        self._enter()
+        handle = self.function(loaded, function)
+        if shared > _STATIC_SHARED_LIMIT:
+            wanted = self.driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            self.driver.call("cuFuncSetAttribute", handle, wanted, shared)
+        parameters = (tuple(arguments), (ctypes.c_void_p,) * len(arguments)) if arguments else 0
+        self.driver.call("cuLaunchKernel", handle, grid, 1, 1, block, 1, 1, shared, stream or self.stream, parameters, 0)
+
+    # -- the queue -----------------------------------------------------------------------------------------------------
+    def create_stream(self) -> Any:
+        """A queue that does not wait for the default stream."""
+        self._enter()
+        return self.driver.call("cuStreamCreate", int(self.driver.binding.CUstream_flags.CU_STREAM_NON_BLOCKING))
+
+    def synchronize(self, stream: Any = None) -> None:
+        """Wait; errors of kernels that were queued come up here."""
+        self._enter()
+        self.driver.call("cuStreamSynchronize", stream or self.stream)
+
+    def record_event(self, stream: Any = None) -> Any:
+        """See `DeviceExecutor`."""
+        self._enter()
+        event = self.driver.call("cuEventCreate", 0)
+        self.driver.call("cuEventRecord", event, stream or self.stream)
+        return event
+
+    def elapsed_us(self, first: Any, last: Any) -> float:
+        """See `DeviceExecutor`. The events are gone afterwards."""
+        self.driver.call("cuEventSynchronize", last)
+        milliseconds = float(self.driver.call("cuEventElapsedTime", first, last))
+        for event in (first, last):
+            self.driver.call("cuEventDestroy", event)
+        return milliseconds * 1e3
+
+    # -- graphs --------------------------------------------------------------------------------------------------------
+    def begin_capture(self) -> None:
+        """From now on the stream's work is recorded instead of run."""
+        self._enter()
+        self.driver.call("cuStreamBeginCapture", self.stream, self.driver.binding.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+
+    def end_capture(self) -> Any:
+        """What was recorded, ready to be launched as one."""
+        graph = self.driver.call("cuStreamEndCapture", self.stream)
+        executable = self.driver.call("cuGraphInstantiate", graph, 0)
+        self.driver.call("cuGraphDestroy", graph)
+        return executable
+
+    def launch_graph(self, graph: Any) -> None:
+        """Queue all of a graph."""
+        self._enter()
+        self.driver.call("cuGraphLaunch", graph, self.stream)
+
+    def destroy_graph(self, graph: Any) -> None:
+        """Give a graph back."""
+        self.driver.call("cuGraphExecDestroy", graph)
+
+
+def _room(size: int) -> int:
+    """Requests are rounded up, so that near sizes can use each other's memory."""
+    return -(-max(size, 1) // 512) * 512
+
+
+def nearest_architecture(capability: int) -> str:
+    """The newest architecture known that a device of a compute capability (90 is 9.0) runs. XlaExplorerError for older ones."""
+    known = sorted(int(name[3:]) for name in ARCHITECTURES if name[3:].isdigit())
+    fitting = [number for number in known if number <= capability]
+    if not fitting:
+        raise XlaExplorerError(f"devices of compute capability {capability / 10} are too old", f"the oldest is sm_{known[0]}")
+    return f"sm_{fitting[-1]}"

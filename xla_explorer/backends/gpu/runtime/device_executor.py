@@ -1,0 +1,94 @@
+"""What a GPU program needs of a device, beyond `backends.interfaces.StreamExecutor`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from xla_explorer.backends.interfaces import DeviceMemory, StreamExecutor
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+if TYPE_CHECKING:
+    from xla_explorer.backends.gpu.emulator import Finding
+
+Array = np.ndarray[Any, Any]
+
+
+class GpuExecutionError(XlaExplorerError):
+    """Something went wrong on the device; the message names the kernel and its HLO where they are known."""
+
+
+class KernelFaultError(GpuExecutionError):
+    """The emulator found faults in a kernel. findings: all of the launch."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__(str(findings[0]), "session.emulation() collects all faults instead of stopping at the first kernel")
+        self.findings = findings
+
+
+class DeviceFacts(NamedTuple):
+    """name: of the product, or `PTX emulator`. architecture: `sm_90`. driver: version, 13000 is 13.0; 0 on the emulator."""
+
+    name: str
+    architecture: str
+    multiprocessors: int
+    memory_bytes: int
+    driver: int
+
+    @property
+    def emulated(self) -> bool:
+        """Whether no device is behind it."""
+        return self.driver == 0
+
+
+class PtxProgram(NamedTuple):
+    """text: PTX. architecture: that it is for. origins: HLO instruction id of each line, for findings."""
+
+    text: str
+    architecture: str
+    origins: Sequence[int | None]
+
+
+class DeviceExecutor(StreamExecutor, Protocol):
+    """A StreamExecutor that launches grids and times them."""
+
+    @property
+    def facts(self) -> DeviceFacts:
+        """What the device is."""
+        ...
+
+    def allocate_named(self, size: int, name: str) -> DeviceMemory:
+        """`allocate`, with a name for error messages. Contents are undefined."""
+        ...
+
+    def load_ptx(self, program: PtxProgram) -> Any:
+        """Kernels of a PTX text, ready to launch. The same text is loaded once."""
+        ...
+
+    def launch_kernel(
+        self, loaded: Any, function: str, grid: int, block: int, arguments: Sequence[int], shared: int, stream: Any = None
+    ) -> None:
+        """Queue a kernel with addresses as arguments. shared: bytes of dynamic shared memory."""
+        ...
+
+    def write(self, address: int, data: Array, stream: Any = None) -> None:
+        """Queue a copy of contiguous host memory to a device address. The array must live until the stream is synchronised."""
+        ...
+
+    def read(self, address: int, target: Array, stream: Any = None) -> None:
+        """Copy device memory into a contiguous host array; returns when it is there."""
+        ...
+
+    def copy_on_device(self, source: int, target: int, size: int, stream: Any = None) -> None:
+        """Queue a copy between device addresses."""
+        ...
+
+    def record_event(self, stream: Any = None) -> Any:
+        """A mark in the queue that has a time."""
+        ...
+
+    def elapsed_us(self, first: Any, last: Any) -> float:
+        """Microseconds between two marks; waits for the second."""
+        ...

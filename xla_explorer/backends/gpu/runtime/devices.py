@@ -1,0 +1,56 @@
+"""Which device runs GPU programs: an NVIDIA one when a driver answers, else the emulator. Said once per process."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+
+from xla_explorer.backends.gpu.runtime.cuda_driver import find_driver
+from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
+from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor
+from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason
+
+_said: set[str] = set()
+
+
+class EmulatedDeviceWarning(UserWarning):
+    """GPU programs run on the built-in emulator: values are right, times are no device's."""
+
+
+@cache
+def cuda_executor() -> CudaExecutor | Reason:
+    """The first CUDA device, or why there is none."""
+    driver = find_driver()
+    return driver if isinstance(driver, Reason) else CudaExecutor(driver)
+
+
+@cache
+def emulated_executor() -> EmulatedExecutor:
+    """The process's emulator."""
+    return EmulatedExecutor()
+
+
+def device_executor(requested: str = "auto") -> tuple[DeviceExecutor, Reason | None]:
+    """The device to run on, and why it is the emulator. requested: `auto`, `cuda` or `emulator`.
+
+    XlaExplorerError when `cuda` is asked for and is not there, with the reason.
+    """
+    if requested == "emulator":
+        return emulated_executor(), None
+    if requested not in ("auto", "cuda"):
+        raise XlaExplorerError(f"no device is called {requested!r}", "choose auto, cuda or emulator")
+    found = cuda_executor()
+    if not isinstance(found, Reason):
+        return found, None
+    if requested == "cuda":
+        raise XlaExplorerError(found.message, 'run with device="emulator"')
+    return emulated_executor(), found
+
+
+def say_once(why: Reason) -> None:
+    """Warn that programs run on the emulator, once per reason and process."""
+    if why.code not in _said:
+        _said.add(why.code)
+        warnings.warn(f"GPU programs run on the built-in PTX emulator: {why.message}", EmulatedDeviceWarning, stacklevel=2)

@@ -1,0 +1,122 @@
+"""The emulator as a device: memory, kernels from PTX text, one queue that runs at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.backends.gpu.architecture import DEFAULT_ARCHITECTURE, gpu_architecture
+from xla_explorer.backends.gpu.emulator import EmulatedKernel, Finding, GlobalMemory, LaunchOptions, parse_ptx
+from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceFacts, KernelFaultError, PtxProgram
+from xla_explorer.backends.interfaces import DeviceMemory
+
+EmulatedProgram = dict[str, EmulatedKernel]
+
+
+class EmulatedExecutor:
+    """See `DeviceExecutor`. findings: None raises at the first launch with a fault; a list collects them."""
+
+    def __init__(self, options: LaunchOptions | None = None, findings: list[Finding] | None = None) -> None:
+        self.memory = GlobalMemory()
+        self.options = options or LaunchOptions()
+        self.findings = findings
+        self._programs: dict[str, EmulatedProgram] = {}
+
+    @property
+    def facts(self) -> DeviceFacts:
+        """The emulator stands for the default architecture."""
+        architecture = gpu_architecture(DEFAULT_ARCHITECTURE)
+        return DeviceFacts("PTX emulator", architecture.name, architecture.multiprocessors, 0, 0)
+
+    # -- memory --------------------------------------------------------------------------------------------------------
+    def allocate(self, size: int) -> DeviceMemory:
+        """Memory that nobody has written."""
+        return self.allocate_named(size, "")
+
+    def allocate_named(self, size: int, name: str) -> DeviceMemory:
+        """See `DeviceExecutor`."""
+        return DeviceMemory(self.memory.allocate(size, name), size, self)
+
+    def deallocate(self, memory: DeviceMemory) -> None:
+        """What touches it from now on is out of bounds."""
+        if memory.handle is not None:
+            self.memory.release(memory.address)
+            memory.handle = None
+
+    def copy_to_device(self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None) -> None:
+        """ValueError when the bytes do not fit."""
+        if len(data) > target.size:
+            raise ValueError(f"{len(data)} bytes do not fit into {target.size} bytes of device memory")
+        self.memory.write(target.address, np.frombuffer(data, np.uint8))
+
+    def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
+        """ValueError when more is asked for than there is."""
+        if size > source.size:
+            raise ValueError(f"{size} bytes asked for, the device memory has {source.size}")
+        return self.memory.read(source.address, size).tobytes()
+
+    def write(self, address: int, data: Array, stream: Any = None) -> None:
+        """See `DeviceExecutor`."""
+        self.memory.write(address, data.reshape(-1).view(np.uint8))
+
+    def read(self, address: int, target: Array, stream: Any = None) -> None:
+        """See `DeviceExecutor`."""
+        target.reshape(-1).view(np.uint8)[:] = self.memory.read(address, target.nbytes)
+
+    def copy_on_device(self, source: int, target: int, size: int, stream: Any = None) -> None:
+        """See `DeviceExecutor`."""
+        self.memory.copy(source, target, size)
+
+    # -- kernels -------------------------------------------------------------------------------------------------------
+    def load(self, code: bytes, exports: list[str]) -> EmulatedProgram:
+        """Kernels of PTX text."""
+        return self.load_ptx(PtxProgram(code.decode(), DEFAULT_ARCHITECTURE, ()))
+
+    def load_ptx(self, program: PtxProgram) -> EmulatedProgram:
+        """See `DeviceExecutor`. UnsupportedPtxError names what the emulator lacks."""
+        found = self._programs.get(program.text)
+        if found is None:
+            module = parse_ptx(program.text, program.origins or None)
+            found = {name: EmulatedKernel(module, kernel, self.memory) for name, kernel in module.kernels.items()}
+            self._programs[program.text] = found
+        return found
+
+    def unload(self, program: PtxProgram) -> None:
+        """Forget a program and give back the memory of its variables."""
+        for kernel in self._programs.pop(program.text, {}).values():
+            kernel.close()
+
+    def launch(self, loaded: EmulatedProgram, function: str, arguments: list[int], stream: Any = None) -> None:
+        """One block of the kernel's own size."""
+        self.launch_kernel(loaded, function, 1, loaded[function].code.kernel.threads or 1, arguments, 0)
+
+    def launch_kernel(
+        self, loaded: EmulatedProgram, function: str, grid: int, block: int, arguments: Sequence[int], shared: int, stream: Any = None
+    ) -> None:
+        """See `DeviceExecutor`. KernelFaultError when faults are found and nobody collects them."""
+        kernel = loaded[function]
+        result = kernel.launch(grid, block, arguments, self.options, shared)
+        if not result.findings:
+            return
+        if self.findings is None:
+            raise KernelFaultError(result.findings)
+        self.findings.extend(result.findings)
+
+    # -- the queue -----------------------------------------------------------------------------------------------------
+    def create_stream(self) -> Any:
+        """The calling thread."""
+        return None
+
+    def synchronize(self, stream: Any = None) -> None:
+        """Nothing to wait for."""
+
+    def record_event(self, stream: Any = None) -> float:
+        """The time now: of the emulator, which says nothing about a device's."""
+        return time.perf_counter()
+
+    def elapsed_us(self, first: float, last: float) -> float:
+        """Microseconds that the emulator took."""
+        return (last - first) * 1e6

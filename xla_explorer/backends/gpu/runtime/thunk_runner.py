@@ -1,0 +1,303 @@
+"""One run of a GPU program: memory for each allocation, and the thunks on it.
+
+Source: xla/backends/gpu/runtime/{sequential,while,conditional}_thunk.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.backends.gpu.gpu_program import GpuProgram, Thunk
+from xla_explorer.backends.gpu.runtime.cuda_driver import CudaError
+from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
+from xla_explorer.backends.gpu.runtime.device_array import DeviceArray
+from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceExecutor, GpuExecutionError, KernelFaultError
+from xla_explorer.backends.interfaces import DeviceMemory
+from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
+from xla_explorer.hlo.evaluator import Evaluator
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+
+_CONTROL_FLOW = ("while", "conditional", "call")
+
+
+class Probe:
+    """Marks around every step of a run, and the times between them."""
+
+    def __init__(self, executor: DeviceExecutor) -> None:
+        self.executor = executor
+        self._marks: list[tuple[int, Any, Any]] = []
+
+    def around(self, step: int, action: Callable[[], None]) -> None:
+        """Do something between two marks."""
+        first = self.executor.record_event()
+        action()
+        self._marks.append((step, first, self.executor.record_event()))
+
+    def take(self) -> dict[int, list[float]]:
+        """Microseconds by step, one entry per call, since the last time."""
+        times: dict[int, list[float]] = {}
+        for step, first, last in self._marks:
+            times.setdefault(step, []).append(self.executor.elapsed_us(first, last))
+        self._marks.clear()
+        return times
+
+
+class GpuRun:
+    """Memory and thunks. `upload`, then `run` as often as wished, then `results`; `close` gives the memory back."""
+
+    def __init__(
+        self,
+        module: HloModule,
+        assignment: BufferAssignment,
+        program: GpuProgram,
+        executor: DeviceExecutor,
+        loaded: Any,
+        probe: Probe | None = None,
+        synchronous: bool = False,
+    ) -> None:
+        self.module, self.assignment, self.program, self.executor = module, assignment, program, executor
+        self.loaded, self.probe, self.synchronous = loaded, probe, synchronous
+        self._memory: dict[int, DeviceMemory] = {}
+        self._address: dict[int, int] = {}
+        self._kept: list[Array] = []
+        self._numbers = {id(thunk): number for number, thunk in enumerate(t for t in program.walk() if t.kind not in _CONTROL_FLOW)}
+        self._evaluator: Evaluator | None = None
+        self._graph: Any = None
+        self._last = "the upload of arguments"
+        self._actions: dict[str, Callable[[Thunk], None]] = {
+            "kernel": self._kernel,
+            "copy": self._copy,
+            "evaluator": self._evaluate,
+            "while": self._while,
+            "conditional": self._conditional,
+            "call": self._call,
+        }
+
+    def __enter__(self) -> GpuRun:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    # -- memory --------------------------------------------------------------------------------------------------------
+    def upload(self, arguments: Sequence[Array | int]) -> None:
+        """Memory for every allocation; parameters filled with host arrays, or used where they lie (an address)."""
+        parameters = {}
+        rest = iter(arguments)
+        for p in self.module.entry.parameters():
+            for index, leaf in p.shape.leaves():
+                if leaf.is_array:
+                    parameters[p.payload, index] = next(rest)
+        written = self._written_parameters()
+        for allocation in self.assignment.allocations:
+            given: Array | int | None = None
+            if allocation.kind == "parameter":
+                given = parameters[allocation.number, allocation.index]
+                if isinstance(given, int) and allocation.id not in written:
+                    self._address[allocation.id] = given
+                    continue
+            elif allocation.kind == "constant":
+                assert allocation.instruction is not None
+                given = _stored(allocation.instruction.literal.array, allocation.instruction.shape)
+            memory = self.executor.allocate_named(allocation.size, allocation.name)
+            self._memory[allocation.id], self._address[allocation.id] = memory, memory.address
+            if isinstance(given, int):
+                self.executor.copy_on_device(given, memory.address, allocation.size)
+            elif given is not None:
+                self._kept.append(given)
+                self.executor.write(memory.address, given)
+
+    def _written_parameters(self) -> set[int]:
+        """Ids of parameter allocations that results are written into: the caller's memory must not be."""
+        return {place.allocation.id for _, place in self.assignment.output_slices if place.allocation.kind == "parameter"}
+
+    def address(self, place: BufferSlice) -> int:
+        """Where a slice lies."""
+        return self._address[place.allocation.id] + place.offset
+
+    def results(self) -> list[Array]:
+        """The result leaves on the host, in logical order."""
+        return [self._fetch(place, shape) for place, shape in self._outputs()]
+
+    def results_on_device(self) -> list[DeviceArray]:
+        """The result leaves where they are, or copies where they are no allocation of their own. They own their memory."""
+        arrays, taken = [], set()
+        for place, shape in self._outputs():
+            allocation = place.allocation
+            if allocation.kind == "output" and not place.offset and allocation.id not in taken:
+                taken.add(allocation.id)
+                memory = self._memory.pop(allocation.id)
+            else:
+                memory = self.executor.allocate(shape.byte_size)
+                self.executor.copy_on_device(self.address(place), memory.address, shape.byte_size)
+            arrays.append(DeviceArray(self.executor, memory, shape))
+        self.executor.synchronize()
+        return arrays
+
+    def _outputs(self) -> list[tuple[BufferSlice, Shape]]:
+        shapes = [leaf for _, leaf in self.module.entry.root.shape.leaves() if leaf.is_array]
+        return [(place, shape) for (_, place), shape in zip(self.assignment.output_slices, shapes, strict=True)]
+
+    def _fetch(self, place: BufferSlice, shape: Shape) -> Array:
+        major_to_minor = tuple(reversed(shape.layout.minor_to_major))
+        stored = np.empty([shape.dimensions[d] for d in major_to_minor], shape.element_type.dtype)
+        try:
+            self.executor.read(self.address(place), stored)
+        except CudaError as problem:
+            raise self._named(problem) from problem
+        return stored.transpose(np.argsort(major_to_minor)) if shape.rank > 1 else stored
+
+    def close(self) -> None:
+        """Give the memory back. A second time does nothing."""
+        if self._graph is not None:
+            graph, self._graph = self._graph, None
+            if isinstance(self.executor, CudaExecutor):
+                self.executor.destroy_graph(graph)
+        while self._memory:
+            self.executor.deallocate(self._memory.popitem()[1])
+        self._kept.clear()
+
+    # -- thunks --------------------------------------------------------------------------------------------------------
+    def run(self) -> None:
+        """Queue all thunks in order. GpuExecutionError names the kernel and its HLO."""
+        try:
+            self._thunks(self.program.thunks)
+        except (CudaError, KernelFaultError) as problem:
+            raise self._named(problem) from problem
+
+    def _named(self, problem: CudaError | KernelFaultError) -> GpuExecutionError:
+        if isinstance(problem, KernelFaultError):
+            finding = problem.findings[0]
+            here = f"HLO {self._hlo(finding.origin)}, " if finding.origin is not None else ""
+            return GpuExecutionError(f"{finding} ({here}{self._last})", problem.hint)
+        certain = "at" if self.synchronous else "at or before"
+        hint = problem.hint or "compile with synchronous=True to know the kernel"
+        return GpuExecutionError(f"{problem.message}; {certain} {self._last}", hint)
+
+    def _hlo(self, origin: int) -> str:
+        try:
+            return f"%{self.module.find(origin).name}"
+        except KeyError:
+            return f"instruction {origin}"
+
+    def _thunks(self, thunks: Sequence[Thunk]) -> None:
+        for thunk in thunks:
+            action = self._actions[thunk.kind]
+            if self.probe is not None and thunk.kind not in _CONTROL_FLOW:
+                self.probe.around(self._numbers[id(thunk)], partial(action, thunk))
+            else:
+                action(thunk)
+
+    def _kernel(self, thunk: Thunk) -> None:
+        kernel = thunk.kernel
+        assert kernel is not None
+        self._last = f"kernel {kernel.name} of %{thunk.instruction.name}"
+        addresses = [self.address(place) for place in thunk.arguments]
+        self.executor.launch_kernel(self.loaded, kernel.name, kernel.launch.blocks, kernel.launch.threads_per_block, addresses, 0)
+        if self.synchronous:
+            self.executor.synchronize()
+
+    def _copy(self, thunk: Thunk) -> None:
+        source, target = thunk.arguments
+        self._last = f"the copy of %{thunk.instruction.name}"
+        self.executor.copy_on_device(self.address(source), self.address(target), target.size)
+
+    def _evaluate(self, thunk: Thunk) -> None:
+        i = thunk.instruction
+        self._last = f"the evaluator's %{i.name}"
+        places = iter(thunk.arguments)
+        if self._evaluator is None:
+            self._evaluator = Evaluator()
+        result = self._evaluator.evaluate_instruction(i, [self._value(o.shape, places) for o in i.operands])
+        leaves: list[Any] = []
+        _flatten(result, leaves)
+        shapes = [leaf for _, leaf in i.shape.leaves() if leaf.is_array]
+        for place, shape, leaf in zip(places, shapes, leaves, strict=True):
+            stored = _stored(np.asarray(leaf, shape.element_type.dtype).reshape(shape.dimensions), shape)
+            self._kept.append(stored)
+            self.executor.write(self.address(place), stored)
+
+    def _value(self, shape: Shape, places: Any) -> Any:
+        if shape.is_tuple:
+            return tuple([self._value(part, places) for part in shape.tuple_shapes])
+        return self._fetch(next(places), shape) if shape.is_array else None
+
+    def _hand_over(self, thunk: Thunk, body: int) -> None:
+        """Results of a body to where they are looked for. By way of other memory where that would overwrite what is still to be read."""
+        pairs = thunk.handed_over[body]
+        aside: list[tuple[DeviceMemory, BufferSlice]] = []
+        for number, (source, target) in enumerate(pairs):
+            if any(target.overlaps(later) for later, _ in pairs[number + 1 :]):
+                memory = self.executor.allocate(target.size)
+                self.executor.copy_on_device(self.address(source), memory.address, target.size)
+                aside.append((memory, target))
+            else:
+                self.executor.copy_on_device(self.address(source), self.address(target), target.size)
+        for memory, target in aside:
+            self.executor.copy_on_device(memory.address, self.address(target), target.size)
+            self.executor.deallocate(memory)
+
+    def _scalar(self, place: BufferSlice, dtype: Any) -> int:
+        found = np.empty(1, dtype)
+        self.executor.read(self.address(place), found)
+        return int(found[0])
+
+    def _while(self, thunk: Thunk) -> None:
+        condition, body = thunk.bodies
+        while True:
+            self._thunks(condition)
+            if not self._scalar(thunk.arguments[0], np.uint8):
+                return
+            self._thunks(body)
+            self._hand_over(thunk, 1)
+
+    def _conditional(self, thunk: Thunk) -> None:
+        if thunk.instruction.operands[0].shape.element_type.is_pred:
+            taken = 0 if self._scalar(thunk.arguments[0], np.uint8) else 1
+        else:
+            index, count = self._scalar(thunk.arguments[0], np.int32), len(thunk.bodies)
+            taken = index if 0 <= index < count else count - 1
+        self._thunks(thunk.bodies[taken])
+        self._hand_over(thunk, taken)
+
+    def _call(self, thunk: Thunk) -> None:
+        self._thunks(thunk.bodies[0])
+        self._hand_over(thunk, 0)
+
+    # -- graphs --------------------------------------------------------------------------------------------------------
+    @property
+    def can_be_graph(self) -> bool:
+        """Whether the host decides nothing and computes nothing in between."""
+        return all(thunk.kind in ("kernel", "copy") for thunk in self.program.thunks)
+
+    def as_graph(self) -> Callable[[], None]:
+        """Record the run as a CUDA graph; calling the result queues it at once."""
+        executor = self.executor
+        assert isinstance(executor, CudaExecutor) and self.can_be_graph
+        self.run()
+        executor.synchronize()
+        if self._graph is None:
+            executor.begin_capture()
+            self.run()
+            self._graph = executor.end_capture()
+        return lambda: executor.launch_graph(self._graph)
+
+
+def _stored(array: Array, shape: Shape) -> Array:
+    """A logical array as it lies in memory."""
+    if shape.rank > 1 and not shape.layout.is_default:
+        array = array.transpose(tuple(reversed(shape.layout.minor_to_major)))
+    return np.ascontiguousarray(array)
+
+
+def _flatten(value: Any, leaves: list[Any]) -> None:
+    if isinstance(value, tuple):
+        for part in value:
+            _flatten(part, leaves)
+    elif isinstance(value, (np.ndarray, np.generic)):
+        leaves.append(value)
