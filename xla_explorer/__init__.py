@@ -48,6 +48,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "passes": ("xla_explorer.explorer.catalogue", "passes"),
     "random_arguments": ("xla_explorer.explorer.arguments", "random_arguments"),
     "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
+    "structural_diff": ("xla_explorer.explorer.structural_difference", "structural_diff"),
     "sweep": ("xla_explorer.explorer.not_yet", "sweep"),
     "switch": ("xla_explorer.hlo.builder", "switch"),
     "verify": ("xla_explorer.hlo.verifier", "verify"),
@@ -140,6 +141,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.session import CompileFailedError as CompileFailedError
     from xla_explorer.explorer.session import Session as Session
     from xla_explorer.explorer.session import compile as compile
+    from xla_explorer.explorer.structural_difference import structural_diff as structural_diff
     from xla_explorer.explorer.trace import optimize as optimize
     from xla_explorer.explorer.warming import warm_up as warm_up
     from xla_explorer.foundation.diagnostic import XlaExplorerError as XlaExplorerError

@@ -1,0 +1,51 @@
+"""Two modules without common history beside each other."""
+
+from __future__ import annotations
+
+import xla_explorer as xe
+
+OLD = """HloModule old
+ENTRY e {
+  x = f32[4,8] parameter(0)
+  w = f32[8,8] parameter(1)
+  d = f32[4,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  two = f32[] constant(2)
+  twos = f32[4,8] broadcast(two), dimensions={}
+  m = f32[4,8] multiply(d, twos)
+  ROOT r = f32[4,8] tanh(m)
+}"""
+NEW = """HloModule new
+ENTRY main {
+  p.0 = f32[4,8] parameter(0)
+  p.1 = f32[8,8] parameter(1)
+  dot.3 = f32[4,8] dot(p.0, p.1), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  c = f32[] constant(3)
+  b = f32[4,8] broadcast(c), dimensions={}
+  mul = f32[4,8] multiply(dot.3, b)
+  n = f32[4,8] negate(mul)
+  ROOT out = f32[4,8] tanh(n)
+}"""
+
+
+def test_each_instruction_is_on_one_list() -> None:
+    found = xe.structural_diff(OLD, NEW)
+    rows = {(row.left, row.right): row for row in found.rows}
+    assert rows["%d", "%dot.3"].status == "changed" and "rhs_contracting_dims" in rows["%d", "%dot.3"].what
+    assert rows["%two", "%c"].what == "value: 2 -> 3"
+    assert rows["", "%n"].status == "only right" and rows["", "%n"].flops_right == 32
+    assert rows["%r", "%out"].what == "operand 0: %m -> %n"
+    assert rows["%x", "%p.0"].status == rows["%m", "%mul"].status == "same"
+    assert found.counts == {"changed": 3, "moved": 0, "only left": 0, "only right": 1, "same": 4}
+    assert "only right" in str(found) and len(found.to_frame()) == 4 and len(found.to_frame(same=True)) == 8
+
+
+def test_a_module_differs_from_itself_in_nothing() -> None:
+    found = xe.structural_diff(OLD, OLD)
+    assert found.same and "only" not in str(found)
+
+
+def test_what_went_into_a_fusion_has_moved() -> None:
+    session = xe.compile(OLD, verify=False)
+    found = xe.structural_diff(session.source, session.module, by_name=True)
+    moved = [row for row in found.rows if "computation: entry -> fusion" in row.what]
+    assert moved, str(found)
