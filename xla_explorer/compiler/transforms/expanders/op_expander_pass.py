@@ -19,9 +19,8 @@ from xla_explorer.hlo.module import HloModule
 
 def builder_at(computation: HloComputation) -> HloBuilder:
     """A builder that writes into an existing computation."""
-    b = HloBuilder.__new__(HloBuilder)
+    b = HloBuilder("", locations=False)
     b.module, b.computation = computation.module, computation
-    b.locations, b._parameters, b._built = False, 0, False
     return b
 
 
