@@ -10,39 +10,33 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# New containers that may go to the oldest generation unseen before a full collection has to look at them: it then costs less
-# than a tenth of what made them.
+# New containers that may go to the oldest generation unseen before a full collection looks at them: it then costs less than a
+# tenth of what made them.
 _UNSEEN_LIMIT = 1_000_000
 _unseen = 0
 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Disable the cyclic garbage collector for the block; re-enable it only if it was on. Nests."""
+    """Disable the cyclic garbage collector for the block; re-enable it only if it was on. Nests.
+
+    What earlier blocks made and was dropped since is collected when a block begins, once in `_UNSEEN_LIMIT` objects: at its end
+    everything is still in use, and looking at it would be in vain.
+    """
+    global _unseen
     was_on = gc.isenabled()
+    if was_on and _unseen > _UNSEEN_LIMIT:
+        _unseen = 0
+        gc.collect()
     gc.disable()
     try:
         yield
     finally:
         if was_on:
-            _retire_new_objects()
+            young = gc.get_count()[0]
+            # Re-enabling alone would have the next allocation walk all of it. When somebody else froze objects, that must stand.
+            if young >= 10_000 and not gc.get_freeze_count():
+                _unseen += young
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
-
-
-def _retire_new_objects() -> None:
-    """Put what the block made into the oldest generation at once.
-
-    Re-enabling alone would have the next allocation walk all of it, in vain: it is in use. Every `_UNSEEN_LIMIT` objects a full
-    collection finds the modules that were dropped meanwhile.
-    """
-    global _unseen
-    young = gc.get_count()[0]
-    if young < 10_000 or gc.get_freeze_count():  # little to save, or somebody else freezes and would lose that
-        return
-    _unseen += young
-    if _unseen > _UNSEEN_LIMIT:
-        _unseen = 0
-        gc.collect()
-    else:
-        gc.freeze()
-        gc.unfreeze()
