@@ -81,7 +81,6 @@ HOLES: dict[str, dict[str, tuple[str, ...]]] = {
             "atan",
             "stochastic-convert",
             "scaled-dot",
-            "fft",
             "cholesky",
             "triangular-solve",
             "scan",

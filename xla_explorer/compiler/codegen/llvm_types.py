@@ -1,6 +1,7 @@
 """LLVM types and constants of HLO's primitive types.
 
-In memory pred is one byte (0 or 1), in registers i1. Sub-byte integers occupy one byte each. Complex values are pairs
+In memory pred is one byte (0 or 1), in registers i1. Sub-byte types occupy one byte each in memory, the upper bits zero, and their
+own width in registers. Floats of eight bits and fewer are integers everywhere (see `elemental/small_floats.py`). Complex values are pairs
 {re, im} in memory and two scalars in registers. 16-bit floats are computed in f32 and rounded after each operation.
 bf16 is an i16 everywhere: LLVM fails assertions on shuffles of bfloat vectors, calls a library to round to bfloat where the CPU
 cannot, and rounds subnormals to zero where it can.
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
@@ -33,9 +35,22 @@ _REGISTER = {
     "f64": "double",
     "c64": "float",
     "c128": "double",
+    "s2": "i2",
+    "u2": "i2",
+    "s4": "i4",
+    "u4": "i4",
+    "f4e2m1fn": "i4",
+    "f8e3m4": "i8",
+    "f8e4m3": "i8",
+    "f8e4m3b11fnuz": "i8",
+    "f8e4m3fn": "i8",
+    "f8e4m3fnuz": "i8",
+    "f8e5m2": "i8",
+    "f8e5m2fnuz": "i8",
+    "f8e8m0fnu": "i8",
 }
-_MEMORY = {**_REGISTER, "pred": "i8"}
-_BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "float": 32, "double": 64}
+_MEMORY = {name: "i8" if t in ("i1", "i2", "i4") else t for name, t in _REGISTER.items()}
+_BITS = {"i1": 1, "i2": 2, "i4": 4, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "float": 32, "double": 64}
 
 
 def type_is_emitted(shape: Shape) -> Reason | None:
@@ -60,6 +75,18 @@ def memory_type(element_type: PrimitiveType) -> str:
     return _MEMORY[element_type.name]
 
 
+def from_memory(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
+    """A scalar as it was loaded, as a register holds it."""
+    stored, held = memory_type(element_type), register_type(element_type)
+    return value if stored == held else w.value(f"trunc {stored} {value} to {held}")
+
+
+def to_memory(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
+    """A scalar in a register, as it is stored."""
+    stored, held = memory_type(element_type), register_type(element_type)
+    return value if stored == held else w.value(f"zext {held} {value} to {stored}")
+
+
 def type_bits(llvm_type: str) -> int:
     """Width of a scalar LLVM type."""
     return _BITS[llvm_type]
@@ -81,9 +108,12 @@ def scalar_constant(value: Any, element_type: PrimitiveType) -> str | tuple[str,
     if element_type.is_complex:
         value = complex(value)
         return float_constant(value.real, llvm_type), float_constant(value.imag, llvm_type)
-    if element_type.name == "bf16":
-        bits = int(np.asarray(value, element_type.dtype).view(np.int16))
-        return str(bits)
+    if element_type.is_float and llvm_type.startswith("i"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            stored = np.asarray(value).astype(element_type.dtype)
+        width = type_bits(llvm_type)
+        code = int(stored.view(np.uint16 if width == 16 else np.uint8)) & ((1 << width) - 1)
+        return str(code - (1 << width) if code >> (width - 1) else code)
     if element_type.is_float:
         return float_constant(float(value), llvm_type)
     if element_type.is_pred:

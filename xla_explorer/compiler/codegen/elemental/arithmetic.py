@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.complex_numbers import complex_binary, complex_unary
 from xla_explorer.compiler.codegen.elemental.registry import Value, emits_elementwise
+from xla_explorer.compiler.codegen.elemental.small_floats import SMALL_FLOATS, narrow_small, widen_small
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import float_constant, nan_constant, register_type, type_bits
 from xla_explorer.compiler.codegen.vector_math import vector_math_function
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 
 def compute_type(element_type: PrimitiveType) -> str:
-    """The LLVM type that arithmetic on a real type uses: 16-bit floats compute in float."""
-    return "float" if element_type.name in ("f16", "bf16") else register_type(element_type)
+    """The LLVM type that arithmetic on a real type uses: floats of 16 bits and fewer compute in float."""
+    return "float" if element_type.is_float and element_type.bits < 32 else register_type(element_type)
 
 
 def widen(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
-    """A 16-bit float as float; anything else unchanged."""
+    """A float of 16 bits or fewer as float; anything else unchanged."""
+    if element_type.name in SMALL_FLOATS:
+        return widen_small(w, value, element_type.name)
     if element_type.name == "f16":
         return w.value(f"fpext half {value} to float")
     if element_type.name != "bf16":
@@ -31,7 +34,9 @@ def widen(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
 
 
 def narrow(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
-    """Round a float back to a 16-bit type; anything else unchanged."""
+    """Round a float back to a type of 16 bits or fewer; anything else unchanged."""
+    if element_type.name in SMALL_FLOATS:
+        return narrow_small(w, value, element_type.name)
     if element_type.name == "f16":
         return w.value(f"fptrunc float {value} to half")
     if element_type.name != "bf16":
@@ -124,7 +129,8 @@ def shift(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
     if i.opcode.name == "shift-right-arithmetic":
         amount = w.value(f"select i1 {inside}, {llvm_type} {b}, {llvm_type} {bits - 1}")
         return w.value(f"ashr {llvm_type} {a}, {amount}")
-    amount = w.value(f"select i1 {inside}, {llvm_type} {b}, {llvm_type} 0")
+    # Masked rather than chosen: LLVM's NVPTX back end takes the chosen form for PTX's own clamp, and cuts 64-bit amounts to 32.
+    amount = w.value(f"and {llvm_type} {b}, {bits - 1}")
     shifted = w.value(f"{'shl' if i.opcode.name == 'shift-left' else 'lshr'} {llvm_type} {a}, {amount}")
     return w.value(f"select i1 {inside}, {llvm_type} {shifted}, {llvm_type} 0")
 
@@ -137,6 +143,8 @@ def negate(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value
         return tuple([w.value(f"fneg {llvm_type} {part}") for part in operands[0]])
     if element_type.name == "bf16":
         return w.value(f"xor i16 {operands[0]}, {-0x8000}")
+    if element_type.name in SMALL_FLOATS:
+        return narrow(w, w.value(f"fneg float {widen(w, operands[0], element_type)}"), element_type)
     if element_type.is_float:
         return w.value(f"fneg {llvm_type} {operands[0]}")
     return w.value(f"sub {llvm_type} 0, {operands[0]}")
@@ -151,6 +159,8 @@ def absolute(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Val
     llvm_type = register_type(operand_type)
     if operand_type.name == "bf16":
         return w.value(f"and i16 {operands[0]}, {0x7FFF}")
+    if operand_type.name in SMALL_FLOATS:
+        return narrow(w, w.call_intrinsic("llvm.fabs.f32", "float", ("float", widen(w, operands[0], operand_type))), operand_type)
     if operand_type.is_float:
         return w.call_intrinsic(f"llvm.fabs.{_suffix(llvm_type)}", llvm_type, (llvm_type, operands[0]))
     if operand_type.is_unsigned:
@@ -258,8 +268,14 @@ _FORMATS = {"half": (16, 10, 15), "i16": (16, 7, 127), "float": (32, 23, 127), "
 def reduce_precision(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
     """Round to fewer exponent and mantissa bits, in integer arithmetic on the type's own bits: nearest even, overflow to infinity,
     underflow to zero."""
-    kind = register_type(i.shape.element_type)
-    x = operands[0]
+    if i.shape.element_type.name in SMALL_FLOATS:
+        wide = _reduced(w, i, F32, widen(w, operands[0], i.shape.element_type))
+        return narrow(w, wide, i.shape.element_type)
+    return _reduced(w, i, i.shape.element_type, operands[0])
+
+
+def _reduced(w: FunctionWriter, i: HloInstruction, element_type: PrimitiveType, x: str) -> str:
+    kind = register_type(element_type)
     bits, mantissa_width, bias = _FORMATS[kind]
     integer = f"i{bits}"
     exponent_mask = ((1 << (bits - 1 - mantissa_width)) - 1) << mantissa_width
@@ -281,8 +297,8 @@ def reduce_precision(w: FunctionWriter, i: HloInstruction, operands: list[Value]
         result = w.value(f"select i1 {too_big}, {integer} {infinity}, {integer} {result}")
         result = w.value(f"select i1 {too_small}, {integer} {sign_bit}, {integer} {result}")
     made = w.value(f"bitcast {integer} {result} to {kind}")
-    wide = widen(w, x, i.shape.element_type)
-    unordered = w.value(f"fcmp uno {compute_type(i.shape.element_type)} {wide}, {wide}")
+    wide = widen(w, x, element_type)
+    unordered = w.value(f"fcmp uno {compute_type(element_type)} {wide}, {wide}")
     kept = nan_constant(kind) if mantissa_bits == 0 else x
     return w.value(f"select i1 {unordered}, {kind} {kept}, {kind} {made}")
 

@@ -8,7 +8,7 @@ from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, type_bits
 from xla_explorer.hlo.instruction import HloInstruction
 
-_INTEGER_BITS = {"half": "i16", "i16": "i16", "float": "i32", "double": "i64"}
+_INTEGER_BITS = {"i4": "i4", "i8": "i8", "half": "i16", "i16": "i16", "float": "i32", "double": "i64"}
 
 
 def total_order_key(w: FunctionWriter, value: str, llvm_type: str) -> str:

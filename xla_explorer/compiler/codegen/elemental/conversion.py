@@ -38,7 +38,7 @@ def convert_value(w: FunctionWriter, value: Value, source: PrimitiveType, target
         if target.is_pred:
             return w.value(f"fcmp une {kind} {x}, {float_constant(0.0, kind)}")
         if target.is_float:
-            if type_bits(a) == 64 and type_bits(b) == 16:
+            if type_bits(a) == 64 and target.bits <= 16:
                 return narrow(w, _double_to_odd_float(w, value), target)
             wanted = compute_type(target)
             if kind != wanted:

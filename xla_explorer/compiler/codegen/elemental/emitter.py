@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS, Value
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, scalar_constant
+from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, register_type, scalar_constant, to_memory
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -54,7 +54,7 @@ class ArrayInMemory:
             return tuple(parts)
         address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {offset}")
         loaded = w.value(f"load {t}, {self.pointer_type} {address}, align {element_type.bytes}{tail}")
-        return w.value(f"trunc i8 {loaded} to i1") if element_type.is_pred else loaded
+        return from_memory(w, loaded, element_type)
 
     def store(self, w: FunctionWriter, index: IndexTuple, value: Value) -> None:
         """Store the element at the index."""
@@ -70,8 +70,7 @@ class ArrayInMemory:
                 address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {w.add(even, k)}")
                 w.do(f"store {t} {value[k]}, {self.pointer_type} {address}, align {element_type.bytes // 2}")
             return
-        if element_type.is_pred:
-            value = w.value(f"zext i1 {value} to i8")
+        value = to_memory(w, value, element_type)
         address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {offset}")
         w.do(f"store {t} {value}, {self.pointer_type} {address}, align {element_type.bytes}")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
-from xla_explorer.compiler.codegen.llvm_types import memory_type
+from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, to_memory
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 ROW_TILE = 1024  # accumulators that stay in the first-level cache
@@ -34,8 +34,7 @@ class Accumulators:
             t = memory_type(element_type)
             names = slot if isinstance(slot, tuple) else (slot,)
             values = [self.w.value(f"load {t}, ptr {self._address(name, t, at)}") for name in names]
-            if element_type.is_pred:
-                values = [self.w.value(f"trunc i8 {values[0]} to i1")]
+            values = [from_memory(self.w, value, element_type) for value in values]
             found.append(tuple(values) if element_type.is_complex else values[0])
         return found
 
@@ -43,7 +42,7 @@ class Accumulators:
         """Set the accumulators."""
         for slot, element_type, value in zip(self.slots, self.types, values, strict=True):
             t = memory_type(element_type)
-            if element_type.is_pred:
-                value = self.w.value(f"zext i1 {value} to i8")
+            if not element_type.is_complex:
+                value = to_memory(self.w, value, element_type)
             for name, part in zip(slot, value, strict=True) if element_type.is_complex else [(slot, value)]:
                 self.w.do(f"store {t} {part}, ptr {self._address(name, t, at)}")

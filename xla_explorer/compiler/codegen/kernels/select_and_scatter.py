@@ -15,7 +15,7 @@ from xla_explorer.compiler.codegen.elemental.emitter import IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.window import Guard, base_position
-from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type
+from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, register_type, to_memory
 from xla_explorer.hlo.attributes import WindowDimension
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -124,15 +124,13 @@ def _write_window_by_window(context: KernelContext, rules: tuple[WindowDimension
             at = w.value(f"load i64, ptr {chosen}")
             first = w.value(f"icmp slt i64 {at}, 0")
             held = w.value(f"load {stored}, ptr {best}")
-            if element_type.is_pred:
-                held = w.value(f"trunc i8 {held} to i1")
+            held = from_memory(w, held, element_type)
             # Before the first element `best` holds nothing: the candidate stands in, and is taken whatever select says.
             held = w.value(f"select i1 {first}, {t} {candidate}, {t} {held}")
             (keep,) = emitter.inline_scalar_computation(root.called[0], [held, candidate])
             keep = w.value(f"and i1 {keep}, {w.value(f'xor i1 {first}, true')}")
             value = select_value(w, keep, element_type, held, candidate)
-            if element_type.is_pred:
-                value = w.value(f"zext i1 {value} to i8")
+            value = to_memory(w, value, element_type)
             w.do(f"store {stored} {value}, ptr {best}")
             here = w.linear(place, output.shape.strides)
             w.do(f"store i64 {w.value(f'select i1 {keep}, i64 {at}, i64 {here}')}, ptr {chosen}")

@@ -1,0 +1,137 @@
+"""Types of eight bits and fewer: every value there and back, arithmetic against numpy with ml_dtypes, memory as numpy has it."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tests.backends.cpu.cpu_programs import compile_for_cpu, opcodes_on_evaluator
+
+FLOATS = {
+    "f8e5m2": ml_dtypes.float8_e5m2,
+    "f8e4m3": ml_dtypes.float8_e4m3,
+    "f8e3m4": ml_dtypes.float8_e3m4,
+    "f8e4m3fn": ml_dtypes.float8_e4m3fn,
+    "f8e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
+    "f8e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
+    "f8e4m3b11fnuz": ml_dtypes.float8_e4m3b11fnuz,
+    "f4e2m1fn": ml_dtypes.float4_e2m1fn,
+    "f8e8m0fnu": ml_dtypes.float8_e8m0fnu,
+}
+INTEGERS = {"s4": ml_dtypes.int4, "u4": ml_dtypes.uint4, "s2": ml_dtypes.int2, "u2": ml_dtypes.uint2}
+
+
+def run(text, *inputs):
+    executable = compile_for_cpu(text)
+    assert not opcodes_on_evaluator(executable)
+    return executable.execute(list(inputs))[0]
+
+
+def codes(name):
+    return np.arange(16 if name.startswith("f4") else 256, dtype=np.uint8).view(FLOATS[name])
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_every_value_widens_and_comes_back(name):
+    x = codes(name)
+    wide = run(f"HloModule m\nENTRY e {{ x = {name}[{len(x)}] parameter(0)\n ROOT r = f32[{len(x)}] convert(x) }}", x)
+    np.testing.assert_array_equal(wide, x.astype(np.float32))
+    back = run(f"HloModule m\nENTRY e {{ x = f32[{len(x)}] parameter(0)\n ROOT r = {name}[{len(x)}] convert(x) }}", wide)
+    good = ~np.isnan(wide)
+    np.testing.assert_array_equal(back.view(np.uint8)[good], x.view(np.uint8)[good])
+    assert np.isnan(back.astype(np.float32)[~good]).all()
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_rounding_is_that_of_the_reference(name):
+    random = np.random.default_rng(5)
+    table = codes(name).astype(np.float32)
+    table = np.sort(table[np.isfinite(table)])
+    with np.errstate(over="ignore"):
+        middle = (table[1:] + table[:-1]) / 2
+        near = np.concatenate([middle, np.nextafter(middle, np.float32(np.inf)), np.nextafter(middle, np.float32(-np.inf))])
+        spread = (random.standard_normal(2000) * 2.0 ** random.integers(-40, 40, 2000)).astype(np.float32)
+        special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e38, -1e38, 1e-45, -1e-45], np.float32)
+        x = np.concatenate([near, spread, special, table * 1.01]).astype(np.float32)
+        wanted = x.astype(FLOATS[name])
+    found = run(f"HloModule m\nENTRY e {{ x = f32[{len(x)}] parameter(0)\n ROOT r = {name}[{len(x)}] convert(x) }}", x)
+    nan = np.isnan(wanted.astype(np.float32))
+    assert (np.isnan(found.astype(np.float32)) == nan).all()
+    wrong = np.flatnonzero((found.view(np.uint8) != wanted.view(np.uint8)) & ~nan)
+    assert not len(wrong), [(x[k], found[k], wanted[k]) for k in wrong[:5]]
+
+
+@pytest.mark.parametrize("name", [name for name in FLOATS if name != "f8e8m0fnu"])
+def test_f64_is_rounded_once(name):
+    table = codes(name).astype(np.float64)
+    table = np.sort(table[np.isfinite(table)])
+    middle = (table[1:] + table[:-1]) / 2
+    x = np.concatenate([middle * (1 + 2.0**-40), middle * (1 - 2.0**-40)])
+    found = run(f"HloModule m\nENTRY e {{ x = f64[{len(x)}] parameter(0)\n ROOT r = {name}[{len(x)}] convert(x) }}", x)
+    error = np.abs(found.astype(np.float64) - x)
+    nearest = np.abs(table[None, :] - x[:, None]).min(axis=1)
+    np.testing.assert_array_equal(error, nearest)
+
+
+@pytest.mark.parametrize("name", ["f8e5m2", "f8e4m3fn", "f8e4m3b11fnuz", "f4e2m1fn"])
+@pytest.mark.parametrize("opcode", ["add", "multiply", "maximum", "subtract"])
+def test_arithmetic_rounds_after_each_operation(name, opcode):
+    x = codes(name)
+    a, b = [v.reshape(-1) for v in np.meshgrid(x, x)]
+    found = run(f"HloModule m\nENTRY e {{ x = {name}[{len(a)}] parameter(0)\n y = {name}[{len(a)}] parameter(1)\n "
+                f"ROOT r = {name}[{len(a)}] {opcode}(x, y) }}", a, b)
+    with np.errstate(all="ignore"):
+        wide = getattr(np, opcode)(a.astype(np.float32), b.astype(np.float32))
+        wanted = wide.astype(FLOATS[name])
+    same = (found == wanted) | (np.isnan(found.astype(np.float32)) & np.isnan(wanted.astype(np.float32))) | np.isnan(wide)
+    assert same.all()
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+@pytest.mark.parametrize("opcode", ["add", "subtract", "multiply", "divide", "maximum", "and", "shift-left"])
+def test_integers_wrap_at_their_width(name, opcode):
+    bits = int(name[1:])
+    values = np.arange(1 << bits) - (1 << (bits - 1) if name[0] == "s" else 0)
+    a, b = [v.reshape(-1) for v in np.meshgrid(values, values)]
+    x, y = a.astype(INTEGERS[name]), b.astype(INTEGERS[name])
+    found = run(f"HloModule m\nENTRY e {{ x = {name}[{len(a)}] parameter(0)\n y = {name}[{len(a)}] parameter(1)\n "
+                f"ROOT r = {name}[{len(a)}] {opcode}(x, y) }}", x, y)
+    safe = np.where(b == 0, 1, b)
+    quotient = np.sign(a) * np.sign(safe) * (np.abs(a) // np.abs(safe))
+    amount = b & ((1 << bits) - 1)
+    wanted = {
+        "add": a + b, "subtract": a - b, "multiply": a * b, "divide": np.where(b == 0, -1, quotient), "maximum": np.maximum(a, b),
+        "and": a & b, "shift-left": np.where(amount < bits, a << amount, 0),
+    }[opcode]
+    wrapped = wanted & ((1 << bits) - 1)
+    np.testing.assert_array_equal(found.view(np.uint8) & ((1 << bits) - 1), wrapped)
+    np.testing.assert_array_equal(found.astype(np.int32), wrapped.astype(np.uint8).astype(INTEGERS[name]).astype(np.int32)
+                                  if name[0] == "u" else np.where(wrapped >> (bits - 1), wrapped - (1 << bits), wrapped))
+
+
+def test_small_types_in_reductions_dots_and_sorts():
+    text = """HloModule m
+add { a = s4[] parameter(0)
+ b = s4[] parameter(1)
+ ROOT c = s4[] add(a, b) }
+less { a = u2[] parameter(0)
+ b = u2[] parameter(1)
+ ROOT c = pred[] compare(a, b), direction=LT }
+ENTRY e { x = s4[6,50] parameter(0)
+ y = u2[300] parameter(1)
+ z = s4[] constant(-1)
+ f = f8e4m3fn[6,50] parameter(2)
+ r = s4[6] reduce(x, z), dimensions={1}, to_apply=add
+ s = u2[300] sort(y), dimensions={0}, to_apply=less
+ d = f32[6,6] dot(f, f), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+ ROOT t = (s4[6], u2[300], f32[6,6]) tuple(r, s, d) }"""
+    random = np.random.default_rng(7)
+    a = random.integers(-8, 8, (6, 50))
+    b = random.integers(0, 4, 300)
+    f = random.standard_normal((6, 50)).astype(ml_dtypes.float8_e4m3fn)
+    executable = compile_for_cpu(text)
+    assert not opcodes_on_evaluator(executable)
+    r, s, d = executable.execute([a.astype(ml_dtypes.int4), b.astype(ml_dtypes.uint2), f])
+    np.testing.assert_array_equal(r.astype(int), (a.sum(axis=1) - 1 + 8) % 16 - 8)
+    np.testing.assert_array_equal(s.astype(int), np.sort(b))
+    wide = f.astype(np.float64)
+    np.testing.assert_allclose(d, wide @ wide.T, rtol=1e-5, atol=1e-5)
