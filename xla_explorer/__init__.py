@@ -49,7 +49,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "random_arguments": ("xla_explorer.explorer.arguments", "random_arguments"),
     "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
     "structural_diff": ("xla_explorer.explorer.structural_difference", "structural_diff"),
-    "sweep": ("xla_explorer.explorer.not_yet", "sweep"),
+    "sweep": ("xla_explorer.explorer.sweep", "sweep"),
     "switch": ("xla_explorer.hlo.builder", "switch"),
     "verify": ("xla_explorer.hlo.verifier", "verify"),
     "warm_up": ("xla_explorer.explorer.warming", "warm_up"),
@@ -137,11 +137,11 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.jax_functions import jit as jit
     from xla_explorer.explorer.loading import load as load
     from xla_explorer.explorer.not_yet import aot as aot
-    from xla_explorer.explorer.not_yet import sweep as sweep
     from xla_explorer.explorer.session import CompileFailedError as CompileFailedError
     from xla_explorer.explorer.session import Session as Session
     from xla_explorer.explorer.session import compile as compile
     from xla_explorer.explorer.structural_difference import structural_diff as structural_diff
+    from xla_explorer.explorer.sweep import sweep as sweep
     from xla_explorer.explorer.trace import optimize as optimize
     from xla_explorer.explorer.warming import warm_up as warm_up
     from xla_explorer.foundation.diagnostic import XlaExplorerError as XlaExplorerError
