@@ -109,6 +109,8 @@ def golden_options(record: dict[str, Any]) -> dict[str, Any]:
     options = dict(RECORDED_OPTIONS.get(record["pass_name"], {}))
     if record["pass_name"] in ("algsimp", "cse") and record["pipeline"] in LAYOUT_SENSITIVE_PIPELINES:
         options["is_layout_sensitive"] = True
+        if record["pass_name"] == "algsimp":
+            options["rewrite_no_op_bitcast_convert_to_bitcast"] = True
     return options
 
 

@@ -50,7 +50,7 @@ def convolution(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
         if kernel_inputs == 1:
             product = block * kernel.reshape(groups, *[1] * (rank + 1), per_group)
         else:
-            rows = block.reshape(groups, -1, kernel_inputs)
+            rows = block.reshape(groups, math.prod(block.shape[1:-1]), kernel_inputs)
             product = np.matmul(rows, kernel).reshape(*block.shape[:-1], per_group)
         total[(whole, whole, *position.windows)] += product
     if left.dtype.kind in "iub" and right.dtype.kind in "iub" and i.shape.element_type.is_integer:

@@ -142,7 +142,7 @@ def test_empty_arrays_become_constants() -> None:
 
 def test_reshapes_move_below_elementwise_operations() -> None:
     trace = run(
-        "reshape-mover",
+        "simplification{reshape-mover,algsimp}*",
         "x = f32[8] parameter(0)\ny = f32[8] parameter(1)\na = f32[2,4] reshape(x)\nb = f32[2,4] reshape(y)\n"
         "k = f32[] constant(2)\nkk = f32[2,4] broadcast(k), dimensions={}\ns = f32[2,4] add(a, b)\n"
         "ROOT m = f32[2,4] multiply(s, kk)",

@@ -13,10 +13,12 @@ from xla_explorer.compiler.rewriting.rule import RuleSet
 from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     arithmetic,
     broadcasting,
+    choices,
     collectives,
     comparison,
     concatenation,
     contractions,
+    convolutions,
     division,
     dynamic_indexing,
     dynamic_slicing,
@@ -42,6 +44,7 @@ ALGEBRAIC_RULES = RuleSet.of_modules(
     transcendental,
     logic,
     comparison,
+    choices,
     reshaping,
     rearranging,
     broadcasting,
@@ -55,17 +58,22 @@ ALGEBRAIC_RULES = RuleSet.of_modules(
     gathers,
     scatters,
     contractions,
+    convolutions,
     collectives,
     tuples,
     layouts,
 )
 
 
+# Rules that hold only when an option of the pass asks for them, by option.
+OPTIONAL_RULES = {"rewrite_no_op_bitcast_convert_to_bitcast": ("bitcast-convert-to-bitcast",)}
+
+
 @cache
-def algebraic_rules(is_layout_sensitive: bool) -> RuleSet:
-    """The rules that hold before (False) or after (True) layout assignment."""
+def algebraic_rules(is_layout_sensitive: bool, without: frozenset[str] = frozenset()) -> RuleSet:
+    """The rules that hold before (False) or after (True) layout assignment, some left out by name."""
     other = "insensitive" if is_layout_sensitive else "sensitive"
-    return ALGEBRAIC_RULES.where(lambda r: r.layout != other)
+    return ALGEBRAIC_RULES.where(lambda r: r.layout != other and r.name not in without)
 
 
 @register_pass("algebraic-simplifier")
@@ -74,16 +82,19 @@ class AlgebraicSimplifier:
     """Rewrites expressions by algebraic rules until none fits.
 
     is_layout_sensitive: layouts are assigned and must stay. run_to_fixed_point: without it each instruction is looked at
-    once, as XLA's pass does, and the pipeline around it repeats the pass.
+    once, and the pipeline around it repeats the pass. rewrite_no_op_bitcast_convert_to_bitcast: after layout assignment,
+    for backends that read a bitcast as another type.
     """
 
     name: ClassVar[str] = "algsimp"
     is_layout_sensitive: bool = False
     run_to_fixed_point: bool = True
+    rewrite_no_op_bitcast_convert_to_bitcast: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Rewrite every computation that is no fusion body."""
-        rules = algebraic_rules(self.is_layout_sensitive)
+        without = [name for option, names in OPTIONAL_RULES.items() if not getattr(self, option) for name in names]
+        rules = algebraic_rules(self.is_layout_sensitive, frozenset(without))
         bodies = module.fusion_computations()
         return (
             sum(

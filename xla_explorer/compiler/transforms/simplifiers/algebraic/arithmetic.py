@@ -20,7 +20,7 @@ from xla_explorer.compiler.rewriting.operators import (
     sqrt,
     subtract,
 )
-from xla_explorer.compiler.rewriting.patterns import Pattern, any_, scalar, uniform_value, varying
+from xla_explorer.compiler.rewriting.patterns import Pattern, any_, constant, scalar, uniform_value, varying
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import is_non_negative, non_negative
 from xla_explorer.foundation.reason import Reason, refuse
@@ -258,6 +258,17 @@ def abs_of_non_negative(x: HloInstruction) -> HloInstruction:
 
 
 @rule(
+    abs_(abs_(any_(), name="inner")),
+    exactness=Exactness.BITWISE,
+    before=_N + "a = s32[4] abs(x)\nROOT r = s32[4] abs(a)",
+    after=_N + "ROOT a = s32[4] abs(x)",
+)
+def abs_of_abs(instruction: HloInstruction, inner: HloInstruction) -> HloInstruction | None:
+    """||x|| becomes |x|, also where |x| is the smallest integer, which has no positive counterpart."""
+    return inner if inner.shape is instruction.shape else None
+
+
+@rule(
     multiply(any_("x"), scalar(1)),
     exactness=Exactness.BITWISE,
     before=_X + filled("one", "f32[4]", 1) + "ROOT r = f32[4] multiply(x, one)",
@@ -362,6 +373,30 @@ def multiply_of_constants(
     computation: HloComputation, instruction: HloInstruction, x: HloInstruction, a: HloInstruction, b: HloInstruction
 ) -> HloInstruction:
     """(x * A) * B becomes x * (A * B), for constants A and B."""
+    return computation.add("multiply", instruction.shape, (x, combine(computation, "multiply", a, b)))
+
+
+def repeats_a_scalar_constant(i: HloInstruction) -> bool:
+    """The broadcast of a constant, not a constant as large as the result."""
+    return i.opcode is not CONSTANT and uniform_value(i) is not None
+
+
+@rule(
+    multiply(
+        multiply(constant("x"), any_("a").that(repeats_a_scalar_constant)), any_("b").that(repeats_a_scalar_constant)
+    ),
+    exactness=Exactness.REAL,
+    before="x = f32[2] constant({1, 2})\n"
+    + filled("a", "f32[2]", 2)
+    + filled("b", "f32[2]", 3)
+    + "s = f32[2] multiply(x, a)\nROOT r = f32[2] multiply(s, b)",
+    after="x = f32[2] constant({1, 2})\ntwo = f32[] constant(2)\nthree = f32[] constant(3)\nk = f32[] multiply(two, three)\n"
+    "c = f32[2] broadcast(k), dimensions={}\nROOT r = f32[2] multiply(x, c)",
+)
+def multiply_constant_by_scalars(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
+    """(C * a) * b becomes C * (a * b), for a constant array and two repeated scalars."""
     return computation.add("multiply", instruction.shape, (x, combine(computation, "multiply", a, b)))
 
 

@@ -5,16 +5,11 @@ Source: algebraic_simplifier.cc, HandleCompare, HandleSelect, HandleConvert, Han
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
-from typing import Any
-
 from xla_explorer.compiler.rewriting.construction import splat_constant
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.guards import boolean, keeps_shape
 from xla_explorer.compiler.rewriting.operators import (
-    and_,
     compare,
     convert,
     maximum,
@@ -23,7 +18,7 @@ from xla_explorer.compiler.rewriting.operators import (
     reduce_precision,
     select,
 )
-from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, uniform_value
+from xla_explorer.compiler.rewriting.patterns import any_, scalar
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import is_non_negative
 from xla_explorer.foundation.reason import Reason, refuse
@@ -172,72 +167,6 @@ def select_by_not(
     return computation.add("select", instruction.shape, (p, y, x))
 
 
-def chooses_between_the_compared(i: HloInstruction) -> bool:
-    """The sides are the two that the predicate compares for (in)equality, exact ones: -0 equals 0 but is not it."""
-    p, a, b = i.operands
-    return (
-        p.opcode.name == "compare"
-        and p.attributes["direction"] in ("EQ", "NE")
-        and {a, b} == set(p.operands)
-        and is_of_exact_type(p)
-        and p.shape.dimensions == i.shape.dimensions
-    )
-
-
-@rule(
-    select(any_("p"), any_("x"), any_("y")).that(chooses_between_the_compared),
-    exactness=Exactness.BITWISE,
-    before="x = s32[4] parameter(0)\ny = s32[4] parameter(1)\np = pred[4] compare(x, y), direction=NE\n"
-    "ROOT r = s32[4] select(p, x, y)",
-    after="ROOT x = s32[4] parameter(0)\ny = s32[4] parameter(1)\n",
-)
-def select_of_compared(p: HloInstruction, x: HloInstruction, y: HloInstruction) -> HloInstruction:
-    """select(x != y, x, y) becomes x and select(x == y, x, y) becomes y, for integers."""
-    return x if p.attributes["direction"] == "NE" else y
-
-
-def decides_by_constants(i: HloInstruction) -> bool:
-    """A comparison with a constant of a select between two constants, whose predicate has the shape of the result."""
-    choice, limit = i.operands
-    return (
-        choice.opcode.name == "select"
-        and choice.operands[0].shape.dimensions == i.shape.dimensions
-        and is_ordinary(i)
-        and all(isinstance(uniform_value(c), (bool, int, float)) for c in (limit, *choice.operands[1:]))
-    )
-
-
-_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "EQ": operator.eq,
-    "NE": operator.ne,
-    "LT": operator.lt,
-    "LE": operator.le,
-    "GT": operator.gt,
-    "GE": operator.ge,
-}
-
-
-@rule(
-    compare(any_("choice"), any_("limit")).that(decides_by_constants),
-    exactness=Exactness.BITWISE,
-    before=_P
-    + filled("one", "f32[4]", 1)
-    + filled("zero", "f32[4]", 0)
-    + "s = f32[4] select(p, one, zero)\nROOT r = pred[4] compare(s, zero), direction=NE",
-    after=_P.replace("p =", "ROOT p ="),
-)
-def compare_of_choice(
-    computation: HloComputation, instruction: HloInstruction, choice: HloInstruction, limit: HloInstruction
-) -> HloInstruction:
-    """A constant compared with select(p, A, B) becomes p, not(p), true or false, for constants A and B."""
-    p, a, b = choice.operands
-    holds = _COMPARISONS[instruction.attributes["direction"]]
-    if_true, if_false = [bool(holds(uniform_value(c), uniform_value(limit))) for c in (a, b)]
-    if if_true == if_false:
-        return splat_constant(computation, instruction.shape, if_true)
-    return p if if_true else computation.add("not", instruction.shape, (p,))
-
-
 def chooses_per_element(instruction: HloInstruction, p: HloInstruction) -> Reason | None:
     """The predicate has the shape of the result, it is no single scalar."""
     return keeps_shape(instruction, p)
@@ -279,7 +208,7 @@ def convert_to_same(x: HloInstruction) -> HloInstruction:
     return x
 
 
-_SIGNIFICAND = {
+SIGNIFICAND = {
     "f16": (11, 5),
     "bf16": (8, 8),
     "f32": (24, 8),
@@ -305,9 +234,9 @@ def holds_every_value(narrow: PrimitiveType, wide: PrimitiveType) -> bool:
             return wide.is_signed and wide.bits >= narrow.bits
         return wide.bits > narrow.bits or (wide.is_unsigned and wide.bits == narrow.bits)
     if narrow.is_integer:
-        return wide.name in _SIGNIFICAND and narrow.bits - narrow.is_signed <= _SIGNIFICAND[wide.name][0]
-    if narrow.name in _SIGNIFICAND and wide.name in _SIGNIFICAND:
-        a, b = _SIGNIFICAND[narrow.name], _SIGNIFICAND[wide.name]
+        return wide.name in SIGNIFICAND and narrow.bits - narrow.is_signed <= SIGNIFICAND[wide.name][0]
+    if narrow.name in SIGNIFICAND and wide.name in SIGNIFICAND:
+        a, b = SIGNIFICAND[narrow.name], SIGNIFICAND[wide.name]
         return b[0] >= a[0] and b[1] >= a[1]
     return narrow.is_float and wide.name in ("f32", "f64") and narrow.bits < 16
 
@@ -350,7 +279,7 @@ def convert_through_wider(
 
 def rounds_nothing(i: HloInstruction) -> bool:
     """The bits kept are those of the type."""
-    found = _SIGNIFICAND.get(i.shape.element_type.name)
+    found = SIGNIFICAND.get(i.shape.element_type.name)
     return (
         found is not None
         and i.attributes.get("mantissa_bits", -1) >= found[0] - 1
@@ -404,11 +333,6 @@ def zero_at_most_non_negative(computation: HloComputation, instruction: HloInstr
 _XY = parameters("f32[4]", "x", "y")
 
 
-def is_of_integers(i: HloInstruction) -> bool:
-    """Both comparisons are of integers."""
-    return all(o.operands[0].shape.element_type.is_integer for o in i.operands)
-
-
 @rule(
     compare(maximum(any_("a"), any_("b")), any_("a"), direction="GT").that(is_ordinary),
     exactness=Exactness.BITWISE,
@@ -433,40 +357,3 @@ def operand_above_minimum(
 ) -> HloInstruction:
     """a > min(a, b) becomes a > b."""
     return computation.add("compare", instruction.shape, (a, b), instruction.attributes)
-
-
-@rule(
-    and_(compare(any_("x"), splat("a"), direction="LT"), compare(any_("x"), splat("b"), direction="LT")).that(
-        is_of_integers
-    ),
-    exactness=Exactness.BITWISE,
-    before=_N
-    + filled("a", "s32[4]", 10)
-    + filled("b", "s32[4]", 100)
-    + "c = pred[4] compare(x, a), direction=LT\nd = pred[4] compare(x, b), direction=LT\nROOT r = pred[4] and(c, d)",
-    after=_N + filled("a", "s32[4]", 10) + "ROOT c = pred[4] compare(x, a), direction=LT",
-)
-def both_below(instruction: HloInstruction, a: HloInstruction, b: HloInstruction) -> HloInstruction:
-    """x < A and x < B becomes x < min(A, B), for integer constants."""
-    smaller = a if uniform_value(a) <= uniform_value(b) else b
-    return next(o for o in instruction.operands if o.operands[1] is smaller)
-
-
-@rule(
-    and_(compare(any_("x"), splat("a"), direction="LT"), compare(splat("b"), any_("x"), direction="GT", name="second")).that(
-        is_of_integers
-    ),
-    exactness=Exactness.BITWISE,
-    before=_N
-    + filled("a", "s32[4]", 10)
-    + filled("b", "s32[4]", 100)
-    + "c = pred[4] compare(x, a), direction=LT\nd = pred[4] compare(b, x), direction=GT\nROOT r = pred[4] and(c, d)",
-    after=_N + filled("a", "s32[4]", 10) + "ROOT c = pred[4] compare(x, a), direction=LT",
-)
-def both_below_in_turn(
-    instruction: HloInstruction, a: HloInstruction, b: HloInstruction, second: HloInstruction
-) -> HloInstruction:
-    """x < A and B > x becomes the one that says more, for integer constants."""
-    if uniform_value(b) < uniform_value(a):
-        return second
-    return next(o for o in instruction.operands if o is not second)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from xla_explorer.compiler.rewriting.construction import (
     broadcast,
     reshape,
@@ -16,6 +18,7 @@ from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import dot
 from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import rule
+from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import placed_first, plain_reducer
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
@@ -217,3 +220,118 @@ def dot_to_reduce(
         called=(add_reducer(computation, wide),),
     )
     return total if wide is shape else computation.add("convert", shape, (total,))
+
+
+def is_matrix_product_of_transposes(i: HloInstruction) -> bool:
+    """Batches of matrices, rows times columns, and both sides are such with the last two dimensions exchanged."""
+    a, b = i.operands
+    rank = a.shape.rank
+    if a.opcode.name != "transpose" or b.opcode.name != "transpose" or rank < 2 or b.shape.rank != rank:
+        return False
+    numbers = DotDimensions(i)
+    batch = tuple(range(rank - 2))
+    turned = (*batch, rank - 1, rank - 2)
+    return (
+        numbers.lhs_batch == numbers.rhs_batch == batch
+        and numbers.lhs_contracting == (rank - 1,)
+        and numbers.rhs_contracting == (rank - 2,)
+        and dimensions_of(a) == dimensions_of(b) == turned
+    )
+
+
+@rule(
+    dot(any_("a"), any_("b")).that(is_matrix_product_of_transposes),
+    exactness=Exactness.approximate(4),
+    layout="insensitive",
+    when=(static, asks_for_no_algorithm),
+    before="a = f32[3,2] parameter(0)\nb = f32[4,3] parameter(1)\ns = f32[2,3] transpose(a), dimensions={1,0}\n"
+    "t = f32[3,4] transpose(b), dimensions={1,0}\n"
+    "ROOT r = f32[2,4] dot(s, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    after="a = f32[3,2] parameter(0)\nb = f32[4,3] parameter(1)\n"
+    "d = f32[4,2] dot(b, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "ROOT r = f32[2,4] transpose(d), dimensions={1,0}",
+)
+def dot_of_transposes(
+    computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
+) -> HloInstruction:
+    """dot(transpose(a), transpose(b)) becomes transpose(dot(b, a))."""
+    precision = instruction.attributes.value("operand_precision")
+    attributes = instruction.attributes.with_values(operand_precision=tuple(precision)[::-1] or None)
+    turned = dimensions_of(a)
+    shape = instruction.shape.with_dimensions([instruction.shape.dimensions[d] for d in turned])
+    product = computation.add("dot", shape, (b.operands[0], a.operands[0]), attributes, metadata=instruction.metadata)
+    return transpose(computation, product, turned, instruction.shape)
+
+
+def _reordered_axes(moved: HloInstruction, contracting: int) -> list[int] | None:
+    """moved = reshape(transpose(x)). When the transpose reorders only what the reshape makes the contracting dimension,
+    the dimensions of transpose(x) that make it up; else None."""
+    turned = moved.operands[0]
+    permutation, sizes, target = dimensions_of(turned), turned.shape.dimensions, moved.shape.dimensions
+    before, after = math.prod(target[:contracting]), math.prod(target[: contracting + 1])
+    start, product = 0, 1
+    while start < len(sizes) and product < before:
+        product *= sizes[start]
+        start += 1
+    end = start
+    while end < len(sizes) and product * sizes[end] <= after:
+        product *= sizes[end]
+        end += 1
+    group = list(range(start, end))
+    if product != after or sorted([permutation[d] for d in group]) != group:
+        return None
+    return group if all(permutation[d] == d for d in range(len(sizes)) if d not in group) else None
+
+
+def contracts_a_reordered_side(i: HloInstruction) -> bool:
+    """One side is a constant, the other a reshape of a transpose; one dimension is contracted."""
+    numbers = DotDimensions(i)
+    if len(numbers.lhs_contracting) != 1 or numbers.lhs_batch:
+        return False
+    return any(
+        fixed.opcode.name == "constant"
+        and moved.opcode.name == "reshape"
+        and moved.operands[0].opcode.name == "transpose"
+        and moved.shape.element_count > 0
+        for moved, fixed in (i.operands, i.operands[::-1])
+    )
+
+
+@rule(
+    dot(any_("a"), any_("b")).that(contracts_a_reordered_side),
+    exactness=Exactness.approximate(4),
+    layout="insensitive",
+    when=(static,),
+    before="x = f32[5,2,3] parameter(0)\nt = f32[5,3,2] transpose(x), dimensions={0,2,1}\na = f32[5,6] reshape(t)\n"
+    "b = f32[6,2] constant({{1,2},{3,4},{5,6},{7,8},{9,1},{2,3}})\n"
+    "ROOT r = f32[5,2] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+    after="x = f32[5,2,3] parameter(0)\na = f32[5,6] reshape(x)\n"
+    "b = f32[6,2] constant({{1,2},{3,4},{5,6},{7,8},{9,1},{2,3}})\nc = f32[3,2,2] reshape(b)\n"
+    "t = f32[2,3,2] transpose(c), dimensions={1,0,2}\nd = f32[6,2] reshape(t)\n"
+    "ROOT r = f32[5,2] dot(a, d), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+)
+def dot_with_reordered_constant(
+    computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
+) -> HloInstruction | None:
+    """dot(reshape(transpose(x)), C) becomes dot(reshape(x), C reordered): the reordering of a constant costs nothing."""
+    numbers = DotDimensions(instruction)
+    sides = [(a, numbers.lhs_contracting[0]), (b, numbers.rhs_contracting[0])]
+    moves_first = b.opcode.name == "constant"
+    (moved, mine), (fixed, other) = sides if moves_first else sides[::-1]
+    axes = _reordered_axes(moved, mine)
+    if axes is None:
+        return None
+    turned = moved.operands[0]
+    permutation, sizes = dimensions_of(turned), turned.shape.dimensions
+    split = [*fixed.shape.dimensions[:other], *[sizes[d] for d in axes], *fixed.shape.dimensions[other + 1 :]]
+    order = [permutation.index(d) - axes[0] for d in axes]
+    whole = [*range(other), *[other + k for k in order], *range(other + len(axes), len(split))]
+    taken = reshape(computation, fixed, fixed.shape.with_dimensions(split))
+    if whole != list(range(len(whole))):
+        taken = transpose(computation, taken, tuple(whole))
+    taken = reshape(computation, taken, fixed.shape.with_dimensions(fixed.shape.dimensions))
+    straight = reshape(computation, turned.operands[0], moved.shape)
+    operands = (straight, taken) if moves_first else (taken, straight)
+    return computation.add(
+        "dot", instruction.shape, operands, instruction.attributes, metadata=instruction.metadata
+    )

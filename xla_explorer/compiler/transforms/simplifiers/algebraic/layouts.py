@@ -6,7 +6,7 @@ Source: algebraic_simplifier.cc, HandleReshape, HandleTranspose, HandleCopy with
 from __future__ import annotations
 
 from xla_explorer.compiler.rewriting.exactness import Exactness
-from xla_explorer.compiler.rewriting.operators import copy
+from xla_explorer.compiler.rewriting.operators import bitcast_convert, copy
 from xla_explorer.compiler.rewriting.operators import reshape as reshape_of
 from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
 from xla_explorer.compiler.rewriting.patterns import any_
@@ -90,4 +90,29 @@ def no_byte_moves(instruction: HloInstruction, x: HloInstruction) -> Reason | No
 )
 def copy_to_bitcast(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
     """A copy to a layout that places every byte alike becomes a bitcast."""
+    return computation.add("bitcast", instruction.shape, (x,))
+
+
+def only_renames_bits(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
+    """Row-major bytes that are read as another type, whose width changes at most the last dimension."""
+    for i in (instruction, x):
+        if not lies_row_major(i.shape):
+            return refuse("layout-differs", f"%{i.name} is {i.shape}, whose bytes are not in row-major order")
+    if any(i.shape.element_type.bits < 8 or i.shape.element_type.is_pred for i in (instruction, x)):
+        return refuse("packed-type", f"%{instruction.name} reads types that do not fill bytes")
+    return None
+
+
+@rule(
+    bitcast_convert(any_("x")),
+    exactness=Exactness.BITWISE,
+    layout="sensitive",
+    when=(only_renames_bits,),
+    before="x = f32[3,4] parameter(0)\nROOT r = s32[3,4] bitcast-convert(x)",
+    after="x = f32[3,4] parameter(0)\nROOT r = s32[3,4] bitcast(x)",
+)
+def bitcast_convert_to_bitcast(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction
+) -> HloInstruction:
+    """A bitcast-convert between row-major arrays becomes a bitcast."""
     return computation.add("bitcast", instruction.shape, (x,))

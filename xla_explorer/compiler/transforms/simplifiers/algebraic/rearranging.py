@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 
-import ml_dtypes
 import numpy as np
 
 from xla_explorer.compiler.rewriting.construction import reshape, splat_constant
@@ -22,6 +21,7 @@ from xla_explorer.compiler.rewriting.operators import slice_ as slice_of
 from xla_explorer.compiler.rewriting.patterns import BROADCAST, any_, operator
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
+from xla_explorer.compiler.transforms.simplifiers.algebraic.comparison import SIGNIFICAND
 from xla_explorer.compiler.transforms.simplifiers.algebraic.slicing import SLICE, bounds, slice_attributes
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
@@ -55,7 +55,7 @@ def counts_exactly(counts: HloInstruction) -> Reason | None:
     last = counts.shape.dimensions[int(counts.attributes["iota_dimension"])] - 1
     if kind.is_pred or kind.is_complex:
         return refuse("type-does-not-count", f"{kind.name} does not count")
-    limit = 1 << (kind.bits - kind.is_signed) if kind.is_integer else 2.0 / float(ml_dtypes.finfo(kind.dtype).eps)
+    limit = 1 << (kind.bits - kind.is_signed if kind.is_integer else SIGNIFICAND.get(kind.name, (2, 0))[0])
     return None if last <= limit else refuse("count-rounds", f"{kind.name} rounds numbers up to {last}", last=last)
 
 

@@ -263,6 +263,49 @@ def sum_of_broadcast(
     )
 
 
+def reduces_only_what_is_repeated(i: HloInstruction) -> bool:
+    """Every reduced dimension is one of the operand of the broadcast, and some other is not."""
+    wide = i.operands[0]
+    mapped = dimensions_of(wide)
+    return (
+        is_associative(i)
+        and bool(dimensions_of(i))
+        and set(dimensions_of(i)) <= set(mapped)
+        and len(mapped) < wide.shape.rank
+        and 0 not in wide.shape.dimensions
+    )
+
+
+@rule(
+    reduce(broadcast_of(any_("x"), name="wide"), any_("start")).that(reduces_only_what_is_repeated),
+    exactness=Exactness.REAL,
+    when=(static,),
+    before=_SUM
+    + "x = f32[5] parameter(0)\nb = f32[3,5] broadcast(x), dimensions={1}\n"
+    + _ZERO
+    + "ROOT r = f32[3] reduce(b, zero), dimensions={1}, to_apply=sum",
+    after=_SUM
+    + "x = f32[5] parameter(0)\n"
+    + _ZERO
+    + "s = f32[] reduce(x, zero), dimensions={0}, to_apply=sum\nROOT r = f32[3] broadcast(s), dimensions={}",
+)
+def reduce_before_broadcast(
+    computation: HloComputation,
+    instruction: HloInstruction,
+    wide: HloInstruction,
+    x: HloInstruction,
+    start: HloInstruction,
+) -> HloInstruction:
+    """reduce(broadcast(x)) over dimensions of x becomes broadcast(reduce(x))."""
+    mapped, reduced = dimensions_of(wide), dimensions_of(instruction)
+    inner = [number for number, d in enumerate(mapped) if d in reduced]
+    kept = [number for number in range(x.shape.rank) if number not in inner]
+    shape = instruction.shape.with_dimensions([x.shape.dimensions[number] for number in kept])
+    total = computation.add("reduce", shape, (x, start), with_dimensions(inner), called=instruction.called)
+    left = [d for d in range(wide.shape.rank) if d not in reduced]
+    return broadcast(computation, total, instruction.shape, [left.index(mapped[number]) for number in kept])
+
+
 _IDEMPOTENT = frozenset(["maximum", "minimum", "and", "or"])
 
 

@@ -136,16 +136,18 @@ def _concatenated(computation: HloComputation, a: HloInstruction, b: HloInstruct
 )
 def add_scatters(
     computation: HloComputation, instruction: HloInstruction, a: HloInstruction, b: HloInstruction
-) -> HloInstruction:
+) -> HloInstruction | None:
     """The sum of two scatters that add becomes one scatter of both updates, or one after the other if the updates are large."""
     first, second = instruction.operands
-    total = computation.add("add", instruction.shape, (first.operands[0], second.operands[0]))
     numbers = a.attributes
     vector = numbers.value("index_vector_dim")
     indices = (first.operands[1].shape, second.operands[1].shape)
     joined = _joined_dimension(*indices, {vector, *numbers.value("scatter_indices_batching_dims")})
     small = sum([i.operands[2].shape.element_count for i in (first, second)]) < instruction.shape.element_count
-    if joined is None or not small:
+    if joined is None:
+        return None
+    total = computation.add("add", instruction.shape, (first.operands[0], second.operands[0]))
+    if not small:
         inner = computation.add("scatter", instruction.shape, (total, *second.operands[1:]), numbers, called=b.called)
         return computation.add("scatter", instruction.shape, (inner, *first.operands[1:]), numbers, called=a.called)
     windows = set(numbers.value("update_window_dims"))
@@ -164,11 +166,16 @@ def add_scatters(
     )
 
 
+def is_no_scatter(x: HloInstruction) -> Reason | None:
+    """The other term is no scatter: two of them are put together, or not at all."""
+    return refuse("two-scatters", f"%{x.name} is a scatter too") if x.opcode.name == "scatter" else None
+
+
 @rule(
     add(any_("x"), scatter(name="a").that(adds_updates).one_use()),
     exactness=Exactness.REAL,
     layout="insensitive",
-    when=(static,),
+    when=(static, is_no_scatter),
     before=_SUM
     + parameters("f32[8,4]", "x")
     + parameters("s32[2]", "i", start=1)

@@ -55,8 +55,15 @@ def leaves_elements_unread(barrier: HloInstruction) -> bool:
     """A barrier around a tuple, read element by element, some elements by nobody."""
     if barrier.operands[0].opcode.name != "tuple" or barrier.is_root:
         return False
-    read = {int(u.attributes["index"]) if u.opcode.name == "get-tuple-element" else -1 for u in barrier.users}
-    return -1 not in read and len(read) < len(barrier.operands[0].operands)
+    if any(u.opcode.name != "get-tuple-element" for u in barrier.users):
+        return False
+    return len(_needed_elements(barrier)) < len(barrier.operands[0].operands)
+
+
+def _needed_elements(barrier: HloInstruction) -> list[int]:
+    """Elements that are read behind the barrier, and those that others use too: these must still wait for it."""
+    read = {int(u.attributes["index"]) for u in barrier.users}
+    return [n for n, i in enumerate(barrier.operands[0].operands) if n in read or len(i.users) > 1]
 
 
 @rule(
@@ -73,7 +80,7 @@ def barrier_without_unread(
     readers = [u for u in barrier.users if u is not instruction]
     if any(u.control_predecessors for u in (barrier, *readers)):
         return refuse("control-dependency", f"%{barrier.name} has control edges that a replacement would lose")
-    read = sorted({int(u.attributes["index"]) for u in barrier.users})
+    read = _needed_elements(barrier)
     kept = [whole.operands[number] for number in read]
     narrow = computation.add("tuple", tuple_shape([i.shape for i in kept]), kept)
     barrier = computation.add("opt-barrier", narrow.shape, (narrow,), barrier.attributes)

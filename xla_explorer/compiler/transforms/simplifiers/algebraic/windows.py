@@ -144,7 +144,7 @@ def covers_all_or_one(i: HloInstruction) -> bool:
         return False
     sizes = i.operands[0].shape.dimensions
     return any(w.size != 1 for w in window_of(i)) and all(
-        w == _TRIVIAL or w == WindowDimension(size, w.stride) for w, size in zip(window_of(i), sizes, strict=True)
+        w in (_TRIVIAL, WindowDimension(size)) for w, size in zip(window_of(i), sizes, strict=True)
     )
 
 
