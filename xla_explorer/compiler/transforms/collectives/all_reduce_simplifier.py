@@ -46,7 +46,7 @@ class AllReduceSimplifier(OpExpanderPass):
     """
 
     name: ClassVar[str] = "all-reduce-simplifier"
-    opcodes: ClassVar[frozenset[str]] = frozenset(["all-reduce", "reduce-scatter"])
+    opcodes: ClassVar[frozenset[str]] = frozenset(["all-reduce", "reduce-scatter", "all-gather"])
     replica_count: int = 0
 
     def matches(self, i: HloInstruction) -> bool:

@@ -27,7 +27,7 @@ class InductionVariable(NamedTuple):
     trip_count: int
 
 
-def _element_index(i: HloInstruction) -> int | None:
+def element_index(i: HloInstruction) -> int | None:
     """k when i is get-tuple-element(parameter, k)."""
     if i.opcode is GET_TUPLE_ELEMENT and i.operands[0].opcode is PARAMETER:
         return int(i.attributes["index"])
@@ -58,11 +58,11 @@ def _constant_bound(loop: HloInstruction, i: HloInstruction) -> int | None:
     value = as_integer(i)
     if value is not None:
         return value
-    index = _element_index(i)
+    index = element_index(i)
     if index is None:
         return None
     after, before = body_element(loop, index), initial_element(loop, index)
-    unchanged = after is not None and _element_index(after) == index
+    unchanged = after is not None and element_index(after) == index
     return as_integer(before) if unchanged and before is not None else None
 
 
@@ -80,9 +80,9 @@ def find_induction(loop: HloInstruction) -> InductionVariable | Reason:
         return refuse("condition-not-compare", f"the condition of %{loop.name} is a {root.opcode.name}")
     left, right = [_through_copies(o) for o in root.operands]
     direction = root.attributes["direction"]
-    index, limit = _element_index(left), _constant_bound(loop, right)
+    index, limit = element_index(left), _constant_bound(loop, right)
     if index is None or limit is None:
-        index, limit, direction = _element_index(right), _constant_bound(loop, left), _MIRRORED[direction]
+        index, limit, direction = element_index(right), _constant_bound(loop, left), _MIRRORED[direction]
     if index is None or limit is None:
         return refuse("limit-not-constant", f"the condition of %{loop.name} does not compare an element with a constant")
     start, after = initial_element(loop, index), body_element(loop, index)
@@ -118,9 +118,9 @@ def _step(loop: HloInstruction, after: HloInstruction | None, index: int) -> int
     if after is None or after.opcode.name not in ("add", "subtract"):
         return None
     left, right = [_through_copies(o) for o in after.operands]
-    if after.opcode.name == "add" and _element_index(right) == index:
+    if after.opcode.name == "add" and element_index(right) == index:
         left, right = right, left
-    if _element_index(left) != index:
+    if element_index(left) != index:
         return None
     step = _constant_bound(loop, right)
     return None if step is None else step if after.opcode.name == "add" else -step

@@ -6,14 +6,47 @@ import dataclasses
 import json
 from typing import ClassVar
 
+import numpy as np
+
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.loops.induction import find_induction
+from xla_explorer.compiler.rewriting.removal import substitute
+from xla_explorer.compiler.transforms.loops.induction import InductionVariable, element_index, find_induction
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.opcodes import opcode
+from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, PARAMETER, TUPLE, opcode
 
 WHILE = opcode("while")
+
+
+def _only_element(i: HloInstruction) -> int | None:
+    """k when the instruction is element k of the state, or reads nothing but constants and that element."""
+    if i.opcode is GET_TUPLE_ELEMENT:
+        return int(i.attributes["index"]) if i.operands[0].opcode is PARAMETER else None
+    read = {element_index(o) for o in i.operands if o.opcode is not CONSTANT}
+    return read.pop() if len(read) == 1 else None
+
+
+def counting_element(loop: HloInstruction) -> int | None:
+    """The element that alone decides how long the loop runs, and whose next value depends on itself alone.
+
+    Source: GetLoopInductionVarTupleIdx in xla/service/while_loop_analysis.cc.
+    """
+    index = _only_element(loop.called[0].root)
+    root = loop.called[1].root
+    if index is None or root.opcode is not TUPLE or _only_element(root.operands[index]) != index:
+        return None
+    return index
+
+
+def read_final_value(loop: HloInstruction, found: InductionVariable) -> None:
+    """What reads the induction variable after the loop reads a constant."""
+    computation = loop.parent
+    for user in [u for u in loop.users if u.opcode is GET_TUPLE_ELEMENT and u.attributes["index"] == found.element]:
+        value = literal_from_array(np.asarray(found.first + found.step * found.trip_count).astype(user.shape.element_type.dtype), user.shape)
+        substitute(user, computation.add_constant(value))
 
 
 @register_pass()
@@ -31,13 +64,19 @@ class WhileLoopTripCountAnnotator:
                 if "backend_config" in loop.attributes:
                     continue
                 found = find_induction(loop)
+                config: dict[str, object] = {}
                 if isinstance(found, Reason):
                     context.refused("trip-count", loop, found)
-                    continue
-                config: dict[str, object] = {"known_trip_count": {"n": str(found.trip_count)}}
-                if found.element >= 0 and found.step and found.trip_count:
-                    config["known_init_step"] = {"init": str(found.first), "step": str(found.step)}
-                    config["known_induction_variable"] = {"tuple_index": str(found.element)}
+                    index = counting_element(loop)
+                    if index is None:
+                        continue
+                    config["known_induction_variable"] = {"tuple_index": str(index)}
+                else:
+                    config["known_trip_count"] = {"n": str(found.trip_count)}
+                    if found.element >= 0 and found.step and found.trip_count:
+                        config["known_init_step"] = {"init": str(found.first), "step": str(found.step)}
+                        config["known_induction_variable"] = {"tuple_index": str(found.element)}
+                        read_final_value(loop, found)
                 config["dynamic_variables"] = []
                 text = json.dumps(config, separators=(",", ":"))
                 computation.set_attributes(loop, loop.attributes.with_values(backend_config=text))
