@@ -33,11 +33,11 @@ WHILE = (
 BRANCHES = (
     "yes {\n x = f32[3] parameter(0)\n ROOT n = f32[3] negate(x)\n}\nno {\n x = f32[3] parameter(0)\n ROOT n = f32[3] exponential(x)\n}\n"
 )
-SCAN = (
-    "step {\n x = f32[] parameter(0)\n c = f32[] parameter(1)\n s = f32[] add(x, c)\n ROOT t = (f32[], f32[]) tuple(s, s)\n}\n"
-)
+SCAN = "step {\n x = f32[] parameter(0)\n c = f32[] parameter(1)\n s = f32[] add(x, c)\n ROOT t = (f32[], f32[]) tuple(s, s)\n}\n"
 TRIANGULAR = "x = f32[2,4,4] parameter(0)\ny = f32[2,4,4] parameter(1)\nd = f32[2,4,4] constant({DIAGONAL})\na = f32[2,4,4] add(x, d)\n"
-DIAGONAL = "{" + ", ".join(["{" + ", ".join(["{" + ", ".join([str(9 * (r == c)) for c in range(4)]) + "}" for r in range(4)]) + "}"] * 2) + "}"
+DIAGONAL = (
+    "{" + ", ".join(["{" + ", ".join(["{" + ", ".join([str(9 * (r == c)) for c in range(4)]) + "}" for r in range(4)]) + "}"] * 2) + "}"
+)
 TRIANGULAR = TRIANGULAR.replace("{DIAGONAL}", DIAGONAL)
 
 
@@ -63,18 +63,37 @@ BATCHED = (
 )
 NORM = "x = f32[2,3] parameter(0)\na = f32[3] parameter(1)\nb = f32[3] parameter(2)\nc = f32[3] parameter(3)\nv = f32[3] constant({1, 2, 3})\ny = f32[2,3] parameter(4)\n"
 CASES = [
-    Case("cholesky_expander", "x = f32[3,3] constant({{4,1,0},{1,5,2},{0,2,6}})\nROOT r = f32[3,3] cholesky(x), lower=true", gone="cholesky"),
-    Case("cholesky_expander", "x = c64[2,2] constant({{(4,0),(1,-1)},{(1,1),(5,0)}})\nROOT r = c64[2,2] cholesky(x), lower=false", gone="cholesky"),
+    Case(
+        "cholesky_expander", "x = f32[3,3] constant({{4,1,0},{1,5,2},{0,2,6}})\nROOT r = f32[3,3] cholesky(x), lower=true", gone="cholesky"
+    ),
+    Case(
+        "cholesky_expander",
+        "x = c64[2,2] constant({{(4,0),(1,-1)},{(1,1),(5,0)}})\nROOT r = c64[2,2] cholesky(x), lower=false",
+        gone="cholesky",
+    ),
     *[
-        Case("triangular_solve_expander", TRIANGULAR + f"ROOT r = f32[2,4,4] triangular-solve(a, y), left_side={left}, lower={lower}, "
-             f"unit_diagonal={unit}, transpose_a={how}", gone="triangular-solve")
-        for left, lower, unit, how in [("true", "true", "false", "NO_TRANSPOSE"), ("false", "true", "true", "TRANSPOSE"),
-                                       ("true", "false", "false", "ADJOINT"), ("false", "false", "false", "NO_TRANSPOSE")]
+        Case(
+            "triangular_solve_expander",
+            TRIANGULAR + f"ROOT r = f32[2,4,4] triangular-solve(a, y), left_side={left}, lower={lower}, "
+            f"unit_diagonal={unit}, transpose_a={how}",
+            gone="triangular-solve",
+        )
+        for left, lower, unit, how in [
+            ("true", "true", "false", "NO_TRANSPOSE"),
+            ("false", "true", "true", "TRANSPOSE"),
+            ("true", "false", "false", "ADJOINT"),
+            ("false", "false", "false", "NO_TRANSPOSE"),
+        ]
     ],
     *[
-        Case("rng-bit-generator-expander", f"s = u64[2] constant({{12345678901234567, 18446744073709551614}})\n"
-             f"ROOT r = (u64[2], {shape}) rng-bit-generator(s), algorithm={how}", gone="rng-bit-generator")
-        for how in ("rng_philox", "rng_three_fry") for shape in ("u32[3,5]", "u64[7]", "u8[4]", "s32[]")
+        Case(
+            "rng-bit-generator-expander",
+            f"s = u64[2] constant({{12345678901234567, 18446744073709551614}})\n"
+            f"ROOT r = (u64[2], {shape}) rng-bit-generator(s), algorithm={how}",
+            gone="rng-bit-generator",
+        )
+        for how in ("rng_philox", "rng_three_fry")
+        for shape in ("u32[3,5]", "u64[7]", "u8[4]", "s32[]")
     ],
     Case("gather_expander", GATHER, gone="gather", there="while"),
     Case("gather_simplifier", GATHER, there="transpose"),
@@ -82,72 +101,181 @@ CASES = [
     Case("scatter_expander", SCATTER, ADD, gone="scatter", there="while"),
     Case("scatter_determinism_expander", SCATTER, ADD, gone="scatter"),
     Case("scatter_simplifier", SCATTER, ADD, there="reshape"),
-    Case("select_and_scatter_expander", "x = f32[6] parameter(0)\ns = f32[3] parameter(1)\nz = f32[] constant(0)\n"
-         "ROOT r = f32[6] select-and-scatter(x, s, z), window={size=2 stride=2}, select=ge, scatter=add", ADD + GE, gone="select-and-scatter"),
+    Case(
+        "select_and_scatter_expander",
+        "x = f32[6] parameter(0)\ns = f32[3] parameter(1)\nz = f32[] constant(0)\n"
+        "ROOT r = f32[6] select-and-scatter(x, s, z), window={size=2 stride=2}, select=ge, scatter=add",
+        ADD + GE,
+        gone="select-and-scatter",
+    ),
     *[
-        Case("reduce-window-rewriter", f"x = f32[3,{n}] parameter(0)\nz = f32[] constant(0)\nROOT r = f32[3,{n}] reduce-window(x, z), "
-             f"window={{size=1x{n} pad=0_0x{pad}}}, to_apply=add", ADD)
-        for n in (17, 300) for pad in (f"{n - 1}_0", f"0_{n - 1}")
+        Case(
+            "reduce-window-rewriter",
+            f"x = f32[3,{n}] parameter(0)\nz = f32[] constant(0)\nROOT r = f32[3,{n}] reduce-window(x, z), "
+            f"window={{size=1x{n} pad=0_0x{pad}}}, to_apply=add",
+            ADD,
+        )
+        for n in (17, 300)
+        for pad in (f"{n - 1}_0", f"0_{n - 1}")
     ],
-    Case("scan_expander", "x = f32[5] parameter(0)\nz = f32[] parameter(1)\nROOT s = (f32[5], f32[]) scan(x, z), dimensions={0}, num_carries=1, "
-         "is_reverse=true, to_apply=step", SCAN, gone="scan"),
+    Case(
+        "scan_expander",
+        "x = f32[5] parameter(0)\nz = f32[] parameter(1)\nROOT s = (f32[5], f32[]) scan(x, z), dimensions={0}, num_carries=1, "
+        "is_reverse=true, to_apply=step",
+        SCAN,
+        gone="scan",
+    ),
     Case("bitcast_dtypes_expander", "x = s32[3] parameter(0)\nROOT r = s16[3,2] bitcast-convert(x)", there="shift-right-logical"),
     Case("bitcast_dtypes_expander", "x = u8[3,4] parameter(0)\nROOT r = s32[3] bitcast-convert(x)", there="reduce"),
-    Case("comparison-expander", "x = f32[4] constant({0, -0, nan, -1})\ny = f32[4] constant({-0, 0, 1, -inf})\n"
-         "ROOT r = pred[4] compare(x, y), direction=LT, type=TOTALORDER", there="bitcast-convert"),
-    Case("stochastic_convert_decomposer", "x = f32[5] constant({1.5, -2.3, 200, -500, 0.1})\ny = u32[5] constant({1, 2147483648, 5, 6, 4294967295})\n"
-         "ROOT r = s8[5] stochastic-convert(x, y)", gone="stochastic-convert"),
-    Case("topk-decomposer", "x = f32[3,7] parameter(0)\nROOT r = (f32[3,2], s32[3,2]) topk(x), k=2, largest=false", gone="topk", there="sort"),
+    Case(
+        "comparison-expander",
+        "x = f32[4] constant({0, -0, nan, -1})\ny = f32[4] constant({-0, 0, 1, -inf})\n"
+        "ROOT r = pred[4] compare(x, y), direction=LT, type=TOTALORDER",
+        there="bitcast-convert",
+    ),
+    Case(
+        "stochastic_convert_decomposer",
+        "x = f32[5] constant({1.5, -2.3, 200, -500, 0.1})\ny = u32[5] constant({1, 2147483648, 5, 6, 4294967295})\n"
+        "ROOT r = s8[5] stochastic-convert(x, y)",
+        gone="stochastic-convert",
+    ),
+    Case(
+        "topk-decomposer", "x = f32[3,7] parameter(0)\nROOT r = (f32[3,2], s32[3,2]) topk(x), k=2, largest=false", gone="topk", there="sort"
+    ),
     Case("batchnorm_expander", NORM + "ROOT r = (f32[2,3], f32[3], f32[3]) batch-norm-training(x, a, b), epsilon=0.01, feature_index=1"),
     Case("batchnorm_expander", NORM + "ROOT r = f32[2,3] batch-norm-inference(x, a, b, c, v), epsilon=0.01, feature_index=1"),
     Case("batchnorm_expander", NORM + "ROOT r = (f32[2,3], f32[3], f32[3]) batch-norm-grad(x, a, c, v, y), epsilon=0.01, feature_index=1"),
     Case("cse_barrier_expander", "x = f32[3] parameter(0)\nb = f32[3] opt-barrier(x)\nROOT n = f32[3] negate(b)", gone="opt-barrier"),
-    Case("dynamic-index-splitter", "x = f32[4,5] parameter(0)\ni = s32[2] parameter(1)\nROOT d = f32[2,2] dynamic-slice(x, i), dynamic_slice_sizes={2,2}",
-         there="reshape"),
-    Case("map-inline", "x = f32[3] parameter(0)\ny = f32[3] parameter(1)\nROOT m = f32[3] map(x, y), dimensions={0}, to_apply=add", ADD, gone="map"),
-    Case("float-normalization-bf16", "x = bf16[7] parameter(0)\ny = bf16[7] multiply(x, x)\nz = bf16[] constant(0)\n"
-         "ROOT r = bf16[] reduce(y, z), dimensions={0}, to_apply=add", ADD_BF16, there="convert"),
+    Case(
+        "dynamic-index-splitter",
+        "x = f32[4,5] parameter(0)\ni = s32[2] parameter(1)\nROOT d = f32[2,2] dynamic-slice(x, i), dynamic_slice_sizes={2,2}",
+        there="reshape",
+    ),
+    Case(
+        "map-inline",
+        "x = f32[3] parameter(0)\ny = f32[3] parameter(1)\nROOT m = f32[3] map(x, y), dimensions={0}, to_apply=add",
+        ADD,
+        gone="map",
+    ),
+    Case(
+        "float-normalization-bf16",
+        "x = bf16[7] parameter(0)\ny = bf16[7] multiply(x, x)\nz = bf16[] constant(0)\n"
+        "ROOT r = bf16[] reduce(y, z), dimensions={0}, to_apply=add",
+        ADD_BF16,
+        there="convert",
+    ),
     Case("float-normalization-s4", "x = s4[6] parameter(0)\nROOT r = s4[6] add(x, x)", there="convert"),
-    Case("convert-mover", "x = f32[3,7] parameter(0)\nt = f32[7,3] transpose(x), dimensions={1,0}\nROOT r = f16[7,3] convert(t)", there="transpose"),
-    Case("simplify-sorts", "x = f32[6] parameter(0)\ny = s32[6] parameter(1)\ns = (f32[6], s32[6]) sort(x, y), dimensions={0}, to_apply=less\n"
-         "ROOT g = f32[6] get-tuple-element(s), index=0", LESS, gone="get-tuple-element"),
-    Case("stable-sort-expander", "x = f32[6] constant({1, 0, 1, 0, 1, 0})\ny = s32[6] constant({0, 1, 2, 3, 4, 5})\n"
-         "ROOT s = (f32[6], s32[6]) sort(x, y), dimensions={0}, is_stable=true, to_apply=less", LESS, there="iota"),
-    Case("dot_decomposer", "x = f32[2,3,4,5] parameter(0)\ny = f32[5,4,2,6] parameter(1)\nROOT r = f32[2,3,6] dot(x, y), lhs_batch_dims={0}, "
-         "rhs_batch_dims={2}, lhs_contracting_dims={2,3}, rhs_contracting_dims={1,0}", there="reshape"),
-    Case("batch-dot-simplification", "x = f32[1,3] parameter(0)\ny = f32[1,3] parameter(1)\nROOT r = f32[1] dot(x, y), lhs_batch_dims={0}, "
-         "rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}", there="reshape"),
-    Case("dot-merger", "x = f32[2,5] parameter(0)\ny = f32[5,3] parameter(1)\nz = f32[5,4] parameter(2)\na = f32[2,3] dot(x, y), lhs_contracting_dims={1}, "
-         "rhs_contracting_dims={0}\nb = f32[2,4] dot(x, z), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-         "ROOT t = (f32[2,3], f32[2,4]) tuple(a, b)", there="concatenate"),
-    Case("dot-strength-reduction", "x = f32[5,2] parameter(0)\ny = f32[5,2,7] parameter(1)\nROOT a = f32[2,7] dot(x, y), lhs_batch_dims={1}, "
-         "rhs_batch_dims={1}, lhs_contracting_dims={0}, rhs_contracting_dims={0}", gone="dot", there="reduce"),
-    Case("gemv-rewriter", "x = f32[7,5] parameter(0)\ny = f32[5] parameter(1)\nROOT a = f32[7] dot(x, y), lhs_contracting_dims={1}, "
-         "rhs_contracting_dims={0}", there="reshape"),
-    Case("operand_upcaster", "x = s8[3] parameter(0)\ny = s8[3] parameter(1)\nROOT a = s64[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
-         there="convert"),
-    Case("convolution-canonicalization", "x = f32[2,3,5] parameter(0)\nk = f32[4,3,2] parameter(1)\nROOT c = f32[2,4,4] convolution(x, k), window={size=2}, "
-         "dim_labels=bf0_oi0->bf0", there="transpose"),
-    Case("broadcast_canonicalizer", "x = f32[2,3,4] parameter(0)\nROOT s = f32[4,9,2,3] broadcast(x), dimensions={2,3,0}", there="transpose"),
-    Case("tree_reduction_rewriter", "x = f32[100,7] parameter(0)\nz = f32[] constant(0)\nROOT s = f32[7] reduce(x, z), dimensions={0}, to_apply=add", ADD,
-         there="reduce-window"),
-    Case("reduction-degenerate-dim-remover", "x = f32[2,1,4,1] parameter(0)\nz = f32[] constant(0)\nROOT s = f32[2,1] reduce(x, z), dimensions={1,2}, "
-         "to_apply=add", ADD, there="reshape"),
-    Case("reduction-dimension-grouper", "x = f32[2,3,4,5] parameter(0)\nz = f32[] constant(0)\nROOT s = f32[2,3] reduce(x, z), dimensions={2,3}, to_apply=add",
-         ADD, there="reshape"),
-    Case("slice-sinker", "x = f32[8] parameter(0)\ny = f32[8] parameter(1)\na = f32[2] slice(x), slice={[0:2]}\nb = f32[6] slice(x), slice={[2:8]}\n"
-         "c = f32[2] slice(y), slice={[0:2]}\nd = f32[6] slice(y), slice={[2:8]}\ne = f32[2] add(a, c)\nf = f32[6] add(b, d)\n"
-         "ROOT t = (f32[2], f32[6]) tuple(e, f)"),
-    Case("dynamic-dimension-simplifier", "x = s32[1] parameter(0)\ny = s32[1] parameter(1)\nc = s32[2] concatenate(x, y), dimensions={0}\n"
-         "ROOT s = s32[1] slice(c), slice={[1:2]}", gone="slice"),
+    Case(
+        "convert-mover",
+        "x = f32[3,7] parameter(0)\nt = f32[7,3] transpose(x), dimensions={1,0}\nROOT r = f16[7,3] convert(t)",
+        there="transpose",
+    ),
+    Case(
+        "simplify-sorts",
+        "x = f32[6] parameter(0)\ny = s32[6] parameter(1)\ns = (f32[6], s32[6]) sort(x, y), dimensions={0}, to_apply=less\n"
+        "ROOT g = f32[6] get-tuple-element(s), index=0",
+        LESS,
+        gone="get-tuple-element",
+    ),
+    Case(
+        "stable-sort-expander",
+        "x = f32[6] constant({1, 0, 1, 0, 1, 0})\ny = s32[6] constant({0, 1, 2, 3, 4, 5})\n"
+        "ROOT s = (f32[6], s32[6]) sort(x, y), dimensions={0}, is_stable=true, to_apply=less",
+        LESS,
+        there="iota",
+    ),
+    Case(
+        "dot_decomposer",
+        "x = f32[2,3,4,5] parameter(0)\ny = f32[5,4,2,6] parameter(1)\nROOT r = f32[2,3,6] dot(x, y), lhs_batch_dims={0}, "
+        "rhs_batch_dims={2}, lhs_contracting_dims={2,3}, rhs_contracting_dims={1,0}",
+        there="reshape",
+    ),
+    Case(
+        "batch-dot-simplification",
+        "x = f32[1,3] parameter(0)\ny = f32[1,3] parameter(1)\nROOT r = f32[1] dot(x, y), lhs_batch_dims={0}, "
+        "rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+        there="reshape",
+    ),
+    Case(
+        "dot-merger",
+        "x = f32[2,5] parameter(0)\ny = f32[5,3] parameter(1)\nz = f32[5,4] parameter(2)\na = f32[2,3] dot(x, y), lhs_contracting_dims={1}, "
+        "rhs_contracting_dims={0}\nb = f32[2,4] dot(x, z), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "ROOT t = (f32[2,3], f32[2,4]) tuple(a, b)",
+        there="concatenate",
+    ),
+    Case(
+        "dot-strength-reduction",
+        "x = f32[5,2] parameter(0)\ny = f32[5,2,7] parameter(1)\nROOT a = f32[2,7] dot(x, y), lhs_batch_dims={1}, "
+        "rhs_batch_dims={1}, lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+        gone="dot",
+        there="reduce",
+    ),
+    Case(
+        "gemv-rewriter",
+        "x = f32[7,5] parameter(0)\ny = f32[5] parameter(1)\nROOT a = f32[7] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        there="reshape",
+    ),
+    Case(
+        "operand_upcaster",
+        "x = s8[3] parameter(0)\ny = s8[3] parameter(1)\nROOT a = s64[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+        there="convert",
+    ),
+    Case(
+        "convolution-canonicalization",
+        "x = f32[2,3,5] parameter(0)\nk = f32[4,3,2] parameter(1)\nROOT c = f32[2,4,4] convolution(x, k), window={size=2}, "
+        "dim_labels=bf0_oi0->bf0",
+        there="transpose",
+    ),
+    Case(
+        "broadcast_canonicalizer", "x = f32[2,3,4] parameter(0)\nROOT s = f32[4,9,2,3] broadcast(x), dimensions={2,3,0}", there="transpose"
+    ),
+    Case(
+        "tree_reduction_rewriter",
+        "x = f32[100,7] parameter(0)\nz = f32[] constant(0)\nROOT s = f32[7] reduce(x, z), dimensions={0}, to_apply=add",
+        ADD,
+        there="reduce-window",
+    ),
+    Case(
+        "reduction-degenerate-dim-remover",
+        "x = f32[2,1,4,1] parameter(0)\nz = f32[] constant(0)\nROOT s = f32[2,1] reduce(x, z), dimensions={1,2}, to_apply=add",
+        ADD,
+        there="reshape",
+    ),
+    Case(
+        "reduction-dimension-grouper",
+        "x = f32[2,3,4,5] parameter(0)\nz = f32[] constant(0)\nROOT s = f32[2,3] reduce(x, z), dimensions={2,3}, to_apply=add",
+        ADD,
+        there="reshape",
+    ),
+    Case(
+        "slice-sinker",
+        "x = f32[8] parameter(0)\ny = f32[8] parameter(1)\na = f32[2] slice(x), slice={[0:2]}\nb = f32[6] slice(x), slice={[2:8]}\n"
+        "c = f32[2] slice(y), slice={[0:2]}\nd = f32[6] slice(y), slice={[2:8]}\ne = f32[2] add(a, c)\nf = f32[6] add(b, d)\n"
+        "ROOT t = (f32[2], f32[6]) tuple(e, f)",
+    ),
+    Case(
+        "dynamic-dimension-simplifier",
+        "x = s32[1] parameter(0)\ny = s32[1] parameter(1)\nc = s32[2] concatenate(x, y), dimensions={0}\n"
+        "ROOT s = s32[1] slice(c), slice={[1:2]}",
+        gone="slice",
+    ),
     Case("while_loop_unroller", WHILE, LOOP, gone="while"),
     Case("while-loop-constant-sinking", WHILE, LOOP),
     Case("while-loop-trip-count-annotator", WHILE, LOOP),
     Case("small-while-loop-hoisting", WHILE, LOOP, there="call"),
-    Case("conditional-canonicalizer", "p = pred[] parameter(0)\nx = f32[3] parameter(1)\nROOT c = f32[3] conditional(p, x, x), true_computation=yes, "
-         "false_computation=no", BRANCHES, there="get-tuple-element"),
-    Case("computation-deduplicator", "x = f32[3] parameter(0)\nz = f32[] constant(0)\na = f32[] reduce(x, z), dimensions={0}, to_apply=add\n"
-         "b = f32[] reduce(x, z), dimensions={0}, to_apply=other\nROOT t = (f32[], f32[]) tuple(a, b)", ADD + ADD.replace("add {", "other {")),
+    Case(
+        "conditional-canonicalizer",
+        "p = pred[] parameter(0)\nx = f32[3] parameter(1)\nROOT c = f32[3] conditional(p, x, x), true_computation=yes, "
+        "false_computation=no",
+        BRANCHES,
+        there="get-tuple-element",
+    ),
+    Case(
+        "computation-deduplicator",
+        "x = f32[3] parameter(0)\nz = f32[] constant(0)\na = f32[] reduce(x, z), dimensions={0}, to_apply=add\n"
+        "b = f32[] reduce(x, z), dimensions={0}, to_apply=other\nROOT t = (f32[], f32[]) tuple(a, b)",
+        ADD + ADD.replace("add {", "other {"),
+    ),
 ]
 
 
@@ -199,7 +327,9 @@ def test_a_scan_whose_start_is_not_neutral_is_left_alone_with_the_reason() -> No
 
 
 COLLECTIVE = "x = f32[8] parameter(0)\ny = f32[8] parameter(1)\n"
-TWO_SUMS = COLLECTIVE + "a = f32[8] all-reduce(x), replica_groups={}, to_apply=add\nb = f32[8] all-reduce(y), replica_groups={}, to_apply=add\n"
+TWO_SUMS = (
+    COLLECTIVE + "a = f32[8] all-reduce(x), replica_groups={}, to_apply=add\nb = f32[8] all-reduce(y), replica_groups={}, to_apply=add\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -209,8 +339,12 @@ TWO_SUMS = COLLECTIVE + "a = f32[8] all-reduce(x), replica_groups={}, to_apply=a
         ("all-reduce-combiner", TWO_SUMS + "ROOT s = (f32[8], f32[8]) tuple(a, b)", 1),
         ("all-reduce-combiner{combine_threshold_in_bytes=40}", TWO_SUMS + "ROOT s = (f32[8], f32[8]) tuple(a, b)", 2),
         ("all-reduce-simplifier", COLLECTIVE + "ROOT a = f32[8] all-reduce(x), replica_groups={{0},{1}}, to_apply=add", 0),
-        ("all-reduce-folder", COLLECTIVE + "a = f32[8] all-reduce(x), replica_groups={{0,1},{2,3}}, to_apply=add\n"
-         "ROOT b = f32[8] all-reduce(a), replica_groups={{0,2},{1,3}}, to_apply=add", 1),
+        (
+            "all-reduce-folder",
+            COLLECTIVE + "a = f32[8] all-reduce(x), replica_groups={{0,1},{2,3}}, to_apply=add\n"
+            "ROOT b = f32[8] all-reduce(a), replica_groups={{0,2},{1,3}}, to_apply=add",
+            1,
+        ),
     ],
 )
 def test_collectives(passes: str, body: str, count: int) -> None:

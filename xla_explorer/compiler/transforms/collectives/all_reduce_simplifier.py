@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.collectives.reassociation import reduction_kind
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import own_attributes
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes, values_of
 from xla_explorer.hlo.attributes import CODECS
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
@@ -54,7 +53,9 @@ class AllReduceSimplifier(OpExpanderPass):
         if len(i.operands) != 1:
             return False
         size = group_size(i, self.replica_count or int(i.parent.module.attributes.get("replica_count", 0) or 0))
-        return size == 1 or (size is not None and i.opcode.name == "all-reduce" and replicated(i.operands[0]) and reduction_kind(i) is not None)
+        return size == 1 or (
+            size is not None and i.opcode.name == "all-reduce" and replicated(i.operands[0]) and reduction_kind(i) is not None
+        )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue | None:
         """By kind."""
@@ -80,8 +81,13 @@ class AllReduceFolder(OpExpanderPass):
         """Two of the same kind whose groups cross."""
         inner = i.operands[0]
         return (
-            len(i.operands) == 1 and inner.opcode.name == "all-reduce" and len(inner.operands) == 1 and len(inner.users) == 1
-            and reduction_kind(i) is not None and reduction_kind(i) == reduction_kind(inner) and folded_groups(i, inner) is not None
+            len(i.operands) == 1
+            and inner.opcode.name == "all-reduce"
+            and len(inner.operands) == 1
+            and len(inner.users) == 1
+            and reduction_kind(i) is not None
+            and reduction_kind(i) == reduction_kind(inner)
+            and folded_groups(i, inner) is not None
         )
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
@@ -94,12 +100,12 @@ class AllReduceFolder(OpExpanderPass):
 
 def folded_groups(outer: HloInstruction, inner: HloInstruction) -> list[list[int]] | None:
     """The groups of one reduction that does what both do; None when some device would count twice or the groups are not explicit."""
-    both = [i.attributes.get("replica_groups") for i in (outer, inner)]
-    if any(g is None or not g.groups for g in both):
+    groups, inner_groups = [i.attributes.value("replica_groups") for i in (outer, inner)]
+    if groups is None or inner_groups is None or not groups.groups or not inner_groups.groups:
         return None
-    of = {device: group for group in both[1].groups for device in group}
+    of = {device: group for group in inner_groups.groups for device in group}
     made = []
-    for group in both[0].groups:
+    for group in groups.groups:
         if any(device not in of for device in group):
             return None
         members = [device for each in group for device in of[each]]

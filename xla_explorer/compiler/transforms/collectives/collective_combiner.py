@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
@@ -39,7 +38,12 @@ class CollectiveCombiner:
 
     def _key(self, i: HloInstruction, keys: StructuralKeys) -> Any:
         channel = "channel_id" in i.attributes
-        return i.attributes.with_values(channel_id=None, sharding=None), tuple([keys.of(c) for c in i.called]), channel, i.operands[0].shape.element_type
+        return (
+            i.attributes.with_values(channel_id=None, sharding=None),
+            tuple([keys.of(c) for c in i.called]),
+            channel,
+            i.operands[0].shape.element_type,
+        )
 
     def _combine_one(self, computation: HloComputation, context: PassContext) -> bool:
         keys = StructuralKeys(layout_sensitive=True)
@@ -65,7 +69,9 @@ class CollectiveCombiner:
         first, computation = taken[0], taken[0].parent
         before = computation.module.next_instruction_id
         shape = tuple_shape([i.shape for i in taken])
-        made = computation.add(first.opcode, shape, [i.operands[0] for i in taken], first.attributes.with_values(sharding=None), called=first.called)
+        made = computation.add(
+            first.opcode, shape, [i.operands[0] for i in taken], first.attributes.with_values(sharding=None), called=first.called
+        )
         context.rewrote(self.name, first, made, (made.id,), {"combined": len(taken)})
         for k, i in enumerate(taken):
             substitute(i, computation.add("get-tuple-element", i.shape, (made,), attributes_of({"index": k})), before)

@@ -23,7 +23,7 @@ class ConvolutionCanonicalization(OpExpanderPass):
 
     def matches(self, i: HloInstruction) -> bool:
         """Not in that layout yet."""
-        return not i.attributes["dim_labels"].text == _canonical_text(i.shape.rank - 2) and i.shape.element_count > 0
+        return i.attributes["dim_labels"].text != _canonical_text(i.shape.rank - 2) and i.shape.element_count > 0
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """transpose both, convolution, transpose."""

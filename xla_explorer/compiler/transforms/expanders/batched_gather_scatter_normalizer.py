@@ -48,7 +48,9 @@ class BatchedGatherScatterNormalizer(OpExpanderPass):
         along = given.pop("start_indices_batching_dims" if gather else "scatter_indices_batching_dims")
         place = 1 if gather else len(operands) // 2
         operands[place] = with_counting_indices(b, operands[place], along, given["index_vector_dim"])
-        dropped, mapped = ("collapsed_slice_dims", "start_index_map") if gather else ("inserted_window_dims", "scatter_dims_to_operand_dims")
+        dropped, mapped = (
+            ("collapsed_slice_dims", "start_index_map") if gather else ("inserted_window_dims", "scatter_dims_to_operand_dims")
+        )
         given[dropped] = tuple(sorted((*given.get(dropped, ()), *batching)))
         given[mapped] = (*batching, *given[mapped])
         if tuple(along) != tuple(range(len(along))):

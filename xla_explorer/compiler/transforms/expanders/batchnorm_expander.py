@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
-
 import math
+from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of

@@ -55,7 +55,9 @@ class CholeskyExpander(OpExpanderPass):
             here = b.select(column_mask(b, a, j, rank - 1), a, zeros(b, a)).sum(rank - 1) - (factor * spread).sum(rank - 1)
             diagonal = b.select(column_mask(b, here, j, rank - 2), here, zeros(b, here)).sum(rank - 2)
             root = diagonal.real.sqrt() if a.dtype.is_complex else diagonal.sqrt()
-            root = b.broadcast(b.complex(root, zeros(b, root)) if a.dtype.is_complex else root, here.shape.dimensions, tuple(range(rank - 2)))
+            root = b.broadcast(
+                b.complex(root, zeros(b, root)) if a.dtype.is_complex else root, here.shape.dimensions, tuple(range(rank - 2))
+            )
             below = b.iota(here.shape.base.with_element_type(S32), rank - 2) >= b.broadcast(j, here.shape.dimensions, ())
             made = b.broadcast(b.select(below, here / root, zeros(b, here)), a.shape.dimensions, tuple(range(rank - 1)))
             return a, b.select(column_mask(b, factor, j, rank - 1), made, factor)

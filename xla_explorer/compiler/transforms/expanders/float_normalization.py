@@ -20,8 +20,27 @@ from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 
 _UNTOUCHED = frozenset(
-    "tuple get-tuple-element constant domain parameter fusion convert call custom-call while conditional bitcast-convert bitcast "
-    "opt-barrier async-start async-update async-done copy-start copy-done".split()
+    [
+        "tuple",
+        "get-tuple-element",
+        "constant",
+        "domain",
+        "parameter",
+        "fusion",
+        "convert",
+        "call",
+        "custom-call",
+        "while",
+        "conditional",
+        "bitcast-convert",
+        "bitcast",
+        "opt-barrier",
+        "async-start",
+        "async-update",
+        "async-done",
+        "copy-start",
+        "copy-done",
+    ]
 )
 
 
@@ -124,14 +143,29 @@ def _declare(low: str, high: str) -> type[FloatNormalization]:
     made = type(
         f"FloatNormalization{low.upper()}",
         (FloatNormalization,),
-        {"name": f"float-normalization-{low}", "low": PRIMITIVE_TYPES[low], "high": PRIMITIVE_TYPES[high],
-         "__doc__": f"Operations on {low} happen in {high}; their results are rounded back.", "__module__": __name__},
+        {
+            "name": f"float-normalization-{low}",
+            "low": PRIMITIVE_TYPES[low],
+            "high": PRIMITIVE_TYPES[high],
+            "__doc__": f"Operations on {low} happen in {high}; their results are rounded back.",
+            "__module__": __name__,
+        },
     )
     return register_pass()(dataclasses.dataclass(frozen=True)(made))
 
 
 _PAIRS = {
-    "bf16": "f32", "f8e5m2": "f16", "f8e4m3": "f16", "f8e4m3fn": "f16", "f8e4m3b11fnuz": "f16", "f8e5m2fnuz": "f16",
-    "f8e4m3fnuz": "f16", "f8e3m4": "f16", "f4e2m1fn": "f16", "f8e8m0fnu": "f32", "s4": "s8", "u4": "u8",
+    "bf16": "f32",
+    "f8e5m2": "f16",
+    "f8e4m3": "f16",
+    "f8e4m3fn": "f16",
+    "f8e4m3b11fnuz": "f16",
+    "f8e5m2fnuz": "f16",
+    "f8e4m3fnuz": "f16",
+    "f8e3m4": "f16",
+    "f4e2m1fn": "f16",
+    "f8e8m0fnu": "f32",
+    "s4": "s8",
+    "u4": "u8",
 }
 PASSES = [_declare(low, high) for low, high in _PAIRS.items() if low in PRIMITIVE_TYPES]

@@ -39,7 +39,11 @@ def starts_from_identity(i: HloInstruction) -> Reason | None:
     name = root.opcode.name
     value = init.literal.scalar if init.opcode.name == "constant" else None
     kind = init.shape.element_type
-    if value is not None and (name in ("maximum", "minimum") or name in _IDENTITY) and all(o.opcode.name == "parameter" for o in root.operands):
+    if (
+        value is not None
+        and (name in ("maximum", "minimum") or name in _IDENTITY)
+        and all(o.opcode.name == "parameter" for o in root.operands)
+    ):
         wanted = lowest(kind) if name == "maximum" else highest(kind) if name == "minimum" else _IDENTITY[name]
         if value == wanted or (kind.is_pred and bool(value) == bool(wanted)):
             return None

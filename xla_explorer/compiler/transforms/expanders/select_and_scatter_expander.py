@@ -31,9 +31,7 @@ def selecting_reducer(b: HloBuilder, select: HloComputation, element: Shape, ran
     chosen = HloValue(inner, holder.instruction.operands[0])
     inner.computation.remove(holder.instruction)
     first = (chosen & (left_places[0] != -1)) | ~(right_places[0] != -1)
-    result = [inner.select(first, left, right)] + [
-        inner.select(first, p, q) for p, q in zip(left_places, right_places, strict=True)
-    ]
+    result = [inner.select(first, left, right)] + [inner.select(first, p, q) for p, q in zip(left_places, right_places, strict=True)]
     inner.computation.set_root(inner.tuple(*result).instruction)
     return inner.computation
 
@@ -58,9 +56,7 @@ class SelectAndScatterExpander(OpExpanderPass):
         rank = i.shape.rank
         places = [b.iota(i.shape.base.with_element_type(S32), d) for d in range(rank)]
         reducer = selecting_reducer(builder_at(b.computation), select, scalar_shape(operand.shape), rank)
-        found = b.reduce_window(
-            operand, *places, init, *[b.constant(-1, S32)] * rank, window=i.attributes["window"], to_apply=reducer
-        )
+        found = b.reduce_window(operand, *places, init, *[b.constant(-1, S32)] * rank, window=i.attributes["window"], to_apply=reducer)
         vectors = [b.reshape(found[k + 1], (*source.shape.dimensions, 1)) for k in range(rank)]
         indices = b.concatenate(*vectors, dimensions=[rank])
         return b.scatter(

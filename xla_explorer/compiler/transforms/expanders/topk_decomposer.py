@@ -59,7 +59,7 @@ class TopkDecomposer(OpExpanderPass):
             keys = [comparator.parameter(x.dtype, f"p.0.{side}") for side in ("lhs", "rhs")]
             for side in ("lhs", "rhs"):
                 comparator.parameter(S32, f"p.1.{side}")
-            comparator.computation.set_root(comparator.compare(*keys, direction, order).instruction)
+            comparator.computation.set_root(comparator.compare(keys[0], keys[1], direction, order).instruction)
             compared = comparator.computation
         else:
             compared = with_places(b, i.called[0])

@@ -55,7 +55,12 @@ class ConditionalCanonicalizer:
                 branches = [_wrap_branch(c, parameter=wrap, result=result) for c, wrap in zip(i.called, wrapped, strict=True)]
                 shape = tuple_shape([i.shape]) if result else i.shape
                 made = computation.add(
-                    "conditional", shape, (i.operands[0], *operands), i.attributes.with_values(sharding=None), called=tuple(branches), name=i.name
+                    "conditional",
+                    shape,
+                    (i.operands[0], *operands),
+                    i.attributes.with_values(sharding=None),
+                    called=tuple(branches),
+                    name=i.name,
                 )
                 new = computation.add("get-tuple-element", i.shape, (made,), attributes_of({"index": 0})) if result else made
                 context.rewrote(self.name, i, made, (made.id,))

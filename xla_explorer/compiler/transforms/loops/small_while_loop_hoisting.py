@@ -14,8 +14,27 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-_NOT_INSIDE = frozenset("all-gather all-reduce all-to-all collective-permute reduce-scatter partition-id replica-id custom-call infeed outfeed "
-                        "fft sort topk scatter send recv rng-get-and-update-state".split())
+_NOT_INSIDE = frozenset(
+    [
+        "all-gather",
+        "all-reduce",
+        "all-to-all",
+        "collective-permute",
+        "reduce-scatter",
+        "partition-id",
+        "replica-id",
+        "custom-call",
+        "infeed",
+        "outfeed",
+        "fft",
+        "sort",
+        "topk",
+        "scatter",
+        "send",
+        "recv",
+        "rng-get-and-update-state",
+    ]
+)
 
 
 def small(limit: int) -> Check:
@@ -65,10 +84,16 @@ class SmallWhileLoopHoisting:
                     continue
                 outlined = module.add_computation(f"{loop.name}_computation")
                 given = outlined.add_parameter(0, loop.operands[0].shape, loop.operands[0].name)
-                outlined.set_root(outlined.add("while", loop.shape, (given,), loop.attributes, called=loop.called, name=loop.name, metadata=loop.metadata))
+                outlined.set_root(
+                    outlined.add("while", loop.shape, (given,), loop.attributes, called=loop.called, name=loop.name, metadata=loop.metadata)
+                )
                 call = computation.add(
-                    "call", loop.shape, loop.operands, attributes_of({"frontend_attributes": '{xla_cpu_small_call="true"}'}),
-                    called=(outlined,), metadata=loop.metadata,
+                    "call",
+                    loop.shape,
+                    loop.operands,
+                    attributes_of({"frontend_attributes": '{xla_cpu_small_call="true"}'}),
+                    called=(outlined,),
+                    metadata=loop.metadata,
                 )
                 substitute(loop, call)
                 changed = True
@@ -79,4 +104,6 @@ class SmallWhileLoopHoisting:
 
 def _is_marked(computation: HloComputation) -> bool:
     module = computation.module
-    return any(computation in i.called and "xla_cpu_small_call" in i.attributes.get("frontend_attributes", "") for i in module.instructions())
+    return any(
+        computation in i.called and "xla_cpu_small_call" in i.attributes.get("frontend_attributes", "") for i in module.instructions()
+    )

@@ -13,7 +13,7 @@ from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
-_MOVERS = frozenset("reshape transpose slice broadcast reverse copy".split())
+_MOVERS = frozenset(["reshape", "transpose", "slice", "broadcast", "reverse", "copy"])
 
 
 def lossless(source: HloInstruction, target: HloInstruction) -> bool:
@@ -69,7 +69,11 @@ class ConvertMover:
             if operand.opcode.name == "convert" and operand.operands[0].shape.element_type is narrow and len(operand.users) == 1:
                 sources.append(operand.operands[0])
             elif operand.opcode.name == "constant" and operand.shape.is_scalar and _keeps(operand, narrow):
-                sources.append(operand.parent.add_constant(literal_from_array(operand.literal.array.astype(narrow.dtype), operand.shape.with_element_type(narrow))))
+                sources.append(
+                    operand.parent.add_constant(
+                        literal_from_array(operand.literal.array.astype(narrow.dtype), operand.shape.with_element_type(narrow))
+                    )
+                )
             else:
                 return False
         if i.shape.element_type.bits <= narrow.bits:
@@ -85,7 +89,11 @@ class ConvertMover:
         if i.opcode.name != "convert":
             return False
         source = i.operands[0]
-        if source.opcode.name not in _MOVERS | {"pad"} or len(source.users) > 1 or i.shape.element_type.bits >= source.shape.element_type.bits:
+        if (
+            source.opcode.name not in _MOVERS | {"pad"}
+            or len(source.users) > 1
+            or i.shape.element_type.bits >= source.shape.element_type.bits
+        ):
             return False
         if source.opcode.name == "broadcast" and not source.operands[0].shape.rank:
             return False

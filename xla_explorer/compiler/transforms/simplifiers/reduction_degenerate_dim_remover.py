@@ -64,7 +64,9 @@ def reduce_reshaped(b: HloBuilder, i: HloInstruction, sizes: list[int], reduced:
     half = len(values) // 2
     arrays = [b.reshape(x, sizes) for x in values[:half]]
     if not reduced and half == 1 and len(i.operands) == 2:
-        combined = b.emit("map", (b.broadcast(values[1], sizes, ()), arrays[0]), {"dimensions": tuple(range(len(sizes))), "to_apply": i.called[0]})
+        combined = b.emit(
+            "map", (b.broadcast(values[1], sizes, ()), arrays[0]), {"dimensions": tuple(range(len(sizes))), "to_apply": i.called[0]}
+        )
         return b.reshape(combined, i.shape.dimensions)
     made = b.reduce(*arrays, *values[half:], dimensions=reduced, to_apply=i.called[0])
     if half == 1:

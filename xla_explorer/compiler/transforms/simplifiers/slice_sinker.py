@@ -40,9 +40,14 @@ class SliceSinker:
             return False
         peers = [
             u
-            for o in sources[0].users for u in o.users
-            if u.opcode is i.opcode and u.attributes is i.attributes and u.shape.element_type is i.shape.element_type and _sliced(u)
-            and [o.operands[0] for o in u.operands] == sources and len({o.attributes["slice"] for o in u.operands}) == 1
+            for o in sources[0].users
+            for u in o.users
+            if u.opcode is i.opcode
+            and u.attributes is i.attributes
+            and u.shape.element_type is i.shape.element_type
+            and _sliced(u)
+            and [o.operands[0] for o in u.operands] == sources
+            and len({o.attributes["slice"] for o in u.operands}) == 1
         ]
         peers = list(dict.fromkeys(peers))
         if i not in peers or len(peers) < 2 or sum([p.shape.element_count for p in peers]) < sources[0].shape.element_count:

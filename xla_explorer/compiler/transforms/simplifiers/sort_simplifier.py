@@ -54,8 +54,11 @@ class SortSimplifier:
         made = computation.add("sort", shape, operands, sort.attributes.with_values(sharding=None), called=(comparator,), name=sort.name)
         for user in list(sort.users):
             place = kept.index(int(user.attributes["index"]))
-            part = made if len(kept) == 1 else computation.add(
-                "get-tuple-element", shape.tuple_shapes[place], (made,), attributes_of({"index": place}))
+            part = (
+                made
+                if len(kept) == 1
+                else computation.add("get-tuple-element", shape.tuple_shapes[place], (made,), attributes_of({"index": place}))
+            )
             substitute(user, part, before)
         context.rewrote(self.name, made, made, (made.id,), {"operands": len(kept)})
         return True
