@@ -1,4 +1,7 @@
-"""Collective reductions of what every device holds alike, and of groups of one. Source: xla/hlo/transforms/collectives/all_reduce_simplifier.cc and all_reduce_folder.cc."""
+"""Collective reductions of what every device holds alike, and of groups of one.
+
+Source: xla/hlo/transforms/collectives/all_reduce_simplifier.cc and all_reduce_folder.cc.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Sums of collective sums become the collective sum of a sum. Source: xla/service/all_reduce_reassociate.cc and reduce_scatter_reassociate.cc."""
+"""Sums of collective sums become the collective sum of a sum.
+
+Source: xla/service/all_reduce_reassociate.cc and reduce_scatter_reassociate.cc.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batching dimensions of gathers and scatters become indices that count. Source: xla/hlo/transforms/simplifiers/../../../service/batched_gather_scatter_normalizer.cc."""
+"""Batching dimensions of gathers and scatters become indices that count. Source: xla/service/batched_gather_scatter_normalizer.cc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Optimisation barriers go, when what they kept apart has been optimised. Source: xla/hlo/transforms/expanders/optimization_barrier_expander.cc."""
+"""Optimisation barriers go, when what they kept apart has been optimised.
+
+Source: xla/hlo/transforms/expanders/optimization_barrier_expander.cc.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Scans written as reduce-window take linear instead of quadratic work. Source: xla/hlo/transforms/simplifiers/reduce_window_rewriter.cc."""
+"""Scans written as reduce-window take linear instead of quadratic work.
+
+Source: xla/hlo/transforms/simplifiers/reduce_window_rewriter.cc.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Random bits become the integer operations of Philox or ThreeFry. Source: xla/service/rng_bit_generator_expander.cc; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"."""
+"""Random bits become the integer operations of Philox or ThreeFry.
+
+Source: xla/service/rng_bit_generator_expander.cc; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""stochastic-convert becomes floor, a comparison with the random bits and an increment. Source: xla/hlo/transforms/expanders/stochastic_convert_decomposer.cc."""
+"""stochastic-convert becomes floor, a comparison with the random bits and an increment.
+
+Source: xla/hlo/transforms/expanders/stochastic_convert_decomposer.cc.
+"""
 
 from __future__ import annotations
 

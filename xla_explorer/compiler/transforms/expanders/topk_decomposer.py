@@ -1,4 +1,4 @@
-"""topk (and the TopK custom call) becomes a stable sort and slices. Source: xla/hlo/transforms/expanders/../../../service/topk_rewriter.cc."""
+"""topk (and the TopK custom call) becomes a stable sort and slices. Source: xla/service/topk_rewriter.cc."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reshapes and concatenations that say nothing, found where dynamic sizes are computed. Source: xla/hlo/transforms/simplifiers/dynamic_dimension_simplifier.cc."""
+"""Reshapes and concatenations that say nothing, found where dynamic sizes are computed.
+
+Source: xla/hlo/transforms/simplifiers/dynamic_dimension_simplifier.cc.
+"""
 
 from __future__ import annotations
 

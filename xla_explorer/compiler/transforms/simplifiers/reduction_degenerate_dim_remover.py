@@ -1,4 +1,7 @@
-"""Reductions without dimensions of size 1, and with neighbouring dimensions joined. Source: xla/service/gpu/transforms/reduction_degenerate_dim_remover.cc and reduction_dimension_grouper.cc."""
+"""Reductions without dimensions of size 1, and with neighbouring dimensions joined.
+
+Source: xla/service/gpu/transforms/reduction_degenerate_dim_remover.cc and reduction_dimension_grouper.cc.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large reductions happen in two steps, each over a part. Source: xla/hlo/transforms/simplifiers/../expanders/../../../service/tree_reduction_rewriter.cc."""
+"""Large reductions happen in two steps, each over a part. Source: xla/service/tree_reduction_rewriter.cc."""
 
 from __future__ import annotations
 
