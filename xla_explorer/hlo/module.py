@@ -220,21 +220,34 @@ class HloModule:
             computation = by_id[record.id]
             made: dict[int, HloInstruction] = {}
             for r in record.instructions:
-                i = new_instruction(r.id, r.name, r.opcode, r.shape, tuple([made[o] for o in r.operands]), r.attributes,
-                                    tuple([by_id[c] for c in r.called]), r.payload, r.metadata)
-                i.parent = computation
-                i._record = r
+                number, name, spec, shape, operands, attributes, called, payload, metadata, predecessors = r
+                i = new_instruction(
+                    number,
+                    name,
+                    spec,
+                    shape,
+                    tuple([made[o] for o in operands]) if operands else (),
+                    attributes,
+                    tuple([by_id[c] for c in called]) if called else (),
+                    payload,
+                    metadata,
+                )
+                i.parent, i._record = computation, r
                 for operand in i.operands:
                     add_user(operand, i)
-                if r.control_predecessors:
-                    i.control_predecessors = tuple([made[o] for o in r.control_predecessors])
-                made[r.id] = i
-                module.names.reserve(r.name)
-                highest = max(highest, r.id)
+                if predecessors:
+                    i.control_predecessors = tuple([made[o] for o in predecessors])
+                made[number] = i
+            names = {r.name for r in record.instructions}
+            if not module.names.reserve_all(names):
+                for name in names:
+                    module.names.reserve(name)
+            highest = max(highest, max(made))
             computation.instructions = made
             computation.root = made[record.root]
             if record.schedule is not None:
                 computation.schedule = tuple([made[k] for k in record.schedule])
+            computation._order = list(made.values())  # records are kept in post order
         module.entry = by_id[snapshot.entry]
         module._next_instruction = highest + 1
         module._next_computation = max(by_id) + 1
