@@ -6,6 +6,7 @@ import importlib.util
 import os
 import pathlib
 import pickle
+import random
 import subprocess
 import sys
 from typing import Any
@@ -19,7 +20,8 @@ from xla_explorer.hlo.evaluator.conversion import widen
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "properties"))
 from module_checks import assert_same, evaluate_leaves
-from random_modules import random_module
+from random_modules import ModuleWriter
+from random_rare import ON_XLA
 
 pytestmark = [
     pytest.mark.jax,
@@ -84,9 +86,10 @@ def is_comparable(module: xe.HloModule) -> bool:
     return True
 
 
-@pytest.mark.parametrize("extremes", [False, True])
-def test_random_modules_have_the_values_of_xla(extremes: bool, tmp_path: pathlib.Path) -> None:
-    made = [(seed, random_module(seed, extremes=extremes)) for seed in range(FIRST, FIRST + SEEDS)]
+@pytest.mark.parametrize("rare", [(), ON_XLA], ids=["common", "rare"])
+@pytest.mark.parametrize("extremes", [False, True], ids=["tame", "extremes"])
+def test_random_modules_have_the_values_of_xla(extremes: bool, rare: tuple[Any, ...], tmp_path: pathlib.Path) -> None:
+    made = [(seed, ModuleWriter(random.Random(seed), 14, extremes=extremes, rare=rare).write()) for seed in range(FIRST, FIRST + SEEDS)]
     made = [(seed, case) for seed, case in made if is_comparable(case.module)]
     seeds, cases = [seed for seed, _ in made], [case for _, case in made]
     assert len(cases) >= 0.3 * SEEDS

@@ -51,6 +51,7 @@ class Families:
         # What a module is mostly made of: elementwise, movement, reductions, special, control.
         self.weights = choice.choice(((5, 4, 2, 2, 1), (5, 4, 2, 2, 1), (2, 3, 1, 1, 5), (1, 8, 2, 1, 1), (2, 2, 7, 3, 1)))
         self.largest = 20000
+        self.rare: tuple[Callable[[Families], Any], ...] = ()
 
     # -- what is known -------------------------------------------------------------------------------------------------
     def add(self, known: Known | None) -> None:
@@ -142,6 +143,8 @@ class Families:
         for _ in range(count):
             groups = (ELEMENTWISE, MOVEMENT, REDUCTIONS, SPECIAL, CONTROL)[: 5 if depth else 4]
             family = self.choice.choice(self.choice.choices(groups, self.weights[: len(groups)])[0])
+            if self.rare and self.choice.random() < 0.4:
+                family = self.choice.choice(self.rare)
             try:
                 made = family(self, depth) if family in CONTROL else family(self)
             except HloBuilderError as error:

@@ -37,10 +37,12 @@ class RandomModule(NamedTuple):
 
 
 class ModuleWriter:
-    """Writes one module. choice: a `random.Random` (or what behaves like one)."""
+    """Writes one module. choice: a `random.Random` (or what behaves like one). rare: families of `random_rare` to take beside."""
 
-    def __init__(self, choice: random.Random, size: int = 14, *, extremes: bool = False) -> None:
-        self.choice, self.extremes = choice, extremes
+    def __init__(
+        self, choice: random.Random, size: int = 14, *, extremes: bool = False, rare: tuple[Callable[[Families], Any], ...] = ()
+    ) -> None:
+        self.choice, self.extremes, self.rare = choice, extremes, rare
         self.size = choice.randint(1, size)
         self.builder = HloBuilder("random", locations=False)
         # A module has few distinct sizes, so that shapes meet.
@@ -86,6 +88,7 @@ class ModuleWriter:
         choice, b = self.choice, self.builder
         scope = Families(b, choice, self.kinds, self.shape, extremes=self.extremes, numbers=lambda k, d: self.numbers(k, d, generator))
         scope.largest = max(scope.largest, 2 * self.most)
+        scope.rare = self.rare
         arguments: list[Any] = []
         for _ in range(choice.randint(1, 4)):
             kind = choice.choice(self.kinds)

@@ -238,6 +238,12 @@ class HloBuilder(StructuredControl):
         """Element `index` of a tuple."""
         return self.emit(GET_TUPLE_ELEMENT.name, (value,), {"index": index})
 
+    def outfeed(self, value: Any, token: HloValue, *, outfeed_config: str | None = None) -> HloValue:
+        """Sends a value to the host; gives a token."""
+        value = self.value(value)
+        given: dict[str, Any] = {"outfeed_shape": value.shape.text}
+        return self.emit("outfeed", (value, token), given | ({} if outfeed_config is None else {"outfeed_config": outfeed_config}))
+
     # -- elementwise with implicit broadcasting -------------------------------------------------------------------
     def compare(self, a: Any, b: Any, direction: str, type: str | None = None) -> HloValue:
         """pred of the comparison. direction: EQ NE LT LE GT GE; type: FLOAT TOTALORDER SIGNED UNSIGNED, by default
