@@ -1,4 +1,4 @@
-"""change-op-data-type: dots (and convolutions) of 16-bit floats computed in f32, where the machine has no faster way.
+"""change-op-data-type: dots, convolutions and factorisations of 16-bit floats computed in f32, where the machine has no faster way.
 
 Source: xla/hlo/transforms/simplifiers/change_op_data_type.cc, used so by the CPU compiler.
 """
@@ -16,6 +16,9 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import F32
 
 
+_WIDENED = frozenset({"dot", "convolution", "cholesky", "triangular-solve"})
+
+
 def _is_narrow(i: HloInstruction) -> Reason | None:
     types = [i.shape.element_type, *[o.shape.element_type for o in i.operands]]
     if not all(t is not None and t.is_float and t.bits == 16 for t in types):
@@ -31,14 +34,14 @@ class ChangeOpDataType:
     name: ClassVar[str] = "change-op-data-type"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every dot and convolution outside fusions."""
+        """Every such instruction outside fusions."""
         changed = False
         fused = module.fusion_computations()
         for computation in list(module.computations.values()):
             if computation in fused:
                 continue
             for i in list(computation.instructions.values()):
-                narrow = i.opcode.name in ("dot", "convolution") and i.shape.is_array and i.shape.element_type.bits == 16
+                narrow = i.opcode.name in _WIDENED and i.shape.is_array and i.shape.element_type.bits == 16
                 if not narrow or context.decide(self.name, (_is_narrow,), (), i) is not None:
                     continue
                 operands = [computation.add("convert", o.shape.with_element_type(F32), (o,)) for o in i.operands]

@@ -19,7 +19,7 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 
-_UNTOUCHED = frozenset(
+UNTOUCHED = frozenset(
     [
         "tuple",
         "get-tuple-element",
@@ -108,7 +108,7 @@ def _applied_in_wide_type(applied: HloComputation, low: PrimitiveType, high: Pri
                 copy.set_operands(user, [narrow if o is parameter else o for o in user.operands])
             if parameter.is_root:
                 copy.set_root(narrow)
-    for i in [i for i in copy.post_order() if i.opcode.name not in _UNTOUCHED]:
+    for i in [i for i in copy.post_order() if i.opcode.name not in UNTOUCHED]:
         in_wide_type(i, low, high)
     for i in list(copy.post_order()):
         source = i.operands[0] if i.opcode.name == "convert" else i
@@ -129,7 +129,7 @@ class FloatNormalization:
         """Every computation that runs as such; those applied inside kernels follow their callers."""
         changed = False
         for computation in sequential_computations(module):
-            for i in [i for i in computation.post_order() if i.opcode.name not in _UNTOUCHED and not i.opcode.side_effect]:
+            for i in [i for i in computation.post_order() if i.opcode.name not in UNTOUCHED and not i.opcode.side_effect]:
                 changed |= in_wide_type(i, self.low, self.high)
         if changed:
             for computation in list(module.computations.values()):

@@ -56,7 +56,9 @@ LEGALITY = (is_array,)
 PROFITABILITY = (does_not_grow,)
 
 
-def invariant_instructions(loop: HloInstruction, context: PassContext) -> tuple[list[HloInstruction], list[HloInstruction]]:
+def invariant_instructions(
+    loop: HloInstruction, context: PassContext, worth: frozenset[str] | None = None
+) -> tuple[list[HloInstruction], list[HloInstruction]]:
     """(all invariant instructions of the body in order, those worth hoisting that something varying reads)."""
     body = loop.called[1]
     passed_on = {
@@ -75,23 +77,28 @@ def invariant_instructions(loop: HloInstruction, context: PassContext) -> tuple[
         if i.opcode.name in _NEVER or Trait.NON_DETERMINISTIC in i.opcode.traits or i.opcode.asynchronous or has_side_effect(i):
             continue
         if all(o in invariant for o in i.operands) and (i.operands or i.opcode.name in ("constant", "iota")):
-            if i.opcode.name not in _NOT_WORTH_IT and context.decide("loop-hoisting", LEGALITY, PROFITABILITY, i) is not None:
+            checks = PROFITABILITY if worth is None else ()
+            if i.opcode.name not in _NOT_WORTH_IT and context.decide("loop-hoisting", LEGALITY, checks, i) is not None:
                 continue
             invariant[i] = None
-    wanted = [i for i in invariant if i.opcode.name not in _NOT_WORTH_IT and any(u not in invariant for u in i.users)]
+    fits = [i for i in invariant if (i.opcode.name not in _NOT_WORTH_IT if worth is None else i.opcode.name in worth)]
+    wanted = [i for i in fits if any(u not in invariant for u in i.users)]
     return list(invariant), wanted
 
 
-def hoist(loop: HloInstruction, context: PassContext) -> HloInstruction | None:
-    """Move what is invariant in front of the loop. Returns the new loop, None when nothing moved."""
+def hoist(loop: HloInstruction, context: PassContext, worth: frozenset[str] | None = None) -> HloInstruction | None:
+    """Move what is invariant in front of the loop. Returns the new loop, None when nothing moved.
+
+    worth: opcodes that move whatever their size; None: whatever does not grow.
+    """
     if may_be_reshaped(loop) is not None or has_no_control_edges(loop) is not None:
         return None
-    _, wanted = invariant_instructions(loop, context)
+    _, wanted = invariant_instructions(loop, context, worth)
     if not wanted:
         return None
     if called_elsewhere(loop):
         own_computations(loop)
-        _, wanted = invariant_instructions(loop, context)
+        _, wanted = invariant_instructions(loop, context, worth)
     body = loop.called[1]
     computation, start = loop.parent, loop.operands[0]
     count = len(loop.shape.tuple_shapes)

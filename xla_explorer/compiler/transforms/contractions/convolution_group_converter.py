@@ -1,0 +1,59 @@
+"""Grouped convolutions become plain ones in which the group is a spatial dimension. Source: xla/service/convolution_group_converter.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import own_attributes
+from xla_explorer.hlo.attributes import CODECS, Window, WindowDimension
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class ConvolutionGroupConverter(OpExpanderPass):
+    """Input and kernel get a spatial dimension over the groups, dilated and strided so that group k of one meets group k of the other.
+
+    convert_batch_groups, convert_feature_groups: which.
+    """
+
+    name: ClassVar[str] = "convolution-group-converter"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["convolution"])
+    convert_batch_groups: bool = True
+    convert_feature_groups: bool = True
+
+    def matches(self, i: HloInstruction) -> bool:
+        """More than one group of a kind to convert, not of both kinds."""
+        batch, feature = i.attributes.value("batch_group_count"), i.attributes.value("feature_group_count")
+        return (batch > 1 and feature == 1 and self.convert_batch_groups) or (feature > 1 and batch == 1 and self.convert_feature_groups)
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """reshape both, convolution with base dilation, reshape."""
+        x, kernel = values_of(b, i)
+        a = i.attributes
+        batch = a.value("batch_group_count")
+        groups = max(batch, a.value("feature_group_count"))
+        lhs, rest = a["dim_labels"].text.split("_")
+        rhs, out = rest.split("->")
+        new = str(len(a["dim_labels"].input_spatial))
+
+        def split(value: HloValue, labels: str, label: str) -> tuple[HloValue, str]:
+            d = labels.index(label)
+            sizes = value.shape.dimensions
+            apart = (*sizes[:d], groups, sizes[d] // groups, *sizes[d + 1 :])
+            return b.reshape(value, apart), labels.replace(label, new + label)
+
+        x, lhs = split(x, lhs, "b" if batch > 1 else "f")
+        kernel, rhs = split(kernel, rhs, "o")
+        d = out.index("f")
+        sizes = (*i.shape.dimensions[:d], groups, i.shape.dimensions[d] // groups, *i.shape.dimensions[d + 1 :])
+        window = Window((*a.value("window").dimensions, WindowDimension(groups, groups - 1, base_dilation=groups)))
+        labels = CODECS["dim_labels"].read(f"{lhs}_{rhs}->{out.replace('f', new + 'f')}")
+        given = own_attributes(i) | {"window": window, "dim_labels": labels, "batch_group_count": 1, "feature_group_count": 1}
+        made = b.emit("convolution", (x, kernel), given, shape=i.shape.base.with_dimensions(sizes))
+        return b.reshape(made, i.shape.dimensions)

@@ -1,0 +1,35 @@
+"""What is expensive and never changes moves out of loops although it takes memory. Source: xla/service/while_loop_expensive_invariant_code_motion.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.removal import order_callees_first
+from xla_explorer.compiler.transforms.loops.invariant_code_motion import hoist
+from xla_explorer.hlo.module import HloModule
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class WhileLoopExpensiveInvariantCodeMotion:
+    """Dots, convolutions, reductions and the like whose operands the loop does not change are computed before it, however large their
+    results. opcodes: which."""
+
+    name: ClassVar[str] = "while-loop-expensive-invariant-code-motion"
+    opcodes: tuple[str, ...] = ("dot", "convolution", "reduce", "reduce-window", "sort", "fft", "cholesky", "triangular-solve", "gather")
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Inner loops first."""
+        changed = False
+        for computation in module.post_order_computations():
+            for loop in [i for i in computation.post_order() if i.opcode.name == "while"]:
+                made = hoist(loop, context, worth=frozenset(self.opcodes))
+                if made is not None:
+                    context.rewrote(self.name, loop, made, (made.id,))
+                    changed = True
+        if changed:
+            order_callees_first(module)
+        return changed

@@ -1,0 +1,32 @@
+"""What only says how values are spread goes when there is one device. Source: xla/service/sharding_remover.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+
+_TARGETS = frozenset(["Sharding", "SPMDShardToFullShape", "SPMDFullToShardShape", "LocalToGlobalShape", "GlobalToLocalShape"])
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class ShardingRemover(OpExpanderPass):
+    """custom-call "Sharding" and its like become their operand."""
+
+    name: ClassVar[str] = "sharding-remover"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["custom-call"])
+
+    def matches(self, i: HloInstruction) -> bool:
+        """Those targets, where the shape stays."""
+        target = str(i.attributes.get("custom_call_target")).strip('"')
+        return target in _TARGETS and len(i.operands) == 1 and i.operands[0].shape.base is i.shape.base
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """The operand."""
+        return values_of(b, i)[0]
