@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from xla_explorer.hlo.attributes.dictionary_text import read_backend_config, read_frontend_attributes
 from xla_explorer.hlo.attributes.values import (
     ConvolutionDimensionNumbers,
     PaddingDimension,
@@ -363,7 +364,7 @@ _ROWS = (
     _text("literal", "literal of a custom call"),
     _flag("is_composite", "the call stands for one composite operation"),
     _integer("channel_id", "channel of a collective or transfer", None),
-    AttributeCodec("replica_groups", _read_replica_groups, lambda value: value.text, None, "devices that take part together"),
+    AttributeCodec("replica_groups", _read_replica_groups, lambda value: value.text, ReplicaGroups((), "{}"), "devices that take part together"),
     AttributeCodec("source_target_pairs", _read_pairs, _write_pairs, _REQUIRED, "who sends to whom"),
     _flag("constrain_layout", "operand layouts are fixed"),
     _flag("use_global_device_ids", "ids count over replicas and partitions"),
@@ -376,10 +377,10 @@ _ROWS = (
     _text("async_execution_thread", "thread of the asynchronous computation"),
     _text("parameter_replication", "which leaves are replicated"),
     _text("sharding", "how the value is spread over devices"),
-    _text("frontend_attributes", "what the frontend wants kept"),
+    AttributeCodec("frontend_attributes", read_frontend_attributes, str, None, "what the frontend wants kept"),
     _text("statistics", "numbers for visualisation"),
     _text("origin", "the value of the original module"),
-    _text("backend_config", "what the backend decided"),
+    AttributeCodec("backend_config", read_backend_config, str, '""', "what the backend decided"),
 )
 
 CODECS: dict[str, AttributeCodec] = {row.name: row for row in _ROWS}

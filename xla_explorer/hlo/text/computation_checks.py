@@ -6,7 +6,7 @@ import re
 
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.lexical import KEYWORDS, RESERVED, skip_blank
+from xla_explorer.hlo.text.lexical import KEYWORDS, PRIVATE_NAME, RESERVED, skip_blank
 
 
 def refuse_duplicate(text: str, at: int, name: str, first: HloInstruction) -> None:
@@ -65,6 +65,9 @@ def check_parameters(text: str, parameters: list[HloInstruction]) -> None:
 
 def check_reserved(text: str, names: dict[str, HloInstruction]) -> None:
     for name, i in names.items():
+        if PRIVATE_NAME.match(name):
+            at = _place(text, i, rf"(%?{re.escape(name)})\s*=")
+            raise TextProblem(f"illegal instruction name: {name}", at, f"XLA keeps such names for itself; rename it to a{name[1:]}", len(name))
         if name in RESERVED:
             at = _place(text, i, rf"(%?{re.escape(name)})\s*=")
             if name not in KEYWORDS or not text.startswith("%", at):

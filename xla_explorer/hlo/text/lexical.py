@@ -42,6 +42,8 @@ KEYWORDS = frozenset(
     ]
 )
 RESERVED = RESERVED_TYPES | KEYWORDS
+# XLA keeps names with two leading underscores for itself. Source: name_uniquer.cc GetSanitizedName.
+PRIVATE_NAME = re.compile(r"(?<![\w.\-\"'])__(?!xla_)\w")
 
 _INSIDE = re.compile(r"""["'(){}\[\]]|/[*/]""")
 _OUTSIDE = re.compile(r"""["'(){}\[\],]|/[*/]|\s""")

@@ -386,8 +386,16 @@ def _nest(texts: list[str], dimensions: tuple[int, ...]) -> str:
         return "{" + ", ".join(texts) + "}"
     if not texts:
         return _nest_empty(dimensions)
-    for size in reversed(dimensions):
-        texts = ["{ " + ", ".join(texts[at : at + size]) + " }" for at in range(0, len(texts), size)]
+    rank = len(dimensions)
+    for depth in range(rank - 1, -1, -1):
+        size = dimensions[depth]
+        rows = [", ".join(texts[at : at + size]) for at in range(0, len(texts), size)]
+        if depth == rank - 1 and size == 1:
+            texts = [f"{{{row}}}" for row in rows]
+        elif rank > 3 and 0 < depth < rank - 1:  # XLA counts the rows of deep arrays
+            texts = [f"{{ /*i{depth - 1}={number % dimensions[depth - 1]}*/ {row} }}" for number, row in enumerate(rows)]
+        else:
+            texts = [f"{{ {row} }}" for row in rows]
     return texts[0]
 
 

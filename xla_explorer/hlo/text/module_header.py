@@ -28,6 +28,8 @@ HEADER_ATTRIBUTES = (
     "frontend_attributes",
     "origin_recovery_table",
 )
+# What says nothing: XLA forgets it when it reads, and so do we.
+HEADER_DEFAULTS = {"replica_count": "1", "num_partitions": "1", "alias_passthrough_params": "false"}
 _MODULE = re.compile(r"HloModule\b")
 _TABLES = re.compile(r"(?:FileNames|FunctionNames|FileLocations|StackFrames)\b[ \t]*\n(?:[ \t]*\d+[ \t][^\n]*\n|[ \t]*\n)*+")
 _ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d{1,9})\s*(?:,\s*\{([\d,\s]*)\}\s*)?(?:,\s*([a-z\-]+)\s*)?\)")

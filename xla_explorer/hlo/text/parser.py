@@ -12,7 +12,9 @@ from collections.abc import Callable
 
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import SourceSpan
+from xla_explorer.foundation.naming import UniqueNames
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
+from xla_explorer.hlo.attributes.dictionary_text import read_frontend_attributes
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import MOST_USERS_IN_A_TUPLE, HloInstruction
 from xla_explorer.hlo.literal import Literal
@@ -29,9 +31,9 @@ from xla_explorer.hlo.text.computation_checks import (
 )
 from xla_explorer.hlo.text.computation_header import ComputationHeader, read_computation_header
 from xla_explorer.hlo.text.errors import HloParseError, TextProblem
-from xla_explorer.hlo.text.lexical import BLANK, COMMENT, NAME, NAME_PATTERN, RESERVED, skip_blank
+from xla_explorer.hlo.text.lexical import BLANK, COMMENT, NAME, NAME_PATTERN, PRIVATE_NAME, RESERVED, skip_blank
 from xla_explorer.hlo.text.literal_text import read_literal
-from xla_explorer.hlo.text.module_header import ModuleHeader, parse_entry_computation_layout, read_header
+from xla_explorer.hlo.text.module_header import HEADER_DEFAULTS, ModuleHeader, parse_entry_computation_layout, read_header
 from xla_explorer.hlo.text.shape_text import same_dimensions, same_sizes
 from xla_explorer.hlo.text.slow_path import CAREFUL_OPCODES, SHAPE_FOLLOWS, CarefulReader, Pieces
 from xla_explorer.hlo.text.source_text import decode_source
@@ -69,6 +71,7 @@ class _Parser:
         self.fast_lines = 0
         self.slow_lines = 0
         self.attribute_reads = 0
+        self.has_private_names = PRIVATE_NAME.search(text) is not None
         self.find = FindComputation(self.module.computations, self._inline)
         self.plain_find = FindComputation(self.module.computations)
         self.reader = CarefulReader(text, self.find)
@@ -237,7 +240,7 @@ class _Parser:
         self.slow_lines += slow
         self.fast_lines += len(instructions) - slow
         check_parameters(text, parameters)
-        if not names.keys().isdisjoint(RESERVED):
+        if not names.keys().isdisjoint(RESERVED) or self.has_private_names:
             check_reserved(text, names)
         self._make_unique(names)
         return at + 1, line
@@ -274,6 +277,17 @@ class _Parser:
         taken = self.module.names
         for name, i in names.items():
             i.name = taken.unique(name)
+
+    def _make_computations_unique(self) -> None:
+        """The names of computations too, once nothing in the text refers to them any more: `add` is number 0, like `add.0`."""
+        computations = self.module.computations
+        if UniqueNames().reserve_all(computations):
+            return
+        names, found = UniqueNames(), list(computations.values())
+        computations.clear()
+        for computation in found:
+            computation.name = names.unique(computation.name)
+            computations[computation.name] = computation
 
     # -- computations ------------------------------------------------------------------------------------------------
     def _inline(self, text: str, at: int) -> HloComputation:
@@ -343,13 +357,18 @@ class _Parser:
             raise TextProblem("a module without computations", at, "add a computation: ENTRY main { ROOT p = f32[] parameter(0) }")
         if module.entry is None:
             module.entry = last
+        self._make_computations_unique()
         module.name = header.name or f"module_{module.entry.name}"
         self._apply_header(header)
         return module
 
     def _apply_header(self, header: ModuleHeader) -> None:
         module = self.module
-        module.attributes = {name: value for name, value in header.attributes.items() if name != "is_scheduled"}
+        module.attributes = {
+            name: value for name, value in header.attributes.items() if name != "is_scheduled" and HEADER_DEFAULTS.get(name) != value
+        }
+        if "frontend_attributes" in module.attributes:
+            module.attributes["frontend_attributes"] = read_frontend_attributes(module.attributes["frontend_attributes"])
         if header.frames:
             module.frames = StackFrameTables(header.frames)
         layout_text = header.attributes.get("entry_computation_layout")

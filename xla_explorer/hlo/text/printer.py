@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING
 
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.hlo.attributes import CODECS, Attributes
+from xla_explorer.hlo.attributes.codecs import TRAILING
 from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, OpcodeSpec
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.async_sugar import wrapped_instruction
+from xla_explorer.hlo.text.literal_text import write_literal
+from xla_explorer.hlo.text.module_header import parse_buffer_donor, parse_entry_computation_layout, parse_input_output_alias
 from xla_explorer.hlo.text.print_options import PrintOptions
+from xla_explorer.hlo.text.shape_text import same_sizes
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.computation import HloComputation
@@ -25,9 +29,17 @@ _ALWAYS = {
     "triangular-solve": ("transpose_a",),
     "broadcast": ("dimensions",),
     "reduce": ("dimensions",),
+    "scan": ("is_associative",),
+    "dot": ("lhs_contracting_dims", "rhs_contracting_dims"),
     "gather": ("offset_dims", "collapsed_slice_dims", "start_index_map", "slice_sizes"),
     "scatter": ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims"),
 }
+# Collectives write these first, in this order, before what is their own.
+_COLLECTIVE_ORDER = {"channel_id": 0, "replica_groups": 1, "source_target_pairs": 1, "constrain_layout": 2}
+_COLLECTIVES = {
+    "all-reduce", "all-reduce-start", "all-gather", "all-gather-start", "all-to-all", "reduce-scatter", "collective-broadcast",
+    "ragged-all-to-all", "collective-permute", "collective-permute-start",
+}  # fmt: skip
 
 
 class _Printer:
@@ -91,7 +103,7 @@ class _Printer:
                 return f", true_computation={names[0]}, false_computation={names[1]}"
             return f", branch_computations={{{', '.join(names)}}}"
         if kind == "custom-call":
-            return f", to_apply={names[0]}" if len(names) == 1 else f", called_computations={{{', '.join(names)}}}"
+            return f", called_computations={{{', '.join(names)}}}"
         return "".join([f", {role}={name}" for role, name in zip(i.opcode.called, names, strict=False)])
 
     def line_ends(self, i: HloInstruction) -> tuple[str, str]:
@@ -112,6 +124,8 @@ class _Printer:
             literal = i.payload
             if not self.options.large_constants and (literal.shape.is_tuple or literal.shape.element_count > self.options.constant_limit):
                 return "{...}"
+            if not self.options.large_constants and literal._text != "{...}":
+                return write_literal(literal)  # in XLA's spelling; where the text must only mean the same, it stays as it came
             # What came in as a placeholder goes out as one: its values were never known.
             return "{...}" if literal._text == "{...}" else str(literal.text)
         name = self.name
@@ -133,7 +147,7 @@ class _Printer:
             opcode_name = wrapped.opcode.name + opcode_name[5:]
             called = ""
             if i.opcode.name == "async-start":
-                own = self.attribute_texts(wrapped.opcode, wrapped.attributes)[0] + own
+                own += self.attribute_texts(wrapped.opcode, wrapped.attributes)[0]
                 called = self.called(wrapped) if wrapped.called else ""
         control = ""
         if i.control_predecessors and options.control_dependencies:
@@ -142,7 +156,7 @@ class _Printer:
         shape = f"{self.shape(i.shape)} " if options.result_shapes else ""
         return (
             f"{'ROOT ' if is_root else ''}{self.name(i)} = {shape}{opcode_name}({self.operands(i)})"
-            f"{own}{called}{control}{sharding}{metadata}{backend}"
+            f"{own}{called}{sharding}{control}{metadata}{backend}"
         )
 
     # -- wholes ------------------------------------------------------------------------------------------------------
@@ -154,8 +168,6 @@ class _Printer:
             parameters = [
                 f"{self.name(p).removeprefix('%')}: {shape_text(p.shape, False, options.index_comments)}" for p in computation.parameters()
             ]
-            if options.index_comments and len(parameters) > 5:
-                parameters[5::5] = [f"/*index={k}*/{parameters[k]}" for k in range(5, len(parameters), 5)]
             signature = f"({', '.join(parameters)}) -> {shape_text(computation.root.shape, False, options.index_comments)} "
         lines = [f"{'ENTRY ' if is_entry else ''}{self.name(computation)} {signature}{{"]
         indent, root = " " * options.indent, computation.root
@@ -212,8 +224,12 @@ class _Printer:
         shown = dict(module.attributes)
         given = shown.pop("entry_computation_layout", None)
         layout_text = f"entry_computation_layout={entry_layout_text(module, given)}"
-        before = ("alias_passthrough_params", "input_output_alias", "buffer_donor")
-        parts += [f"{key}={shown.pop(key)}" for key in before if key in shown]
+        if "alias_passthrough_params" in shown:
+            parts.append(f"alias_passthrough_params={shown.pop('alias_passthrough_params')}")
+        if "input_output_alias" in shown:
+            parts.append(f"input_output_alias={alias_text(shown.pop('input_output_alias'))}")
+        if "buffer_donor" in shown:
+            parts.append(f"buffer_donor={donor_text(shown.pop('buffer_donor'))}")
         parts.append(layout_text)
         parts += [f"{key}={value}" for key, value in shown.items() if self.options.frontend_attributes or key != "frontend_attributes"]
         return ", ".join(parts)
@@ -221,13 +237,22 @@ class _Printer:
 
 def own_attributes(spec: OpcodeSpec, attributes: Attributes) -> str:
     """The opcode's own attributes as text, with those defaults that must be written."""
+    collective = spec.name in _COLLECTIVES
     needed = [name for name in _ALWAYS.get(spec.name, spec.required) if name not in attributes and name in CODECS]
-    if not needed:
+    if not needed and not collective:
         return attributes.text
-    values = [(name, value) for name, value in attributes.items() if attributes.text and f", {name}=" in attributes.text]
-    values += [(name, CODECS[name].default) for name in needed]
-    values.sort(key=lambda item: CODECS[item[0]].rank if item[0] in CODECS else 10_000)
-    return "".join([f", {name}={CODECS[name].write(value) if name in CODECS else value}" for name, value in values])
+    texts = {name: CODECS[name].write(value) if name in CODECS else value for name, value in attributes.items() if name not in TRAILING}
+    texts |= {name: CODECS[name].write(CODECS[name].default) for name in needed}
+    if collective and "source_target_pairs" not in texts:
+        texts.setdefault("replica_groups", "{}")
+
+    def place(name: str) -> tuple[int, int]:
+        own = _COLLECTIVE_ORDER.get(name, 4) if collective else 4
+        if name == "use_global_device_ids" and spec.name == "reduce-scatter":
+            own = 3
+        return own, CODECS[name].rank if name in CODECS else 10_000
+
+    return "".join([f", {name}={texts[name]}" for name in sorted(texts, key=place)])
 
 
 @lru_cache(maxsize=4096)
@@ -243,10 +268,25 @@ def shape_text(shape: Shape, layouts: bool = True, index_comments: bool = True) 
     return f"{'b' if shape.is_buffer else ''}({', '.join(parts)})"
 
 
+def alias_text(given: object) -> str:
+    """`{ {0}: (1, {}, may-alias) }` from the header's text, with the kinds that it leaves out."""
+    aliases = parse_input_output_alias(str(given))
+    entries = [f"{{{_indices(a.output_index)}}}: ({a.parameter_number}, {{{_indices(a.parameter_index)}}}, {a.kind})" for a in aliases]
+    return f"{{ {', '.join(entries)} }}" if entries else "{}"
+
+
+def donor_text(given: object) -> str:
+    """`{ (2, {}) }` from the header's text."""
+    entries = [f"({number}, {{{_indices(index)}}})" for number, index in parse_buffer_donor(str(given))]
+    return f"{{ {', '.join(entries)} }}" if entries else "{}"
+
+
+def _indices(index: tuple[int, ...]) -> str:
+    return ", ".join(map(str, index))
+
+
 def entry_layout_text(module: HloModule, given: object = None) -> str:
     """`{(f32[2]{0})->f32[2]{0}}`: what the header said as long as it fits the entry, else what the entry says."""
-    from xla_explorer.hlo.text.module_header import parse_entry_computation_layout
-
     parameters, result = tuple(module.parameter_shapes()), module.entry.root.shape
     if isinstance(given, str):
         try:
@@ -256,8 +296,8 @@ def entry_layout_text(module: HloModule, given: object = None) -> str:
         if (
             len(said) == len(parameters)
             and said_result is not None
-            and said_result.compatible(result)
-            and all(a.compatible(b) for a, b in zip(said, parameters, strict=True))
+            and same_sizes(said_result, result)
+            and all(map(same_sizes, said, parameters))
         ):
             parameters, result = said, said_result
     texts = [shape_text(shape) for shape in parameters]
@@ -271,7 +311,10 @@ def computations_in_order(module: HloModule) -> list[HloComputation]:
     done: set[HloComputation] = set()
     entry = module.entry
     callees = {
-        computation: dict.fromkeys([c for i in computation.instructions.values() if i.called for c in i.called])
+        # XLA keeps the body of a loop before its condition.
+        computation: dict.fromkeys(
+            [c for i in computation.instructions.values() if i.called for c in (i.called[::-1] if i.opcode.name == "while" else i.called)]
+        )
         for computation in module.computations.values()
     }
     called = {c for found in callees.values() for c in found}

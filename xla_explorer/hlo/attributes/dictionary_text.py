@@ -1,0 +1,85 @@
+"""Values that XLA holds as strings and prints as dictionaries where they look like one: backend configurations, frontend attributes.
+
+`backend_config="{\\"a\\":1}"` and `backend_config={"a":1}` say the same; both become the second spelling, so that equal values
+have equal texts. Source: hlo_lexer.cc LexesAsJsonDict, hlo_instruction.cc FrontendAttributesToString.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_PIECES = re.compile(r'"(?:[^"\\]|\\.)*"|[{}"]|[^"{}]+', re.DOTALL)
+_ENTRY = re.compile(r"""\s*([A-Za-z_][\w.\-]*)=\s*("(?:[^"\\\n]|\\.)*"|\{)""", re.ASCII)
+_COMMA = re.compile(r"\s*,")
+_SIMPLE_ESCAPES = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "t": "\t"}
+
+
+def _dictionary_end(text: str, at: int) -> int:
+    """Behind the brace that closes the one at `at`; -1 when none does. Quotes hide braces."""
+    depth = 0
+    for piece in _PIECES.finditer(text, at):
+        if piece.group() == '"':  # never closed
+            return -1
+        if piece.group() == "{":
+            depth += 1
+        elif piece.group() == "}":
+            depth -= 1
+            if depth == 0:
+                return piece.end()
+    return -1
+
+
+def _plain(text: str) -> str | None:
+    """The content of a string in double quotes; None when it holds escapes other than the ordinary ones."""
+    if any(escape not in _SIMPLE_ESCAPES for escape in _ESCAPED.findall(text)):
+        return None
+    return _ESCAPED.sub(lambda found: _SIMPLE_ESCAPES[found.group(1)], text[1:-1])
+
+
+def _string_as_dictionary(text: str) -> str:
+    """A string whose content is one dictionary, unquoted; anything else as it is."""
+    content = _plain(text)
+    # Single quotes and comments inside would be read in other ways once the outer quotes are gone, and open brackets not at all.
+    if content is None or not content.lstrip().startswith("{") or "'" in content or re.search(r"/[/*]", content):
+        return text
+    if _dictionary_end(content, content.index("{")) != len(content.rstrip()) or not _brackets_close(content):
+        return text
+    return content
+
+
+def _brackets_close(text: str) -> bool:
+    stack = []
+    for bracket in re.findall(r"[()\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text, flags=re.DOTALL)):
+        if bracket in "([{":
+            stack.append(bracket)
+        elif not stack or stack.pop() + bracket not in ("()", "[]", "{}"):
+            return False
+    return not stack
+
+
+def read_backend_config(text: str) -> str:
+    """The text of a backend configuration in XLA's spelling."""
+    return _string_as_dictionary(text) if text.startswith('"') and text.endswith('"') and len(text) > 1 else text
+
+
+def read_frontend_attributes(text: str) -> str:
+    """`{a="x",b={"k":1}}` in XLA's spelling: sorted by name, dictionaries unquoted. What cannot be read is kept to the letter."""
+    if not (text.startswith("{") and text.endswith("}")):
+        return text
+    at, entries = 1, {}
+    while (found := _ENTRY.match(text, at)) is not None:
+        name, value, at = found.group(1), found.group(2), found.end()
+        if value == "{":
+            start, at = found.end() - 1, _dictionary_end(text, found.end() - 1)
+            if at < 0:
+                return text
+            value = text[start:at]
+        entries[name] = _string_as_dictionary(value) if value.startswith('"') else value
+        separator = _COMMA.match(text, at)
+        if separator is None:
+            break
+        at = separator.end()
+    if text[at:].strip() != "}":
+        return text
+    return "{" + ",".join([f"{name}={entries[name]}" for name in sorted(entries)]) + "}"
