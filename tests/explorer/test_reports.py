@@ -62,8 +62,7 @@ def test_time_and_compare(softmax: Session) -> None:
     assert timing.n == 3 and "median" in repr(timing) and "iqr" in repr(timing)
     frame = xe.compare(softmax.source, ["cpu", "interpreter", "gpu"], X, repeats=2)
     assert set(frame["backend"]) == {"cpu", "interpreter", "gpu"}
-    assert set(frame[frame["backend"] == "cpu"]["status"]) == {"ok"}
-    assert "cannot run here" in frame[frame["backend"] == "gpu"]["status"].iloc[0]
+    assert set(frame["status"]) == {"ok"}
     with pytest.raises(xe.XlaExplorerError, match="no backend"):
         xe.compare(softmax.source, ["nothing"], X)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.bisection import BisectionResult
     from xla_explorer.explorer.buffer_report import BufferReport
     from xla_explorer.explorer.comparison import Comparison
+    from xla_explorer.explorer.emulation import Emulation
     from xla_explorer.explorer.explanation import Explanation
     from xla_explorer.explorer.graph import Graph
     from xla_explorer.explorer.profiling import Timing
@@ -207,7 +208,7 @@ class Session:
 
         if self.result is None or self.result.buffers is None:
             raise XlaExplorerError(f"{self.backend} assigned no buffers" + (" before the compile failed" if self.error else ""))
-        return BufferReport(self.result.buffers)
+        return BufferReport(self.result.buffers, self.source_line)
 
     # -- questions -----------------------------------------------------------------------------------------------------
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
@@ -355,6 +356,12 @@ class Session:
         self.last_profile = profile(self, arrays, repeats)
         self.__dict__.pop("explorer_source", None)
         return self.last_profile
+
+    def emulation(self, *arrays: Any) -> Emulation:
+        """The GPU kernels of the same source on the PTX emulator: work, memory traffic and faults by PTX and HLO line."""
+        from xla_explorer.explorer.emulation import emulation
+
+        return emulation(self, arrays)
 
     def time(self, *arrays: Any, repeats: int | None = None) -> Timing:
         """Time whole calls from Python: n, median, interquartile range. repeats: None decides by how long one takes."""

@@ -1,9 +1,7 @@
 """Runs the kernels of a module one by one on numpy arrays, and compares with the evaluator.
 
 Every instruction of the entry that computes something becomes a kernel of its own, all in one LLVM module. With the
-target "gpu" the per-thread code runs on the host: the special registers become parameters, address spaces disappear,
-and a driver function calls the kernel for every thread of every block, so that bounds checks and index arithmetic are
-executed as on the device (kernels have no barriers).
+target "gpu" they become PTX, which the emulator runs, with every access checked and races searched for.
 """
 
 from __future__ import annotations
@@ -12,8 +10,11 @@ import ctypes
 
 import numpy as np
 
-from xla_explorer.backends.gpu.host_emulation import host_module
-from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.gpu.architecture import gpu_architecture
+from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
+from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
+from xla_explorer.backends.gpu.kernel_module import KernelModule
+from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
@@ -22,7 +23,6 @@ from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
 
-BLOCK = 64
 NO_CODE = frozenset({"parameter", "constant", "tuple", "get-tuple-element"})
 
 
@@ -42,6 +42,45 @@ def cpu_module(kernels):
     return "\n".join([*constants, *lines, *functions, *declarations, "!0 = !{}", ""])
 
 
+def native_kernels(kernels, effort):
+    """Runs a kernel of this machine by name on arrays (None where no parameter is used)."""
+    compiled = optimize_and_emit(cpu_module(kernels), effort=effort)
+    library = NativeLibrary(compiled.object_bytes, {}, [name for name, _ in kernels])
+
+    def run(name, kernel, arrays):
+        pointers = [0 if a is None else a.ctypes.data for a in arrays]
+        scratch = np.full(kernel.scratch_bytes + 64, 0xA5, np.uint8)
+        own = [scratch.ctypes.data + -scratch.ctypes.data % 64] if kernel.scratch_bytes else []
+        library.bind(name, None, [ctypes.c_void_p] * (len(pointers) + len(own)))(*pointers, *own)
+
+    return run
+
+
+def ptx_kernels(kernels, effort):
+    """The same on the emulator; any fault is an error."""
+    architecture = gpu_architecture()
+    module = KernelModule(architecture)
+    added = {name: module.add(name, 0, kernel, may_overlap=True) for name, kernel in kernels}
+    lines, _ = module.write()
+    parsed = parse_ptx(emit_assembly("\n".join(lines) + "\n", architecture.target, PTX_OPTIMIZATION))
+
+    def run(name, kernel, arrays):
+        device, launch = GlobalMemory(), added[name].launch
+        addresses = []
+        for number, array in enumerate(arrays):
+            addresses.append(0 if array is None else device.allocate(array.nbytes, f"argument {number}"))
+            if array is not None:
+                device.write(addresses[-1], array.view(np.uint8))
+        emulated = EmulatedKernel(parsed, parsed.kernels[added[name].name], device)
+        result = emulated.launch(launch.blocks, launch.threads_per_block, addresses, LaunchOptions(global_races=True))
+        assert result.findings == [], result.findings[0]
+        for address, array in zip(addresses, arrays, strict=True):
+            if array is not None:
+                array.view(np.uint8)[:] = device.read(address, array.nbytes)
+
+    return run
+
+
 def _in_memory(array, shape):
     """The bytes of an array as the shape's layout orders them."""
     array = np.asarray(array, shape.element_type.dtype).reshape(shape.dimensions)
@@ -57,7 +96,7 @@ def _logical(memory, shape):
     )
 
 
-def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast", reverse=False):
+def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
     """The entry's result leaves as numpy arrays. in_place: names of instructions whose result overwrites their first
     operand."""
     module = parse_hlo(text) if isinstance(text, str) else text
@@ -73,9 +112,7 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast", reverse
         if i.name in in_place:
             slots[-1] = 0
         made.append((i, f"k{len(made)}", write_kernel(i, NVPTX if target == "gpu" else HOST_LIKE, tuple(slots))))
-    ir = (host_module if target == "gpu" else cpu_module)([(name, kernel) for _, name, kernel in made])
-    compiled = optimize_and_emit(ir, effort=effort)
-    library = NativeLibrary(compiled.object_bytes, {}, [name for _, name, _ in made])
+    run = (ptx_kernels if target == "gpu" else native_kernels)([(name, kernel) for _, name, kernel in made], effort)
     memory = {}
     for p in entry.parameters():
         memory[p, ()] = _in_memory(inputs[p.payload], p.shape)
@@ -104,15 +141,7 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast", reverse
                 )
             arrays.append(memory[i, index])
         by_slot = dict(zip(kernel.slots, arrays, strict=True))
-        pointers = [by_slot[k].ctypes.data if k in by_slot else 0 for k in range(kernel.parameters)]
-        types = [ctypes.c_void_p] * len(pointers)
-        if target == "gpu":
-            blocks = max(1, -(-kernel.threads // BLOCK))
-            library.bind(name, None, [*types, *[ctypes.c_int] * 3])(*pointers, blocks, BLOCK, int(reverse))
-        else:
-            scratch = np.full(kernel.scratch_bytes + 64, 0xA5, np.uint8)
-            own = [scratch.ctypes.data + -scratch.ctypes.data % 64] if kernel.scratch_bytes else []
-            library.bind(name, None, types + [ctypes.c_void_p] * len(own))(*pointers, *own)
+        run(name, kernel, [by_slot.get(k) for k in range(kernel.parameters)])
     return [_logical(buffer(entry.root, index), leaf) for index, leaf in entry.root.shape.leaves() if leaf.is_array]
 
 
@@ -150,11 +179,11 @@ def assert_same(found, wanted, what="", relative=0.0, absolute=0.0):
         )
 
 
-def check_kernels(text, *inputs, target="cpu", in_place=(), relative=0.0, absolute=0.0, effort="fast", reverse=False):
+def check_kernels(text, *inputs, target="cpu", in_place=(), relative=0.0, absolute=0.0, effort="fast"):
     """Run and compare with the evaluator, result leaf by result leaf."""
     module = parse_hlo(text)
     wanted = leaves_of(evaluate(module, *inputs))
-    found = run_kernels(module, *inputs, target=target, in_place=in_place, effort=effort, reverse=reverse)
+    found = run_kernels(module, *inputs, target=target, in_place=in_place, effort=effort)
     assert len(found) == len(wanted)
     root = module.entry.root
     names = [o.name for o in root.operands] if root.opcode.name == "tuple" else [root.name] * len(found)

@@ -127,20 +127,20 @@ class CudaExecutor:
         """See `DeviceExecutor`."""
         if data.nbytes:
             self._enter()
-            self.driver.call("cuMemcpyHtoDAsync", address, data.ctypes.data, data.nbytes, stream or self.stream)
+            self.driver.call("cuMemcpyHtoDAsync", address, data.ctypes.data, data.nbytes, self.stream if stream is None else stream)
 
     def read(self, address: int, target: Array, stream: Any = None) -> None:
         """See `DeviceExecutor`."""
         if target.nbytes:
             self._enter()
-            self.driver.call("cuMemcpyDtoHAsync", target.ctypes.data, address, target.nbytes, stream or self.stream)
+            self.driver.call("cuMemcpyDtoHAsync", target.ctypes.data, address, target.nbytes, self.stream if stream is None else stream)
             self.synchronize(stream)
 
     def copy_on_device(self, source: int, target: int, size: int, stream: Any = None) -> None:
         """See `DeviceExecutor`."""
         if size:
             self._enter()
-            self.driver.call("cuMemcpyDtoDAsync", target, source, size, stream or self.stream)
+            self.driver.call("cuMemcpyDtoDAsync", target, source, size, self.stream if stream is None else stream)
 
     # -- kernels -------------------------------------------------------------------------------------------------------
     def load(self, code: bytes, exports: list[str]) -> LoadedModule:
@@ -183,7 +183,7 @@ class CudaExecutor:
             wanted = self.driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             self.driver.call("cuFuncSetAttribute", handle, wanted, shared)
         parameters = (tuple(arguments), (ctypes.c_void_p,) * len(arguments)) if arguments else 0
-        self.driver.call("cuLaunchKernel", handle, grid, 1, 1, block, 1, 1, shared, stream or self.stream, parameters, 0)
+        self.driver.call("cuLaunchKernel", handle, grid, 1, 1, block, 1, 1, shared, self.stream if stream is None else stream, parameters, 0)
 
     # -- the queue -----------------------------------------------------------------------------------------------------
     def create_stream(self) -> Any:
@@ -194,13 +194,13 @@ class CudaExecutor:
     def synchronize(self, stream: Any = None) -> None:
         """Wait; errors of kernels that were queued come up here."""
         self._enter()
-        self.driver.call("cuStreamSynchronize", stream or self.stream)
+        self.driver.call("cuStreamSynchronize", self.stream if stream is None else stream)
 
     def record_event(self, stream: Any = None) -> Any:
         """See `DeviceExecutor`."""
         self._enter()
         event = self.driver.call("cuEventCreate", 0)
-        self.driver.call("cuEventRecord", event, stream or self.stream)
+        self.driver.call("cuEventRecord", event, self.stream if stream is None else stream)
         return event
 
     def elapsed_us(self, first: Any, last: Any) -> float:

@@ -1,0 +1,213 @@
+"""The CUDA side against a fake driver with the same functions: what is called, when, and what errors become."""
+
+import ctypes
+import inspect
+import sys
+import types
+
+import numpy as np
+import pytest
+from fake_driver import CUresult, FakeDriver
+from gpu_modules import LOOP, SOFTMAX, compiled
+
+from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
+from xla_explorer.backends.gpu.ptx_assembler import AssembledPtx
+from xla_explorer.backends.gpu.runtime import cuda_executor as cuda_executor_module
+from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError, find_driver
+from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor, OutOfDeviceMemoryError, nearest_architecture
+from xla_explorer.backends.gpu.runtime.device_array import _DLManagedTensor, address_of
+from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
+from xla_explorer.backends.interfaces import StreamExecutor
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+SINE = """HloModule s
+ENTRY e { x = f32[100] parameter(0) y = f32[100] parameter(1) s = f32[100] sine(x) ROOT r = f32[100] add(s, y) }
+"""
+
+
+@pytest.fixture
+def driver(monkeypatch):
+    monkeypatch.setattr(cuda_executor_module, "find_ptxas", lambda: None)
+    return FakeDriver()
+
+
+@pytest.fixture
+def executor(driver):
+    return CudaExecutor(CudaDriver(driver))
+
+
+def on(executor, text, **options):
+    result = compiled(text)
+    return GpuExecutable(
+        result.trace.module, result.buffers, result.program, result.stages["ptx"], "sm_90", executor, **options
+    )
+
+
+def test_facts(executor):
+    assert isinstance(executor, StreamExecutor)
+    assert executor.facts == ("NVIDIA FAKE", "sm_90", 132, 1 << 37, 13000) and not executor.facts.emulated
+    assert nearest_architecture(87) == "sm_86" and nearest_architecture(103) == "sm_100" and nearest_architecture(120) == "sm_120"
+    with pytest.raises(XlaExplorerError, match="too old"):
+        nearest_architecture(52)
+
+
+def test_programs_run(executor, driver):
+    x, y = np.linspace(-3, 3, 100, dtype=np.float32), np.ones(100, np.float32)
+    executable = on(executor, SINE)
+    np.testing.assert_allclose(executable.execute([x, y])[0], np.sin(x) + 1, rtol=1e-5, atol=1e-6)
+    loads, allocations = driver.calls.count("cuModuleLoadDataEx"), driver.calls.count("cuMemAlloc")
+    executable.execute([y, x])
+    assert driver.calls.count("cuModuleLoadDataEx") == loads == 1, "a module is loaded once"
+    assert driver.calls.count("cuMemAlloc") == allocations, "memory is used again"
+    executor.release_unused()
+    assert driver.calls.count("cuMemFree") == allocations
+    state = [np.zeros((64, 8), np.float32), np.full(8, 0.5, np.float32), np.int32(60)]
+    for a, b in zip(on(executor, LOOP).execute(state), compiled(LOOP).executable.execute(state), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_cubin_where_ptxas_is(executor, driver, monkeypatch):
+    def assemble(text, architecture):
+        driver.ptx = text.encode() + b"\0"
+        assert architecture == "sm_90"
+        return AssembledPtx(b"\x7fELF...", ())
+
+    monkeypatch.setattr(cuda_executor_module, "find_ptxas", lambda: "ptxas")
+    monkeypatch.setattr(cuda_executor_module, "assemble_ptx", assemble)
+    executable = on(executor, SINE)
+    assert executor.load_ptx(executable.ptx).code == "cubin"
+    assert executable.execute([np.zeros(100, np.float32), np.ones(100, np.float32)])[0].sum() == 100
+
+
+def test_profile_uses_events_and_a_graph(executor, driver):
+    x = np.ones(100, np.float32)
+    profile = on(executor, SINE).profile([x, x], repeats=4)
+    assert profile.total_us == (250.0,) * 4, "an event before and one after"
+    assert driver.calls.count("cuGraphLaunch") == 7 and driver.graphs == [] and driver.events == set()
+    (timing,) = profile.kernels
+    assert timing.calls == 1 and len(timing.samples_us) == 4
+    state = [np.zeros((64, 8), np.float32), np.full(8, 0.5, np.float32), np.int32(60)]
+    before = driver.calls.count("cuStreamBeginCapture")
+    profile = on(executor, LOOP).profile(state, repeats=1)
+    assert driver.calls.count("cuStreamBeginCapture") == before, "what the host decides is no graph"
+    assert max(t.calls for t in profile.kernels) == 5
+
+
+def test_results_stay_on_the_device(executor, driver):
+    x, y = np.linspace(-3, 3, 100, dtype=np.float32), np.ones(100, np.float32)
+    executable = on(executor, SINE)
+    (result,) = executable.execute_on_device([x, y])
+    np.testing.assert_allclose(np.asarray(result), np.sin(x) + 1, rtol=1e-5, atol=1e-6)
+    interface = result.__cuda_array_interface__
+    assert interface["shape"] == (100,) and interface["typestr"] == "<f4" and interface["version"] == 3
+    assert address_of(result, (100,), np.float32) == interface["data"][0]
+    assert address_of(result, (50, 2), np.float32) is None and address_of(x, (100,), np.float32) is None
+    # It is an argument without a copy.
+    copies = driver.calls.count("cuMemcpyHtoDAsync")
+    (again,) = executable.execute_on_device([result, result])
+    assert driver.calls.count("cuMemcpyHtoDAsync") == copies
+    np.testing.assert_allclose(np.asarray(again), np.sin(np.asarray(result)) + np.asarray(result), rtol=1e-6)
+    address = result.memory.address
+    del result, interface
+    assert executor.allocate(400).address == address
+
+
+def test_dlpack(executor):
+    (result,) = on(executor, SINE).execute_on_device([np.zeros(100, np.float32), np.ones(100, np.float32)])
+    assert result.__dlpack_device__() == (2, 0)
+    capsule = result.__dlpack__(stream=1)
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    managed = _DLManagedTensor.from_address(pointer(capsule, b"dltensor"))
+    tensor = managed.tensor
+    assert tensor.data == result.memory.address and tensor.ndim == 1 and tensor.shape[0] == 100 and tensor.strides[0] == 1
+    assert (tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes, tensor.device_type) == (2, 32, 1, 2)
+    kept = sys.getrefcount(result)
+    del capsule
+    assert sys.getrefcount(result) == kept - 1, "a capsule that nobody read lets go"
+    (here,) = compiled(SINE).executable.execute_on_device([np.zeros(100, np.float32), np.ones(100, np.float32)])
+    with pytest.raises(BufferError, match="emulator"):
+        here.__dlpack__()
+    assert not hasattr(here, "__cuda_array_interface__") and np.asarray(here).sum() == 100
+
+
+def test_errors_name_the_kernel(executor, driver):
+    x = np.ones(100, np.float32)
+    driver.fail["cuStreamSynchronize"] = CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
+    with pytest.raises(GpuExecutionError, match=r"ILLEGAL_ADDRESS: what .* means; at or before kernel \w+ of %\w+") as caught:
+        on(executor, SINE).execute([x, x])
+    assert "start the process again" in caught.value.hint
+    driver.fail["cuStreamSynchronize"] = CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
+    with pytest.raises(GpuExecutionError, match="; at kernel"):
+        on(executor, SINE, synchronous=True).execute([x, x])
+    driver.fail["cuLaunchKernel"] = CUresult.CUDA_ERROR_OUT_OF_MEMORY
+    with pytest.raises(GpuExecutionError, match="kernel"):
+        on(executor, SINE).execute([x, x])
+
+
+def test_out_of_memory(executor, driver):
+    kept = executor.allocate(1000)
+    executor.deallocate(kept)
+    driver.fail["cuMemAlloc"] = CUresult.CUDA_ERROR_OUT_OF_MEMORY
+    executor.allocate(5000)
+    assert driver.calls.count("cuMemFree") == 1, "what nobody uses goes back to the device first"
+    driver.cuMemAlloc_answers = None
+    failing = lambda size: (CUresult.CUDA_ERROR_OUT_OF_MEMORY, None)  # noqa: E731
+    driver.cuMemAlloc = failing
+    with pytest.raises(OutOfDeviceMemoryError, match="9999 bytes") as caught:
+        executor.allocate(9999)
+    assert isinstance(caught.value, MemoryError)
+
+
+def test_missing_functions(executor):
+    loaded = executor.load(compiled(SINE).stages["ptx"].text.encode(), [])
+    with pytest.raises(CudaError, match="cuModuleGetFunction: CUDA_ERROR_NOT_FOUND"):
+        executor.launch(loaded, "nothing", [])
+
+
+def bindings(monkeypatch, driver):
+    package, module = types.ModuleType("cuda"), types.ModuleType("cuda.bindings")
+    package.bindings, module.driver = module, driver
+    for name, value in (("cuda", package), ("cuda.bindings", module), ("cuda.bindings.driver", driver)):
+        monkeypatch.setitem(sys.modules, name, value)
+
+
+def test_finding_the_driver(monkeypatch):
+    bindings(monkeypatch, FakeDriver())
+    assert isinstance(find_driver(), CudaDriver)
+    bindings(monkeypatch, FakeDriver(devices=0))
+    why = find_driver()
+    assert why.code == "no-cuda-device" and "CUDA_ERROR_NO_DEVICE" in why.message
+    broken = FakeDriver()
+    broken.cuInit = lambda flags: (_ for _ in ()).throw(RuntimeError("libcuda.so was not found"))
+    bindings(monkeypatch, broken)
+    assert find_driver().code == "no-cuda-driver" and "libcuda.so" in find_driver().message
+    monkeypatch.setitem(sys.modules, "cuda.bindings", None)
+    assert find_driver().code == "no-cuda-bindings"
+
+
+def test_the_fake_has_the_functions_of_the_real_one():
+    real = pytest.importorskip("cuda.bindings.driver")
+    names = [name for name in vars(FakeDriver) if name.startswith("cu")]
+    assert len(names) > 30
+    for name in names:
+        theirs = getattr(real, name).__doc__.split("\n", 1)[0]
+        wanted = theirs.split("(", 1)[1].rsplit(")", 1)[0]
+        count = 0 if not wanted else _parameters(wanted)
+        assert count == len(inspect.signature(vars(FakeDriver)[name]).parameters) - 1, theirs
+    for group in ("CUdevice_attribute", "CUstream_flags", "CUstreamCaptureMode", "CUfunction_attribute"):
+        for name in vars(getattr(FakeDriver, group)):
+            assert hasattr(getattr(real, group), name), name
+
+
+def _parameters(text):
+    depth, count = 0, 1
+    for c in text:
+        depth += (c in "[(") - (c in "])")
+        count += c == "," and not depth
+    return count
+
+
+def test_softmax_on_the_fake(executor):
+    x = np.random.default_rng(2).standard_normal((512, 1000)).astype(np.float32)
+    np.testing.assert_array_equal(on(executor, SOFTMAX).execute([x])[0], compiled(SOFTMAX).executable.execute([x])[0])

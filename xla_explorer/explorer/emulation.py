@@ -1,0 +1,71 @@
+"""What a module's GPU kernels do, counted on the PTX emulator: instructions, divergence, memory traffic, faults; by PTX and HLO line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.explorer.arguments import Array, random_arguments
+from xla_explorer.explorer.views.svg import escape
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.explorer.session import Session
+
+_SUMS = ("warp_instructions", "thread_instructions", "divergent_branches", "requests", "sectors")
+
+
+class Emulation:
+    """The result of `session.emulation()`. values: result leaves.
+
+    counters: a row per PTX line that ran: kernel, line, opcode, warp_instructions, thread_instructions, active (share of lanes),
+    divergent_branches (warps), requests and sectors of memory, sectors_per_request (4 is best for 4-byte elements), sector_use (share of
+    bytes asked for), bank_conflict (1 is best), same_address, hlo, source line. kernels: the sums. findings: a row per fault.
+    """
+
+    def __init__(self, session: Session, values: list[Array], rows: list[dict[str, Any]], findings: list[Any]) -> None:
+        from xla_explorer.backends.gpu.emulator.counters import COLUMNS
+        from xla_explorer.explorer.wide_frame import wide_frame
+
+        self.values = values
+        names = {i.id: i.name for i in session.module.instructions()}
+
+        def hlo(key: int | None) -> str:
+            return f"%{names[key]}" if key is not None and key in names else ""
+
+        def source(key: int | None) -> str:
+            return session.source_line(key) if key is not None and key in names else ""
+
+        placed = [{**row, "hlo": hlo(row["instruction"]), "source": source(row["instruction"])} for row in rows]
+        self.counters: pandas.DataFrame = wide_frame(placed, [*COLUMNS, "hlo", "source"])
+        self.findings: pandas.DataFrame = wide_frame(
+            [(f.kind, f.kernel, f.line, f.text, hlo(f.origin), f.count, f.example) for f in findings],
+            ["kind", "kernel", "line", "ptx", "hlo", "count", "example"],
+        )
+
+    @property
+    def kernels(self) -> pandas.DataFrame:
+        """A row per kernel, in program order: the sums, and the averages that matter."""
+        frame = self.counters.groupby("kernel", sort=False)[list(_SUMS)].sum().reset_index()
+        frame["active"] = frame["thread_instructions"] / (32 * frame["warp_instructions"])
+        return frame
+
+    def __repr__(self) -> str:
+        total = int(self.counters["thread_instructions"].sum())
+        faults = f"{len(self.findings)} kinds of faults: see .findings" if len(self.findings) else "no faults"
+        return f"<Emulation of {self.counters['kernel'].nunique()} kernels: {total} instructions of threads, {faults}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>{self.kernels._repr_html_()}"}
+
+
+def emulation(session: Session, arrays: Sequence[Any]) -> Emulation:
+    """Run the session's program for the gpu on the emulator. Without arrays: random ones."""
+    gpu = session.gpu
+    emulate = getattr(gpu.executable, "emulate", None)
+    if emulate is None:
+        raise XlaExplorerError(f"programs of {gpu.backend} cannot be emulated", 'compile with backend="gpu"')
+    result = emulate(gpu.signature.leaves(tuple(arrays) or random_arguments(gpu.source)))
+    return Emulation(gpu, result.values, result.rows, result.findings)
