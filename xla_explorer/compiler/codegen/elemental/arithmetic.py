@@ -65,7 +65,9 @@ def float_binary(w: FunctionWriter, name: str, llvm_type: str, a: str, b: str) -
         return w.value(f"fdiv {llvm_type} {a}, {b}")
     suffix = "f32" if llvm_type == "float" else "f64"
     if name in ("maximum", "minimum"):
-        return w.call_intrinsic(f"llvm.{name}.{suffix}", llvm_type, (llvm_type, a), (llvm_type, b))
+        # Where the order of combination is free, a reduction's result may be either zero; that halves the instructions on x86.
+        flags = "nsz " if "reassoc" in w.float_flags else ""
+        return w.call_intrinsic(f"llvm.{name}.{suffix}", llvm_type, (llvm_type, a), (llvm_type, b), flags=flags)
     if name == "remainder":
         # Not frem: a call into libm on CPUs, and inexact on GPUs, where LLVM expands it to one division.
         return w.call_math(vector_math_function("remainder", suffix).name, llvm_type, a, b)

@@ -28,8 +28,7 @@ from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 CHUNK = 4096  # elements summed before a partial sum joins the total
 LANES = 64  # accumulators side by side of an argmax
-STREAMS = 4  # results at once where one alone is a chain of operations that each wait for the one before
-_FREE = frozenset({"parameter", "constant", "broadcast", "bitcast", "reshape", "reduce"})
+STREAMS = 4  # sequential streams of one long sum read at once
 SMALL = 8  # reductions over so few elements are unrolled
 _SIMPLE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 
@@ -154,10 +153,7 @@ def store_results(context: KernelContext, values: list[Value], offset: str | int
 def _per_result(context: KernelContext, state: ReductionState, extents: list[int], is_reduced: list[bool], strides: list[int],
                 unrolled: bool) -> None:
     """For each result: accumulators in registers over the reduced dimensions (loops, or unrolled)."""
-    _w, emitter = context.writer, state.emitter
-    if not unrolled and _reads_in_streams(context, state, extents, is_reduced):
-        _rows_side_by_side(context, state, extents, is_reduced, strides)
-        return
+    emitter = state.emitter
     with context.iterate([e for e, flag in zip(extents, is_reduced, strict=True) if not flag]) as kept, emitter.scope():
         index = _merge(kept, is_reduced)
         if unrolled:
@@ -175,61 +171,6 @@ def _per_result(context: KernelContext, state: ReductionState, extents: list[int
                 _one_after_the_other(context, state, slots, extents, index, is_reduced)
             accumulators = slots.load()
         store_results(context, state.results(accumulators), context.writer.linear(index, strides))
-
-
-def _reads_in_streams(context: KernelContext, state: ReductionState, extents: list[int], is_reduced: list[bool]) -> bool:
-    """Whether several results at once are worth it: the vectoriser gives sums several accumulators, but not the maxima of floats, whose
-    steps then wait for each other (1.5 times slower); measured, sums are a quarter faster as one stream."""
-    kept = [e for e, flag in zip(extents, is_reduced, strict=True) if not flag]
-    if context.target.kind != "cpu" or state.combiner not in ("maximum", "minimum") or not state.types[0].is_float:
-        return False
-    if not kept or kept[-1] < STREAMS or not is_reduced[-1]:
-        return False
-    if not 256 <= extents[-1] < 2 * CHUNK:
-        return False
-    fusion = context.instruction
-    work = [i for i in fusion.called[0].instructions.values() if i.opcode.name not in _FREE] if fusion.opcode.name == "fusion" else []
-    return len(work) <= 6 and not any(i.opcode.expensive for i in work)
-
-
-def _rows_side_by_side(
-    context: KernelContext, state: ReductionState, extents: list[int], is_reduced: list[bool], strides: list[int]
-) -> None:
-    """STREAMS results at once: as many independent chains of operations."""
-    w, emitter = context.writer, state.emitter
-    kept = [k for k, flag in enumerate(is_reduced) if not flag]
-    row_dimension = kept[-1]
-    slots = [Accumulators(context, state.wide) for _ in range(STREAMS)]
-
-    def block(outer: IndexTuple, first: str | int, rows: int) -> None:
-        indices = [_merge((*outer, w.add(first, r)), is_reduced) for r in range(rows)]
-        initial = state.initial_values()
-        for slot in slots[:rows]:
-            slot.store(initial)
-        with ExitStack() as loops:
-            reduced = [loops.enter_context(w.loop(e, stem="reduce")) if flag else 0 for e, flag in zip(extents, is_reduced, strict=True)]
-            with emitter.scope():
-                for slot, index in zip(slots, indices, strict=False):
-                    at = tuple([r if flag else x for r, x, flag in zip(reduced, index, is_reduced, strict=True)])
-                    slot.store(state.combine(slot.load(), at))
-        for slot, index in zip(slots, indices, strict=False):
-            store_results(context, state.results(slot.load()), context.writer.linear(index, strides))
-
-    extent = extents[row_dimension]
-    full = extent // STREAMS * STREAMS
-    outer_extents = [extents[k] for k in kept[:-1]]
-    by_rows = context.shares.place_to_cut(outer_extents) is None and context.shares.can_cut(full, STREAMS)
-    begin, end = context.shares.bounds(full, STREAMS) if by_rows else (0, full)
-    with context.iterate(outer_extents, cut=not by_rows) as outer, emitter.scope():
-        with w.loop(end, begin, STREAMS, stem="rows") as first, emitter.scope():
-            block(outer, first, STREAMS)
-        if extent > full:
-            with ExitStack() as rest:
-                if by_rows:
-                    rest.enter_context(context.shares.only(-1))
-                first = rest.enter_context(w.loop(extent, full, stem="row"))
-                rest.enter_context(emitter.scope())
-                block(outer, first, 1)
 
 
 def _one_after_the_other(context: KernelContext, state: ReductionState, slots: Accumulators, extents: list[int], index: list[str | int],
@@ -307,7 +248,7 @@ def _sum_in_chunks(state: ReductionState, slots: Accumulators, at: list[str | in
         with w.loop(quarter, 0, CHUNK, stem="chunks") as start, emitter.scope():
             for one in partials:
                 one.store(zero)
-            with w.loop(w.add(start, CHUNK), start, stem="chunk") as position, emitter.scope():
+            with w.loop(w.span(start, CHUNK), start, stem="chunk") as position, emitter.scope():
                 for number, one in enumerate(partials):
                     index = (*at[:last], w.add(position, number * quarter), *at[last + 1 :])
                     one.store(state.combine(one.load(), index))
@@ -317,7 +258,7 @@ def _sum_in_chunks(state: ReductionState, slots: Accumulators, at: list[str | in
     full = done + (extent - done) // CHUNK * CHUNK
     if full > done:
         with w.loop(full, done, CHUNK, stem="chunks") as start, emitter.scope():
-            sweep(start, w.add(start, CHUNK))
+            sweep(start, w.span(start, CHUNK))
     if extent > full:
         sweep(full, extent)
 
