@@ -30,6 +30,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "aot": ("xla_explorer.explorer.not_yet", "aot"),
     "backend_names": ("xla_explorer.backends.registry", "backend_names"),
     "compare": ("xla_explorer.explorer.comparison", "compare"),
+    "compare_fusions": ("xla_explorer.explorer.fusion_comparison", "compare_fusions"),
     "compile": ("xla_explorer.explorer.session", "compile"),
     "cond": ("xla_explorer.hlo.builder", "cond"),
     "diff": ("xla_explorer.explorer.comparison", "diff"),
@@ -133,6 +134,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.doctor import doctor as doctor
     from xla_explorer.explorer.examples import example as example
     from xla_explorer.explorer.exploring import explore as explore
+    from xla_explorer.explorer.fusion_comparison import compare_fusions as compare_fusions
     from xla_explorer.explorer.graph import graph as graph
     from xla_explorer.explorer.jax_functions import jit as jit
     from xla_explorer.explorer.loading import load as load

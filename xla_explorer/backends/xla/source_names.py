@@ -46,17 +46,24 @@ class SourceNames:
                 if name not in taken and i.opcode.name == self._opcodes[name]:
                     taken.add(name)
                     self._ours[i.name] = name
-        renamed = {i.name: self._ours[i.name] for i in module.instructions() if i.name in self._ours}
-        free = {i.name for i in module.instructions()} - set(renamed)
+        names = {i: self._ours[i.name] for i in module.instructions() if i.name in self._ours}
+        taken = set(names.values()) | {i.name for i in module.instructions() if i not in names}
+        for i, name in marks.items():
+            # A copy that XLA made, into a fusion say, under a name of its own.
+            if i not in names and i.opcode.name == self._opcodes[name]:
+                names[i] = _free(name, taken, ".clone")
         for i in list(module.instructions()):
-            if i.name in renamed:
-                new = renamed[i.name]
-            elif i.name in self._metadata:  # XLA's own, by chance of a source name
-                new = f"{i.name}.xla"
-                while new in free:
-                    new += "_"
-            else:
-                new = i.name
-            i.name = new
+            # XLA's own may be called by chance as something in the source.
+            i.name = names[i] if i in names else _free(i.name, set(self._metadata), ".xla") if i.name in self._metadata else i.name
             i.parent.set_metadata(i, self._metadata[marks[i]] if i in marks else None)
         module.frames = self._frames
+
+
+def _free(name: str, taken: set[str], ending: str) -> str:
+    """`name`, or with an ending and a number where it is taken; it is taken from then on."""
+    made, number = name, 0
+    while made in taken:
+        number += 1
+        made = f"{name}{ending}" + (f".{number}" if number > 1 else "")
+    taken.add(made)
+    return made
