@@ -31,7 +31,9 @@ class AsyncCollectiveCreator:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Every collective of those kinds."""
         wanted = {
-            "all-reduce": self.convert_all_reduce, "all-gather": self.convert_all_gather, "collective-permute": self.convert_collective_permute,
+            "all-reduce": self.convert_all_reduce,
+            "all-gather": self.convert_all_gather,
+            "collective-permute": self.convert_collective_permute,
         }
         changed = False
         for computation in list(module.computations.values()):
@@ -84,7 +86,9 @@ class ConvertAsyncCollectivesToSync:
         of = start.called[0].root if start.opcode.name == "async-start" else start
         opcode = of.opcode if start.opcode.name == "async-start" else start.opcode.name.removesuffix("-start")
         before = computation.module.next_instruction_id
-        made = computation.add(opcode, done.shape, start.operands, of.attributes, called=of.called if of is not start else start.called, name=start.name)
+        made = computation.add(
+            opcode, done.shape, start.operands, of.attributes, called=of.called if of is not start else start.called, name=start.name
+        )
         context.rewrote(self.name, done, made, (made.id,))
         if schedule is not None:
             computation.set_schedule([made if s is done else s for s in schedule if s is not start])

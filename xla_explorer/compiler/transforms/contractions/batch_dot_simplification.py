@@ -22,9 +22,9 @@ class BatchDotSimplification(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
 
     def matches(self, i: HloInstruction) -> bool:
-        """With such a dimension."""
+        """With such a dimension, one contracted (dot_decomposer sees to that)."""
         sizes = i.operands[0].shape.dimensions
-        return any(sizes[d] == 1 for d in i.attributes.value("lhs_batch_dims"))
+        return len(i.attributes.value("lhs_contracting_dims")) == 1 and any(sizes[d] == 1 for d in i.attributes.value("lhs_batch_dims"))
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """reshape both, dot, reshape."""

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
@@ -17,8 +18,8 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def to_signed_integer(i: HloInstruction) -> Reason | None:
-    """The fraction is compared with the random bits, so that their width must hold it; only signed results are defined."""
-    if i.shape.element_type.is_signed and i.operands[1].shape.element_type.is_unsigned:
+    """Only signed results are defined."""
+    if i.shape.element_type.is_signed:
         return None
     return refuse("not-to-signed-integer", f"%{i.name} converts to {i.shape.element_type.name}", type=i.shape.element_type.name)
 
@@ -38,6 +39,12 @@ class StochasticConvertDecomposer(OpExpanderPass):
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """Of the magnitude first; the sign at the end."""
         x, random = values_of(b, i)
+        if not random.dtype.is_unsigned:
+            raise XlaExplorerError(f"%{i.name}: random numbers must be unsigned integers, they are {random.dtype.name}")
+        if random.dtype.bits != x.dtype.bits:
+            raise XlaExplorerError(
+                f"%{i.name}: operand and random numbers must have same bits, {x.dtype.name} and {random.dtype.name} have not"
+            )
         target = i.shape.element_type
         magnitude = x.abs()
         whole = magnitude.floor()

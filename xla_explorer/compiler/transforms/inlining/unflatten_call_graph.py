@@ -38,4 +38,6 @@ class UnflattenCallGraph:
     @staticmethod
     def _known(first: dict[int, HloComputation], called: HloComputation) -> HloComputation:
         keys = StructuralKeys(layout_sensitive=True)
-        return next((c for c in first.values() if keys.of(c) == keys.of(called)), first.setdefault(called.id, called))
+        found = next((c for c in first.values() if keys.of(c) == keys.of(called)), called)
+        first.setdefault(found.id, found)
+        return found

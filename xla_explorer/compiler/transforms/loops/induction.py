@@ -103,6 +103,27 @@ def find_induction(loop: HloInstruction) -> InductionVariable | Reason:
     return InductionVariable(index, first, step, direction, limit, count)
 
 
+def runs_at_most_once(loop: HloInstruction) -> bool:
+    """Whether the body sets what the condition compares to a constant that ends the loop, or the trip count is known to be small.
+
+    Source: ComputeWhileLoopTripCountUpperBound in xla/service/while_loop_analysis.cc.
+    """
+    found = find_induction(loop)
+    if not isinstance(found, Reason):
+        return found.trip_count <= 1
+    root = loop.called[0].root
+    if root.opcode.name != "compare":
+        return False
+    (left, right), direction = root.operands, root.attributes["direction"]
+    if element_index(left) is None:
+        left, right, direction = right, left, _MIRRORED[direction]
+    index = element_index(left)
+    limit = as_integer(right)
+    after = body_element(loop, index) if index is not None else None
+    value = as_integer(after) if after is not None else None
+    return value is not None and limit is not None and not _holds(value, direction, limit)
+
+
 def _holds(value: int, direction: str, limit: int) -> bool:
     return {
         "LT": value < limit,

@@ -11,6 +11,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import has_side_effect, remove_if_dead
+from xla_explorer.compiler.transforms.loops.induction import runs_at_most_once
 from xla_explorer.compiler.transforms.loops.while_loop_simplifier import (
     WHILE,
     called_elsewhere,
@@ -92,6 +93,8 @@ def hoist(loop: HloInstruction, context: PassContext, worth: frozenset[str] | No
     worth: opcodes that move whatever their size; None: whatever does not grow.
     """
     if may_be_reshaped(loop) is not None or has_no_control_edges(loop) is not None:
+        return None
+    if runs_at_most_once(loop):
         return None
     _, wanted = invariant_instructions(loop, context, worth)
     if not wanted:

@@ -113,7 +113,7 @@ def remove_unreachable_computations(module: HloModule) -> int:
     return len(gone)
 
 
-@register_pass("hlo-module-dce")
+@register_pass()
 @dataclasses.dataclass(frozen=True)
 class DeadCodeElimination:
     """Removes instructions that the root does not reach, operands that fusions do not read, and computations nobody
