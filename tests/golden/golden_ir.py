@@ -70,7 +70,8 @@ def kernels_ir(text: str, kind: str, in_place: bool = False) -> str:
     constants: dict[str, None] = {}
     for i, kernel in made:
         pointers = ", ".join(
-            [f"ptr %a{k}" for k in range(kernel.parameters)] + ["ptr %scratch"] * (kernel.scratch_bytes > 0)
+            [f"ptr %a{k}" for k in range(kernel.parameters)] + [f"ptr %table{k}" for k in range(len(kernel.tables))]
+            + ["ptr %scratch"] * (kernel.scratch_bytes > 0)
         )
         lines += [f"define void @{identifier(i.name)}({pointers}) {{", "entry:", *kernel.lines, "}", ""]
         declarations.update(dict.fromkeys(kernel.declarations))
