@@ -34,6 +34,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "compile": ("xla_explorer.explorer.session", "compile"),
     "cond": ("xla_explorer.hlo.builder", "cond"),
     "diff": ("xla_explorer.explorer.comparison", "diff"),
+    "diff_signatures": ("xla_explorer.explorer.call_signatures", "diff_signatures"),
     "doctor": ("xla_explorer.explorer.doctor", "doctor"),
     "evaluate": ("xla_explorer.hlo.evaluator", "evaluate"),
     "evaluate_replicated": ("xla_explorer.hlo.evaluator", "evaluate_replicated"),
@@ -128,6 +129,7 @@ if TYPE_CHECKING:
     from xla_explorer.compiler.pipeline import PassPipeline as PassPipeline
     from xla_explorer.compiler.pipeline import register_pass as register_pass
     from xla_explorer.explorer.arguments import random_arguments as random_arguments
+    from xla_explorer.explorer.call_signatures import diff_signatures as diff_signatures
     from xla_explorer.explorer.catalogue import passes as passes
     from xla_explorer.explorer.comparison import compare as compare
     from xla_explorer.explorer.comparison import diff as diff
