@@ -327,3 +327,29 @@ def test_integers_and_bfloat16() -> None:
 def test_collective_reduce_gives_the_sum_to_the_first_of_a_group() -> None:
     results = devices(collective("collective-reduce", "f32[2]", "to_apply=add, replica_groups={{2,0},{1,3}}", "f32[2]"), ramp(4, 2))
     assert [list(r) for r in results] == [[0, 1], [400, 402], [200, 202], [300, 301]]
+
+
+SYNCHRONOUS = {
+    "all-reduce": ("f32[4]", "to_apply=add, replica_groups={}"),
+    "all-gather": ("f32[8]", "dimensions={0}, replica_groups={}"),
+    "reduce-scatter": ("f32[2]", "dimensions={0}, to_apply=add, replica_groups={}"),
+    "all-to-all": ("f32[4]", "dimensions={0}, replica_groups={}"),
+    "collective-broadcast": ("f32[4]", "replica_groups={{1,0}}"),
+    "collective-permute": ("f32[4]", "source_target_pairs={{0,1},{1,0}}"),
+    "collective-reduce": ("f32[4]", "to_apply=add, replica_groups={}"),
+}
+
+
+@pytest.mark.parametrize("opcode", SYNCHRONOUS)
+def test_every_collective_wrapped_in_an_asynchronous_call(opcode: str) -> None:
+    result, attributes = SYNCHRONOUS[opcode]
+    inner = f"wrapped {{\n q = f32[4] parameter(0)\n ROOT w = {result} {opcode}(q), {attributes}\n}}\n"
+    body = f""" p = f32[4] parameter(0)
+ s = ((f32[4]), {result}) async-start(p), calls=wrapped
+ twice = f32[4] add(p, p)
+ u = ((f32[4]), {result}) async-update(s)
+ d = {result} async-done(u)
+ ROOT r = ({result}, f32[4]) tuple(d, twice)"""
+    wanted = devices(collective(opcode, result, attributes), ramp(2, 4))
+    for (got, _), want in zip(devices(body, ramp(2, 4), computations=ADD + inner), wanted, strict=True):
+        np.testing.assert_array_equal(got, want)
