@@ -76,7 +76,7 @@ HOLES: dict[str, dict[str, tuple[str, ...]]] = {
             "copy-start",
             "copy-done",
         ),
-        DYNAMIC: ("dynamic-reshape", "get-dimension-size", "set-dimension-size", "ragged-dot"),
+        DYNAMIC: ("dynamic-reshape", "set-dimension-size", "ragged-dot"),
         LATER: (
             "atan",
             "stochastic-convert",

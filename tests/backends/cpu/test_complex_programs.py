@@ -107,3 +107,28 @@ def test_functions(opcode, kind):
                 or (np.isnan(mine) and np.isnan(theirs))
                 or abs(mine - theirs) <= tolerance * 4 * size + 1e-40
             ), (x, y, value)
+
+
+@pytest.mark.parametrize("element_type", ["c64", "c128"])
+@pytest.mark.parametrize("opcode", ["tan", "exponential-minus-one", "log-plus-one", "rsqrt"])
+def test_functions_of_one_number(element_type, opcode):
+    x = np.concatenate([numbers(500), numbers(100) * 1e-4, numbers(50) * 8]).astype({"c64": np.complex64, "c128": np.complex128}[element_type])
+    text = f"HloModule m\nENTRY e {{ x = {element_type}[{len(x)}] parameter(0)\n ROOT r = {element_type}[{len(x)}] {opcode}(x) }}"
+    found = compile_for_cpu(text).execute([x])[0]
+    wanted = flatten_value(evaluate(parse_hlo(text), x))[0]
+    np.testing.assert_allclose(found, wanted, rtol=1e-6 if element_type == "c64" else 1e-13)
+
+
+@pytest.mark.parametrize("opcode", ["power", "atan2", "maximum", "minimum"])
+def test_functions_of_two_numbers(opcode):
+    x, y = numbers(400), numbers(400)
+    x[:6] = [0, 0, 0, 1, np.nan, 2 + 1j]
+    y[:6] = [0, 2, 1j - 1, np.nan, 1, 2 + 3j]
+    text = f"HloModule m\nENTRY e {{ x = c64[400] parameter(0)\n y = c64[400] parameter(1)\n ROOT r = c64[400] {opcode}(x, y) }}"
+    executable = compile_for_cpu(text)
+    assert not opcodes_on_evaluator(executable)
+    found, wanted = executable.execute([x, y])[0], flatten_value(evaluate(parse_hlo(text), x, y))[0]
+    if opcode == "atan2":
+        found, wanted = found[6:], wanted[6:]
+    np.testing.assert_allclose(found[6:], wanted[6:], rtol=2e-6)
+    assert (np.isnan(found) == np.isnan(wanted)).all()

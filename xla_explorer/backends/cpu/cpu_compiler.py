@@ -19,6 +19,7 @@ from xla_explorer.compiler.codegen.host_program import HostProgram, HostProgramW
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, load_kernel_writers
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library
+from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
@@ -35,8 +36,10 @@ PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two
 
 
 def cpu_pipeline() -> PassPipeline:
-    """The shared pipeline; dots of 16-bit floats are computed in f32, for which there are fast kernels."""
-    return code_generation_pipeline("cpu", before_layouts=(make_pass("change-op-data-type"),))
+    """The shared pipeline, with what has no kernel expanded; dots of 16-bit floats are computed in f32, for which there are fast
+    kernels. What the expanders leave is simplified again."""
+    expanders = [make_pass(name) for name in ("batchnorm_expander", "scan-expander", "stochastic_convert_decomposer")]
+    return code_generation_pipeline("cpu", before_layouts=(*expanders, make_pass("change-op-data-type")))
 
 
 class CpuCompiler:
@@ -62,6 +65,8 @@ class CpuCompiler:
         name = instruction.opcode.name
         if no_code(instruction) or name in ("copy", "while", "conditional", "call"):
             return None
+        if name in COPIES or name in IDENTIFIERS:
+            return collective_on_one_device(instruction, instruction.parent.module)
         if name == "dot" and dot_by_library(instruction) is None:
             return None
         if name == "convolution" and convolution_by_library(instruction) is None:
@@ -73,14 +78,15 @@ class CpuCompiler:
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module. `none` runs only what code generation cannot do without."""
         pipeline = requested_pipeline(options.passes, cpu_pipeline())
-        return optimize(module, pipeline, options.journal, control=options.control, target=target_facts(), verify=options.verify)
+        target = {**target_facts(), "donate": bool(options.backend_options.get("donate"))}
+        return optimize(module, pipeline, options.journal, control=options.control, target=target, verify=options.verify)
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Buffers, LLVM IR, object, executable."""
         seconds = {"hlo-passes": trace.seconds}
         started = time.perf_counter()
         module = trace.module
-        assignment = assign_buffers(module)
+        assignment = assign_buffers(module, donate=bool(options.backend_options.get("donate")))
         seconds["buffers"] = time.perf_counter() - started
         started = time.perf_counter()
         program = write_program(module, assignment, threads=thread_count(options.threads))

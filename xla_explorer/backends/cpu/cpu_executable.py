@@ -92,6 +92,8 @@ class CpuExecutable:
                 self._outputs.append(
                     (_POOL.slot(stored, leaf.element_type.dtype), None if natural else tuple(np.argsort(major_to_minor).tolist()))
                 )
+        self._given_away = self._donated_leaves()
+        self._donated = frozenset(self._given_away.values())
         self._library = self._load(program, compiled)
         self._table = (ctypes.c_uint64 * program.table_size)()
         self._constants = [np.ascontiguousarray(literal.array).reshape(literal.shape.dimensions) for literal in program.constants]
@@ -115,6 +117,17 @@ class CpuExecutable:
         self._entry = self._library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
         self._probed: tuple[NativeLibrary, Any] | None = None
 
+    def _donated_leaves(self) -> dict[int, int]:
+        """Number of a result leaf -> number of the parameter leaf whose memory it takes over."""
+        entry = self.module.entry
+        leaves = [(int(p.payload), index) for p in entry.parameters() for index, _ in p.shape.leaves()]
+        outputs = [index for index, leaf in entry.root.shape.leaves() if leaf.is_array]
+        return {
+            outputs.index(alias.output): leaves.index((alias.parameter, alias.index))
+            for alias in self.assignment.aliases
+            if alias.reason is None
+        }
+
     def _load(self, program: HostProgram, compiled: CompiledObject) -> NativeLibrary:
         symbols = {}
         for name in program.symbols:
@@ -127,7 +140,8 @@ class CpuExecutable:
 
     # -- execution ---------------------------------------------------------------------------------------------------
     def execute(self, arrays: list[Array]) -> list[Array]:
-        """Parameter leaves in, result leaves out. Inputs are only read."""
+        """Parameter leaves in, result leaves out. Inputs are only read, but for those that were given away (`donate=True`): their
+        memory is that of the result."""
         return self._run(arrays, self._entry)
 
     def _run(self, arrays: list[Array], entry: Any) -> list[Array]:
@@ -142,12 +156,18 @@ class CpuExecutable:
             prepared = []
             for k, reader in enumerate(readers):
                 array = reader.prepare(arrays[k])
+                if k in self._donated and not array.flags.writeable:
+                    array = array.copy()
                 prepared.append(array)
                 table[k] = array.__array_interface__["data"][0]
             results = []
             at = len(readers)
-            for slot, order in self._outputs:
-                array, table[at] = slot.take()
+            for number, (slot, order) in enumerate(self._outputs):
+                if number in self._given_away:
+                    array = prepared[self._given_away[number]]
+                    table[at] = array.__array_interface__["data"][0]  # it is there already
+                else:
+                    array, table[at] = slot.take()
                 at += 1
                 results.append(array if order is None else array.transpose(order))
             status = entry(self._table_address)

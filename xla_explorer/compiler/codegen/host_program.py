@@ -21,6 +21,7 @@ from xla_explorer.compiler.codegen.library_calls import (
 )
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library, write_cholesky, write_triangular_solve
 from xla_explorer.compiler.codegen.parallel_plan import ParallelDecision, parallel_decision, plan_parallel
+from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.foundation.reason import Reason
@@ -198,6 +199,8 @@ class HostProgramWriter:
             self.while_loop(i)
         elif name == "conditional":
             self.conditional(i)
+        elif name in COPIES or name in IDENTIFIERS:
+            self.collective(i)
         elif name == "call":
             self.computation(i.called[0])
             self._copy_result(i.called[0].root, i)
@@ -218,6 +221,20 @@ class HostProgramWriter:
         self._probe(number, True)
         for source, target in zip(self.leaves(i.operands[0]), self.leaves(i), strict=True):
             self.copy(source, target)
+        self._probe(number, False)
+
+    def collective(self, i: HloInstruction) -> None:
+        """On one device a collective copies, and the device's number is zero; anything else goes to the evaluator."""
+        refusal = collective_on_one_device(i, self.module)
+        if refusal is not None:
+            self.evaluator_step(i, refusal)
+            return
+        number = self._row(i, "copy", "memcpy", None)
+        self._probe(number, True)
+        if i.opcode.name in IDENTIFIERS:
+            self.w.do(f"store i32 0, ptr {self.address(self.place_of(i, ()))}, align 4")
+        for operand, target in zip(i.operands, self.leaves(i), strict=False):
+            self.copy(self.place_of(operand, ()), target)
         self._probe(number, False)
 
     def while_loop(self, i: HloInstruction) -> None:

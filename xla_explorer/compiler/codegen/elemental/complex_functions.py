@@ -1,4 +1,5 @@
-"""exponential, log, sqrt, sine, cosine and tanh of complex numbers, as C99's Annex G wants them at infinities and NaN.
+"""Elementary functions of complex numbers: exponential, log, sqrt, sine, cosine and tanh as C99's Annex G wants them at infinities
+and NaN, and what is made of those.
 
 c64 computes in double, where squares and products of its parts are exact and nothing overflows; c128 takes the same
 formulas.
@@ -7,23 +8,38 @@ Source: W. Kahan, "Branch cuts for complex elementary functions" (tanh, sqrt).
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.elemental.complex_numbers import modulus
+from xla_explorer.compiler.codegen.elemental.complex_numbers import complex_binary, modulus
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import float_constant
 from xla_explorer.compiler.codegen.vector_math import vector_math_function
 
 Pair = tuple[str, str]
-COMPLEX_FUNCTIONS = frozenset({"exponential", "log", "sqrt", "sine", "cosine", "tanh"})
+COMPLEX_FUNCTIONS = frozenset(
+    {
+        "exponential",
+        "log",
+        "sqrt",
+        "sine",
+        "cosine",
+        "tanh",
+        "tan",
+        "exponential-minus-one",
+        "log-plus-one",
+        "rsqrt",
+        "power",
+        "atan2",
+    }
+)
 
 
-def complex_function(w: FunctionWriter, name: str, component: str, z: Value) -> Pair:
-    """A function of COMPLEX_FUNCTIONS on a pair of `component` values (float or double)."""
-    pair: Pair = (z[0], z[1])
+def complex_function(w: FunctionWriter, name: str, component: str, *operands: Value) -> Pair:
+    """A function of COMPLEX_FUNCTIONS on pairs of `component` values (float or double)."""
+    parts = [str(part) for z in operands for part in z]
     if component == "float":
-        pair = (w.value(f"fpext float {z[0]} to double"), w.value(f"fpext float {z[1]} to double"))
+        parts = [w.value(f"fpext float {part} to double") for part in parts]
     previous, w.float_flags = w.float_flags, "contract"
-    result = _Functions(w, exact_squares=component == "float").call(name, *pair)
+    result = _Functions(w, exact_squares=component == "float").call(name, *parts)
     w.float_flags = previous
     if component == "float":
         return w.value(f"fptrunc double {result[0]} to float"), w.value(f"fptrunc double {result[1]} to float")
@@ -38,10 +54,17 @@ class _Functions:
         self.w = w
         self.exact_squares = exact_squares
 
-    def call(self, name: str, a: str, b: str) -> Pair:
-        """By opcode name."""
-        result: Pair = getattr(self, name)(a, b)
+    def call(self, name: str, *parts: str) -> Pair:
+        """By opcode name; real and imaginary part of each operand."""
+        result: Pair = getattr(self, name.replace("-", "_"))(*parts)
         return result
+
+    def _binary(self, name: str, a: Pair, b: Pair) -> Pair:
+        result: Pair = complex_binary(self.w, name, "double", a, b)
+        return result
+
+    def _negate(self, x: str) -> str:
+        return self.w.value(f"fneg double {x}")
 
     # -- doubles -------------------------------------------------------------------------------------------------------
     def _real(self, function: str, *arguments: str) -> str:
@@ -186,3 +209,49 @@ class _Functions:
         real = self._choose(self._is("oeq", a, 0.0), a, self._choose(settled, self._copysign(one, a), real))
         imaginary = self._choose(far, rest, imaginary)
         return real, self._choose(self._is("oeq", b, 0.0), b, imaginary)
+
+    def tan(self, a: str, b: str) -> Pair:
+        """-i tanh(i z)."""
+        real, imaginary = self.tanh(self._negate(b), a)
+        return imaginary, self._negate(real)
+
+    def exponential_minus_one(self, a: str, b: str) -> Pair:
+        """expm1(a) cos b - 2 sin^2(b / 2) near zero, where the exponential minus one would cancel."""
+        real, imaginary = self.exponential(a, b)
+        half = self._real("sine", self._do("fmul", b, self._constant(0.5)))
+        lost = self._do("fmul", self._do("fmul", half, half), self._constant(2.0))
+        near = self._do("fsub", self._do("fmul", self._real("exponential-minus-one", a), self._real("cosine", b)), lost)
+        return self._choose(self._is("olt", self._fabs(a), 1.0), near, self._do("fsub", real, self._constant(1.0))), imaginary
+
+    def log_plus_one(self, a: str, b: str) -> Pair:
+        """log1p(2 a + a^2 + b^2) / 2 where |z| is small, else the logarithm of 1 + z."""
+        one = self._constant(1.0)
+        real, imaginary = self.log(self._do("fadd", a, one), b)
+        excess = self._do("fadd", self._do("fmul", a, self._do("fadd", a, self._constant(2.0))), self._do("fmul", b, b))
+        near = self._do("fmul", self._real("log-plus-one", excess), self._constant(0.5))
+        return self._choose(self._is("olt", modulus(self.w, "double", (a, b)), 0.5), near, real), imaginary
+
+    def rsqrt(self, a: str, b: str) -> Pair:
+        """1 / sqrt(z)."""
+        return self._binary("divide", (self._constant(1.0), self._constant(0.0)), self.sqrt(a, b))
+
+    def power(self, a: str, b: str, c: str, d: str) -> Pair:
+        """exp((c + i d) log(a + i b)); 0 to a power with a positive real part is 0, 0 to the 0 is 1."""
+        zero, one = self._constant(0.0), self._constant(1.0)
+        real, imaginary = self.exponential(*self._binary("multiply", (c, d), self.log(a, b)))
+        origin = self._both(self._is("oeq", a, 0.0), self._is("oeq", b, 0.0))
+        nothing = self._both(self._is("oeq", c, 0.0), self._is("oeq", d, 0.0))
+        grows = self._is("ogt", c, 0.0)
+        not_a_number = self._constant(float("nan"))
+        at_origin = self._choose(nothing, one, self._choose(grows, zero, not_a_number))
+        either = self.w.value(f"or i1 {nothing}, {grows}")
+        real = self._choose(origin, at_origin, real)
+        return real, self._choose(origin, self._choose(either, zero, not_a_number), imaginary)
+
+    def atan2(self, yr: str, yi: str, xr: str, xi: str) -> Pair:
+        """-i log((x + i y) / sqrt(x^2 + y^2))."""
+        x, y = (xr, xi), (yr, yi)
+        length = self._binary("add", self._binary("multiply", x, x), self._binary("multiply", y, y))
+        direction = self._binary("divide", self._binary("add", x, (self._negate(yi), yr)), self.sqrt(*length))
+        real, imaginary = self.log(*direction)
+        return imaginary, self._negate(real)

@@ -11,7 +11,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 def complex_binary(w: FunctionWriter, name: str, t: str, a: Value, b: Value) -> Any:
-    """add, subtract, multiply, divide on pairs."""
+    """add, subtract, multiply, divide, maximum, minimum on pairs."""
     (ar, ai), (br, bi) = a, b
     if name in ("add", "subtract"):
         operation = "fadd" if name == "add" else "fsub"
@@ -22,6 +22,14 @@ def complex_binary(w: FunctionWriter, name: str, t: str, a: Value, b: Value) -> 
         return real, imaginary
     if name == "divide":
         return _divide(w, t, ar, ai, br, bi)
+    if name in ("maximum", "minimum"):
+        # By real part, then by imaginary part; a NaN in either part of either operand passes on.
+        order = "gt" if name == "maximum" else "lt"
+        ordered = w.value(f"fcmp ord {t} {ai}, {bi}")
+        clearly = w.value(f"and i1 {w.value(f'fcmp o{order} {t} {ar}, {br}')}, {ordered}")
+        tied = w.value(f"and i1 {w.value(f'fcmp oeq {t} {ar}, {br}')}, {w.value(f'fcmp o{order[0]}e {t} {ai}, {bi}')}")
+        first = w.value(f"or i1 {w.value(f'or i1 {clearly}, {tied}')}, {w.value(f'fcmp uno {t} {ar}, {ai}')}")
+        return tuple([w.value(f"select i1 {first}, {t} {x}, {t} {y}") for x, y in ((ar, br), (ai, bi))])
     raise KeyError(name)
 
 

@@ -289,3 +289,9 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
         store(combined)
     return load()
 
+
+@emits_indexed("get-dimension-size")
+def dimension_size(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+    """The size of a dimension, which is known: arrays with dynamic dimensions have no native code."""
+    (dimension,) = i.attribute("dimensions")
+    return scalar_constant(i.operands[0].shape.dimensions[dimension], i.shape.element_type)

@@ -19,7 +19,7 @@ def transcendental(w: FunctionWriter, i: HloInstruction, operands: list[Value]) 
     """One or two operands of one floating type, real or (COMPLEX_FUNCTIONS) complex; power of integers multiplies."""
     element_type = i.shape.element_type
     if element_type.is_complex:
-        return complex_function(w, i.opcode.name, register_type(element_type), operands[0])
+        return complex_function(w, i.opcode.name, register_type(element_type), *operands)
     if element_type.is_integer:
         return integer_power(w, register_type(element_type), element_type.is_signed, operands[0], operands[1])
     kind = compute_type(element_type)

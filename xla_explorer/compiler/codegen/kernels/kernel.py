@@ -275,6 +275,8 @@ _COMPLEX_ALLOWED = (
             "subtract",
             "multiply",
             "divide",
+            "maximum",
+            "minimum",
             "negate",
             "abs",
             "sign",
@@ -323,7 +325,7 @@ def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:
     name = i.opcode.name
     if (reason := _complex_is_emitted(i)) is not None:
         return reason
-    if name in ("power",) and i.shape.element_type.is_float is False and i.shape.element_type.is_integer is False:
+    if name == "power" and i.shape.element_type.is_pred:
         return refuse("power-not-emitted", f"%{i.name}: power of {i.shape.element_type} has no emitter yet")
     for computation in i.called:
         if name in ("map", "reduce", "scatter", "sort", "reduce-window", "select-and-scatter"):
