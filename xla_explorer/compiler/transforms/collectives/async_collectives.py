@@ -1,4 +1,7 @@
-"""Collectives split into start and done, and joined again. Source: xla/hlo/transforms/collectives/async_collective_creator.cc and convert_async_collectives_to_sync.cc."""
+"""Collectives split into start and done, and joined again.
+
+Source: xla/hlo/transforms/collectives/async_collective_creator.cc and convert_async_collectives_to_sync.cc.
+"""
 
 from __future__ import annotations
 

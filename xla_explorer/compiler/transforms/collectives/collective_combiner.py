@@ -1,6 +1,7 @@
 """Several small collectives become one with several operands.
 
-Source: xla/hlo/transforms/collectives/collective_combiner_utils.h, all_reduce_combiner.cc, all_gather_combiner.cc, reduce_scatter_combiner.cc.
+Source: xla/hlo/transforms/collectives/collective_combiner_utils.h, all_reduce_combiner.cc,
+all_gather_combiner.cc, reduce_scatter_combiner.cc.
 """
 
 from __future__ import annotations

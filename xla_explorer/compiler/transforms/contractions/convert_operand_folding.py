@@ -16,6 +16,8 @@ def _widens(i: HloInstruction) -> bool:
     if i.opcode.name != "convert":
         return False
     a, b = i.operands[0].shape.element_type, i.shape.element_type
+    if a.is_integer and b.is_float:
+        return a.bits < b.bits
     integers = a.is_integer and b.is_integer and a.bits <= b.bits and (a.is_unsigned or b.is_signed)
     return integers or (a.is_float and b.is_float and a.bits < b.bits)
 

@@ -1,4 +1,7 @@
-"""What is expensive and never changes moves out of loops although it takes memory. Source: xla/service/while_loop_expensive_invariant_code_motion.cc."""
+"""What is expensive and never changes moves out of loops although it takes memory.
+
+Source: xla/service/while_loop_expensive_invariant_code_motion.cc.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ from xla_explorer.hlo.module import HloModule
 @dataclasses.dataclass(frozen=True)
 class WhileLoopExpensiveInvariantCodeMotion:
     """Dots, convolutions, reductions and the like whose operands the loop does not change are computed before it, however large their
-    results. opcodes: which."""
+    results.
+
+    opcodes: which.
+    """
 
     name: ClassVar[str] = "while-loop-expensive-invariant-code-motion"
     opcodes: tuple[str, ...] = ("dot", "convolution", "reduce", "reduce-window", "sort", "fft", "cholesky", "triangular-solve", "gather")

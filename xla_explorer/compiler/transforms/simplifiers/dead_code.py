@@ -13,7 +13,6 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import FUSION, GET_TUPLE_ELEMENT, PARAMETER, TUPLE
 from xla_explorer.hlo.shape import tuple_shape
 
-
 REMOVE = "remove-dead"
 
 

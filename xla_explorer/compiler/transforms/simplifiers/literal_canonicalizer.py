@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass

@@ -90,8 +90,8 @@ class TransposeFolding:
                         operand.opcode is not TRANSPOSE
                         or any(operand.shape.dynamic)
                         or dot.operands[0] is dot.operands[1]
-                        or operand.operands[0].shape.base is operand.shape.base
-                        and list(operand.attributes["dimensions"]) == sorted(operand.attributes["dimensions"])
+                        or (operand.operands[0].shape.base is operand.shape.base
+                        and list(operand.attributes["dimensions"]) == sorted(operand.attributes["dimensions"]))
                     ):
                         continue
                     if (
