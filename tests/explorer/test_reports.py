@@ -121,3 +121,37 @@ def test_what_is_no_module_is_a_type_error() -> None:
         xe.compile(3)
     with pytest.raises(xe.XlaExplorerError, match="cannot explore"):
         xe.explore(3)
+
+
+def test_buffers_by_program_point_and_at_the_peak(softmax: Session) -> None:
+    frame = softmax.buffers.by_program_point()
+    assert list(frame.columns) == ["position", "instruction", "opcode", "live_bytes", "share", "line"]
+    peak = softmax.buffers.at_peak()
+    assert frame["live_bytes"].max() == softmax.buffers.assignment.arena_lower_bound == peak.bytes and frame["share"].max() == 1.0
+    assert peak.instruction and peak.line and peak.holders and peak.holders[0][3].startswith(("<hlo>:", "model.py:"))
+    assert f"%{peak.instruction}" in str(peak) and "text/html" in peak._repr_mimebundle_()
+    assert not len(softmax.buffers.aliases())
+
+
+def test_a_given_away_argument_becomes_the_result() -> None:
+    text = """HloModule m, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e {
+  a = f32[8] parameter(0)
+  u = f32[2] parameter(1)
+  z = s32[] constant(3)
+  ROOT d = f32[8] dynamic-update-slice(a, u, z)
+}"""
+    u = np.ones(2, np.float32)
+    want = np.array([0, 1, 2, 1, 1, 5, 6, 7], np.float32)
+    kept, given = xe.compile(text), xe.compile(text, donate=True)
+    a = np.arange(8, dtype=np.float32)
+    np.testing.assert_array_equal(kept(a, u), want)
+    np.testing.assert_array_equal(a, np.arange(8))
+    assert kept.buffers.aliases()["code"].tolist() == ["parameters-are-kept"] and given.buffers.aliases()["shared"].all()
+    result = given(a, u)
+    assert result is a
+    np.testing.assert_array_equal(a, want)
+    frozen = np.arange(8, dtype=np.float32)
+    frozen.flags.writeable = False
+    np.testing.assert_array_equal(given(frozen, u), want)
+    np.testing.assert_array_equal(frozen, np.arange(8))

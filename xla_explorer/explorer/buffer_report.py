@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.buffers import BufferAssignment
-from xla_explorer.explorer.display import Svg, table_html
+from xla_explorer.explorer.display import Svg, table_html, table_text
 from xla_explorer.explorer.views.quantities import byte_count
 from xla_explorer.explorer.views.svg import escape
 from xla_explorer.foundation.reason import Reason
@@ -16,11 +17,33 @@ if TYPE_CHECKING:
 _COLUMNS = ["value", "opcode", "shape", "allocation", "kind", "offset", "size", "start", "end", "shared_with"]
 
 
-class BufferReport:
-    """Where every value lives and when. assignment: the BufferAssignment. Positions are in program order."""
+class Peak:
+    """The program point with the most memory in use. instruction, line: what runs there. bytes: in use. holders: (value, shape, bytes,
+    line), the largest first."""
 
-    def __init__(self, assignment: BufferAssignment) -> None:
-        self.assignment = assignment
+    def __init__(self, instruction: str, line: str, position: float, holders: list[tuple[str, str, int, str]]) -> None:
+        self.instruction, self.line, self.position, self.holders = instruction, line, position, holders
+        self.bytes = sum([size for _, _, size, _ in holders])
+
+    def __str__(self) -> str:
+        if not self.holders:
+            return "no value lives in the arena"
+        head = f"{byte_count(self.bytes)} in use while %{self.instruction} runs" + (f" ({self.line})" if self.line else "")
+        return head + "\n" + table_text(["value", "shape", "bytes", "line"], self.holders, limit=40)
+
+    __repr__ = __str__
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        html = table_html(str(self).split("\n")[0], ["value", "shape", "bytes", "line"], self.holders, limit=60)
+        return {"text/plain": str(self), "text/html": html}
+
+
+class BufferReport:
+    """Where every value lives and when. assignment: the BufferAssignment. Positions are in program order. line_of: instruction id to
+    `file:line`."""
+
+    def __init__(self, assignment: BufferAssignment, line_of: Callable[[int], str] = lambda _: "") -> None:
+        self.assignment, self.line_of = assignment, line_of
 
     @property
     def peak_bytes(self) -> int:
@@ -32,6 +55,35 @@ class BufferReport:
         import pandas
 
         return pandas.DataFrame(self.assignment.to_rows()).reindex(columns=_COLUMNS)
+
+    def by_program_point(self) -> pandas.DataFrame:
+        """A row an instruction in program order: position, instruction, opcode, live_bytes (of the arena, while it runs), share of the
+        peak, line."""
+        from xla_explorer.explorer.wide_frame import wide_frame
+
+        found = self.assignment.memory_by_position()
+        peak = max([live for _, _, live in found], default=0) or 1
+        rows = [(position, f"%{i.name}", i.opcode.name, live, live / peak, self.line_of(i.id)) for i, position, live in found]
+        return wide_frame(rows, ["position", "instruction", "opcode", "live_bytes", "share", "line"])
+
+    def at_peak(self) -> Peak:
+        """Who holds the arena's memory where most of it is needed at once."""
+        found = self.assignment.memory_by_position()
+        if not found or not max([live for _, _, live in found]):
+            return Peak("", "", 0.0, [])
+        i, position, _ = max(found, key=lambda row: row[2])
+        rows = [(f"%{v.name}", v.shape.text, size, self.line_of(v.instruction.id)) for v, size in self.assignment.held_at(position)]
+        return Peak(i.name, self.line_of(i.id), position, rows)
+
+    def aliases(self) -> pandas.DataFrame:
+        """A row an entry of the header's `input_output_alias`: output, parameter, leaf, shared, and code and message where not."""
+        from xla_explorer.explorer.wide_frame import wide_frame
+
+        rows = [
+            (a.output, a.parameter, a.index, a.reason is None, a.reason.code if a.reason else "", a.reason.message if a.reason else "")
+            for a in self.assignment.aliases
+        ]
+        return wide_frame(rows, ["output", "parameter", "leaf", "shared", "code", "message"])
 
     def why_not_shared(self, a: str, b: str) -> Reason | None:
         """None when two values share memory, else why not. KeyError with near names for unknown ones."""

@@ -66,7 +66,16 @@ class Simulator:
                     value = value[k]
                 shape = self.assignment.module.entry.parameters()[allocation.number].shape.sub_shape(allocation.index)
                 self._write(BufferSlice(allocation, 0, allocation.size), value, shape)
-        before = {a.id: self.memory[a.id].copy() for a in self.assignment.allocations if a.kind in ("parameter", "constant")}
+        given_away = {
+            (alias.parameter, alias.index)
+            for alias in self.assignment.aliases
+            if alias.reason is None or alias.reason.code != "parameters-are-kept"
+        }
+        before = {
+            a.id: self.memory[a.id].copy()
+            for a in self.assignment.allocations
+            if a.kind == "constant" or (a.kind == "parameter" and (a.number, a.index) not in given_away)
+        }
         entry = self.assignment.module.entry
         self.computation(entry)
         for number, data in before.items():

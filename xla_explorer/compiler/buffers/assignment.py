@@ -7,8 +7,10 @@ into one arena. Source: xla/service/buffer_assignment.cc.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from xla_explorer.compiler.buffers.donation import Alias, give_away, join_aliases, wanted_aliases
 from xla_explorer.compiler.buffers.packing import pack
 from xla_explorer.compiler.buffers.slices import Allocation, BufferSlice
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -26,6 +28,8 @@ BUFFER_REASONS: dict[str, str] = {
     "live-ranges-overlap": "both are needed at once",
     "sizes-differ": "one does not fit exactly over the other",
     "not-computed-in-step": "an element of the result is computed from other elements of the operand than the one it would overwrite",
+    "parameters-are-kept": "the header allows a result in a parameter's memory, but the caller keeps its arrays",
+    "shapes-differ": "a result takes over a parameter's memory only in the very same shape and layout",
     "result-already-live": "the result's buffer holds something before",
     "different-places": "nothing forbids it; packing chose other places",
 }
@@ -39,7 +43,8 @@ class BufferAssignment:
     """Where everything lives.
 
     allocations: every piece of memory. arena_size: bytes of the arena. arena_lower_bound: bytes alive at once in it at the
-    worst position, which no packing can beat. flow: the program's values and positions.
+    worst position, which no packing can beat. flow: the program's values and positions. aliases: what the header's
+    `input_output_alias` asks for, each with the reason where a result does not take over its parameter's memory.
     """
 
     def __init__(self, module: HloModule, flow: Dataflow, sets: BufferSets) -> None:
@@ -49,6 +54,7 @@ class BufferAssignment:
         self.arena_size = 0
         self.arena_lower_bound = 0
         self.arena_peak_position = 0.0
+        self.aliases: list[Alias] = []
         self._slices: dict[BufferSet, BufferSlice] = {}
 
     # -- questions ---------------------------------------------------------------------------------------------------
@@ -66,6 +72,42 @@ class BufferAssignment:
         unless the result is a parameter, a constant or a repeated leaf, which must then be copied out."""
         root = self.module.entry.root
         return [(index, self.slice_of_value(value)) for index, value in self.flow.leaves(root)]
+
+    # -- memory over time --------------------------------------------------------------------------------------------
+    def memory_by_position(self, kinds: Iterable[str] = ("arena",)) -> list[tuple[HloInstruction, int, int]]:
+        """(instruction, position, bytes that hold something needed while it runs), for everything on the time line, in order.
+
+        kinds: of the allocations that count. Alignment and gaps of the packing do not count: the largest of these numbers, for the
+        arena, is its lower bound.
+        """
+        changes: list[tuple[float, int, int]] = []
+        for home, where in self._slices.items():
+            if where.allocation.kind in kinds and where.size:
+                changes += [(home.start, 0, where.size), (home.end, 1, -where.size)]
+        changes.sort()
+        rows, live, at = [], 0, 0
+        for i, position in self.flow.positions.items():
+            pending = 0
+            while at < len(changes) and changes[at][0] <= position:
+                place, ends, size = changes[at]
+                at += 1
+                if ends and place == position:
+                    pending += size  # what is read last here is still needed here
+                else:
+                    live += size
+            rows.append((i, position, live))
+            live += pending
+        return rows
+
+    def held_at(self, position: float, kinds: Iterable[str] = ("arena",)) -> list[tuple[Value, int]]:
+        """(value, bytes of its buffer) of what holds something needed at a position, the largest first; a buffer that several values
+        use in turn is named by the one that is in it then."""
+        found = []
+        for home, where in self._slices.items():
+            if where.allocation.kind in kinds and where.size and home.start <= position <= home.end:
+                written = [v for v in home.values if v.start <= position]
+                found.append((max(written or home.values, key=lambda v: v.start), where.size))
+        return sorted(found, key=lambda row: -row[1])
 
     @property
     def live_ranges(self) -> dict[str, LiveRange]:
@@ -128,18 +170,29 @@ def why_not_overwritten(i: HloInstruction, number: int, index: Index = ()) -> Re
     return refuse("not-computed-in-step", f"%{i.name} reads %{operand.name} at other elements than the one it writes, or in several places")
 
 
-def assign_buffers(module: HloModule, *, reuse_operands: bool = True, alias_outputs: bool = True) -> BufferAssignment:
+def assign_buffers(
+    module: HloModule, *, reuse_operands: bool = True, alias_outputs: bool = True, donate: bool = False
+) -> BufferAssignment:
     """Assign buffers to a scheduled module with a flat call graph after copy-insertion.
 
     reuse_operands: elementwise results may overwrite operands that die. alias_outputs: results are written to the caller's arrays
-    directly. BufferAssignmentError when a loop's state cannot stay in one buffer.
+    directly. donate: the caller gives away the parameters that the header's `input_output_alias` names, so that results take over
+    their memory. BufferAssignmentError when a loop's state cannot stay in one buffer, or a `must-alias` cannot be kept.
     """
     flow = Dataflow(module)
     sets = BufferSets(flow)
+    wanted = wanted_aliases(module)
+    if donate:
+        give_away(flow, wanted)
     _join_what_must(flow, sets)
+    aliases = join_aliases(flow, sets, wanted, donate)
+    for alias in aliases:
+        if donate and alias.must and alias.reason is not None:
+            raise BufferAssignmentError(f"result {alias.output} must alias parameter {alias.parameter} and cannot: {alias.reason}")
     if reuse_operands:
         _join_what_may(flow, sets)
     assignment = BufferAssignment(module, flow, sets)
+    assignment.aliases = aliases
     _place(assignment, alias_outputs)
     return assignment
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+from xla_explorer.compiler.buffers.donation import give_away, parameter_leaf, wanted_aliases
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.copies.copy_edits import CopyEdits
@@ -53,6 +54,9 @@ class _CopyInserter:
     def __init__(self, module: HloModule, context: PassContext) -> None:
         self.module, self.context = module, context
         self.flow = Dataflow(module)
+        # What the caller gives away may be overwritten without a copy.
+        self.aliases = wanted_aliases(module) if context.fact("donate") else ()
+        give_away(self.flow, self.aliases)
         self.sets = BufferSets(self.flow)
         self.edits = CopyEdits()
 
@@ -215,12 +219,17 @@ class _CopyInserter:
     def _entry_root(self) -> None:
         entry = self.module.entry
         taken: set[int] = set()
+        taking_over = {tuple(a.output_index): parameter_leaf(self.flow, a) for a in self.aliases}
+        given_away = set(taking_over.values())
         for index, value in self.flow.leaves(entry.root):
             home = self.sets.set_of(value)
             reason: Reason | None = None
             if home.read_only:
                 kind = next(v for v in home.values if v.read_only).instruction.opcode.name
                 reason = refuse(f"read-only-{kind}", f"%{value.name} is a {kind}; the result needs a buffer of its own", index=index)
+            elif (given := next((v for v in home.values if v in given_away), None)) is not None and taking_over.get(index) is not given:
+                reason = refuse("read-only-parameter", f"%{value.name} is in the memory of %{given.name}, which another result takes over",
+                                index=index)
             elif id(home) in taken:
                 reason = refuse("repeated-element", f"%{value.name} is returned twice", index=index)
             if self.context.decide("share-buffer", (lambda *_, reason=reason: reason,), (), value.instruction, entry.root,
