@@ -5,7 +5,9 @@ C1 to C6 are broken mechanically, starting from a well-formed module for each op
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from opcode_programs import module_with
@@ -13,12 +15,14 @@ from opcode_programs import module_with
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.layout import layout
+from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.primitive_type import F32, S32
 from xla_explorer.hlo.shape import Shape, array_shape, parse_shape, tuple_shape
 from xla_explorer.hlo.text import parse_hlo
-from xla_explorer.hlo.verifier import constraints_of, violations
+from xla_explorer.hlo.verifier import MODULE_CONSTRAINTS, VerifierOptions, constraints_of, structure, violations
 from xla_explorer.hlo.verifier.constraints import STANDARD, reasons_against
+from xla_explorer.hlo.verifier.layouts import option_checks
 
 REGIONS = """
 sum { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
@@ -196,3 +200,45 @@ def test_c6_layouts(name: str) -> None:
     wrong = F32[4, 6].with_layout(layout((0, 0)))
     i.shape = tuple_shape((wrong, wrong)) if i.shape.is_tuple else wrong
     assert f"{name}-C6" in codes_against(i)
+
+
+# -- what sees more than one instruction ---------------------------------------------------------------------------------
+def test_each_module_constraint_is_listed_and_tested() -> None:
+    """Every code that the checks give is in the catalogue, and a test in this folder expects it by name."""
+    rooms = Path(structure.__file__).parent.glob("*.py")
+    checks = [path.read_text() for path in rooms if path.name not in ("module_constraints.py", "constraints.py")]
+    given = {code for text in checks for code in re.findall(r'(?:yield|return|append\()[\s(]*"([a-z]+(?:-[a-z]+)*)", f?"', text)}
+    given |= {code for text in checks for code in re.findall(r'[\s(]+"([a-z]+(?:-[a-z]+)+)",\s+f"', text)}
+    assert given - {code for code, _ in option_checks(STRICTEST)} - REASONS <= set(MODULE_CONSTRAINTS)
+    tests = "".join([path.read_text() for path in Path(__file__).parent.glob("test_*.py")])
+    assert [code for code in MODULE_CONSTRAINTS if f'"{code}"' not in tests] == []
+
+
+# Words of reasons inside checks of one instruction, which have codes of their own.
+REASONS = {"unbounded", "dimensions-unordered", "memory-space", "element-size", "mixed-precision"}
+STRICTEST = VerifierOptions(layout_sensitive=True, allow_unbounded_dynamism=False, ordered_broadcast_dimensions=True)
+
+
+def codes_of(module: HloModule) -> set[str]:
+    return {violation.code for violation in violations(module)}
+
+
+def test_the_entry_is_not_called() -> None:
+    callee = "f { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }\n"
+    module = parse_hlo(callee + "ENTRY e { p = f32[4] parameter(0)  ROOT c = f32[4] call(p), to_apply=f }")
+    assert codes_of(module) == set()
+    module.entry = module.entry.root.called[0]
+    assert codes_of(module) == {"entry-called"}
+
+
+def test_global_ids_come_with_a_channel() -> None:
+    body = "ROOT r = f32[4] all-reduce(p), replica_groups={{0,1}}, use_global_device_ids=true, to_apply=sum"
+    found = codes_of(parse_hlo(f"HloModule m\n{REGIONS}\nENTRY e {{\n{P}{body}\n}}\n"))
+    assert found == {"global-ids-without-channel"}
+
+
+def test_an_instruction_stands_where_it_says() -> None:
+    module = parse_hlo("ENTRY e { p = f32[4] parameter(0)  ROOT n = f32[4] negate(p) }")
+    other = parse_hlo("ENTRY e { ROOT p = f32[4] parameter(0) }")
+    module.entry.root.parent = other.entry
+    assert "parent-stale" in codes_of(module)

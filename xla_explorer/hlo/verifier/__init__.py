@@ -1,8 +1,18 @@
 """Is this module well formed? `verify` raises with everything that is wrong, `violations` lists it."""
 
 from xla_explorer.hlo.verifier.constraints import constraints_of
+from xla_explorer.hlo.verifier.module_constraints import MODULE_CONSTRAINTS
 from xla_explorer.hlo.verifier.options import DEFAULT_OPTIONS, VerifierOptions
 from xla_explorer.hlo.verifier.verify import verify, violations
 from xla_explorer.hlo.verifier.violation import HloVerifyError, Violation
 
-__all__ = ["DEFAULT_OPTIONS", "HloVerifyError", "VerifierOptions", "Violation", "constraints_of", "verify", "violations"]
+__all__ = [
+    "DEFAULT_OPTIONS",
+    "MODULE_CONSTRAINTS",
+    "HloVerifyError",
+    "VerifierOptions",
+    "Violation",
+    "constraints_of",
+    "verify",
+    "violations",
+]
