@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from xla_explorer.compiler.rewriting.construction import broadcast, splat_constant, uniform_array
@@ -165,10 +167,29 @@ def divide_by_rsqrt(
     return computation.add("multiply", instruction.shape, (x, computation.add("sqrt", y.shape, (y,))))
 
 
+def has_digits_to_spare(instruction: HloInstruction) -> Reason | None:
+    """The type has so many digits that a rounded reciprocal does not show in the result.
+
+    XLA computes bf16 and 8-bit floats in f32 by the time it applies these rules, so it never rounds a reciprocal to 8 bits.
+    """
+    kind = instruction.shape.element_type
+    if kind.is_complex or kind.bits > 16 or kind.name == "f16":
+        return None
+    return refuse("narrow-type", f"a reciprocal would be rounded to the few digits of {kind.name}", type=kind.name)
+
+
+def reciprocal_is_close(instruction: HloInstruction, c: HloInstruction) -> Reason | None:
+    """The reciprocal is exact, or its rounding does not show."""
+    value = uniform_value(c)
+    if isinstance(value, float) and value and math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5:
+        return None
+    return has_digits_to_spare(instruction)
+
+
 @rule(
     divide(varying("x"), splat("c")),
     exactness=Exactness.REAL,
-    when=(inexact_type,),
+    when=(inexact_type, reciprocal_is_close),
     before=_X + filled("c", "f32[4]", 4) + "ROOT r = f32[4] divide(x, c)",
     after=_X + filled("c", "f32[4]", 0.25) + "ROOT r = f32[4] multiply(x, c)",
 )
@@ -195,7 +216,7 @@ def is_smaller_than_its_result(i: HloInstruction) -> bool:
 @rule(
     divide(any_("x"), broadcast_of(any_("y"), name="b").that(is_smaller_than_its_result).one_use()),
     exactness=Exactness.REAL,
-    when=(inexact_type, real_type),
+    when=(inexact_type, real_type, has_digits_to_spare),
     before="x = f32[2,4] parameter(0)\ny = f32[2] parameter(1)\nb = f32[2,4] broadcast(y), dimensions={0}\n"
     "ROOT r = f32[2,4] divide(x, b)",
     after="x = f32[2,4] parameter(0)\ny = f32[2] parameter(1)\n"

@@ -32,9 +32,14 @@ from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.shape import Shape
 
 
+def is_short_to_write(shape: Shape) -> bool:
+    """The text of an empty constant grows with the product of its other dimensions."""
+    return math.prod([size for size in shape.dimensions if size]) <= 1 << 16
+
+
 def has_no_elements(i: HloInstruction) -> bool:
-    """Nothing is there to rearrange."""
-    return i.shape.element_count == 0 and not any(i.shape.dynamic)
+    """Nothing is there to rearrange, and it can be written down."""
+    return i.shape.element_count == 0 and not any(i.shape.dynamic) and is_short_to_write(i.shape)
 
 
 @rule(
