@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import opcode_status
 
 from xla_explorer.hlo.opcodes import OPCODES
@@ -16,3 +18,14 @@ def test_the_page_has_every_opcode_and_no_hole() -> None:
     assert all(f"| `{name}` |" in page for name in OPCODES)
     assert "**hole**" not in page
     assert "Undeclared holes: 0." in page
+
+
+def test_what_is_recorded_exists() -> None:
+    """Each test that is said to evaluate an opcode is there, and every opcode has one."""
+    evaluated = opcode_status.proofs()["evaluator"]
+    assert set(evaluated) == set(OPCODES)
+    folder = opcode_status.ROOT / "tests" / "hlo" / "evaluator"
+    functions = {
+        f"{path.name}::{name}" for path in folder.glob("test_*.py") for name in re.findall(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
+    }
+    assert {test for tests in evaluated.values() for test in tests} <= functions
