@@ -19,12 +19,14 @@ __version__ = "0.1.0"
 _PUBLIC: dict[str, tuple[str, str]] = {
     "HloBuilder": ("xla_explorer.hlo.builder", "HloBuilder"),
     "HloModule": ("xla_explorer.hlo.module", "HloModule"),
+    "Journal": ("xla_explorer.foundation.journal", "Journal"),
     "HloParseError": ("xla_explorer.hlo.text", "HloParseError"),
     "HloVerifyError": ("xla_explorer.hlo.verifier", "HloVerifyError"),
     "PassPipeline": ("xla_explorer.compiler.pipeline", "PassPipeline"),
     "PrintOptions": ("xla_explorer.hlo.text", "PrintOptions"),
     "Reason": ("xla_explorer.foundation.reason", "Reason"),
     "Session": ("xla_explorer.explorer.session", "Session"),
+    "ValuesDifferError": ("xla_explorer.compiler.pipeline", "ValuesDifferError"),
     "XlaExplorerError": ("xla_explorer.foundation.diagnostic", "XlaExplorerError"),
     "CompileFailedError": ("xla_explorer.explorer.session", "CompileFailedError"),
     "aot": ("xla_explorer.explorer.not_yet", "aot"),
@@ -127,6 +129,7 @@ def load_ipython_extension(ipython: Any) -> None:
 if TYPE_CHECKING:
     from xla_explorer.backends.registry import backend_names as backend_names
     from xla_explorer.compiler.pipeline import PassPipeline as PassPipeline
+    from xla_explorer.compiler.pipeline import ValuesDifferError as ValuesDifferError
     from xla_explorer.compiler.pipeline import register_pass as register_pass
     from xla_explorer.explorer.arguments import random_arguments as random_arguments
     from xla_explorer.explorer.call_signatures import diff_signatures as diff_signatures
@@ -149,6 +152,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.trace import optimize as optimize
     from xla_explorer.explorer.warming import warm_up as warm_up
     from xla_explorer.foundation.diagnostic import XlaExplorerError as XlaExplorerError
+    from xla_explorer.foundation.journal import Journal as Journal
     from xla_explorer.foundation.reason import Reason as Reason
     from xla_explorer.frontends.jax_program import from_jax as from_jax
     from xla_explorer.hlo.builder import HloBuilder as HloBuilder

@@ -71,13 +71,15 @@ class ApplicableRules:
         if not self.rules:
             return head + "no rule's pattern fits"
         rows = [(r.rule, "yes" if r.reason is None else "no", str(r.reason) if r.reason else r.becomes) for r in self.rules]
-        return f"{head}{len(self.names)} of {len(rows)} fitting rules would act\n" + table_text(["rule", "applies", "why not, or result"], rows)
+        table = table_text(["rule", "applies", "why not, or result"], rows)
+        return f"{head}{len(self.names)} of {len(rows)} fitting rules would act\n{table}"
 
     __repr__ = __str__
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         rows = [("✓" if row[1] else "✗", row[0], row[4] if row[1] else f"{row[2]}: {row[3]}", row[5]) for row in self._rows()]
-        return {"text/plain": str(self), "text/html": table_html(str(self).split("\n")[1], ["", "rule", "result, or why not", "says"], rows)}
+        columns = ["", "rule", "result, or why not", "says"]
+        return {"text/plain": str(self), "text/html": table_html(str(self).split("\n")[1], columns, rows)}
 
 
 def applicable(trace: Trace, instruction: int, step: int | None = None) -> ApplicableRules:

@@ -80,7 +80,7 @@ class BufferReport:
         from xla_explorer.explorer.wide_frame import wide_frame
 
         rows = [
-            (a.output, a.parameter, a.index, a.reason is None, a.reason.code if a.reason else "", a.reason.message if a.reason else "")
+            (a.output, a.parameter, a.leaf, a.reason is None, a.reason.code if a.reason else "", a.reason.message if a.reason else "")
             for a in self.assignment.aliases
         ]
         return wide_frame(rows, ["output", "parameter", "leaf", "shared", "code", "message"])

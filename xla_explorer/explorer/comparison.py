@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.session import Session
 
 Row = tuple[str, Any, Any]
+_DIFFERENCES = ["kind", "producer", "consumer", "this", "other"]
 
 
 class Comparison:
@@ -39,7 +40,7 @@ class Comparison:
     def __str__(self) -> str:
         out = [table_text(["what", "this", "other"], self.rows)]
         if self.changed_decisions:
-            out += ["", "decisions that differ", table_text(["kind", "producer", "consumer", "this", "other"], self.changed_decisions, limit=40)]
+            out += ["", "decisions that differ", table_text(_DIFFERENCES, self.changed_decisions, limit=40)]
         return "\n".join(out)
 
     __repr__ = __str__
@@ -47,7 +48,7 @@ class Comparison:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         html = table_html("", ["what", "this", "other"], self.rows)
         if self.changed_decisions:
-            html += table_html("Decisions that differ", ["kind", "producer", "consumer", "this", "other"], self.changed_decisions, limit=60)
+            html += table_html("Decisions that differ", _DIFFERENCES, self.changed_decisions, limit=60)
         return {"text/plain": str(self), "text/html": html}
 
 

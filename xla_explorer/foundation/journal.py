@@ -163,8 +163,9 @@ class Journal:
                 if "sequence" in row:
                     why = row["reason"]
                     reason = Reason(why["code"], why["message"], why["facts"]) if why else None
-                    subjects, names = tuple(row["subjects"]), tuple(row["names"])
-                    journal.events.append(Event(row["sequence"], row["span"], row["kind"], row["by"], subjects, names, reason, row["facts"]))
+                    about = tuple(row["subjects"]), tuple(row["names"])
+                    event = Event(row["sequence"], row["span"], row["kind"], row["by"], *about, reason, row["facts"])
+                    journal.events.append(event)
                 elif "span" in row:
                     span = Span(row["span"], row["kind"], row["name"], row["parent"])
                     span.seconds, span.changed, span.error = row["seconds"], row["changed"], row["error"]
@@ -210,5 +211,6 @@ class Journal:
             depth[span.id] = depth.get(span.parent, 0) + 1 if span.parent is not None else 1
             what = span.error or ("changed" if span.changed else "-")
             told = ", ".join([f"{count} {kind}" for kind, count in counts.get(span.id, {}).items()])
-            lines.append(f"{'  ' * depth[span.id]}{span.name} ({span.kind}): {what}, {span.seconds * 1e3:.2f} ms" + (f"; {told}" if told else ""))
+            head = f"{'  ' * depth[span.id]}{span.name} ({span.kind}): {what}, {span.seconds * 1e3:.2f} ms"
+            lines.append(f"{head}; {told}" if told else head)
         return "\n".join(lines)

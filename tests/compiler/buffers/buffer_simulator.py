@@ -67,7 +67,7 @@ class Simulator:
                 shape = self.assignment.module.entry.parameters()[allocation.number].shape.sub_shape(allocation.index)
                 self._write(BufferSlice(allocation, 0, allocation.size), value, shape)
         given_away = {
-            (alias.parameter, alias.index)
+            (alias.parameter, alias.leaf)
             for alias in self.assignment.aliases
             if alias.reason is None or alias.reason.code != "parameters-are-kept"
         }

@@ -123,7 +123,7 @@ class CpuExecutable:
         leaves = [(int(p.payload), index) for p in entry.parameters() for index, _ in p.shape.leaves()]
         outputs = [index for index, leaf in entry.root.shape.leaves() if leaf.is_array]
         return {
-            outputs.index(alias.output): leaves.index((alias.parameter, alias.index))
+            outputs.index(alias.output): leaves.index((alias.parameter, alias.leaf))
             for alias in self.assignment.aliases
             if alias.reason is None
         }

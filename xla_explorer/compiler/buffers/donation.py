@@ -15,12 +15,12 @@ from xla_explorer.hlo.text.module_header import InputOutputAlias, parse_input_ou
 
 
 class Alias(NamedTuple):
-    """One entry of `input_output_alias`. output: leaf of the result. parameter, index: the leaf that is given away. must: the caller
+    """One entry of `input_output_alias`. output: leaf of the result. parameter, leaf: what is given away. must: the caller
     relies on it. reason: why the result lives elsewhere, None when it takes the parameter's memory."""
 
     output: Index
     parameter: int
-    index: Index
+    leaf: Index
     must: bool
     reason: Reason | None
 
@@ -44,7 +44,9 @@ def join_aliases(flow: Dataflow, sets: BufferSets, wanted: tuple[InputOutputAlia
         given, made = parameter_leaf(flow, entry), flow.value_of(flow.module.entry.root, tuple(entry.output_index))
         reason: Reason | None
         if not donate:
-            reason = refuse("parameters-are-kept", f"the caller keeps the memory of %{given.name}: compile with donate=True to give it away")
+            reason = refuse(
+                "parameters-are-kept", f"the caller keeps the memory of %{given.name}: compile with donate=True to give it away"
+            )
         elif sets.set_of(given) is sets.set_of(made):
             reason = None
         elif made.shape is not given.shape:
@@ -53,7 +55,8 @@ def join_aliases(flow: Dataflow, sets: BufferSets, wanted: tuple[InputOutputAlia
             reason = sets.why_not_shared(given, made)
             if reason is None:
                 sets.join(given, made)
-        found.append(Alias(tuple(entry.output_index), entry.parameter_number, tuple(entry.parameter_index), entry.kind == "must-alias", reason))
+        must = entry.kind == "must-alias"
+        found.append(Alias(tuple(entry.output_index), entry.parameter_number, tuple(entry.parameter_index), must, reason))
     for entry in wanted if donate else ():
         # Nothing else may move in: a result that is no alias of it would never reach the caller.
         sets.set_of(parameter_leaf(flow, entry)).read_only = True

@@ -7,7 +7,7 @@ checks, consults the overrides of the user, records the answer with its facts, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from xla_explorer.foundation.journal import Journal, Level
@@ -32,8 +32,8 @@ class PassControl:
 
     def __init__(
         self,
-        force: dict[str, Iterable[tuple[Any, ...]]] | None = None,
-        forbid: dict[str, Iterable[tuple[Any, ...]]] | None = None,
+        force: Mapping[str, Iterable[tuple[Any, ...]]] | None = None,
+        forbid: Mapping[str, Iterable[tuple[Any, ...]]] | None = None,
         skipped_rules: Iterable[str] = (),
         rewrite_limit: int | None = None,
         check_values: Sequence[Any] | None = None,
@@ -124,6 +124,8 @@ class PassContext:
             details = facts() if facts is not None else {}
             if forced:
                 details["forced-by-user"] = True
+            ids: tuple[int, ...]
+            names: tuple[str, ...]
             if len(subjects) == 2:  # most decisions are about two
                 first, second = subjects
                 ids, names = (first.id, second.id), (first.name, second.name)

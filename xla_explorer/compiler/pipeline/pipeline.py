@@ -101,7 +101,8 @@ class PassPipeline:
         names = list(dict.fromkeys([step.name for step in self.walk()]))
         if name not in names:
             near = difflib.get_close_matches(name, names, 3)
-            raise LookupError(f"{self.name} has no step {name!r}; " + (f"near: {', '.join(near)}" if near else f"it has: {', '.join(names)}"))
+            known = f"near: {', '.join(near)}" if near else f"it has: {', '.join(names)}"
+            raise LookupError(f"{self.name} has no step {name!r}; {known}")
 
     def _edited(self, edit: Callable[[HloPass | PassPipeline], Iterable[HloPass | PassPipeline]]) -> PassPipeline:
         """Every step, from the first on, becomes what `edit` gives for it; nested pipelines that stay are edited inside."""

@@ -37,7 +37,7 @@ def may_match(pattern: Pattern, operands: tuple[OpcodeSpec, ...]) -> bool:
     if len(pattern.operands) != len(operands):
         return False
     orders = (operands, operands[::-1]) if pattern.commutes else (operands,)
-    return any([all(map(_may_be, pattern.operands, order)) for order in orders])
+    return any(all(map(_may_be, pattern.operands, order)) for order in orders)
 
 
 def _may_be(pattern: Pattern, row: OpcodeSpec) -> bool:
