@@ -1,0 +1,82 @@
+"""The measuring script for a lent device, proven where there is none: on the emulator, and on the CUDA side with the fake driver."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from fake_driver import FakeDriver
+
+from xla_explorer.backends.gpu.runtime import cuda_executor as cuda_executor_module
+from xla_explorer.backends.gpu.runtime import devices
+from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver
+from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
+
+PERFORMANCE = Path(__file__).resolve().parents[2] / "performance"
+
+
+@pytest.fixture
+def script(monkeypatch):
+    monkeypatch.syspath_prepend(str(PERFORMANCE))
+    import gpu_device
+
+    yield gpu_device
+    sys.modules.pop("gpu_device", None)
+
+
+def test_on_the_emulator(script, tmp_path, capsys):
+    out = tmp_path / "proof.json"
+    assert script.main(["--emulate", "--sections", "copy,memory,matmul", "--repeats", "1", "--out", str(out)]) == 0
+    result = json.loads(out.read_text())
+    assert {"date", "device", "command", "copy", "memory", "matmul"} <= set(result) and result["device"]["name"] == "PTX emulator"
+    names = ["elementwise_chain", "softmax", "layernorm", "reduce_rows", "reduce_columns", "reduce_all", "transpose"]
+    assert [row["name"] for row in result["memory"]] == names
+    assert all(row["relative_error"] < 1e-5 and row["median_us"] > 0 for row in result["memory"])
+    assert result["matmul"]["relative_error"] < 1e-2
+    assert "transpose" in capsys.readouterr().out
+
+
+WORKLOAD = """HloModule w
+ENTRY e { x = f32[64] parameter(0) y = f32[64] multiply(x, x) ROOT r = f32[64] add(y, x) }
+"""
+HARNESS = '''import gzip, numpy as np
+def make_inputs(specs): return [np.ones(s["shape"], np.float32) for s in specs]
+def load_text(base, w): return open(f"{base}/{w['hlo']}").read()
+def compare(want, got, w): return "" if all(np.allclose(a, b) for a, b in zip(want, got)) else "wrong"
+'''
+CASES = '''from types import SimpleNamespace
+import numpy as np
+TEXT = """HloModule c
+ENTRY e { x = f32[8] parameter(0) ROOT r = f32[8] add(x, x) }"""
+def load_cases(path): return [SimpleNamespace(name=f"case{k}", hlo=TEXT, inputs=[np.full(8, float(k), np.float32)]) for k in range(4)]
+def compare_case(out, case): return bool((out[0] == 2 * case.inputs[0]).all() and case.name != "case2"), "planted", None
+'''
+
+
+def test_on_the_cuda_side(script, tmp_path, monkeypatch):
+    perf, conformance = tmp_path / "perf", tmp_path / "conformance"
+    (perf / "dev").mkdir(parents=True)
+    conformance.mkdir()
+    (perf / "perf.py").write_text(HARNESS)
+    (perf / "dev" / "m_one.hlo").write_text(WORKLOAD)
+    workload = {"name": "m_one", "hlo": "m_one.hlo", "inputs": [{"shape": [64]}], "input_bytes": 256, "output_bytes": 256}
+    (perf / "dev" / "workloads.json").write_text(json.dumps([workload, {**workload, "name": "x_other"}]))
+    (conformance / "conformance.py").write_text(CASES)
+    monkeypatch.setattr(cuda_executor_module, "find_ptxas", lambda: None)
+    fake = FakeDriver()
+    executor = CudaExecutor(CudaDriver(fake))
+    monkeypatch.setattr(devices, "cuda_executor", lambda: executor)
+    out = tmp_path / "out.json"
+    arguments = ["--perf", str(perf), "--conformance", str(conformance), "--sections", "copy,conformance,perf", "--gigabytes", "0.0001"]
+    assert script.main([*arguments, "--repeats", "3", "--out", str(out)]) == 0
+    result = json.loads(out.read_text())
+    assert result["device"]["name"] == "NVIDIA FAKE" and result["device"]["architecture"] == "sm_90" and result["copy"]["GB/s"] > 0
+    assert (result["conformance"]["run"], result["conformance"]["passed"]) == (4, 3) and result["conformance"]["failures"] == {"case2": "planted"}
+    (row,) = result["perf"]
+    assert row["name"] == "m_one" and row["wrong"] == "" and row["device"]["median_us"] == 250.0 and row["steps"] == {"kernel": 1}
+    assert fake.calls.count("cuGraphLaunch") > 3
+
+
+def test_union_of_intervals(script):
+    assert script.covered([(5, 6), (0, 2), (1, 3), (10, 11)]) == 5
+    assert script.geometric_mean([1, 4]) == 2 and script.geometric_mean([]) is None
