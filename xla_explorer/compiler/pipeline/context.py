@@ -13,6 +13,7 @@ from typing import Any
 from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import FUSION
 
 
 class StopRequested(Exception):
@@ -58,7 +59,20 @@ class PassControl:
 
     @staticmethod
     def _listed(keys: set[tuple[Any, ...]], subjects: tuple[HloInstruction, ...]) -> bool:
-        return tuple([s.name for s in subjects]) in keys or tuple([s.id for s in subjects]) in keys
+        """Whether a key names the subjects; what is inside a fusion names the fusion too, so that no later pass undoes a wish."""
+        if tuple([s.name for s in subjects]) in keys or tuple([s.id for s in subjects]) in keys:
+            return True
+        if all(s.opcode is not FUSION for s in subjects):
+            return False
+        bearers = [_names(s) for s in subjects]
+        return any(len(key) == len(bearers) and all(part in names for part, names in zip(key, bearers, strict=True)) for key in keys)
+
+
+def _names(i: HloInstruction) -> set[str | int]:
+    found: set[str | int] = {i.name, i.id}
+    if i.opcode is FUSION:
+        found.update(*[(inner.name, inner.id) for inner in i.called[0].instructions.values()])
+    return found
 
 
 class PassContext:
