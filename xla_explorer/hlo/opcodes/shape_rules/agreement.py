@@ -29,12 +29,13 @@ def require_operand_count(operands: tuple[Shape, ...], least: int, what: str = "
         raise ShapeError(f"takes at least {least} {what}{'s' if least != 1 else ''}, got {len(operands)}")
 
 
-def require_dimensions(dimensions: Iterable[int], rank: int, what: str, *, unique: bool = True) -> None:
-    """ShapeError unless every dimension number lies in [0, rank), none twice."""
+def require_dimensions(dimensions: Iterable[int], of: Shape | int, what: str, *, unique: bool = True) -> None:
+    """ShapeError unless every number is a dimension of the shape (of a shape with so many dimensions), none twice."""
+    rank = of if isinstance(of, int) else of.rank
     seen: set[int] = set()
     for dimension in dimensions:
         if not 0 <= dimension < rank:
-            raise ShapeError(f"{what} {dimension} is out of range for rank {rank}")
+            raise ShapeError(f"{what} {dimension} is out of range for {f'rank {of}' if isinstance(of, int) else bare(of)}")
         if unique and dimension in seen:
             raise ShapeError(f"{what} {dimension} is listed twice")
         seen.add(dimension)

@@ -38,7 +38,7 @@ def all_to_all(operands: tuple[Shape, ...], attributes: Attributes, called: Any)
     if len(operands) != 1:
         raise ShapeError(f"takes one operand when dimensions are given, got {len(operands)}")
     require_array(operands[0])
-    require_dimensions(dimensions, operands[0].rank, "dimension")
+    require_dimensions(dimensions, operands[0], "dimension")
     groups = attributes.value("replica_groups")
     count = len(groups.groups[0]) if groups and groups.groups else 1
     if count and operands[0].dimensions[dimensions[0]] % count:

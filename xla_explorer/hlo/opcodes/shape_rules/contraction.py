@@ -22,8 +22,8 @@ def _dot_dimensions(lhs: Shape, rhs: Shape, attributes: Attributes) -> tuple[tup
     require_array(rhs, "the right side")
     left_batch, right_batch = attributes.value("lhs_batch_dims"), attributes.value("rhs_batch_dims")
     left_sum, right_sum = attributes.value("lhs_contracting_dims"), attributes.value("rhs_contracting_dims")
-    require_dimensions(left_batch + left_sum, lhs.rank, "dimension of the left side")
-    require_dimensions(right_batch + right_sum, rhs.rank, "dimension of the right side")
+    require_dimensions(left_batch + left_sum, lhs, "dimension of the left side")
+    require_dimensions(right_batch + right_sum, rhs, "dimension of the right side")
     for kind, left, right in (("batch", left_batch, right_batch), ("contracting", left_sum, right_sum)):
         if len(left) != len(right):
             raise ShapeError(f"{len(left)} {kind} dimensions of {bare(lhs)} go with {len(right)} of {bare(rhs)}")
@@ -59,8 +59,8 @@ def ragged_dot(operands: tuple[Shape, ...], attributes: Attributes, called: Any)
         raise ShapeError(f"the group sizes must be integers, they are {bare(groups)}")
     if len(ragged) != 1:
         raise ShapeError(f"takes exactly one ragged dimension, got {list(ragged)}")
-    require_dimensions(ragged, lhs.rank, "ragged dimension")
-    require_dimensions(group_dimensions, rhs.rank, "group dimension")
+    require_dimensions(ragged, lhs, "ragged dimension")
+    require_dimensions(group_dimensions, rhs, "group dimension")
     count = groups.dimensions[-1] if groups.rank else 0
     for d in group_dimensions:
         if rhs.dimensions[d] != count:

@@ -71,7 +71,7 @@ def transpose(operands: tuple[Shape, ...], attributes: Attributes, called: Any) 
 def reverse(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
     """The operand's shape."""
     require_array(operands[0])
-    require_dimensions(attributes.value("dimensions"), operands[0].rank, "dimension")
+    require_dimensions(attributes.value("dimensions"), operands[0], "dimension")
     return operands[0].base
 
 
@@ -150,7 +150,7 @@ def concatenate(operands: tuple[Shape, ...], attributes: Attributes, called: Any
     if len(dimensions) != 1:
         raise ShapeError(f"takes exactly one dimension, got {_braces(dimensions)}")
     axis = dimensions[0]
-    require_dimensions(dimensions, first.rank, "dimension")
+    require_dimensions(dimensions, first, "dimension")
     total, dynamic = 0, list(first.dynamic)
     for number, operand in enumerate(operands):
         if not operand.is_array or not same_types(operand, first) or operand.rank != first.rank:
@@ -194,7 +194,7 @@ def _one_dimension(operand: Shape, attributes: Attributes) -> int:
     require_array(operand)
     if len(dimensions) != 1:
         raise ShapeError(f"takes exactly one dimension, got {_braces(dimensions)}")
-    require_dimensions(dimensions, operand.rank, "dimension")
+    require_dimensions(dimensions, operand, "dimension")
     return int(dimensions[0])
 
 

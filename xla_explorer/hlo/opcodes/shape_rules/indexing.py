@@ -39,8 +39,8 @@ def _batching(
         raise ShapeError(
             f"{len(of_operand)} batching dimensions of the operand go with {len(of_indices)} of the indices"
         )
-    require_dimensions(of_operand, operand.rank, "operand batching dimension")
-    require_dimensions(of_indices, indices.rank, "indices batching dimension")
+    require_dimensions(of_operand, operand, "operand batching dimension")
+    require_dimensions(of_indices, indices, "indices batching dimension")
     for a, b in zip(of_operand, of_indices, strict=True):
         if b == index_vector_dim:
             raise ShapeError(f"indices batching dimension {b} is index_vector_dim")
@@ -56,8 +56,8 @@ def gather(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> 
     batching, sizes = attributes.value("operand_batching_dims"), attributes.value("slice_sizes")
     start_map, vector = attributes.value("start_index_map"), attributes.value("index_vector_dim")
     batch = _index_batch(indices, vector, start_map, "start_index_map")
-    require_dimensions(start_map, operand.rank, "start_index_map dimension")
-    require_dimensions(collapsed + batching, operand.rank, "collapsed or batching dimension")
+    require_dimensions(start_map, operand, "start_index_map dimension")
+    require_dimensions(collapsed + batching, operand, "collapsed or batching dimension")
     _batching(operand, indices, batching, attributes.value("start_indices_batching_dims"), vector)
     if len(sizes) != operand.rank:
         raise ShapeError(f"slice_sizes gives {len(sizes)} sizes for the {operand.rank} dimensions of {bare(operand)}")
@@ -101,10 +101,10 @@ def scatter(operands: tuple[Shape, ...], attributes: Attributes, called: Any) ->
                 f"{bare(value)}, {bare(update)}"
             )
     value, update = inputs[0], updates[0]
-    require_dimensions(index_map, value.rank, "scatter_dims_to_operand_dims dimension")
-    require_dimensions(inserted + batching, value.rank, "inserted or batching dimension")
+    require_dimensions(index_map, value, "scatter_dims_to_operand_dims dimension")
+    require_dimensions(inserted + batching, value, "inserted or batching dimension")
     _batching(value, indices, batching, attributes.value("scatter_indices_batching_dims"), vector)
-    require_dimensions(windows, update.rank, "update_window_dims dimension")
+    require_dimensions(windows, update, "update_window_dims dimension")
     if list(windows) != sorted(windows):
         raise ShapeError(f"update_window_dims {list(windows)} must be sorted")
     bounds = [size for d, size in enumerate(value.dimensions) if d not in inserted and d not in batching]

@@ -57,7 +57,7 @@ def reduce(operands: tuple[Shape, ...], attributes: Attributes, called: Called) 
     """The inputs' dimensions without the reduced ones; a tuple when there are several inputs."""
     inputs, initials = _inputs_and_initials(operands)
     dimensions = attributes.value("dimensions")
-    require_dimensions(dimensions, inputs[0].rank, "dimension")
+    require_dimensions(dimensions, inputs[0], "dimension")
     kept = [d for d in range(inputs[0].rank) if d not in dimensions]
     sizes, moving = [inputs[0].dimensions[d] for d in kept], tuple([any(i.dynamic[d] for i in inputs) for d in kept])
     results = [array_shape(t, sizes, None, moving) for t in _result_types(initials, called)]
@@ -123,7 +123,7 @@ def scan(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
     if len(dimensions) != 1:
         raise ShapeError(f"takes exactly one dimension, got {list(dimensions)}")
     axis = dimensions[0]
-    require_dimensions(dimensions, inputs[0].rank, "dimension")
+    require_dimensions(dimensions, inputs[0], "dimension")
     steps = inputs[0].dimensions[axis]
     for number, value in enumerate(inputs):
         require_array(value, f"input {number}")
@@ -151,7 +151,7 @@ def sort(operands: tuple[Shape, ...], attributes: Attributes, called: Called) ->
     dimensions = attributes.value("dimensions")
     if len(dimensions) != 1:
         raise ShapeError(f"takes exactly one dimension, got {list(dimensions)}")
-    require_dimensions(dimensions, operands[0].rank, "dimension")
+    require_dimensions(dimensions, operands[0], "dimension")
     return _one_or_tuple([operand.base for operand in operands])
 
 
@@ -171,7 +171,7 @@ def _batch_norm(operands: tuple[Shape, ...], attributes: Attributes, vectors: tu
     """
     operand, feature = operands[0], attributes.value("feature_index")
     require_array(operand)
-    require_dimensions((feature,), operand.rank, "feature_index")
+    require_dimensions((feature,), operand, "feature_index")
     if not operand.element_type.is_float:
         raise ShapeError(f"the operand must be float, it is {bare(operand)}")
     size = operand.dimensions[feature]
