@@ -8,6 +8,7 @@ import pytest
 from opcode_programs import WITH_PARTNER, A, Program, module_with
 
 from xla_explorer.hlo.builder import HloBuilder, HloBuilderError, method_name
+from xla_explorer.hlo.builder.examples import EXAMPLES
 from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.text import parse_hlo
 from xla_explorer.hlo.verifier import verify
@@ -57,3 +58,15 @@ def test_refusals_say_what_to_write(program: Program, message: str) -> None:
     with pytest.raises(HloBuilderError, match=message):
         program(builder, x)
     assert all(i.opcode.name in ("parameter", "constant") for i in builder.computation.instructions.values()), before
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_example_in_the_help_builds_the_opcode(name: str) -> None:
+    b = HloBuilder("m")
+    shapes = {"x": "f32[4,6]", "y": "f32[6,2]", "i": "s32[]", "rows": "s32[5,1]", "picked": "f32[5,6]", "image": "f32[1,8,8,3]",
+              "kernel": "f32[3,3,3,5]", "square": "f32[3,3]", "state": "u64[2]"}  # fmt: skip
+    values = {key: b.parameter(shape, key) for key, shape in shapes.items()}
+    made = eval(EXAMPLES[name], {"b": b, **values})
+    module = b.build(made)
+    assert name in {i.opcode.name for i in module.instructions()}
+    assert EXAMPLES[name] in (getattr(HloBuilder, method_name(name)).__doc__ or "")

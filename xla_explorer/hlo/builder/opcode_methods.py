@@ -14,6 +14,7 @@ from typing import Any
 
 from xla_explorer.hlo.builder.broadcasting import matched_operands
 from xla_explorer.hlo.builder.builder import HloBuilder, shape_of
+from xla_explorer.hlo.builder.examples import EXAMPLES
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.opcodes import OPCODES, OpcodeSpec
@@ -64,7 +65,8 @@ def _method(spec: OpcodeSpec) -> Callable[..., HloValue]:
     )
     called = "".join([f"\n{role}: a Python function or a computation." for role in spec.called])
     stated = "\nshape: of the result, required." if spec.shape_rule is None else ""
-    method.__doc__ = f"HLO `{spec.name}`. {spec.summary}{own}{called}{stated}\nSource: {spec.source}."
+    example = f"\n\n    {EXAMPLES[spec.name]}\n" if spec.name in EXAMPLES else ""
+    method.__doc__ = f"HLO `{spec.name}`. {spec.summary}{example}{own}{called}{stated}\nSource: {spec.source}."
     # The signature is for help and completion; the row decides what is accepted.
     parameters = [
         inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),
