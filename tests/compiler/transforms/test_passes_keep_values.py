@@ -278,6 +278,45 @@ CASES = [
     ),
 ]
 
+CASES += [
+    Case(
+        "dynamic_padder",
+        "x = f32[5] parameter(0)\nn = s32[] constant(3)\nd = f32[<=5] set-dimension-size(x, n), dimensions={0}\ne = f32[<=5] exponential(d)\n"
+        "z = f32[] constant(0)\na = f32[] reduce(e, z), dimensions={0}, to_apply=add\nb = f32[] reduce(x, z), dimensions={0}, to_apply=add\n"
+        "ROOT t = (f32[], f32[]) tuple(a, b)",
+        ADD,
+        gone="set-dimension-size",
+        there="select",
+    ),
+    *[
+        Case(
+            "convolution-group-converter",
+            f"{operands}\nROOT c = f32[2,4,9] convolution(x, k), window={{size=2}}, dim_labels=b0f_0io->b0f, {groups}=3",
+        )
+        for operands, groups in [
+            ("x = f32[2,5,6] parameter(0)\nk = f32[2,2,9] parameter(1)", "feature_group_count"),
+            ("x = f32[6,5,4] parameter(0)\nk = f32[2,4,9] parameter(1)", "batch_group_count"),
+        ]
+    ],
+    Case(
+        "while-loop-expensive-invariant-code-motion",
+        "z = s32[] constant(0)\nx = f32[3,3] parameter(0)\ni = (s32[], f32[3,3], f32[3,3]) tuple(z, x, x)\n"
+        "ROOT w = (s32[], f32[3,3], f32[3,3]) while(i), condition=condition, body=body",
+        LOOP.replace("f32[3]", "f32[3,3]").replace(
+            "y = f32[3,3] add(x, k)", "m = f32[3,3] dot(k, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n y = f32[3,3] add(x, m)"
+        ),
+        there="dot",
+    ),
+    Case("simplify-fp-conversions", "x = f32[3] parameter(0)\nb = f16[3] convert(x)\nc = f32[3] convert(b)\nROOT d = f16[3] convert(c)"),
+    Case(
+        "convolution-pred-expander",
+        "x = pred[2,5,6] parameter(0)\nk = pred[2,6,9] parameter(1)\n"
+        "ROOT c = pred[2,4,9] convolution(x, k), window={size=2}, dim_labels=b0f_0io->b0f",
+        there="convert",
+    ),
+    Case("element_type_converter{eliminate_type=f16}", "x = f16[3] parameter(0)\nROOT a = f16[3] add(x, x)", there="convert"),
+]
+
 
 def values_for(shape: Shape, seed: int) -> Any:
     """Normal floats, small integers."""

@@ -44,8 +44,12 @@ def default_simplification_pipeline() -> PassPipeline:
             make_pass("dce"),
             # Before everything else: rules do not look through calls.
             make_pass("call-inliner"),
+            # Elementwise again, so that rules and fusion see what is mapped.
+            make_pass("map-inline"),
             make_pass("logistic-expander"),
             simplification(),
+            # When dead results are gone: what a sort need not move.
+            make_pass("simplify-sorts"),
             # After the rules have merged transposes; what is left beside a dot is read in place.
             make_pass("transpose-folding"),
             # When loops are as small as they get, so that the counts stay right.

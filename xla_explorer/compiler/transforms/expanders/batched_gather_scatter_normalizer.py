@@ -18,7 +18,7 @@ def with_counting_indices(b: HloBuilder, indices: HloValue, batching: tuple[int,
     """The index vectors, with the coordinates along the batching dimensions in front. vector: dimension of the vectors."""
     if indices.ndim == vector:
         indices = b.reshape(indices, (*indices.shape.dimensions, 1))
-    largest = max([0, *[indices.shape.dimensions[d] - 1 for d in batching]])
+    largest = max([0, *[indices.shape.dimensions[d] for d in batching]])
     kind = indices.dtype
     if largest >> (kind.bits - kind.is_signed):
         kind = S32 if largest < 1 << 31 else S64

@@ -9,6 +9,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import order_callees_first, substitute
 from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -38,13 +39,13 @@ _NOT_INSIDE = frozenset(
 
 
 def small(limit: int) -> Check:
-    """What the loop reads and writes fits."""
+    """What one step of the loop reads and writes fits; slices count what they take, not what they take it from."""
 
     def check(loop: HloInstruction) -> Reason | None:
-        size = sum([leaf.byte_size for _, leaf in loop.shape.leaves()])
+        size = sum([instruction_cost(i).bytes_accessed for i in loop.called[1].instructions.values()])
         if size < limit:
             return None
-        return refuse("loop-large", f"the state of %{loop.name} has {size} bytes, {limit} is the limit", bytes=size)
+        return refuse("loop-large", f"a step of %{loop.name} moves {size:.0f} bytes, {limit} is the limit", bytes=size)
 
     return check
 
@@ -67,7 +68,7 @@ def compilable_in_place(loop: HloInstruction) -> Reason | None:
 class SmallWhileLoopHoisting:
     """while becomes call of a computation that holds the while, marked xla_cpu_small_call.
 
-    small_buffer_access_size: bytes of the loop's state below which it is small.
+    small_buffer_access_size: bytes that a step moves below which the loop is small.
     """
 
     name: ClassVar[str] = "small-while-loop-hoisting"

@@ -45,7 +45,9 @@ def read_final_value(loop: HloInstruction, found: InductionVariable) -> None:
     """What reads the induction variable after the loop reads a constant."""
     computation = loop.parent
     for user in [u for u in loop.users if u.opcode is GET_TUPLE_ELEMENT and u.attributes["index"] == found.element]:
-        value = literal_from_array(np.asarray(found.first + found.step * found.trip_count).astype(user.shape.element_type.dtype), user.shape)
+        value = literal_from_array(
+            np.asarray(found.first + found.step * found.trip_count).astype(user.shape.element_type.dtype), user.shape
+        )
         substitute(user, computation.add_constant(value))
 
 

@@ -1,0 +1,181 @@
+"""Arrays of dynamic size become arrays of their bound, whose rest is masked where it would count.
+
+Source: xla/service/dynamic_padder.cc and dynamic_dimension_inference.cc.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import builder_at
+from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.primitive_type import S32
+from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
+
+Sizes = dict[HloInstruction, dict[int, HloInstruction]]
+_SAME = frozenset(["copy", "convert", "bitcast-convert", "reduce-precision", "opt-barrier"])
+
+
+def is_dynamic(shape: Shape) -> bool:
+    """Whether any dimension of any leaf is dynamic."""
+    return any(any(leaf.dynamic) for _, leaf in shape.leaves() if leaf.is_array)
+
+
+def static(shape: Shape) -> Shape:
+    """The same with every dimension at its bound."""
+    if shape.is_tuple:
+        return tuple_shape([static(part) for part in shape.tuple_shapes])
+    return array_shape(shape.element_type, shape.dimensions, shape.layout) if any(shape.dynamic) else shape
+
+
+def _merged(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reason:
+    """Sizes of an elementwise operation: those of its operands, which must be the same values."""
+    found: dict[int, HloInstruction] = {}
+    for operand in i.operands:
+        for d, size in sizes.get(operand, {}).items():
+            if found.setdefault(d, size) is not size:
+                return refuse("sizes-differ", f"the operands of %{i.name} have dimension {d} of sizes that are not known to be equal")
+    return found
+
+
+def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reason:
+    """For each dynamic dimension of the result the scalar that holds its size."""
+    name = i.opcode.name
+    first = sizes.get(i.operands[0], {}) if i.operands else {}
+    if name == "set-dimension-size":
+        [d] = i.attributes["dimensions"]
+        rest = {k: v for k, v in first.items() if k != d}
+        return rest | ({d: i.operands[1]} if i.shape.dynamic[d] else {})
+    if not any(o in sizes and sizes[o] for o in i.operands):
+        return refuse("dynamic-source", f"%{i.name} is {i.shape}, and its size is in no scalar") if is_dynamic(i.shape) else {}
+    if name == "get-dimension-size":
+        return {}
+    if i.opcode.elementwise or name in _SAME:
+        return _merged(i, sizes)
+    if name == "broadcast":
+        return {i.attributes.value("dimensions")[d]: size for d, size in first.items()}
+    if name == "transpose":
+        return {k: first[d] for k, d in enumerate(i.attributes["dimensions"]) if d in first}
+    if name == "reduce" and len(i.operands) == 2:
+        kept = [d for d in range(i.operands[0].shape.rank) if d not in i.attributes["dimensions"]]
+        return {k: first[d] for k, d in enumerate(kept) if d in first}
+    if name == "dot":
+        return _dot_sizes(i, sizes)
+    if name == "reshape":
+        # Dimensions of size 1 come and go; the others keep their order.
+        old = [d for d, n in enumerate(i.operands[0].shape.dimensions) if n != 1]
+        new = [d for d, n in enumerate(i.shape.dimensions) if n != 1]
+        if [i.operands[0].shape.dimensions[d] for d in old] == [i.shape.dimensions[d] for d in new] and all(d in old for d in first):
+            return {new[old.index(d)]: size for d, size in first.items()}
+    if name == "tuple" and i.is_root:
+        return {}
+    return refuse("not-padded", f"a dynamic operand of a {name} (%{i.name}) is not supported", opcode=name)
+
+
+def _dot_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]:
+    found: dict[int, HloInstruction] = {}
+    place = 0
+    for side, operand in zip(("lhs", "rhs"), i.operands, strict=True):
+        batch, contracted = i.attributes.value(f"{side}_batch_dims"), i.attributes.value(f"{side}_contracting_dims")
+        mine = sizes.get(operand, {})
+        found |= {k: mine[d] for k, d in enumerate(batch) if d in mine}
+        place = place or len(batch)
+        for d in [d for d in range(operand.shape.rank) if d not in batch and d not in contracted]:
+            if d in mine:
+                found[place] = mine[d]
+            place += 1
+    return found
+
+
+def masked(x: HloInstruction, sizes: dict[int, HloInstruction], over: Iterable[int], filler: HloValue) -> HloInstruction:
+    """x with the filler beyond the sizes of the given dimensions."""
+    b = builder_at(x.parent)
+    value = HloValue(b, x)
+    for d in over:
+        if d in sizes:
+            inside = b.iota(array_shape(S32, x.shape.dimensions), d) < b.broadcast(HloValue(b, sizes[d]), x.shape.dimensions, ())
+            value = b.select(inside, value, b.broadcast(filler, x.shape.dimensions, ()))
+    return value.instruction
+
+
+@register_pass("dynamic-padder")
+@dataclasses.dataclass(frozen=True)
+class DynamicPadder:
+    """Sizes are followed from set-dimension-size to where they count: reductions and dots read masked operands, get-dimension-size the
+    scalar; dynamic results of the entry get their size back at the end.
+
+    A module with a dynamic operation of another kind stays as it is."""
+
+    name: ClassVar[str] = "dynamic_padder"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """The entry; other computations must be static."""
+        computation = module.entry
+        order = list(computation.post_order())
+        if not any(is_dynamic(i.shape) or i.opcode.name in ("set-dimension-size", "get-dimension-size") for i in order):
+            return False
+        sizes: Sizes = {}
+        for i in order:
+            found = inferred_sizes(i, sizes)
+            if isinstance(found, Reason):
+                context.refused(self.name, i, found)
+                return False
+            sizes[i] = found
+        for i in order:
+            self._apply(i, sizes)
+            context.rewrote(self.name, i, None) if sizes[i] else None
+        computation.set_root(self._with_sizes(computation.root, sizes))
+        remove_dead_instructions(computation)
+        module.attributes.pop("entry_computation_layout", None)
+        return True
+
+    @staticmethod
+    def _apply(i: HloInstruction, sizes: Sizes) -> None:
+        computation, name = i.parent, i.opcode.name
+        b = builder_at(computation)
+        if name == "reduce" and sizes[i.operands[0]]:
+            x = masked(i.operands[0], sizes[i.operands[0]], i.attributes["dimensions"], HloValue(b, i.operands[1]))
+            computation.set_operands(i, (x, *i.operands[1:]))
+        elif name == "dot":
+            zero = b.constant(0, i.shape.element_type)
+            sides = [i.attributes.value(f"{side}_contracting_dims") for side in ("lhs", "rhs")]
+            computation.set_operands(i, [masked(o, sizes[o], over, zero) for o, over in zip(i.operands, sides, strict=True)])
+        elif name == "get-dimension-size":
+            [d] = i.attributes["dimensions"]
+            known = sizes[i.operands[0]].get(d)
+            computation.replace(i, known or b.constant(i.operands[0].shape.dimensions[d], S32).instruction)
+        if is_dynamic(i.shape):
+            computation.set_shape(i, static(i.shape))
+        if name == "set-dimension-size":
+            # From here on the operand stands for the dynamic array; who reads it as a static one keeps it apart.
+            source = i.operands[0]
+            if len(source.users) > 1 or source.is_root:
+                source = b.emit("copy", (HloValue(b, source),), {}).instruction
+            sizes[source] = sizes[i]
+            computation.replace(i, source)
+
+    @staticmethod
+    def _with_sizes(root: HloInstruction, sizes: Sizes) -> HloInstruction:
+        computation = root.parent
+        if root.opcode.name == "tuple":
+            parts = [DynamicPadder._with_sizes(o, sizes) for o in root.operands]
+            return root if parts == list(root.operands) else computation.add("tuple", tuple_shape([p.shape for p in parts]), parts)
+        made = root
+        for d, size in sizes.get(root, {}).items():
+            shape = array_shape(
+                made.shape.element_type,
+                made.shape.dimensions,
+                made.shape.layout,
+                tuple([k == d or bool(made.shape.dynamic and made.shape.dynamic[k]) for k in range(made.shape.rank)]),
+            )
+            made = computation.add("set-dimension-size", shape, (made, size), attributes_of({"dimensions": (d,)}))
+        return made
