@@ -1,7 +1,8 @@
 """The `Evaluator`: runs computations by calling the registered function of each instruction.
 
 It is the meaning that everything else is measured against: exact integer semantics, transcendental functions of f32 and
-narrower computed in f64 and rounded once, sums and products of floats accumulated in f64.
+narrower computed in f64 and rounded once, sums and products of floats accumulated in f64. Where XLA rounds at every step,
+so do we: all-reduce and its kin, and windows of types narrower than f32.
 """
 
 from __future__ import annotations
