@@ -18,6 +18,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
 ALIGNMENT: Final = 64
 _HUGE_PAGE: Final = 2 << 20
 # Below this a block is a bytearray; from here on it is whole pages of its own.
@@ -33,12 +35,23 @@ def size_class(size: int) -> int:
     return (size + step - 1) & -step
 
 
+class AllocationError(XlaExplorerError, MemoryError):
+    """The system has not as much memory as a program needs."""
+
+
+def _readable(size: int) -> str:
+    for unit, shift in (("TiB", 40), ("GiB", 30), ("MiB", 20)):
+        if size >> shift:
+            return f"{size / (1 << shift):.1f} {unit}"
+    return f"{size} bytes"
+
+
 def allocate_aligned(size: int) -> tuple[Any, int, int]:
     """New memory of at least `size` bytes: (owner, offset, address).
 
     owner is a writable buffer that frees the memory when it dies; the aligned bytes start at `offset` in it, which is
     at `address`.
-    Aligned to 64 bytes, from 1 MB on to 2 MB with huge pages asked for. MemoryError if there is none.
+    Aligned to 64 bytes, from 1 MB on to 2 MB with huge pages asked for. AllocationError (a MemoryError) if there is none.
     """
     if size < _MAPPING_THRESHOLD:
         owner: Any = bytearray(size + ALIGNMENT)
@@ -51,7 +64,9 @@ def allocate_aligned(size: int) -> tuple[Any, int, int]:
         try:
             owner = _map_pages(length + padding)
         except OSError as problem:
-            raise MemoryError(f"cannot allocate {size} bytes: {problem}") from None
+            raise AllocationError(
+                f"cannot allocate {_readable(size)}: {problem}", "smaller shapes need less; `session.buffers` shows what takes the memory"
+            ) from None
         if padding and hasattr(mmap, "MADV_HUGEPAGE"):
             with contextlib.suppress(OSError):
                 owner.madvise(mmap.MADV_HUGEPAGE)

@@ -6,7 +6,7 @@ from typing import Any
 
 from xla_explorer.backends.interfaces import Stage, hlo_stage
 from xla_explorer.backends.llvm.assembly import assembly_with_lines
-from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, emit_assembly, optimized_ir
+from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, emit_assembly, optimized_parts
 from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
@@ -32,8 +32,13 @@ def cpu_stages(trace: PassTrace, assignment: BufferAssignment, program: HostProg
         return with_debug_lines(program.lines, program.origins)
 
     def optimized() -> tuple[str, list[int | None]]:
-        text = optimized_ir(with_lines())
-        return strip_debug(text)
+        lines: list[str] = []
+        origins: list[int | None] = []
+        for text in optimized_parts(with_lines()):
+            part, part_origins = strip_debug(text)
+            lines += part.split("\n")
+            origins += part_origins
+        return "\n".join(lines), origins
 
     def assembly() -> tuple[str, list[int | None]]:
         found = assembly_with_lines(emit_assembly(with_lines()), "module.hlo")
