@@ -5,10 +5,11 @@ import ctypes
 import numpy as np
 import pytest
 
-from xla_explorer.backends.llvm.llvm_compiler import compile_parts, optimize_and_emit
-from xla_explorer.backends.llvm.module_partition import partition_module
+from xla_explorer.backends.llvm.llvm_compiler import compile_parts, optimize_and_emit, optimized_parts
+from xla_explorer.backends.llvm.module_partition import partition_module, separate_functions
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL
 
 HELPERS = """source_filename = "test"
 @table = private unnamed_addr constant [4 x float] [float 1.0, float 2.0, float 3.0, float 4.0], align 64
@@ -127,3 +128,69 @@ def test_through_the_compiler(tmp_path):
 def test_one_part_is_the_text_itself():
     text = program(9)
     assert partition_module(text, 1) == [text] and partition_module(text, 4, minimum_lines=10_000) == [text]
+
+
+AS_WRITTEN = """define internal void @matrix(ptr %a) noinline {{
+entry:
+  br label %rows
+rows:
+  %i = phi i64 [ 0, %entry ], [ %n, %rows ]
+{body}
+  %n = add nuw nsw i64 %i, 1
+  %c = icmp slt i64 %n, 64
+  br i1 %c, label %rows, label %end, !llvm.loop !1
+end:
+  ret void
+}}
+
+{other}define i32 @xe_entry(ptr %a) {{
+entry:
+  call void @matrix(ptr %a)
+{call}  ret i32 0
+}}
+
+!1 = distinct !{{!1, !2}}
+!2 = !{{!"llvm.loop.unroll.disable"}}
+"""
+SUM = """define internal void @other(ptr %a) noinline {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %n, %loop ]
+  %p = getelementptr inbounds float, ptr %a, i64 %i
+  %x = load float, ptr %p
+  %y = fadd float %x, 1.0
+  store float %y, ptr %p
+  %n = add nuw nsw i64 %i, 1
+  %c = icmp slt i64 %n, 1024
+  br i1 %c, label %loop, label %end
+end:
+  ret void
+}
+
+"""
+
+
+def matrix_module(lines: int, other: bool) -> str:
+    body = "\n".join(f"  %p{k} = getelementptr inbounds float, ptr %a, i64 {k}\n  store float 0.0, ptr %p{k}" for k in range(lines // 2))
+    return AS_WRITTEN.format(body=body, other=SUM if other else "", call="  call void @other(ptr %a)\n" if other else "")
+
+
+def test_functions_in_final_form_are_a_module_of_their_own() -> None:
+    text = matrix_module(200, other=True)
+    rest, finished = separate_functions(text, NO_UNROLL)
+    assert "define" in rest and "@matrix" in rest and "declare void @matrix(ptr %a)" in rest
+    assert "@other" not in finished and "define hidden void @matrix" in finished
+    compiled = optimize_and_emit(text)
+    assert len(compiled.objects) == 2 == len(compiled.part_texts())
+    ordinary, as_written = optimized_parts(text)
+    assert " x float>" in ordinary and as_written.count("store float 0.0") == 100
+    NativeLibrary(compiled.objects, exports=["xe_entry"]).close()
+
+
+def test_a_cut_that_does_not_pay_is_not_made() -> None:
+    few = matrix_module(20, other=True)
+    assert separate_functions(few, NO_UNROLL) == (few, "")
+    only = matrix_module(200, other=False)
+    assert separate_functions(only, NO_UNROLL) == ("", only)
+    assert separate_functions(SUM, NO_UNROLL) == (SUM, "")

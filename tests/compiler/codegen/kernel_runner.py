@@ -45,7 +45,7 @@ def cpu_module(kernels):
 def native_kernels(kernels, effort):
     """Runs a kernel of this machine by name on arrays (None where no parameter is used)."""
     compiled = optimize_and_emit(cpu_module(kernels), effort=effort)
-    library = NativeLibrary(compiled.object_bytes, {}, [name for name, _ in kernels])
+    library = NativeLibrary(compiled.objects, {}, [name for name, _ in kernels])
 
     def run(name, kernel, arrays):
         pointers = [0 if a is None else a.ctypes.data for a in arrays]

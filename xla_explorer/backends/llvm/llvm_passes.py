@@ -17,7 +17,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
-from xla_explorer.backends.llvm.llvm_compiler import IrModule, LlvmIrError, OptimizationOptions, run_default_pipeline
+from xla_explorer.backends.llvm.llvm_compiler import (
+    IrModule,
+    LlvmIrError,
+    OptimizationOptions,
+    modules_to_compile,
+    run_default_pipeline,
+)
 from xla_explorer.backends.llvm.target_machine import (
     TargetDescription,
     create_target_machine,
@@ -223,13 +229,14 @@ def _main() -> int:
     binding = llvm(all_targets=not description.is_host)
     try:
         for switches in request["rounds"]:
-            with IrModule(request["ir"], description, verify=options.verify) as ir:
-                for switch in switches:
-                    binding.set_option("xla_explorer", switch)
-                machine = create_target_machine(description, options.level)
-                run_default_pipeline(ir.module, machine, options)
-                if request["machine_passes"]:
-                    machine.emit_object(ir.module)
+            for text, as_written in modules_to_compile(request["ir"], options):
+                with IrModule(text, description, verify=options.verify) as ir:
+                    for switch in switches:
+                        binding.set_option("xla_explorer", switch)
+                    machine = create_target_machine(description, options.level)
+                    run_default_pipeline(ir.module, machine, options, as_written)
+                    if request["machine_passes"]:
+                        machine.emit_object(ir.module)
             os.write(2, _ROUND_END.encode())
     except LlvmIrError as problem:
         message = problem.message.split("\n", 1)[0]

@@ -40,8 +40,7 @@ def partition_module(ir_text: str, parts: int, *, minimum_lines: int = 200) -> l
     entities = _split(ir_text)
     if entities is None or parts < 2:
         return [ir_text]
-    functions, declarations, constants, rest = entities
-    attributes = {line.split()[1]: line for line in rest if line.startswith("attributes ")}
+    functions = entities[0]
     own = [function for function in functions.values() if not function.copied]
     lines = sum(function.text.count("\n") for function in own)
     parts = min(parts, len(own), lines // max(1, minimum_lines))
@@ -53,6 +52,33 @@ def partition_module(ir_text: str, parts: int, *, minimum_lines: int = 200) -> l
         lightest = loads.index(min(loads))
         bins[lightest].append(function)
         loads[lightest] += len(function.text)
+    return _write_parts(bins, entities)
+
+
+def separate_functions(ir_text: str, mark: str, *, minimum_lines: int = 100, small_rest: int = 60) -> tuple[str, str]:
+    """Two modules: the functions without `mark` in their text, and those with it; either may be empty.
+
+    All is one module where a cut is not possible, or does not pay: the marked functions have less than `minimum_lines`, or the others
+    have no loop and less than `small_rest` (they then count as marked).
+    """
+    entities = _split(ir_text) if mark in ir_text else None
+    if entities is None:
+        return ir_text, ""
+    own = [function for function in entities[0].values() if not function.copied]
+    marked = [function for function in own if mark in function.text]
+    others = [function for function in own if mark not in function.text]
+    if sum(function.text.count("\n") for function in others) < small_rest and not any(" phi " in function.text for function in others):
+        return "", ir_text
+    if sum(function.text.count("\n") for function in marked) < minimum_lines:
+        return ir_text, ""
+    first, second = _write_parts([others, marked], entities)
+    return first, second
+
+
+def _write_parts(bins: list[list[_Definition]], entities: _Entities) -> list[str]:
+    """The text of each bin: its functions, copies of what is copied, declarations of what other bins define."""
+    functions, declarations, constants, rest = entities
+    attributes = {line.split()[1]: line for line in rest if line.startswith("attributes ")}
     other = [line for line in rest if not line.startswith("attributes ")]
     place = {function.name: number for number, group in enumerate(bins) for function in group}
     crossing = {name for number, group in enumerate(bins) for name in _closure(group, functions, constants)

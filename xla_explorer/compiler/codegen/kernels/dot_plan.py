@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL_METADATA
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, strided_operands
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
     LANES,
-    NO_UNROLL_METADATA,
     DepthLoop,
     Tile,
     TileWriter,

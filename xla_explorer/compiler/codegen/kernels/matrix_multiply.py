@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter, NO_UNROLL
 from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
 from xla_explorer.compiler.codegen.target import CodegenTarget
 
 L2_BLOCK_BYTES = 256 * 1024  # of the left operand, kept in the second-level cache while the right one passes by
 UNROLLED = 128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
-NO_UNROLL = ", !llvm.loop !1"
-NO_UNROLL_METADATA = {"!1 = distinct !{!1, !2}": None, '!2 = !{!"llvm.loop.unroll.disable"}': None}  # a kernel's `globals`
 STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that for a vector beyond 2
 LANES = {"f32": ("float", 4), "f64": ("double", 8)}
 
