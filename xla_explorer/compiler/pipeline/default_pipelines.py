@@ -93,7 +93,8 @@ def code_generation_pipeline(name: str, *, before_layouts: tuple[HloPass, ...] =
 def required_pipeline() -> PassPipeline:
     """What code generation cannot do without, whatever passes the user asks for."""
     lowering = PassPipeline(
-        "lowering", (make_pass("flatten-call-graph", flatten_embedded=False), make_pass("layout-assignment"), make_pass("reshape-decomposer"))
+        "lowering",
+        (make_pass("flatten-call-graph", flatten_embedded=False), make_pass("layout-assignment"), make_pass("reshape-decomposer")),
     )
     return PassPipeline("required", (lowering, _finishing()))
 
