@@ -81,6 +81,21 @@ def test_names_are_unique_in_the_manner_of_xla() -> None:
     assert not names.reserve("mul") and names.reserve("new")
 
 
+def test_a_name_is_a_stem_and_a_number() -> None:
+    names = UniqueNames()
+    assert [names.unique(n) for n in ("add.0", "add", "x.007", "x.7", "one.0", "one.0.0", "one")] == [
+        "add.0", "add.1", "x.7", "x.0", "one.0", "one.0.0", "one.1",
+    ]  # fmt: skip
+
+
+def test_names_are_reserved_together_only_as_they_are() -> None:
+    names = UniqueNames()
+    assert names.reserve_all(["p", "q.0", "q.1"])
+    assert not names.reserve_all(["fresh", "q"]) and names.reserve("fresh")  # q is number 0 of q, like q.0
+    assert not names.reserve_all(["p.0"]) and not names.reserve_all(["r", "r.0"]) and not names.reserve_all(["s.01"])
+    assert names.reserve_all(["one.0", "two"])
+
+
 def test_spans_nest_and_keep_what_went_wrong() -> None:
     journal = Journal("decisions")
     with pytest.raises(RuntimeError), journal.span("pipeline", "outer"), journal.span("pass", "inner"):

@@ -10,6 +10,12 @@ from collections.abc import Collection
 _LONGEST_NUMBER = 18  # digits that surely fit 64 bits; a longer suffix is part of the stem
 
 
+def _numbered(name: str) -> bool:
+    """Whether a name ends in a number of its stem."""
+    stem, _, suffix = name.rpartition(".")
+    return bool(stem) and suffix.isdecimal() and suffix.isascii() and len(suffix) <= _LONGEST_NUMBER
+
+
 class UniqueNames:
     """Hands out names that were not handed out (or reserved) before."""
 
@@ -26,7 +32,8 @@ class UniqueNames:
             self._zeros.add(name[:-2])
 
     def _used(self, stem: str, number: int) -> bool:
-        return f"{stem}.{number}" in self._taken or (number == 0 and stem in self._taken)
+        # A taken `one.0` is number 0 of `one`, not of `one.0`.
+        return f"{stem}.{number}" in self._taken or (number == 0 and stem in self._taken and not _numbered(stem))
 
     def reserve(self, name: str) -> bool:
         """Mark a name as taken, as it is spelled. False if it was taken already."""
@@ -42,7 +49,7 @@ class UniqueNames:
         zeros = set()
         for name in [name for name in names if ".0" in name]:
             stem, _, suffix = name.rpartition(".")
-            if not stem or not suffix.isdecimal() or suffix[0] != "0":
+            if not _numbered(name) or suffix[0] != "0":
                 continue
             if suffix != "0" or stem in names or stem in self._taken:
                 return False
@@ -54,7 +61,7 @@ class UniqueNames:
     def unique(self, wanted: str) -> str:
         """`wanted` itself when its number is free (without leading zeros), else its stem with the first free number."""
         stem, dot, suffix = wanted.rpartition(".")
-        if not stem or not suffix.isdecimal() or not suffix.isascii() or len(suffix) > _LONGEST_NUMBER:
+        if not _numbered(wanted):
             stem, dot, suffix = wanted, "", "0"
         number = int(suffix)
         if self._used(stem, number):

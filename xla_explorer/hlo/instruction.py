@@ -48,9 +48,10 @@ class HloInstruction:
     """An operation. Read its fields freely; change it only through its computation.
 
     opcode: the OpcodeSpec row (compare with `is`, or `.opcode.name`). operands: tuple of instructions. users: instructions in
-    the order in which they came, each once: a tuple while they are few, else a dict; iterate, count, ask `in`. attributes: interned Attributes. called: computations in the order of `opcode.called` (a
-    conditional: its branches). payload: the number of a parameter, the Literal of a constant, else None. metadata: raw text
-    `{op_name="..." ...}` or None. line: line in the source text that it was parsed from (1-based), 0 when built.
+    the order in which they came, each once; a tuple while they are few, else a dict: iterate, count, ask `in`. attributes:
+    interned Attributes. called: computations in the order of `opcode.called` (a conditional: its branches). payload: the number
+    of a parameter, the Literal of a constant, else None. metadata: raw text `{op_name="..." ...}` or None. line: line in the
+    source text that it was parsed from (1-based), 0 when built.
     """
 
     __slots__ = (

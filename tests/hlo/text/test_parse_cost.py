@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import random
+import sys
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,6 +87,92 @@ def test_lines_of_the_printed_text() -> None:
     assert sorted(where.values()) == sorted(by_id)
     for line, number in where.items():
         assert f"%{by_id[number].name} = " in lines[line - 1]
+
+
+def bytes_per_instruction(text: str) -> float:
+    """What a parsed module holds on to, the text apart."""
+    parse_hlo(ordinary_text(4))  # shapes and attributes are made once and stay
+    gc.collect()
+    tracemalloc.start()
+    try:
+        module = parse_hlo(text)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] / module.instruction_count()
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_instruction_takes_less_than_650_bytes_with_metadata_of_its_own() -> None:
+    """At most, wherever the tables of names and of instructions have just doubled."""
+    found = {count: bytes_per_instruction(ordinary_text(count)) for count in (8_000, 12_000, 17_000)}
+    assert all(size <= 650 for size in found.values()), found
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_instructions_take_less_than_650_bytes_each() -> None:
+    assert bytes_per_instruction(ordinary_text(80_000)) <= 650
+
+
+def calls_of(function: Callable[[], Any]) -> int:
+    """How many functions, Python's and C's, one call of `function` calls. Counting keeps the work comparable on a busy machine."""
+    count = 0
+
+    def note(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_work_for_each_instruction_does_not_grow_with_the_module() -> None:
+    """Calls per instruction of parsing, ordering, printing and taking a snapshot: the same in a module eight times the size."""
+    per_instruction: dict[str, list[float]] = {}
+    for count in (1_000, 8_000):
+        text = ordinary_text(count)
+        module = parse_hlo(text)
+        instructions = module.instruction_count()
+        work: dict[str, Callable[[], Any]] = {
+            "parse": lambda text=text: parse_hlo(text),
+            "order": module.entry.post_order,
+            "print": module.to_text,
+            "snapshot": module.snapshot,
+        }
+        for name, function in work.items():
+            per_instruction.setdefault(name, []).append(calls_of(function) / instructions)
+    for name, (small, large) in per_instruction.items():
+        assert large <= 1.05 * small + 0.1, f"{name}: {small:.2f} calls for each instruction of the small module, {large:.2f} of the large"
+    assert per_instruction["parse"][1] < 20 and per_instruction["print"][1] < 8, per_instruction
+
+
+def test_losing_one_of_many_users_does_not_look_at_the_others() -> None:
+    lines = "\n".join([f"  n.{k} = f32[] negate(p)" for k in range(3_000)])
+    module = parse_hlo(f"e {{\n  p = f32[] parameter(0)\n{lines}\n  ROOT r = f32[] negate(p)\n}}")
+    entry = module.entry
+    p = module.find("p")
+    assert isinstance(p.users, dict) and len(p.users) == 3_001
+    assert isinstance(module.find("r").users, tuple)
+    for i in list(p.users)[:3_000]:
+        entry.remove(i)
+    assert list(p.users) == [entry.root]
+
+
+def test_a_few_users_stay_in_order_and_once() -> None:
+    module = parse_hlo("e { p = f32[] parameter(0)\n a = f32[] add(p, p)\n b = f32[] multiply(p, a)\n ROOT c = f32[] add(b, p) }")
+    entry = module.entry
+    p, a, b, c = map(module.find, "pabc")
+    assert list(p.users) == [a, b, c]
+    entry.replace_operand(b, 0, a)
+    assert list(p.users) == [a, c] and list(a.users) == [b]
+    entry.replace(a, p)
+    assert list(p.users) == [a, c, b] and not a.users
+    for _ in range(12):
+        entry.add("negate", operands=[p])
+    assert len(p.users) == 15 and p.users == dict.fromkeys(p.users)
 
 
 @pytest.mark.shared

@@ -243,6 +243,13 @@ def _read_replica_groups(text: str) -> ReplicaGroups:
     return ReplicaGroups(groups, "{" + ",".join(["{" + ",".join(map(str, g)) + "}" for g in groups]) + "}")
 
 
+def _write_replica_groups(value: ReplicaGroups) -> str:
+    return value.text
+
+
+_ALL_DEVICES = ReplicaGroups((), "{}")
+
+
 def _read_pairs(text: str) -> tuple[tuple[int, ...], ...]:
     return tuple([tuple(map(int, _INTEGER.findall(row))) for row in re.findall(r"\{([^{}]*)\}", text[1:-1])])
 
@@ -364,7 +371,7 @@ _ROWS = (
     _text("literal", "literal of a custom call"),
     _flag("is_composite", "the call stands for one composite operation"),
     _integer("channel_id", "channel of a collective or transfer", None),
-    AttributeCodec("replica_groups", _read_replica_groups, lambda value: value.text, ReplicaGroups((), "{}"), "devices that take part together"),
+    AttributeCodec("replica_groups", _read_replica_groups, _write_replica_groups, _ALL_DEVICES, "devices that take part together"),
     AttributeCodec("source_target_pairs", _read_pairs, _write_pairs, _REQUIRED, "who sends to whom"),
     _flag("constrain_layout", "operand layouts are fixed"),
     _flag("use_global_device_ids", "ids count over replicas and partitions"),

@@ -67,7 +67,8 @@ def check_reserved(text: str, names: dict[str, HloInstruction]) -> None:
     for name, i in names.items():
         if PRIVATE_NAME.match(name):
             at = _place(text, i, rf"(%?{re.escape(name)})\s*=")
-            raise TextProblem(f"illegal instruction name: {name}", at, f"XLA keeps such names for itself; rename it to a{name[1:]}", len(name))
+            hint = f"XLA keeps such names for itself; rename it to a{name[1:]}"
+            raise TextProblem(f"illegal instruction name: {name}", at, hint, len(name))
         if name in RESERVED:
             at = _place(text, i, rf"(%?{re.escape(name)})\s*=")
             if name not in KEYWORDS or not text.startswith("%", at):

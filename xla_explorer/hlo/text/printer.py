@@ -14,6 +14,7 @@ from xla_explorer.hlo.attributes.codecs import TRAILING
 from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, OpcodeSpec
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.async_sugar import wrapped_instruction
+from xla_explorer.hlo.text.lexical import KEYWORDS
 from xla_explorer.hlo.text.literal_text import write_literal
 from xla_explorer.hlo.text.module_header import parse_buffer_donor, parse_entry_computation_layout, parse_input_output_alias
 from xla_explorer.hlo.text.print_options import PrintOptions
@@ -61,6 +62,8 @@ class _Printer:
             if found is None:
                 found = self.names[thing] = f"{self.percent}tmp_{len(self.names)}"
             return found
+        if thing.name in KEYWORDS:  # as a bare word it would be something else
+            return f"%{thing.name}"
         return self.percent + thing.name
 
     # -- pieces ------------------------------------------------------------------------------------------------------
@@ -171,7 +174,10 @@ class _Printer:
             signature = f"({', '.join(parameters)}) -> {shape_text(computation.root.shape, False, options.index_comments)} "
         lines = [f"{'ENTRY ' if is_entry else ''}{self.name(computation)} {signature}{{"]
         indent, root = " " * options.indent, computation.root
-        plain = not (options.canonical_names or options.operand_shapes) and options.result_shapes and options.metadata
+        plain = not (options.canonical_names or options.operand_shapes) and options.result_shapes
+        if not options.percent:
+            plain = plain and KEYWORDS.isdisjoint([i.name for i in computation.instructions.values()])
+        with_metadata = options.metadata
         percent, shapes, shape_of, ends_of, new_ends = self.percent, self.shapes.get, self.shape, self.ends.get, self.line_ends
         emit = lines.append
         for i in computation.sequence():
@@ -183,7 +189,7 @@ class _Printer:
                 arguments = f"{percent}{operands[0].name}" if count == 1 else f"{percent}{operands[0].name}, {percent}{operands[1].name}"
                 root_mark = "ROOT " if i is root else ""
                 shape = shapes(i.shape) or shape_of(i.shape)
-                if i.metadata:
+                if i.metadata and with_metadata:
                     emit(f"{indent}{root_mark}{percent}{i.name} = {shape} {spec.name}({arguments}){tail}, metadata={i.metadata}{backend}")
                 else:
                     emit(f"{indent}{root_mark}{percent}{i.name} = {shape} {spec.name}({arguments}){tail}{backend}")
