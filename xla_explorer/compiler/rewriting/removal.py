@@ -64,13 +64,12 @@ def compatible_replacement(
 def replace_instruction(
     computation: HloComputation, old: HloInstruction, new: HloInstruction, created_from: int
 ) -> None:
-    """Replace; the new instruction, if it was just made (id >= created_from), inherits metadata and sharding that it
-    lacks."""
-    if new.id >= created_from:
-        if new.metadata is None and old.metadata is not None:
-            new.metadata = old.metadata
-            new._record = None
-        inherit_sharding(old, new)
+    """Replace; the new instruction inherits sharding that it lacks and, if it was just made (id >= created_from),
+    metadata."""
+    if new.id >= created_from and new.metadata is None and old.metadata is not None:
+        new.metadata = old.metadata
+        new._record = None
+    inherit_sharding(old, new)
     computation.replace(old, new)
 
 

@@ -120,30 +120,14 @@ def extremum_of_self(x: HloInstruction) -> HloInstruction:
     return x
 
 
-def is_lowest(instruction: HloInstruction, c: HloInstruction) -> Reason | None:
-    """The constant is the smallest value of its type."""
-    return (
-        None
-        if uniform_value(c) == lowest(c)
-        else refuse("not-the-lowest", f"%{c.name} is not the smallest {c.shape.element_type}")
-    )
+def is_the_lowest(i: HloInstruction) -> bool:
+    """Every element is the smallest value of its type."""
+    return _is_extreme(i, lowest)
 
 
-def is_highest(instruction: HloInstruction, c: HloInstruction) -> Reason | None:
-    """The constant is the largest value of its type."""
-    return (
-        None
-        if uniform_value(c) == highest(c)
-        else refuse("not-the-highest", f"%{c.name} is not the largest {c.shape.element_type}")
-    )
-
-
-def _has_lowest_operand(i: HloInstruction) -> bool:
-    return any(_is_extreme(o, lowest) for o in i.operands)
-
-
-def _has_highest_operand(i: HloInstruction) -> bool:
-    return any(_is_extreme(o, highest) for o in i.operands)
+def is_the_highest(i: HloInstruction) -> bool:
+    """Every element is the largest value of its type."""
+    return _is_extreme(i, highest)
 
 
 def _is_extreme(i: HloInstruction, limit: Callable[[HloInstruction], Any]) -> bool:
@@ -154,9 +138,8 @@ def _is_extreme(i: HloInstruction, limit: Callable[[HloInstruction], Any]) -> bo
 
 
 @rule(
-    maximum(any_("x"), splat("c")).that(_has_lowest_operand),
+    maximum(any_("x"), any_().that(is_the_lowest)),
     exactness=Exactness.BITWISE,
-    when=(real_type, is_lowest),
     before=_F + filled("c", "f32[4]", "-inf") + "ROOT r = f32[4] maximum(x, c)",
     after=_F.replace("x =", "ROOT x ="),
 )
@@ -166,9 +149,8 @@ def maximum_with_lowest(x: HloInstruction) -> HloInstruction:
 
 
 @rule(
-    minimum(any_("x"), splat("c")).that(_has_highest_operand),
+    minimum(any_("x"), any_().that(is_the_highest)),
     exactness=Exactness.BITWISE,
-    when=(real_type, is_highest),
     before=_F + filled("c", "f32[4]", "inf") + "ROOT r = f32[4] minimum(x, c)",
     after=_F.replace("x =", "ROOT x ="),
 )
