@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import prod
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter, NO_UNROLL, NO_UNROLL_METADATA
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes
 from xla_explorer.compiler.codegen.kernels.dot_plan import COPY_CYCLES, library_cycles
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext

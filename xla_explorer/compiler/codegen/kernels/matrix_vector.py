@@ -15,7 +15,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter, NO_UNROLL
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
     LANES,
     DepthLoop,

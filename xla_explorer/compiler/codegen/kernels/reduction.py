@@ -203,7 +203,8 @@ def _extreme_in_lanes(context: KernelContext, state: ReductionState, slots: Accu
     with ExitStack() as loops:
         at = [loops.enter_context(w.loop(e, stem="reduce")) if flag and k != len(extents) - 1 else x
               for k, (e, x, flag) in enumerate(zip(extents, index, is_reduced, strict=True))]
-        with emitter.scope(), w.loop(full, 0, LANES, stem="lanes", metadata=UNROLL_BY_4) as start, w.loop(LANES, stem="lane") as j, emitter.scope():
+        blocks = w.loop(full, 0, LANES, stem="lanes", metadata=UNROLL_BY_4)
+        with emitter.scope(), blocks as start, w.loop(LANES, stem="lane") as j, emitter.scope():
             lanes.store(state.combine(lanes.load(j), (*at[:-1], w.add(start, j))), j)
         if extents[-1] > full:
             with w.loop(extents[-1] - full, stem="rest") as j, emitter.scope():
