@@ -57,7 +57,10 @@ class _LeafReader:
                 )
         if self.order is not None:
             array = array.transpose(self.order)
-        return array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape)
+        flags = array.flags
+        if flags.c_contiguous and flags.aligned:
+            return array
+        return np.require(array, requirements=("C", "A")).reshape(array.shape)
 
 
 def as_numpy(value: Any) -> Array:
