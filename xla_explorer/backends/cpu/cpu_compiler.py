@@ -9,6 +9,7 @@ from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 from xla_explorer.backends.cpu.cpu_stages import cpu_stages
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
+from xla_explorer.backends.interpreter.interpreter_platform import InterpreterCompiler, InterpreterExecutable
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
@@ -82,7 +83,10 @@ class CpuCompiler:
         return optimize(module, pipeline, options.journal, control=options.control, target=target, verify=options.verify)
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
-        """Buffers, LLVM IR, object, executable."""
+        """Buffers, LLVM IR, object, executable. A module with dynamic dimensions runs on the evaluator as a whole."""
+        dynamic = _dynamic_dimension(trace.module)
+        if dynamic is not None:
+            return _on_the_evaluator(trace, options, dynamic)
         seconds = {"hlo-passes": trace.seconds}
         started = time.perf_counter()
         module = trace.module
@@ -102,6 +106,23 @@ class CpuCompiler:
         executable = CpuExecutable(module, assignment, program, compiled)
         seconds["load"] = time.perf_counter() - started
         return CompileResult(trace, executable, cpu_stages(trace, assignment, program, compiled), assignment, seconds)
+
+
+def _dynamic_dimension(module: HloModule) -> Reason | None:
+    """Why a size that is known only at run time keeps the module from native code; None when there is none."""
+    for i in module.instructions():
+        for _, leaf in i.shape.leaves():
+            if any(leaf.dynamic):
+                message = f"%{i.name} is {leaf.text_without_layout}: buffers need known sizes, so the whole module runs on the evaluator"
+                return Reason("dynamic-dimension", message, {"shape": leaf.text_without_layout})
+    return None
+
+
+def _on_the_evaluator(trace: PassTrace, options: CompileOptions, reason: Reason) -> CompileResult:
+    result = InterpreterCompiler().run_backend(trace, options)
+    assert isinstance(result.executable, InterpreterExecutable)
+    result.executable.steps = [step._replace(reason=reason) for step in result.executable.steps]
+    return result
 
 
 def target_facts() -> dict[str, Any]:
