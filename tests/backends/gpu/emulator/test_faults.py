@@ -135,6 +135,16 @@ def test_loads_past_the_end_that_nobody_looks_at_are_no_fault():
     assert [f.kind for f in launch(used, 1, 1, [x, out])[0].findings] == ["out of bounds"]
 
 
+def test_padding_in_the_last_word_of_a_widened_load_is_no_fault():
+    wide = "ld.param.u64 %q30, [p0];\nld.global.v2.b32 {%r1, %r2}, [%q30];\nbfe.u32 %d, %r2, 8, 8;"
+    text = one_instruction(wide, [".reg .b32 %r<4>;"], ["b8"], 32, 1)
+    # Six bytes, at the start of a larger buffer whose rest nobody has written.
+    store = "ld.param.u64 %q30, [p0];\nst.global.b32 [%q30], 7;\nst.global.b16 [%q30+4], 8;\n"
+    both = text.replace(wide.split("\n")[0] + "\n", store).replace("ld.global.b8 %a0, [%q3];", "")
+    result, _ = launch(both.replace(".reg .b16 %a0;", ""), 1, 1, [Unwritten(np.zeros(16, np.uint8)), np.zeros(1, np.uint32)])
+    assert result.findings == []
+
+
 def test_store_past_the_end_of_a_buffer_is_one():
     text = one_instruction("mov.b32 %d, 1;", [], [], 32, 2)
     result, _ = launch(text, 1, 2, [np.zeros(7, np.uint8)])

@@ -118,7 +118,8 @@ class _Access:
             missing = octets[:, 0] == UNMAPPED if action == "load" else (octets == UNMAPPED).any(1)
             if missing.any():
                 unmapped = unmapped | missing
-            not_written = (octets == MAPPED).any(1)
+            # Of a vector's element the first byte counts: the rest may be what widening adds.
+            not_written = octets[:, 0] == MAPPED if total > width else (octets == MAPPED).any(1)
             stale = not_written if stale is None else stale | not_written
         if bad is not None:
             unmapped = unmapped & ~crooked
