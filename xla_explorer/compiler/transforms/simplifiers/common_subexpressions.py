@@ -136,7 +136,8 @@ def merge_equal_instructions(computation: HloComputation, keys: StructuralKeys, 
                 continue
             key = (row, shape, without_sharding(i.attributes), i.payload, operands)
         first = lookup(key, i)
-        if first is not i and not shardings_differ(i, first) and not i.control_predecessors and i not in targets and not first.control_predecessors:
+        fits = first is not i and not shardings_differ(i, first)
+        if fits and not i.control_predecessors and i not in targets and not first.control_predecessors:
             if not context.may_rewrite(MERGE):
                 continue
             computation.replace(i, first)
