@@ -31,6 +31,7 @@ def test_collectives_over_virtual_devices() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_every_case_on_one_device() -> None:
     _, problems = run_all("exec_cases")
     known = set(known_differences("exec_cases"))
