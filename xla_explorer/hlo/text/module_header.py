@@ -9,6 +9,7 @@ import difflib
 import re
 from typing import NamedTuple
 
+from xla_explorer.hlo.attributes.dictionary_text import read_frontend_attributes
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.attribute_text import AttributeText, read_attributes
 from xla_explorer.hlo.text.errors import TextProblem
@@ -107,6 +108,24 @@ def parse_entry_computation_layout(text: str) -> tuple[tuple[Shape, ...], Shape]
     if skip_blank(text, at) != len(text) - 1:
         raise TextProblem("expects '}'", at, "write {(shapes)->shape}")
     return parameters.tuple_shapes, result
+
+
+def _write_index(index: tuple[int, ...]) -> str:
+    return "{" + ",".join(map(str, index)) + "}"
+
+
+def header_value(name: str, text: str) -> str:
+    """The value of a header attribute in XLA's spelling: `{ {0}: (1, {}, may-alias) }`, `{ (2, {}) }`, sorted frontend attributes."""
+    if name == "frontend_attributes":
+        return read_frontend_attributes(text)
+    if name == "input_output_alias":
+        aliases = parse_input_output_alias(text)
+        entries = [f"{_write_index(a.output_index)}: ({a.parameter_number}, {_write_index(a.parameter_index)}, {a.kind})" for a in aliases]
+    elif name == "buffer_donor":
+        entries = [f"({number}, {_write_index(index)})" for number, index in parse_buffer_donor(text)]
+    else:
+        return text
+    return f"{{ {', '.join(entries)} }}" if entries else "{}"
 
 
 def _check(item: AttributeText) -> None:

@@ -14,7 +14,6 @@ from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import SourceSpan
 from xla_explorer.foundation.naming import UniqueNames
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
-from xla_explorer.hlo.attributes.dictionary_text import read_frontend_attributes
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import MOST_USERS_IN_A_TUPLE, HloInstruction
 from xla_explorer.hlo.literal import Literal
@@ -33,7 +32,7 @@ from xla_explorer.hlo.text.computation_header import ComputationHeader, read_com
 from xla_explorer.hlo.text.errors import HloParseError, TextProblem
 from xla_explorer.hlo.text.lexical import BLANK, COMMENT, NAME, NAME_PATTERN, PRIVATE_NAME, RESERVED, skip_blank
 from xla_explorer.hlo.text.literal_text import read_literal
-from xla_explorer.hlo.text.module_header import HEADER_DEFAULTS, ModuleHeader, parse_entry_computation_layout, read_header
+from xla_explorer.hlo.text.module_header import HEADER_DEFAULTS, ModuleHeader, header_value, parse_entry_computation_layout, read_header
 from xla_explorer.hlo.text.shape_text import same_dimensions, same_sizes
 from xla_explorer.hlo.text.slow_path import CAREFUL_OPCODES, SHAPE_FOLLOWS, CarefulReader, Pieces
 from xla_explorer.hlo.text.source_text import decode_source
@@ -365,10 +364,10 @@ class _Parser:
     def _apply_header(self, header: ModuleHeader) -> None:
         module = self.module
         module.attributes = {
-            name: value for name, value in header.attributes.items() if name != "is_scheduled" and HEADER_DEFAULTS.get(name) != value
+            name: header_value(name, value)
+            for name, value in header.attributes.items()
+            if name != "is_scheduled" and HEADER_DEFAULTS.get(name) != value
         }
-        if "frontend_attributes" in module.attributes:
-            module.attributes["frontend_attributes"] = read_frontend_attributes(module.attributes["frontend_attributes"])
         if header.frames:
             module.frames = StackFrameTables(header.frames)
         layout_text = header.attributes.get("entry_computation_layout")

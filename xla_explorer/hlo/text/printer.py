@@ -16,7 +16,7 @@ from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.async_sugar import wrapped_instruction
 from xla_explorer.hlo.text.lexical import KEYWORDS
 from xla_explorer.hlo.text.literal_text import write_literal
-from xla_explorer.hlo.text.module_header import parse_buffer_donor, parse_entry_computation_layout, parse_input_output_alias
+from xla_explorer.hlo.text.module_header import parse_entry_computation_layout
 from xla_explorer.hlo.text.print_options import PrintOptions
 from xla_explorer.hlo.text.shape_text import same_sizes
 
@@ -230,12 +230,8 @@ class _Printer:
         shown = dict(module.attributes)
         given = shown.pop("entry_computation_layout", None)
         layout_text = f"entry_computation_layout={entry_layout_text(module, given)}"
-        if "alias_passthrough_params" in shown:
-            parts.append(f"alias_passthrough_params={shown.pop('alias_passthrough_params')}")
-        if "input_output_alias" in shown:
-            parts.append(f"input_output_alias={alias_text(shown.pop('input_output_alias'))}")
-        if "buffer_donor" in shown:
-            parts.append(f"buffer_donor={donor_text(shown.pop('buffer_donor'))}")
+        before = ("alias_passthrough_params", "input_output_alias", "buffer_donor")
+        parts += [f"{key}={shown.pop(key)}" for key in before if key in shown]
         parts.append(layout_text)
         parts += [f"{key}={value}" for key, value in shown.items() if self.options.frontend_attributes or key != "frontend_attributes"]
         return ", ".join(parts)
@@ -272,23 +268,6 @@ def shape_text(shape: Shape, layouts: bool = True, index_comments: bool = True) 
     if index_comments and len(parts) > 5:
         parts[5::5] = [f"/*index={k}*/{parts[k]}" for k in range(5, len(parts), 5)]
     return f"{'b' if shape.is_buffer else ''}({', '.join(parts)})"
-
-
-def alias_text(given: object) -> str:
-    """`{ {0}: (1, {}, may-alias) }` from the header's text, with the kinds that it leaves out."""
-    aliases = parse_input_output_alias(str(given))
-    entries = [f"{{{_indices(a.output_index)}}}: ({a.parameter_number}, {{{_indices(a.parameter_index)}}}, {a.kind})" for a in aliases]
-    return f"{{ {', '.join(entries)} }}" if entries else "{}"
-
-
-def donor_text(given: object) -> str:
-    """`{ (2, {}) }` from the header's text."""
-    entries = [f"({number}, {{{_indices(index)}}})" for number, index in parse_buffer_donor(str(given))]
-    return f"{{ {', '.join(entries)} }}" if entries else "{}"
-
-
-def _indices(index: tuple[int, ...]) -> str:
-    return ", ".join(map(str, index))
 
 
 def entry_layout_text(module: HloModule, given: object = None) -> str:

@@ -1,0 +1,190 @@
+"""What must survive reading and printing, construct by construct, in XLA's spelling; and XLA's order."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.hlo.analysis.module_equality import modules_equal
+from xla_explorer.hlo.text import HloParseError, PrintOptions, parse_hlo
+
+
+def entry(*lines: str, header: str = "HloModule m") -> str:
+    return "\n".join([header, "", "ENTRY e {", *[f"  {line}" for line in lines], "}", ""])
+
+
+def names(text: str) -> list[str]:
+    return [i.name for i in parse_hlo(text).entry.post_order()]
+
+
+# (a line of an entry with p = f32[4] parameter(0), what its print must hold)
+LINES = [
+    # what we do not know is kept to the letter
+    ("ROOT r = f32[4] negate(p), attribute_of_a_later_xla={a=[1,2] b=\"c\"}", 'attribute_of_a_later_xla={a=[1,2] b="c"}'),
+    # sharding, each form
+    ("ROOT r = f32[4] negate(p), sharding={replicated}", "sharding={replicated}"),
+    ("ROOT r = f32[4] negate(p), sharding={maximal device=1}", "sharding={maximal device=1}"),
+    ("ROOT r = f32[4] negate(p), sharding={devices=[2]0,1}", "sharding={devices=[2]0,1}"),
+    ("ROOT r = f32[4] negate(p), sharding={devices=[2,2]<=[4] last_tile_dim_replicate}", "sharding={devices=[2,2]<=[4] last_tile_dim_replicate}"),
+    ("ROOT r = f32[4] negate(p), sharding={devices=[1,2,2]<=[2,2]T(1,0) last_tile_dims={manual, replicated}}",
+     "sharding={devices=[1,2,2]<=[2,2]T(1,0) last_tile_dims={manual, replicated}}"),
+    ("ROOT r = (f32[4], f32[4]) tuple(p, p), sharding={{replicated}, {manual}}", "sharding={{replicated}, {manual}}"),
+    # strings that look like a dictionary are printed as one; others stay strings
+    (r'ROOT r = f32[4] negate(p), backend_config="{\"n\":{\"k\":\"6\"}}"', 'backend_config={"n":{"k":"6"}}'),
+    (r'ROOT r = f32[4] negate(p), backend_config="{a}{b}"', 'backend_config="{a}{b}"'),
+    (r'ROOT r = f32[4] negate(p), backend_config="{a\"}"', r'backend_config="{a\"}"'),
+    (r'ROOT r = f32[4] negate(p), backend_config="{(}"', 'backend_config="{(}"'),
+    (r"""ROOT r = f32[4] negate(p), backend_config="{'}" """, """backend_config="{'}\""""),
+    ('ROOT r = f32[4] negate(p), frontend_attributes={z="1",a="{{1,0}}",k={"x": [1]}}', 'frontend_attributes={a={{1,0}},k={"x": [1]},z="1"}'),
+    # what stands where
+    ('ROOT r = f32[4] add(p, p), metadata={op_name="x"}, backend_config={}, control-predecessors={p}, sharding={manual}',
+     'add(%p, %p), sharding={manual}, control-predecessors={%p}, metadata={op_name="x"}, backend_config={}'),
+    ("ROOT r = f32[4] all-gather(p), dimensions={0}, replica_groups={{0}}, use_global_device_ids=true, channel_id=1",
+     "all-gather(%p), channel_id=1, replica_groups={{0}}, dimensions={0}, use_global_device_ids=true"),
+    ("ROOT r = f32[4] all-to-all(p), dimensions={0}", "all-to-all(%p), replica_groups={}, dimensions={0}"),
+    ("ROOT r = f32[4,4] dot(p, p)", "dot(%p, %p), lhs_contracting_dims={}, rhs_contracting_dims={}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "wanted"), LINES)
+def test_an_attribute_survives_in_the_spelling_of_xla(line: str, wanted: str) -> None:
+    module = parse_hlo(entry("p = f32[4] parameter(0)", line))
+    printed = module.to_text()
+    assert wanted in printed
+    for preset in (PrintOptions.default, PrintOptions.short_parsable, PrintOptions.long):
+        again = parse_hlo(module.to_text(preset))
+        assert modules_equal(module, again, ignore_metadata=not preset.metadata) is None
+    assert parse_hlo(printed).to_text() == printed
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("input_output_alias={ {}:(0,{}) }", "input_output_alias={ {}: (0, {}, may-alias) }"),
+        ("buffer_donor={(0,{})}", "buffer_donor={ (0, {}) }"),
+        ("replica_count=1, num_partitions=1", "HloModule m, entry_computation_layout={(f32[4]{0})->f32[4]{0}}\n"),
+        ("replica_count=2, num_partitions=4", "replica_count=2, num_partitions=4"),
+        ('frontend_attributes={b="x",a="{}"}', 'frontend_attributes={a={},b="x"}'),
+        # XLA goes by sizes here: real texts hold headers of earlier types
+        ("entry_computation_layout={(s32[4]{0:T(256)})->s32[4]{0}}", "entry_computation_layout={(s32[4]{0:T(256)})->s32[4]{0}}"),
+    ],
+)
+def test_header_attributes_survive(given: str, wanted: str) -> None:
+    module = parse_hlo(entry("p = f32[4] parameter(0)", "ROOT r = f32[4] negate(p)", header=f"HloModule m, {given}"))
+    assert wanted in module.to_text()
+    assert modules_equal(module, parse_hlo(module.to_text())) is None
+
+
+TABLES = """HloModule m
+
+FileNames
+1 "model.py"
+
+FunctionNames
+1 "f"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=1 end_column=9}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+
+ENTRY e {
+  p = f32[4] parameter(0), metadata={op_name="x" stack_frame_id=1}
+  ROOT r = f32[4] negate(p), metadata={op_type="neg" op_name="y" source_file="old.py" source_line=7}
+}
+"""
+
+
+def test_both_forms_of_sources_survive(tmp_path: Path) -> None:
+    module = parse_hlo(TABLES)
+    again = parse_hlo(module.to_text())
+    assert modules_equal(module, again) is None
+    assert again.frames is not None and again.frames.stack(again.find("p").op_metadata.stack_frame_id)[0] == ("model.py", "f", 3)
+    assert again.find("r").op_metadata[2:4] == ("old.py", 7)
+    packed = tmp_path / "module.hlo.gz"
+    packed.write_bytes(gzip.compress(TABLES.encode()))
+    assert modules_equal(xe.load(packed), module) is None
+    without = module.to_text(PrintOptions.default.but(metadata=False))
+    assert "FileNames" not in without and "metadata" not in without
+
+
+def test_instructions_stand_in_the_order_of_xla() -> None:
+    """Depth first from those without users, operands from left to right, control predecessors before them, the last one first."""
+    body = ("d = f32[] parameter(1)", "p = f32[] parameter(0)", "unused = f32[] negate(d)", "a = f32[] negate(p)", "b = f32[] exponential(d)",
+            "c = f32[] add(b, a)", "w = f32[] cosine(p), control-predecessors={a, b}", "ROOT r = f32[] multiply(w, c)")  # fmt: skip
+    assert names(entry(*body)) == ["d", "unused", "b", "p", "a", "w", "c", "r"]
+    scheduled = entry(*body, header="HloModule m, is_scheduled=true")
+    printed = [line.split(" = ")[0].split("%")[1] for line in parse_hlo(scheduled).to_text().splitlines() if " = " in line]
+    assert printed == ["d", "p", "unused", "a", "b", "c", "w", "r"]
+
+
+def test_the_order_is_that_of_its_own_text() -> None:
+    text = parse_hlo(entry("a = f32[] parameter(0)", "b = f32[] negate(a)", "x = f32[] add(b, a)", "ROOT y = f32[] add(x, b)")).to_text()
+    assert parse_hlo(text).to_text() == text
+
+
+def test_a_cycle_has_no_order() -> None:
+    module = parse_hlo(entry("p = f32[] parameter(0)", "a = f32[] negate(p)", "b = f32[] negate(a)", "ROOT r = f32[] add(b, p)"))
+    a, b = module.find("a"), module.find("b")
+    module.entry.replace_operand(a, 0, b)
+    with pytest.raises(ValueError, match="depends on itself"):
+        module.entry.post_order()
+    module.entry.replace_operand(module.entry.root, 0, module.find("p"))  # now nothing outside reaches the cycle
+    with pytest.raises(ValueError, match="depends on itself"):
+        module.entry.post_order()
+
+
+def test_the_body_of_a_loop_stands_before_its_condition() -> None:
+    module = parse_hlo("""
+c { s = s32[] parameter(0)
+  n = s32[] constant(3)
+  ROOT l = pred[] compare(s, n), direction=LT }
+b { ROOT s = s32[] parameter(0) }
+ENTRY e { p = s32[] parameter(0)
+  ROOT w = s32[] while(p), condition=c, body=b }""")
+    printed = module.to_text()
+    assert printed.index("%b ") < printed.index("%c ") < printed.index("ENTRY")
+
+
+def test_names_are_numbered_as_xla_numbers_them() -> None:
+    """Compared with jaxlib: `add` is number 0 of add, and so is `add.0`; leading zeros do not count."""
+    body = ("_p = f32[] parameter(0)", "add.0 = f32[] add(_p, _p)", "add = f32[] add(add.0, _p)", "x.007 = f32[] add(add, add.0)",
+            "ROOT x.7 = f32[] negate(x.007)")  # fmt: skip
+    assert names(entry(*body)) == ["_p", "add.0", "add.1", "x.7", "x.0"]
+    module = parse_hlo("f.0 { ROOT a = f32[] parameter(0) }\nf { ROOT a = f32[] parameter(0) }\nENTRY e { p = f32[] parameter(0)\n ROOT c = f32[] call(p), to_apply=f }")
+    assert list(module.computations) == ["f.0", "f.1", "e"] and module.entry.root.to_apply.name == "f.1"
+    # the operation of a short asynchronous form is an instruction too, and has its name first
+    short = entry("negate = f32[2] parameter(0)", "s = ((f32[2]), f32[2], s32[]) negate-start(negate)", "ROOT d = f32[2] negate-done(s)")
+    assert names(short) == ["negate.1", "s", "d"]
+
+
+def test_names_that_xla_keeps_for_itself() -> None:
+    with pytest.raises(HloParseError, match="illegal instruction name: __p"):
+        parse_hlo(entry("ROOT __p = f32[] parameter(0)"))
+    assert names(entry("ROOT __xla_p = f32[] parameter(0)")) == ["__xla_p"]
+
+
+def test_a_keyword_as_a_name_is_printed_with_its_percent_sign() -> None:
+    module = parse_hlo("ENTRY %replicated { %true = f32[] parameter(0)\n ROOT r = f32[] add(%true, %true) }")
+    short = module.to_text(PrintOptions.short_parsable)
+    assert "ENTRY %replicated {" in short and "ROOT r = f32[] add(%true, %true)" in short
+    assert modules_equal(module, parse_hlo(short)) is None
+
+
+@pytest.mark.parametrize(
+    ("shape", "value", "wanted"),
+    [
+        ("f32[2,1]", "{{1},{2}}", "{ {1}, {2} }"),
+        ("f32[1,2,2]", "{{{1,2},{3,4}}}", "{ { { 1, 2 }, { 3, 4 } } }"),
+        ("f32[2,1,1,2]", "{{{{1,2}}},{{{3,4}}}}", "{ { /*i0=0*/ { /*i1=0*/ { 1, 2 } } }, { /*i0=1*/ { /*i1=0*/ { 3, 4 } } } }"),
+        ("f32[11]", "{1,2,3,4,5,6,7,8,9,10,11}", "{...}"),
+    ],
+)
+def test_constants_as_xla_shows_them(shape: str, value: str, wanted: str) -> None:
+    text = entry(f"ROOT c = {shape} constant({value})")
+    assert f"constant({wanted})" in parse_hlo(text).to_text(PrintOptions.elided)
+    assert modules_equal(parse_hlo(text), parse_hlo(parse_hlo(text).to_text())) is None
