@@ -20,9 +20,10 @@ from xla_explorer.compiler.rewriting.operators import (
     sqrt,
     subtract,
 )
-from xla_explorer.compiler.rewriting.patterns import Pattern, any_, constant, scalar, uniform_value, varying
+from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
+from xla_explorer.compiler.rewriting.patterns import any_, constant, scalar, uniform_value, varying
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import is_non_negative, non_negative
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import fixed, is_fixed, is_non_negative, non_negative
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -32,16 +33,6 @@ _X = parameters("f32[4]", "x")
 _XY = parameters("f32[4]", "x", "y")
 _N = parameters("s32[4]", "x")
 _NM = parameters("s32[4]", "x", "y")
-
-
-def is_fixed(i: HloInstruction) -> bool:
-    """A constant of any values, or the broadcast of a uniform one."""
-    return i.opcode is CONSTANT or uniform_value(i) is not None
-
-
-def fixed(name: str) -> Pattern:
-    """A constant of any values, or the broadcast of a uniform one."""
-    return any_(name).that(is_fixed)
 
 
 def combine(computation: HloComputation, opcode: str, a: HloInstruction, b: HloInstruction) -> HloInstruction:
@@ -376,14 +367,9 @@ def multiply_of_constants(
     return computation.add("multiply", instruction.shape, (x, combine(computation, "multiply", a, b)))
 
 
-def repeats_a_scalar_constant(i: HloInstruction) -> bool:
-    """The broadcast of a constant, not a constant as large as the result."""
-    return i.opcode is not CONSTANT and uniform_value(i) is not None
-
-
 @rule(
     multiply(
-        multiply(constant("x"), any_("a").that(repeats_a_scalar_constant)), any_("b").that(repeats_a_scalar_constant)
+        multiply(constant("x"), broadcast_of(name="a").that(is_fixed)), broadcast_of(name="b").that(is_fixed)
     ),
     exactness=Exactness.REAL,
     before="x = f32[2] constant({1, 2})\n"

@@ -16,6 +16,7 @@ from xla_explorer.compiler.rewriting.operators import and_, compare, select
 from xla_explorer.compiler.rewriting.patterns import any_, splat, uniform_value
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.comparison import is_of_exact_type, is_ordinary
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import fixed
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -27,8 +28,7 @@ def chooses_between_the_compared(i: HloInstruction) -> bool:
     """The sides are the two that the predicate compares for (in)equality, exact ones: -0 equals 0 but is not it."""
     p, a, b = i.operands
     return (
-        p.opcode.name == "compare"
-        and p.attributes["direction"] in ("EQ", "NE")
+        p.attributes["direction"] in ("EQ", "NE")
         and {a, b} == set(p.operands)
         and is_of_exact_type(p)
         and p.shape.dimensions == i.shape.dimensions
@@ -36,7 +36,7 @@ def chooses_between_the_compared(i: HloInstruction) -> bool:
 
 
 @rule(
-    select(any_("p"), any_("x"), any_("y")).that(chooses_between_the_compared),
+    select(compare(name="p"), any_("x"), any_("y")).that(chooses_between_the_compared),
     exactness=Exactness.BITWISE,
     before="x = s32[4] parameter(0)\ny = s32[4] parameter(1)\np = pred[4] compare(x, y), direction=NE\n"
     "ROOT r = s32[4] select(p, x, y)",
@@ -51,8 +51,7 @@ def decides_by_constants(i: HloInstruction) -> bool:
     """A comparison with a constant of a select between two constants, whose predicate has the shape of the result."""
     choice, limit = i.operands
     return (
-        choice.opcode.name == "select"
-        and choice.operands[0].shape.dimensions == i.shape.dimensions
+        choice.operands[0].shape.dimensions == i.shape.dimensions
         and is_ordinary(i)
         and all(isinstance(uniform_value(c), (bool, int, float)) for c in (limit, *choice.operands[1:]))
     )
@@ -69,7 +68,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 @rule(
-    compare(any_("choice"), any_("limit")).that(decides_by_constants),
+    compare(select(name="choice"), fixed("limit")).that(decides_by_constants),
     exactness=Exactness.BITWISE,
     before=_P
     + filled("one", "f32[4]", 1)

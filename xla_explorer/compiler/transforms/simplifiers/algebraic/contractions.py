@@ -16,6 +16,7 @@ from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled
 from xla_explorer.compiler.rewriting.guards import static
 from xla_explorer.compiler.rewriting.operators import dot
+from xla_explorer.compiler.rewriting.operators import transpose as transpose_of
 from xla_explorer.compiler.rewriting.patterns import any_
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
@@ -226,7 +227,7 @@ def is_matrix_product_of_transposes(i: HloInstruction) -> bool:
     """Batches of matrices, rows times columns, and both sides are such with the last two dimensions exchanged."""
     a, b = i.operands
     rank = a.shape.rank
-    if a.opcode.name != "transpose" or b.opcode.name != "transpose" or rank < 2 or b.shape.rank != rank:
+    if rank < 2 or b.shape.rank != rank:
         return False
     numbers = DotDimensions(i)
     batch = tuple(range(rank - 2))
@@ -240,7 +241,7 @@ def is_matrix_product_of_transposes(i: HloInstruction) -> bool:
 
 
 @rule(
-    dot(any_("a"), any_("b")).that(is_matrix_product_of_transposes),
+    dot(transpose_of(name="a"), transpose_of(name="b")).that(is_matrix_product_of_transposes),
     exactness=Exactness.approximate(4),
     layout="insensitive",
     when=(static, asks_for_no_algorithm),
@@ -285,16 +286,13 @@ def _reordered_axes(moved: HloInstruction, contracting: int) -> list[int] | None
 
 def contracts_a_reordered_side(i: HloInstruction) -> bool:
     """One side is a constant, the other a reshape of a transpose; one dimension is contracted."""
+    if {o.opcode.name for o in i.operands} != {"constant", "reshape"}:
+        return False
     numbers = DotDimensions(i)
     if len(numbers.lhs_contracting) != 1 or numbers.lhs_batch:
         return False
-    return any(
-        fixed.opcode.name == "constant"
-        and moved.opcode.name == "reshape"
-        and moved.operands[0].opcode.name == "transpose"
-        and moved.shape.element_count > 0
-        for moved, fixed in (i.operands, i.operands[::-1])
-    )
+    moved = i.operands[0] if i.operands[0].opcode.name == "reshape" else i.operands[1]
+    return moved.operands[0].opcode.name == "transpose" and moved.shape.element_count > 0
 
 
 @rule(

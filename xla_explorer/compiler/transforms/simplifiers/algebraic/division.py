@@ -10,11 +10,11 @@ from xla_explorer.compiler.rewriting.construction import broadcast, splat_consta
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled, parameters
 from xla_explorer.compiler.rewriting.guards import inexact_type, real_type
+from xla_explorer.compiler.rewriting.operators import add, divide, exponential, iota, power, remainder, rsqrt, sqrt
 from xla_explorer.compiler.rewriting.operators import broadcast as broadcast_of
-from xla_explorer.compiler.rewriting.operators import divide, exponential, iota, power, remainder, rsqrt, sqrt
 from xla_explorer.compiler.rewriting.patterns import any_, scalar, splat, uniform_value, varying
 from xla_explorer.compiler.rewriting.rule import rule
-from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import power_of_two
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import fixed, power_of_two
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -348,7 +348,7 @@ def passes_the_divisor_by(i: HloInstruction) -> bool:
     """An iota plus a multiple of the divisor, that does not overflow; all constants and not negative."""
     total, divisor = i.operands
     value = uniform_value(divisor)
-    if total.opcode.name != "add" or not i.shape.element_type.is_integer or not isinstance(value, int) or value <= 0:
+    if not i.shape.element_type.is_integer or not isinstance(value, int) or value <= 0:
         return False
     counts, offset = total.operands
     more = uniform_value(offset)
@@ -359,7 +359,7 @@ def passes_the_divisor_by(i: HloInstruction) -> bool:
 
 
 @rule(
-    remainder(any_("total"), any_("divisor")).that(passes_the_divisor_by),
+    remainder(add(name="total"), fixed("divisor")).that(passes_the_divisor_by),
     exactness=Exactness.BITWISE,
     before="i = s32[9] iota(), iota_dimension=0\n"
     + filled("five", "s32[9]", 5)

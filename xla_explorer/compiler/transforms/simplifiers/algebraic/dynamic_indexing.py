@@ -29,6 +29,7 @@ _MULTIPLY = opcode("multiply")
 _RESHAPE = opcode("reshape")
 _TRANSPOSE = opcode("transpose")
 _DYNAMIC_SLICE = opcode("dynamic-slice")
+_UPDATE = opcode("dynamic-update-slice")
 
 
 def clamped(computation: HloComputation, start: HloInstruction, limit: int) -> HloInstruction:
@@ -272,8 +273,10 @@ def _product(sizes: list[int]) -> int:
 def chooses_an_update(i: HloInstruction) -> bool:
     """One side of the select is an update of the other side, and the predicate has their shape."""
     p, on_true, on_false = i.operands
+    if on_true.opcode is not _UPDATE and on_false.opcode is not _UPDATE:
+        return False
     return p.shape.dimensions == i.shape.dimensions and any(
-        d.opcode.name == "dynamic-update-slice"
+        d.opcode is _UPDATE
         and d.operands[0] is other
         and len(d.users) == 1
         and len(start_operands(d)) == i.shape.rank

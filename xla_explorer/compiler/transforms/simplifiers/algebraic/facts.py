@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.compiler.rewriting.patterns import uniform_value
+from xla_explorer.compiler.rewriting.patterns import Pattern, operator, uniform_value
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import CONSTANT
 
 _DEPTH = 8
 
@@ -57,6 +58,19 @@ def is_non_negative(i: HloInstruction, depth: int = _DEPTH) -> bool:
 def non_negative(x: HloInstruction) -> Reason | None:
     """x is known to be non-negative."""
     return None if is_non_negative(x) else refuse("may-be-negative", f"%{x.name} may be negative")
+
+
+def is_fixed(i: HloInstruction) -> bool:
+    """A constant of any values, or the broadcast of a uniform one."""
+    return i.opcode is CONSTANT or uniform_value(i) is not None
+
+
+_constant_or_broadcast = operator("constant", "broadcast")
+
+
+def fixed(name: str) -> Pattern:
+    """The pattern of a constant of any values, or of the broadcast of a uniform one."""
+    return _constant_or_broadcast(name=name).that(is_fixed)
 
 
 def power_of_two(i: HloInstruction) -> int | None:

@@ -28,6 +28,7 @@ _FALSE = filled("k", "pred[4]", "false")
 _TRUE = filled("k", "pred[4]", "true")
 _ZERO = filled("k", "s32[4]", 0)
 _extremum = operator("maximum", "minimum")
+_constant_or_broadcast = operator("constant", "broadcast")
 
 
 @rule(
@@ -138,7 +139,7 @@ def _is_extreme(i: HloInstruction, limit: Callable[[HloInstruction], Any]) -> bo
 
 
 @rule(
-    maximum(any_("x"), any_().that(is_the_lowest)),
+    maximum(any_("x"), _constant_or_broadcast().that(is_the_lowest)),
     exactness=Exactness.BITWISE,
     before=_F + filled("c", "f32[4]", "-inf") + "ROOT r = f32[4] maximum(x, c)",
     after=_F.replace("x =", "ROOT x ="),
@@ -149,7 +150,7 @@ def maximum_with_lowest(x: HloInstruction) -> HloInstruction:
 
 
 @rule(
-    minimum(any_("x"), any_().that(is_the_highest)),
+    minimum(any_("x"), _constant_or_broadcast().that(is_the_highest)),
     exactness=Exactness.BITWISE,
     before=_F + filled("c", "f32[4]", "inf") + "ROOT r = f32[4] minimum(x, c)",
     after=_F.replace("x =", "ROOT x ="),
