@@ -1,0 +1,62 @@
+"""What loops tell LLVM: short ones are unrolled, those with a known span have an exact number of iterations."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, UNROLL, UNROLL_BY_4, FunctionWriter
+
+
+def loop_ends(w: FunctionWriter) -> list[str]:
+    return [line for line in w.lines if line.startswith("  br i1")]
+
+
+def test_short_constant_loops_are_marked() -> None:
+    w = FunctionWriter(unroll=True)
+    with w.loop(100), w.loop(3) as j:
+        w.value(f"add i64 {j}, 1")
+    inner, outer = loop_ends(w)
+    assert inner.endswith(UNROLL) and "llvm.loop" not in outer
+    assert w.unrolls
+
+
+def test_a_loop_around_a_kept_loop_is_kept() -> None:
+    w = FunctionWriter(unroll=True)
+    with w.loop(3), w.loop(100):
+        pass
+    assert not any("llvm.loop" in line for line in loop_ends(w)) and not w.unrolls
+
+
+def test_nested_short_loops_count_together() -> None:
+    w = FunctionWriter(unroll=True)
+    with w.loop(9), w.loop(9), w.loop(9):
+        pass
+    assert [line.endswith(UNROLL) for line in loop_ends(w)] == [True, False, False]
+
+
+def test_a_mark_of_the_caller_stays() -> None:
+    w = FunctionWriter(unroll=True)
+    with w.loop(3, metadata=NO_UNROLL):
+        pass
+    with w.loop(3, metadata=UNROLL_BY_4):
+        pass
+    first, second = loop_ends(w)
+    assert first.endswith(NO_UNROLL) and second.endswith(UNROLL_BY_4)
+    assert w.unrolls
+
+
+def test_nothing_is_marked_unless_asked() -> None:
+    w = FunctionWriter()
+    with w.loop(3):
+        pass
+    assert "llvm.loop" not in loop_ends(w)[0]
+
+
+def test_a_span_has_an_exact_end() -> None:
+    w = FunctionWriter()
+    end = w.span("%begin", 64)
+    with w.loop(end, "%begin", 16):
+        pass
+    with w.loop(end, "%begin", 24):  # not a divisor: stepping over the end must still end the loop
+        pass
+    with w.loop("%n", "%begin"):
+        pass
+    assert [("icmp ne" in line, "icmp slt" in line) for line in w.lines if "icmp" in line] == [(True, False), (False, True), (False, True)]
