@@ -24,7 +24,7 @@ def order_from_root(computation: HloComputation) -> list[HloInstruction]:
     """Operands before users, first what the root reaches, in the order of operands; independent of the order of
     creation."""
     found: dict[HloInstruction, None] = {}
-    for start in (computation.root, *computation.post_order()):
+    for start in (computation.root, *computation.parameters(), *computation.post_order()):
         stack = [start]
         while stack:
             i = stack[-1]
