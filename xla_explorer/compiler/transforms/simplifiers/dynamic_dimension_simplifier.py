@@ -37,7 +37,8 @@ class DynamicDimensionSimplifier(OpExpanderPass):
             return b.concatenate(*parts, dimensions=[along])
         if name == "slice":
             [one, *rest] = i.attributes["slice"]
-            if rest or one.limit - one.start != 1 or one.stride != 1 or not _concatenates(source) or any(o.shape.element_count != 1 for o in source.operands):
+            single = not rest and one.limit - one.start == 1 and one.stride == 1
+            if not single or not _concatenates(source) or any(o.shape.element_count != 1 for o in source.operands):
                 return None
             return HloValue(b, source.operands[one.start])
         if i.shape is source.shape:
