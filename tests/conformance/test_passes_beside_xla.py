@@ -1,7 +1,7 @@
 """Our passes beside XLA's recorded passes and unit tests: every disagreement is classified in `pass_disagreements.json`, new ones fail.
 
 The table by pass is printed (`pytest -s -m slow tests/conformance/test_passes_beside_xla.py`); with a path in `XLA_EXPLORER_PASS_TABLE` it is
-written there too. Algebraic simplifier, reshape mover, fusion and layouts are judged elsewhere.
+written there too. Fusion and layouts are judged elsewhere.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from xla_explorer.compiler.pipeline.pass_interface import registered_passes
 
 DATA = Path(__file__).with_name("pass_disagreements.json")
 ELSEWHERE = frozenset(
-    ["algsimp", "reshape-mover", "fusion", "fusion-wrapper", "multi-output-fusion", "layout-assignment", "reshape-decomposer", "copy-insertion"]
+    ["fusion", "fusion-wrapper", "multi-output-fusion", "layout-assignment", "reshape-decomposer", "copy-insertion"]
 )
 # What these passes must agree in, of the recorded ones.
-REQUIRED = {"dce": 0.95, "cse": 0.95, "tuple-simplifier": 0.95, "call-inliner": 0.95, "flatten-call-graph": 0.95, "constant_folding": 0.95}
+REQUIRED = {
+    **dict.fromkeys(["dce", "cse", "tuple-simplifier", "call-inliner", "flatten-call-graph", "constant_folding"], 0.95),
+    **dict.fromkeys(["algsimp", "reshape-mover"], 0.85),
+}
 
 pytestmark = [pytest.mark.slow, pytest.mark.shared]
 needs_corpus = pytest.mark.skipif(not adapter.CORPUS.is_dir(), reason="the corpora do not stand beside the checkout")
@@ -73,7 +76,8 @@ def test_recorded_passes_agree_or_are_classified() -> None:
 @pytest.mark.skipif(importlib.util.find_spec("jaxlib") is None, reason="the referee reads our text with XLA's parser: needs jaxlib")
 def test_unit_tests_of_xla_agree_or_are_classified() -> None:
     verdicts = adapter.unit_test_verdicts(judged_passes())
-    table_of(verdicts, "XLA's unit tests: what they state holds")
+    shares = table_of(verdicts, "XLA's unit tests: what they state holds")
+    assert shares["algsimp"] >= 0.9
     assert not new_disagreements(verdicts, "tests")
 
 
