@@ -143,3 +143,18 @@ def test_memory_that_is_not_there_is_an_error_before_anything_runs():
         compile_for_cpu("HloModule m\nENTRY e { x = f32[] parameter(0)\n ROOT b = f32[4000000000000] broadcast(x), dimensions={} }").execute(
             [np.float32(1)]
         )
+
+
+def test_a_bitcast_inside_a_fusion_follows_memory():
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    found = run(
+        "HloModule m\nf { x = f32[3,4]{1,0} parameter(0)\n n = f32[3,4]{1,0} negate(x)\n ROOT b = s32[3,4]{1,0} bitcast(n) }\n"
+        "ENTRY e { x = f32[3,4]{1,0} parameter(0)\n ROOT r = s32[3,4]{1,0} fusion(x), kind=kLoop, calls=f }", x,
+    )
+    np.testing.assert_array_equal(found, (-x).view(np.int32))
+    found = run(
+        "HloModule m\nf { x = f32[3,4]{1,0} parameter(0)\n b = f32[4,3]{0,1} bitcast(x)\n c = f32[4,3]{1,0} copy(b)\n "
+        "ROOT n = f32[4,3]{1,0} negate(c) }\nENTRY e { x = f32[3,4]{1,0} parameter(0)\n "
+        "ROOT r = f32[4,3]{1,0} fusion(x), kind=kLoop, calls=f }", x,
+    )
+    np.testing.assert_array_equal(found, -x.T)

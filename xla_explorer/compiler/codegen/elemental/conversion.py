@@ -78,10 +78,10 @@ def _double_to_odd_float(w: FunctionWriter, value: Value) -> Value:
 @emits_elementwise("bitcast-convert")
 def bitcast_convert(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
     """The same bits as another type of the same width (other widths are no elementwise operation)."""
-    return _from_bits(w, _to_bits(w, operands[0], i.operands[0].shape.element_type), i.shape.element_type)
+    return from_bits(w, to_bits(w, operands[0], i.operands[0].shape.element_type), i.shape.element_type)
 
 
-def _to_bits(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
+def to_bits(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
     """A value as the integer with its bits (pred: i8, as in memory)."""
     if element_type.is_pred:
         return w.value(f"zext i1 {value} to i8")
@@ -89,7 +89,7 @@ def _to_bits(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
     return w.value(f"bitcast {t} {value} to i{type_bits(t)}") if element_type.is_float else value
 
 
-def _from_bits(w: FunctionWriter, bits: str, element_type: PrimitiveType) -> str:
+def from_bits(w: FunctionWriter, bits: str, element_type: PrimitiveType) -> str:
     """The value with these bits."""
     if element_type.is_pred:
         return w.value(f"icmp ne i8 {bits}, 0")
@@ -103,19 +103,19 @@ def bitcast_convert_width(e: ElementalEmitter, i: HloInstruction, index: tuple[s
     w, operand = e.writer, i.operands[0]
     wide, narrow_ = sorted([_bits_in_memory(operand.shape.element_type), _bits_in_memory(i.shape.element_type)], reverse=True)
     if operand.shape.rank < i.shape.rank:
-        bits = _to_bits(w, e.element(operand, index[:-1]), operand.shape.element_type)
+        bits = to_bits(w, e.element(operand, index[:-1]), operand.shape.element_type)
         if index[-1] != 0:
             amount: str | int = w.mul(index[-1], narrow_)
             if wide != 64 and isinstance(amount, str):
                 amount = w.value(f"trunc i64 {amount} to i{wide}")
             bits = w.value(f"lshr i{wide} {bits}, {amount}")
-        return _from_bits(w, w.value(f"trunc i{wide} {bits} to i{narrow_}"), i.shape.element_type)
+        return from_bits(w, w.value(f"trunc i{wide} {bits} to i{narrow_}"), i.shape.element_type)
     joined = ""
     for k in range(wide // narrow_):
-        part = _to_bits(w, e.element(operand, (*index, k)), operand.shape.element_type)
+        part = to_bits(w, e.element(operand, (*index, k)), operand.shape.element_type)
         part = w.value(f"zext i{narrow_} {part} to i{wide}")
         joined = w.value(f"or i{wide} {joined}, {w.value(f'shl i{wide} {part}, {k * narrow_}')}") if k else part
-    return _from_bits(w, joined, i.shape.element_type)
+    return from_bits(w, joined, i.shape.element_type)
 
 
 def _bits_in_memory(element_type: PrimitiveType) -> int:

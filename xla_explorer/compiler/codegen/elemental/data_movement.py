@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value, from_bits, to_bits
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value, emits_indexed
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
@@ -92,11 +92,27 @@ def _row_major_strides(dimensions: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(strides)
 
 
-@emits_indexed("reshape", "bitcast")
+@emits_indexed("reshape")
 def reshape(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
-    """The same elements in row-major order under other dimensions (a bitcast between default layouts too)."""
+    """The same elements in row-major order under other dimensions."""
     operand = i.operands[0]
     return e.element(operand, reshape_index(e.writer, index, i.shape.dimensions, operand.shape.dimensions))
+
+
+@emits_indexed("bitcast")
+def bitcast(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
+    """The element at the same place in memory, its bits as the new type; both types have one width."""
+    operand, w = i.operands[0], e.writer
+    to, of = [tuple(reversed(shape.layout.minor_to_major)) for shape in (i.shape, operand.shape)]
+    place = tuple([index[d] for d in to])
+    found = reshape_index(w, place, tuple([i.shape.dimensions[d] for d in to]), tuple([operand.shape.dimensions[d] for d in of]))
+    where: list[str | int] = [0] * operand.shape.rank
+    for d, position in zip(of, found, strict=True):
+        where[d] = position
+    value = e.element(operand, tuple(where))
+    if operand.shape.element_type is i.shape.element_type:
+        return value
+    return from_bits(w, to_bits(w, value, operand.shape.element_type), i.shape.element_type)
 
 
 @emits_indexed("iota")

@@ -325,6 +325,8 @@ def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:
     name = i.opcode.name
     if (reason := _complex_is_emitted(i)) is not None:
         return reason
+    if name == "bitcast" and _width(i) != _width(i.operands[0]):
+        return refuse("bitcast-changes-width", f"%{i.name} makes {i.shape} of {i.operands[0].shape}", shape=i.shape.text)
     if name == "power" and i.shape.element_type.is_pred:
         return refuse("power-not-emitted", f"%{i.name}: power of {i.shape.element_type} has no emitter yet")
     for computation in i.called:
@@ -338,6 +340,10 @@ def _instruction_is_emitted(i: HloInstruction, is_root: bool) -> Reason | None:
         return refuse("variadic-reduce-inside-fusion", f"%{i.name} reduces several operands inside a fusion")
     check = ROOT_CHECKS.get(name)
     return check(i) if check is not None else None
+
+
+def _width(i: HloInstruction) -> tuple[int, bool]:
+    return i.shape.element_type.bits, i.shape.element_type.is_complex
 
 
 def _complex_is_emitted(i: HloInstruction) -> Reason | None:
