@@ -29,15 +29,26 @@ from xla_explorer.backends.gpu.emulator.scalar_types import (
 
 DIRECTED = ("rz", "rm", "rp")
 
+def _extreme(choose: Callable[[Any, Any], Any], combine: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Array]:
+    """The least or the greatest, where -0 is less than +0: equal numbers differ in the sign bit at most."""
+
+    def function(a: Array, b: Array) -> Array:
+        bits = f"u{a.dtype.itemsize}"
+        zero_of_both = combine(a.view(bits), b.view(bits)).view(a.dtype)
+        return np.where(a == b, zero_of_both, choose(a, b))
+
+    return function
+
+
 _FLOAT_BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
     "div": np.divide,
-    "min": np.fmin,
-    "max": np.fmax,
-    "min.NaN": np.minimum,
-    "max.NaN": np.maximum,
+    "min": _extreme(np.fmin, np.bitwise_or),
+    "max": _extreme(np.fmax, np.bitwise_and),
+    "min.NaN": _extreme(np.minimum, np.bitwise_or),
+    "max.NaN": _extreme(np.maximum, np.bitwise_and),
     "copysign": lambda a, b: np.copysign(b, a),
 }
 _FLOAT_UNARY: dict[str, Callable[[Any], Any]] = {

@@ -87,27 +87,34 @@ def fma_f32(a: Array, b: Array, c: Array) -> Array:
 
 
 def fma_f64(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c rounded once: the product as a pair (Dekker, Veltkamp), then its sum with c rounded to odd.
-
-    Where the pieces would overflow or underflow: in extended precision, whose last bit may differ.
-    """
-    product = a * b
-    magnitude = np.abs(product)
-    # Splitting multiplies by 2^27; the error of a small product is not representable.
+    """a * b + c rounded once, but for results below 2^-1022, which are rounded twice."""
+    magnitude = np.abs(a * b)
+    # Splitting a factor multiplies it by 2^27; the error of a small product is no number.
     safe = (magnitude < 2.0**960) & (magnitude > 2.0**-900) & (np.abs(a) < 2.0**960) & (np.abs(b) < 2.0**960) & (np.abs(c) < 2.0**1000)
-    lost_by_product = _product_error(a, b, product)
-    upper, upper_error = sum_with_error(c, lost_by_product)
+    result = _fma_in_range(a, b, c)
+    if safe.all():
+        return result
+    (a_part, a_power), (b_part, b_power), (c_part, c_power) = np.frexp(a), np.frexp(b), np.frexp(c)
+    power = a_power + b_power
+    distance = c_power - power
+    # A sum that is far smaller only decides ties: how much smaller does not matter.
+    scaled = np.ldexp(_fma_in_range(a_part, b_part, np.ldexp(c_part, np.clip(distance, -300, 300))), power)
+    scaled = np.where((distance > 300) & (c != 0), c, scaled)
+    plain = (a == 0) | (b == 0) | ~np.isfinite(a) | ~np.isfinite(b) | ~np.isfinite(c)
+    return np.where(safe, result, np.where(plain, a * b + c, scaled))
+
+
+def _fma_in_range(a: Array, b: Array, c: Array) -> Array:
+    """The product and its error exactly (Dekker, Veltkamp), then the sum of the three, all but the last step rounded to odd."""
+    product = a * b
+    upper, upper_error = sum_with_error(c, _product_error(a, b, product))
     high, high_error = sum_with_error(product, upper)
     tail, lost = sum_with_error(upper_error, high_error)
     bits = tail.view(np.int64)
     odd = ((bits & 1) == 0) & (lost != 0) & np.isfinite(tail)
     tail = (bits + np.where((lost > 0) == (tail > 0), 1, -1) * odd).view(np.float64)
     result: Array = high + tail
-    if safe.all():
-        return result
-    wide = (a.astype(np.longdouble) * b + c).astype(np.float64)
-    # A product that is zero, infinite or NaN needs no care.
-    return np.where(safe, result, np.where(product == 0, product + c, wide))
+    return result
 
 
 def _product_error(a: Array, b: Array, product: Array) -> Array:

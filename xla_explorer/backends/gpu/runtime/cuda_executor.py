@@ -183,7 +183,8 @@ class CudaExecutor:
             wanted = self.driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             self.driver.call("cuFuncSetAttribute", handle, wanted, shared)
         parameters = (tuple(arguments), (ctypes.c_void_p,) * len(arguments)) if arguments else 0
-        self.driver.call("cuLaunchKernel", handle, grid, 1, 1, block, 1, 1, shared, self.stream if stream is None else stream, parameters, 0)
+        queue = self.stream if stream is None else stream
+        self.driver.call("cuLaunchKernel", handle, grid, 1, 1, block, 1, 1, shared, queue, parameters, 0)
 
     # -- the queue -----------------------------------------------------------------------------------------------------
     def create_stream(self) -> Any:
