@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.session import Session
 
 Pairs = Iterable[tuple[Any, Any]]
-FUSION_KINDS = ("fusion", "multi-output-fusion")
 
 
 def overridden(
@@ -27,8 +26,8 @@ def overridden(
     old = options.control or PassControl()
     forced, forbidden = [_pair(p) for p in fuse], [_pair(p) for p in forbid]
     control = PassControl(
-        {kind: [*old.force.get(kind, ()), *forced] for kind in {*FUSION_KINDS, *old.force}},
-        {kind: [*old.forbid.get(kind, ()), *forbidden] for kind in {*FUSION_KINDS, *old.forbid}},
+        {**old.force, "fusion": [*old.force.get("fusion", ()), *forced]},
+        {**old.forbid, "fusion": [*old.forbid.get("fusion", ()), *forbidden]},
         {*old.skipped_rules, *skip_rules},
         old.rewrite_limit if stop_after is None else actions_until(session.trace.journal, stop_after),
         old.check_values,

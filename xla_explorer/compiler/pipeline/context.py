@@ -7,6 +7,7 @@ checks, consults the overrides of the user, records the answer with its facts, a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,11 +21,18 @@ class StopRequested(Exception):
     """Raised inside a pass when the event after which the user wanted to stop has been written."""
 
 
+# Decisions that put two instructions into one kernel. What the user wishes of `fusion` holds for each of them, so that no later pass
+# undoes it; those that join equals do not care who is named first.
+FUSION_KINDS = ("fusion", "multi-output-fusion", "horizontal-loop-fusion", "horizontal-input-fusion")
+_OF_EQUALS = frozenset(FUSION_KINDS[1:])
+_CLONED = re.compile(r"(\.clone(\.\d+)?)+$")
+
+
 class PassControl:
     """What the user forces.
 
-    force, forbid: per decision kind, sets of name (or id) pairs. skipped_rules: rules, merges (`merge-equal`, `remove-dead`) and kinds
-    of decision that must not act. rewrite_limit: after so many actions (rewrites of rules, merges and decisions that go ahead) nothing
+    force, forbid: per decision kind, sets of name (or id) pairs; those of `fusion` hold for every kind in FUSION_KINDS. skipped_rules:
+    rules, merges (`merge-equal`, `remove-dead`) and kinds of decision that must not act. rewrite_limit: after so many actions (rewrites of rules, merges and decisions that go ahead) nothing
     acts any more; passes that a backend cannot do without still run. check_values: leaves of the arguments; after each pass that
     changed the module it is evaluated on them and must give what the module as written gave.
     """
@@ -51,27 +59,48 @@ class PassControl:
 
     def forced(self, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
         """Whether the user wants this decision to go ahead whatever profitability says."""
-        return kind in self.force and self._listed(self.force[kind], subjects)
+        return self._listed(self.force, kind, subjects)
 
     def forbidden(self, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
         """Whether the user wants this decision refused."""
-        return kind in self.forbid and self._listed(self.forbid[kind], subjects)
+        return self._listed(self.forbid, kind, subjects)
+
+    def kept_apart(self, left: Iterable[HloInstruction], right: Iterable[HloInstruction]) -> tuple[Any, ...] | None:
+        """The pair that the user forbids to be in one kernel of which one is (in) an instruction of each side; None if there is none."""
+        pairs = {key for kind in FUSION_KINDS for key in self.forbid.get(kind, ()) if len(key) == 2}
+        if not pairs:
+            return None
+        first, second = _names(left), _names(right)
+        return next((key for key in pairs if (key[0] in first and key[1] in second) or (key[0] in second and key[1] in first)), None)
 
     @staticmethod
-    def _listed(keys: set[tuple[Any, ...]], subjects: tuple[HloInstruction, ...]) -> bool:
-        """Whether a key names the subjects; what is inside a fusion names the fusion too, so that no later pass undoes a wish."""
+    def _listed(wishes: Mapping[str, set[tuple[Any, ...]]], kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
+        """Whether a wish names the subjects; what is inside a fusion names the fusion too."""
+        keys = wishes.get(kind, set())
+        if kind in _OF_EQUALS:
+            keys = keys | wishes.get(FUSION_KINDS[0], set())
+        if not keys:
+            return False
         if tuple([s.name for s in subjects]) in keys or tuple([s.id for s in subjects]) in keys:
             return True
-        if all(s.opcode is not FUSION for s in subjects):
+        if kind not in _OF_EQUALS and all(s.opcode is not FUSION for s in subjects):
             return False
-        bearers = [_names(s) for s in subjects]
-        return any(len(key) == len(bearers) and all(part in names for part, names in zip(key, bearers, strict=True)) for key in keys)
+        orders = [[_names((s,)) for s in subjects]]
+        if kind in _OF_EQUALS:
+            orders.append(orders[0][::-1])
+        return any(
+            len(key) == len(bearers) and all(part in names for part, names in zip(key, bearers, strict=True))
+            for key in keys
+            for bearers in orders
+        )
 
 
-def _names(i: HloInstruction) -> set[str | int]:
-    found: set[str | int] = {i.name, i.id}
-    if i.opcode is FUSION:
-        found.update(*[(inner.name, inner.id) for inner in i.called[0].instructions.values()])
+def _names(instructions: Iterable[HloInstruction]) -> set[str | int]:
+    """Names and ids of the instructions and of what is inside those that are fusions; a copy bears the name of its original too."""
+    found: set[str | int] = set()
+    for i in instructions:
+        for one in (i, *i.called[0].instructions.values()) if i.opcode is FUSION else (i,):
+            found.update((one.name, one.id, _CLONED.sub("", one.name)))
     return found
 
 

@@ -42,7 +42,9 @@ class FusionWrapper:
                 if i.opcode not in fusible.CONSUMERS:
                     continue
                 if context.decide("fusion-wrapper", (is_not_elemental,), (), i) is None:
-                    constants = dict.fromkeys([o for o in i.operands if fusible.is_small_constant(o)])
+                    constants = dict.fromkeys(
+                        [o for o in i.operands if fusible.is_small_constant(o) and not context.control.kept_apart((o,), (i,))]
+                    )
                     if i.opcode is fusible.DYNAMIC_UPDATE_SLICE:
                         constants.pop(i.operands[0], None)  # the buffer that it updates comes from outside
                     word = i.opcode.name.replace("-", "_")

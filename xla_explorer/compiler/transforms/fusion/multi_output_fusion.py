@@ -15,7 +15,8 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion.building import order_callees_first
 from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, merge_cluster
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
+from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.in_place import reads_in_step
 from xla_explorer.hlo.computation import HloComputation
@@ -63,7 +64,7 @@ class _Planner:
     def __init__(self, computation: HloComputation, context: PassContext, options: MultiOutputFusion) -> None:
         self.computation, self.context, self.options = computation, context, options
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
-        self.legality = (
+        self.legality: tuple[Check, ...] = (
             self.not_a_loop,
             self.dimensions_differ,
             self.too_many_arrays,
@@ -71,6 +72,8 @@ class _Planner:
             self.not_read_in_step,
             self.would_create_cycle,
         )
+        if context.control.forbid:
+            self.legality += (self.kept_apart_by_user,)
         self.profitability = (self.nothing_shared,)
 
     def plan(self) -> list[LoopCluster]:
@@ -106,6 +109,9 @@ class _Planner:
                 )
                 if nearest is not None:
                     found[nearest] = None
+        if self.context.control.force:
+            earlier = [other for other in self.cluster_of if self.place[other] < here]
+            found.update(dict.fromkeys([o for o in earlier if self.context.control.forced("multi-output-fusion", (o, i))]))
         return sorted(found, key=self.place.__getitem__, reverse=True)
 
     # -- checks (first, second): first stands earlier ----------------------------------------------------------------
@@ -179,6 +185,10 @@ class _Planner:
                     if user not in seen:
                         stack.append(user)
         return None
+
+    def kept_apart_by_user(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
+        """Does the user want something of one in another kernel than something of the other?"""
+        return kept_apart(self.context.control, self.cluster_of[first].members, self.cluster_of[second].members)
 
     def nothing_shared(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Is anything of size read in common?"""

@@ -131,7 +131,7 @@ def plan_fusions(computation: HloComputation, context: PassContext, *, max_opera
     """The fusions of a computation, users before producers; nothing is changed."""
     policy = FusionPolicy(FusionCostModel.from_context(context), max_operands=max_operands, max_emitted=max_emitted,
                           max_evaluations=max_evaluations, tiny_reduce=tiny_reduce, code_price=code_price,
-                          pinned=fusible.control_successors(computation))
+                          pinned=fusible.control_successors(computation), control=context.control)
     return FusionPlanner(computation, context, policy).plan()
 
 

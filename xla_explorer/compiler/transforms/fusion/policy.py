@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel, emitted_instructions
 from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
+from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -58,6 +60,7 @@ class FusionPolicy:
         tiny_reduce: int,
         code_price: float,
         pinned: set[HloInstruction],
+        control: PassControl | None = None,
     ) -> None:
         self.cost = cost
         self.max_operands, self.max_emitted, self.max_evaluations, self.tiny_reduce = (
@@ -82,6 +85,9 @@ class FusionPolicy:
             self.too_many_operands,
             self.fused_computation_too_large,
         )
+        if control is not None and control.forbid:
+            self.control = control
+            self.legality += (self.kept_apart_by_user,)
         self.profitability: tuple[Check, ...] = (self.recomputed_per_element, self.would_duplicate_expensive, self.reads_multiply)
         self._producer: HloInstruction | None = None
         self._evaluations: dict[FusionGroup, Evaluations] = {}
@@ -292,6 +298,11 @@ class FusionPolicy:
                 limit=self.max_emitted,
             )
         return None
+
+    def kept_apart_by_user(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
+        """Does the user want it in another kernel than something that is in this one?"""
+        group = self.groups.get(consumer)
+        return kept_apart(self.control, (producer,), group.members if group is not None else (consumer,))
 
     # -- profitability -----------------------------------------------------------------------------------------------
     def recomputed_per_element(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:

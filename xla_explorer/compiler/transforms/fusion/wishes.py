@@ -1,0 +1,17 @@
+"""What the user wishes of fusions, as a check that every pass that fills kernels asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+def kept_apart(control: PassControl, left: Iterable[HloInstruction], right: Iterable[HloInstruction]) -> Reason | None:
+    """Does the user forbid that something of one side and something of the other are computed by one kernel?"""
+    pair = control.kept_apart(left, right)
+    if pair is None:
+        return None
+    return refuse("forbidden-by-user", f"the user forbids a fusion of %{pair[0]} and %{pair[1]}", producer=pair[0], consumer=pair[1])
