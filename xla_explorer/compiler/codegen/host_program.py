@@ -21,6 +21,7 @@ from xla_explorer.compiler.codegen.library_calls import (
 )
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library, write_cholesky, write_triangular_solve
 from xla_explorer.compiler.codegen.parallel_plan import ParallelDecision, parallel_decision, plan_parallel
+from xla_explorer.compiler.codegen.share_function import scratch_of_share, share_function
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
@@ -435,7 +436,7 @@ class HostProgramWriter:
             ]
             origins += [instruction, instruction, *kernel.origins, instruction, None]
             if kernel.parts > 1:
-                share = _share_function(function, kernel)
+                share = share_function(function, kernel)
                 lines += share
                 origins += [instruction] * len(share)
         body, body_origins = self.w.body_lines()
@@ -453,7 +454,7 @@ class HostProgramWriter:
         origins += [None] * len(tail)
         symbols = tuple([m.group(1) for d in declarations if (m := _EXTERNAL.search(d))])
         t = self.table
-        scratch_bytes = max([_scratch_of_share(kernel) * kernel.parts for _, kernel, *_rest in self.kernel_texts], default=0)
+        scratch_bytes = max([scratch_of_share(kernel) * kernel.parts for _, kernel, *_rest in self.kernel_texts], default=0)
         return HostProgram(
             lines,
             origins,
@@ -508,27 +509,6 @@ class HostTable(NamedTuple):
     def size(self) -> int:
         """Number of slots."""
         return self.arena_slot + 4
-
-
-def _scratch_of_share(kernel: Kernel) -> int:
-    """Bytes from one share's scratch memory to the next one's: never the same cache line, nor the same set of lines."""
-    return kernel.scratch_bytes if kernel.parts == 1 else -(-kernel.scratch_bytes // 4096) * 4096 + 192
-
-
-def _share_function(function: str, kernel: Kernel) -> list[str]:
-    """What the pool calls: it takes the kernel's pointers from memory, and the share's own part of the scratch memory."""
-    count = kernel.parameters + len(kernel.tables) + (kernel.scratch_bytes > 0)
-    lines = [f"define internal void @{function}_share(ptr %context, i64 %part) nounwind {{", "entry:"]
-    for k in range(count):
-        lines.append(f"  %at{k} = getelementptr inbounds ptr, ptr %context, i64 {k}")
-        lines.append(f"  %p{k} = load ptr, ptr %at{k}, align 8")
-    arguments = [f"ptr %p{k}" for k in range(count)]
-    if kernel.scratch_bytes:
-        lines.append(f"  %offset = mul i64 %part, {_scratch_of_share(kernel)}")
-        lines.append(f"  %own = getelementptr inbounds i8, ptr %p{count - 1}, i64 %offset")
-        arguments[-1] = "ptr %own"
-    lines += [f"  call void @{function}({', '.join([*arguments, 'i64 %part'])})", "  ret void", "}", ""]
-    return lines
 
 
 def _split_declarations(text: str) -> tuple[list[str], list[str]]:
