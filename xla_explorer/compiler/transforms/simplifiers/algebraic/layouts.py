@@ -29,24 +29,50 @@ def lies_row_major(shape: Shape) -> bool:
     return not shape.layout.properties and order == sorted(order, reverse=True) and not any(shape.dynamic)
 
 
-def both_lie_row_major(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
-    """Operand and result are in row-major order."""
-    for i in (instruction, x):
-        if not lies_row_major(i.shape):
-            return refuse("layout-differs", f"%{i.name} is {i.shape}, whose bytes are not in row-major order")
-    return None
+def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]]:
+    """The dimensions of more than one element, in the smallest groups that a reshape maps onto each other."""
+    left = [d for d in range(before.rank) if before.dimensions[d] != 1]
+    right = [d for d in range(after.rank) if after.dimensions[d] != 1]
+    found: list[tuple[list[int], list[int]]] = []
+    while left and right:
+        mine, other = [left.pop(0)], [right.pop(0)]
+        a, b = before.dimensions[mine[0]], after.dimensions[other[0]]
+        while a != b:
+            if a < b:
+                mine.append(left.pop(0))
+                a *= before.dimensions[mine[-1]]
+            else:
+                other.append(right.pop(0))
+                b *= after.dimensions[other[-1]]
+        found.append((mine, other))
+    return found
+
+
+def no_byte_is_moved(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
+    """Dimensions that the reshape maps onto each other lie together, in row-major order, and alike in both layouts."""
+    shape, source = instruction.shape, x.shape
+    untiled = not shape.layout.properties and not source.layout.properties
+    if untiled and not any((*shape.dynamic, *source.dynamic)) and shape.element_count:
+        groups = _groups(source, shape)
+        order = sorted(range(len(groups)), key=lambda n: _order_of_large(source).index(groups[n][0][-1]))
+        if all(
+            [d for n in order for d in reversed(groups[n][side])] == _order_of_large(i)
+            for side, i in enumerate((source, shape))
+        ):
+            return None
+    return refuse("layout-differs", f"%{instruction.name} moves bytes from {source} to {shape}")
 
 
 @rule(
     reshape_of(any_("x")),
     exactness=Exactness.BITWISE,
     layout="sensitive",
-    when=(both_lie_row_major,),
+    when=(no_byte_is_moved,),
     before="x = f32[3,4] parameter(0)\nROOT r = f32[2,6] reshape(x)",
     after="x = f32[3,4] parameter(0)\nROOT r = f32[2,6] bitcast(x)",
 )
 def reshape_to_bitcast(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
-    """A reshape between row-major arrays becomes a bitcast."""
+    """A reshape between layouts in which no byte moves becomes a bitcast."""
     return computation.add("bitcast", instruction.shape, (x,))
 
 
