@@ -309,8 +309,8 @@ def bitcast_to_same(x: HloInstruction) -> HloInstruction:
     after=_X + "ROOT r = f32[2,6] bitcast(x)",
 )
 def bitcast_of_bitcast(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
-    """bitcast(bitcast(x)) becomes one bitcast."""
-    return computation.add("bitcast", instruction.shape, (x,))
+    """bitcast(bitcast(x)) becomes one bitcast, or x itself."""
+    return x if instruction.shape is x.shape else computation.add("bitcast", instruction.shape, (x,))
 
 
 @rule(
