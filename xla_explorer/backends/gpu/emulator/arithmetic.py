@@ -34,8 +34,8 @@ def _extreme(choose: Callable[[Any, Any], Any], combine: Callable[[Any, Any], An
 
     def function(a: Array, b: Array) -> Array:
         bits = f"u{a.dtype.itemsize}"
-        zero_of_both = combine(a.view(bits), b.view(bits)).view(a.dtype)
-        return np.where(a == b, zero_of_both, choose(a, b))
+        zero_of_both: Array = combine(a.view(bits), b.view(bits)).view(a.dtype)
+        return np.asarray(np.where(a == b, zero_of_both, choose(a, b)))
 
     return function
 
