@@ -25,7 +25,7 @@ from xla_explorer.compiler.codegen.share_function import scratch_of_share, share
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
-from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
@@ -155,6 +155,10 @@ class HostProgramWriter:
         self._pointers: dict[int, str] = {}
 
     def _library_reason(self, name: str, i: HloInstruction) -> Reason | None:
+        if not self.target.libraries:
+            return refuse("no-library", f"%{i.name}: code for {self.target.triple} calls no library", opcode=name)
+        if name in ("cholesky", "triangular-solve"):
+            return linear_algebra_by_library(i)
         return dot_by_library(i, self.target) if name == "dot" else convolution_by_library(i, self.target)
 
     # -- addresses ---------------------------------------------------------------------------------------------------
@@ -163,7 +167,7 @@ class HostProgramWriter:
         if slot not in self._pointers:
             name = self._pointers[slot] = f"%table{slot}"
             self.w._entry_lines.append(f"  {name}.at = getelementptr inbounds ptr, ptr %table, i64 {slot}")
-            self.w._entry_lines.append(f"  {name} = load ptr, ptr {name}.at, align 8, !invariant.load !0")
+            self.w._entry_lines.append(f"  {name} = load ptr, ptr {name}.at, !invariant.load !0")
         return self._pointers[slot]
 
     def address(self, place: Place) -> str:
@@ -179,8 +183,10 @@ class HostProgramWriter:
         """memcpy, unless both are the same."""
         if source == target or target.size == 0:
             return
-        self.w.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
-        self.w.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {self.address(target)}, ptr {self.address(source)}, i64 {target.size}, i1 false)")
+        size = f"i{self.target.pointer_bits}"
+        self.w.declare(f"declare void @llvm.memcpy.p0.p0.{size}(ptr, ptr, {size}, i1)")
+        there, here = self.address(target), self.address(source)
+        self.w.do(f"call void @llvm.memcpy.p0.p0.{size}(ptr {there}, ptr {here}, {size} {target.size}, i1 false)")
 
     # -- computations ------------------------------------------------------------------------------------------------
     def computation(self, computation: HloComputation) -> None:
@@ -289,7 +295,7 @@ class HostProgramWriter:
                 self.kernel(i, "library", write_library_dot if name == "dot" else write_library_convolution, None)
                 return
         if name in ("cholesky", "triangular-solve"):
-            library = linear_algebra_by_library(i)
+            library = self._library_reason(name, i)
             if library is None:
                 self.kernel(i, "library", write_cholesky if name == "cholesky" else write_triangular_solve, None)
             else:
@@ -445,7 +451,7 @@ class HostProgramWriter:
         lines += [f"define i32 @{self.name}(ptr noalias %table) {attributes} {{", "entry:", *body, "}", ""]
         origins += [None, None, *body_origins, None, None]
         if math:
-            definitions, math_declarations = _split_declarations(vector_math_module(tuple(math)))
+            definitions, math_declarations = _split_declarations(vector_math_module(tuple(math), self.target.fused_multiply_add))
             lines += definitions
             origins += [None] * len(definitions)
             declarations.update(dict.fromkeys(math_declarations))

@@ -11,6 +11,7 @@ from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FU
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.function_writer import UNROLL_METADATA, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.shares import Shares
+from xla_explorer.compiler.codegen.kernels.thread_number import thread_number
 from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
@@ -140,12 +141,7 @@ class KernelContext:
             total *= extent
         self.threads = max(self.threads, total)
         if self._iteration_start is None:
-            parts = {}
-            for register in ("ctaid.x", "ntid.x", "tid.x"):
-                w.declare(f"declare i32 @llvm.nvvm.read.ptx.sreg.{register}()")
-                parts[register] = w.value(f"zext i32 {w.value(f'call i32 @llvm.nvvm.read.ptx.sreg.{register}()')} to i64")
-            block = w.value(f"mul nuw nsw i64 {parts['ctaid.x']}, {parts['ntid.x']}")
-            self._iteration_start = w.value(f"add nuw nsw i64 {block}, {parts['tid.x']}")
+            self._iteration_start = thread_number(w, self.target)
         linear = self._iteration_start
         inside, end = w.fresh_label("thread"), w.fresh_label("thread.end")
         w.branch_if(w.value(f"icmp ult i64 {linear}, {total}"), inside, end)

@@ -45,7 +45,7 @@ class Tile(NamedTuple):
 
 def vector_registers(target: CodegenTarget) -> int:
     """Number of vector registers: 16 where vectors are those of SSE or AVX2, else 32."""
-    return 16 if target.vector_bits < 512 and not target.triple.startswith("aarch64") else 32
+    return 16 if target.vector_bits < 512 and target.triple.startswith(("x86", "i686")) else 32
 
 
 def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target: CodegenTarget) -> Tile | None:
