@@ -14,7 +14,7 @@ from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.parallel_llvm import usable_cores
-from xla_explorer.backends.llvm.target_machine import host_target
+from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
 from xla_explorer.compiler.codegen.host_program import HostProgram, HostProgramWriter, HostTable, Place, no_code
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, load_kernel_writers
@@ -36,11 +36,15 @@ from xla_explorer.hlo.module import HloModule
 PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two cores pays
 
 
-def cpu_pipeline() -> PassPipeline:
+_EXPANDED = ("batchnorm_expander", "scan-expander", "stochastic_convert_decomposer")
+_EXPANDED_WITHOUT_LAPACK = ("cholesky-expander", "triangular-solve-expander")
+
+
+def cpu_pipeline(name: str = "cpu", *, libraries: bool = True) -> PassPipeline:
     """The shared pipeline, with what has no kernel expanded; dots of 16-bit floats are computed in f32, for which there are fast
-    kernels. What the expanders leave is simplified again."""
-    expanders = [make_pass(name) for name in ("batchnorm_expander", "scan-expander", "stochastic_convert_decomposer")]
-    return code_generation_pipeline("cpu", before_layouts=(*expanders, make_pass("change-op-data-type")))
+    kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK."""
+    expanders = [make_pass(expander) for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_LAPACK))]
+    return code_generation_pipeline(name, before_layouts=(*expanders, make_pass("change-op-data-type")))
 
 
 class CpuCompiler:
@@ -84,7 +88,7 @@ class CpuCompiler:
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Buffers, LLVM IR, object, executable. A module with dynamic dimensions runs on the evaluator as a whole."""
-        dynamic = _dynamic_dimension(trace.module)
+        dynamic = dynamic_dimension(trace.module)
         if dynamic is not None:
             return _on_the_evaluator(trace, options, dynamic)
         seconds = {"hlo-passes": trace.seconds}
@@ -108,7 +112,7 @@ class CpuCompiler:
         return CompileResult(trace, executable, cpu_stages(trace, assignment, program, compiled), assignment, seconds)
 
 
-def _dynamic_dimension(module: HloModule) -> Reason | None:
+def dynamic_dimension(module: HloModule) -> Reason | None:
     """Why a size that is known only at run time keeps the module from native code; None when there is none."""
     for i in module.instructions():
         for _, leaf in i.shape.leaves():
@@ -125,16 +129,16 @@ def _on_the_evaluator(trace: PassTrace, options: CompileOptions, reason: Reason)
     return result
 
 
-def target_facts() -> dict[str, Any]:
-    """What passes may ask about this CPU."""
-    target = host_target()
+def target_facts(target: TargetDescription | None = None) -> dict[str, Any]:
+    """What passes may ask about a CPU; this one by default."""
+    target = target or host_target()
     return {"backend": "cpu", "triple": target.triple, "vector_register_bits": target.vector_register_bits}
 
 
-def host_codegen_target() -> CodegenTarget:
-    """This machine, for code generation."""
-    target = host_target()
-    return CodegenTarget("cpu", "ptr", target.triple, target.vector_register_bits, target.has_fma)
+def codegen_target(target: TargetDescription, *, libraries: bool) -> CodegenTarget:
+    """A CPU, for code generation."""
+    bits = target.vector_register_bits
+    return CodegenTarget("cpu", "ptr", target.triple, bits, target.has_fma, libraries, target.pointer_bits)
 
 
 def thread_count(threads: int | None) -> int:
@@ -154,8 +158,16 @@ def record_decisions(program: HostProgram, journal: Journal | None) -> None:
         journal.write("allowed" if found.parts > 1 else "denied", "parallel", (found.instruction,), (found.name,), found.reason)
 
 
-def write_program(module: HloModule, assignment: BufferAssignment, *, probes: bool = False, threads: int = 1) -> HostProgram:
-    """The host program of a scheduled module with assigned buffers."""
+def write_program(
+    module: HloModule,
+    assignment: BufferAssignment,
+    *,
+    probes: bool = False,
+    threads: int = 1,
+    target: CodegenTarget | None = None,
+    name: str = "xe_entry",
+) -> HostProgram:
+    """The program of a scheduled module with assigned buffers, for this machine by default. name: of its entry function."""
     leaves = [(p.payload, index, leaf) for p in module.entry.parameters() for index, leaf in p.shape.leaves()]
     parameter_slots = {(number, index): k for k, (number, index, _) in enumerate(leaves)}
     outputs = [(index, leaf) for index, leaf in module.entry.root.shape.leaves() if leaf.is_array]
@@ -181,4 +193,5 @@ def write_program(module: HloModule, assignment: BufferAssignment, *, probes: bo
             slot = table.arena_slot
         return Place(slot, found.offset, found.size)
 
-    return HostProgramWriter(module, host_codegen_target(), place_of, table, probes=probes, threads=threads).write()
+    target = target or codegen_target(host_target(), libraries=True)
+    return HostProgramWriter(module, target, place_of, table, probes=probes, threads=threads, name=name).write()

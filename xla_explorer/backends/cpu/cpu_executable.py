@@ -31,7 +31,7 @@ class ArgumentError(XlaExplorerError, TypeError):
     """An argument does not fit its parameter."""
 
 
-class _LeafReader:
+class LeafReader:
     """Takes one argument leaf: checks it and gives its address."""
 
     __slots__ = ("dimensions", "dtype", "name", "order", "shape", "writable_order")
@@ -85,7 +85,7 @@ class CpuExecutable:
         self.compiled = compiled
         self.steps = [ProgramStep(*row) for row in program.rows]
         self._lock = threading.Lock()
-        self._readers = [_LeafReader(p.name, leaf) for p in module.entry.parameters() for _, leaf in p.shape.leaves()]
+        self._readers = [LeafReader(p.name, leaf) for p in module.entry.parameters() for _, leaf in p.shape.leaves()]
         self._outputs: list[tuple[OutputSlot, tuple[int, ...] | None]] = []
         for _, leaf in module.entry.root.shape.leaves():
             if leaf.is_array:

@@ -34,14 +34,14 @@ def cpu_stages(trace: PassTrace, assignment: BufferAssignment, program: HostProg
     def optimized() -> tuple[str, list[int | None]]:
         lines: list[str] = []
         origins: list[int | None] = []
-        for text in optimized_parts(with_lines()):
+        for text in optimized_parts(with_lines(), compiled.description, compiled.options):
             part, part_origins = strip_debug(text)
             lines += part.split("\n")
             origins += part_origins
         return "\n".join(lines), origins
 
     def assembly() -> tuple[str, list[int | None]]:
-        found = assembly_with_lines(emit_assembly(with_lines()), "module.hlo")
+        found = assembly_with_lines(emit_assembly(with_lines(), compiled.description, compiled.options), "module.hlo")
         return "\n".join([line for line, _ in found]), [None if origin is None else origin - 1 for _, origin in found]
 
     stages.append(Stage("buffers", buffers))

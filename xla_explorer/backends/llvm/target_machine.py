@@ -55,6 +55,11 @@ class TargetDescription:
         """The `target datalayout` string of this target."""
         return _data_layout(self)
 
+    @property
+    def pointer_bits(self) -> int:
+        """Width of an address: 32 or 64."""
+        return 32 if re.search(r"(^|-)p:32:", self.data_layout) else 64
+
     def cache_key(self) -> str:
         """Text that is equal exactly for targets that give equal machine code from equal IR."""
         return "|".join((self.triple, self.cpu, self.features, self.relocation_model, self.code_model, self.abi_name))
