@@ -98,16 +98,18 @@ _PRIMITIVE_TYPES = (
     "f8e8m0fnu",
 )
 
-__all__ = ["__version__", "hlo", "load_ipython_extension", *_PUBLIC]  # the table is the list
+_ROOMS = ("backends", "hlo")  # `xe.hlo` is callable too
+
+__all__ = ["__version__", "backends", "hlo", "load_ipython_extension", *_PUBLIC]  # the table is the list
 
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         module, attribute = _PUBLIC[name]
         value = getattr(importlib.import_module(module), attribute)
-    elif name == "hlo":
-        # The room itself, which is callable: an import of it sets this attribute anyway.
-        value = importlib.import_module("xla_explorer.hlo")
+    elif name in _ROOMS:
+        # The rooms themselves: an import of one sets this attribute anyway.
+        value = importlib.import_module(f"xla_explorer.{name}")
     elif name in _PRIMITIVE_TYPES:
         value = importlib.import_module("xla_explorer.hlo.primitive_type").PRIMITIVE_TYPES[name]
     else:
@@ -117,7 +119,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "hlo", *_PUBLIC, *_PRIMITIVE_TYPES})
+    return sorted({*globals(), *_ROOMS, *_PUBLIC, *_PRIMITIVE_TYPES})
 
 
 def load_ipython_extension(ipython: Any) -> None:
@@ -127,6 +129,7 @@ def load_ipython_extension(ipython: Any) -> None:
 
 
 if TYPE_CHECKING:
+    from xla_explorer import backends as backends
     from xla_explorer.backends.registry import backend_names as backend_names
     from xla_explorer.compiler.pipeline import PassPipeline as PassPipeline
     from xla_explorer.compiler.pipeline import ValuesDifferError as ValuesDifferError

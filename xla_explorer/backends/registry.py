@@ -13,6 +13,7 @@ GROUP = "xla_explorer.backends"
 # installed packages takes longer than a small compilation. Nobody else may take these names.
 _BUILT_IN = {"cpu": "xla_explorer.backends.cpu:platform", "gpu": "xla_explorer.backends.gpu:platform",
              "interpreter": "xla_explorer.backends.interpreter:platform", "xla": "xla_explorer.backends.xla:platform"}
+_REGISTERED: dict[str, Platform] = {}
 
 
 class UnknownBackendError(XlaExplorerError, LookupError):
@@ -23,12 +24,30 @@ def backend_names() -> list[str]:
     """Names of all backends, installed plug-ins included."""
     from importlib.metadata import entry_points
 
-    return sorted({*_BUILT_IN, *[point.name for point in entry_points(group=GROUP)]})
+    return sorted({*_BUILT_IN, *_REGISTERED, *[point.name for point in entry_points(group=GROUP)]})
+
+
+def register(made: Platform) -> None:
+    """Make a platform known in this process under its name, without installing a package. A later one of the same name takes its place.
+
+    ValueError for the name of a built-in backend."""
+    if made.name in _BUILT_IN:
+        raise ValueError(f"{made.name!r} is a built-in backend; choose another name")
+    _REGISTERED[made.name] = made
+    platform.cache_clear()
+
+
+def unregister(name: str) -> None:
+    """Forget what `register` made known; nothing happens when it is not."""
+    _REGISTERED.pop(name, None)
+    platform.cache_clear()
 
 
 @cache
 def platform(name: str) -> Platform:
     """The platform of a name. UnknownBackendError with the names there are."""
+    if name in _REGISTERED:
+        return _REGISTERED[name]
     if name in _BUILT_IN:
         module, _, attribute = _BUILT_IN[name].partition(":")
         found = getattr(import_module(module), attribute)

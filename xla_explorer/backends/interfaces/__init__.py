@@ -1,5 +1,16 @@
 """What a backend implements: Platform, Compiler, Executable, StreamExecutor, TransferManager; and the data they exchange."""
 
+from xla_explorer.backends.interfaces.abilities import (
+    AheadOfTimeCompiler,
+    AotCompilationOptions,
+    AotCompilationResult,
+    DeviceCopier,
+    EventRecorder,
+    FeedTransfer,
+    ShapeSizes,
+    TupleTransfer,
+    shape_size_bytes,
+)
 from xla_explorer.backends.interfaces.compiler import CompileOptions, Compiler, CompileResult, Platform
 from xla_explorer.backends.interfaces.executable import Executable, KernelTiming, ProfileResult, ProgramStep
 from xla_explorer.backends.interfaces.host_transfer import LinearTransferManager
@@ -7,18 +18,27 @@ from xla_explorer.backends.interfaces.stage import Stage, hlo_stage
 from xla_explorer.backends.interfaces.stream_executor import DeviceMemory, StreamExecutor, TransferManager
 
 __all__ = [
+    "AheadOfTimeCompiler",
+    "AotCompilationOptions",
+    "AotCompilationResult",
     "CompileOptions",
     "CompileResult",
     "Compiler",
+    "DeviceCopier",
     "DeviceMemory",
+    "EventRecorder",
     "Executable",
+    "FeedTransfer",
     "KernelTiming",
     "LinearTransferManager",
     "Platform",
     "ProfileResult",
     "ProgramStep",
+    "ShapeSizes",
     "Stage",
     "StreamExecutor",
     "TransferManager",
+    "TupleTransfer",
     "hlo_stage",
+    "shape_size_bytes",
 ]
