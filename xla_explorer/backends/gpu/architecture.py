@@ -18,11 +18,25 @@ class UnknownArchitectureError(XlaExplorerError, ValueError):
     """No GPU architecture of that name."""
 
 
+_COST_FACTS = (
+    "multiprocessors",
+    "threads_per_multiprocessor",
+    "lanes",
+    "double_rate",
+    "clock_gigahertz",
+    "dram_bytes_per_nanosecond",
+    "l2_bytes",
+    "l1_bytes",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class GpuArchitecture:
     """name: as ptxas spells it. ptx_version: of the PTX text, 83 is 8.3. multiprocessors: of the largest product.
 
-    threads_per_multiprocessor: resident at once. registers_per_multiprocessor: of 32 bits.
+    threads_per_multiprocessor: resident at once. lanes: f32 operations that a multiprocessor starts per clock; double_rate: share of
+    them for f64. clock_gigahertz: boost. dram_bytes_per_nanosecond (GB/s), l2_bytes, l1_bytes: of the product, from its data sheet.
+    registers_per_multiprocessor: of 32 bits.
     """
 
     name: str
@@ -30,6 +44,12 @@ class GpuArchitecture:
     ptx_version: int
     multiprocessors: int
     threads_per_multiprocessor: int
+    lanes: int
+    double_rate: float
+    clock_gigahertz: float
+    dram_bytes_per_nanosecond: float
+    l2_bytes: int
+    l1_bytes: int
     registers_per_multiprocessor: int = 65536
     warp_size: int = 32
     threads_per_block: int = 1024
@@ -41,6 +61,11 @@ class GpuArchitecture:
         return describe_target(NVPTX_TRIPLE, self.name, f"+ptx{self.ptx_version}")
 
     @property
+    def cost_facts(self) -> dict[str, int | float]:
+        """What the cost model of fusion asks about the device, by the names that it uses."""
+        return {name: getattr(self, name) for name in _COST_FACTS}
+
+    @property
     def resident_threads(self) -> int:
         """Threads that the whole device holds at once."""
         return self.multiprocessors * self.threads_per_multiprocessor
@@ -49,14 +74,16 @@ class GpuArchitecture:
 ARCHITECTURES = {
     a.name: a
     for a in (
-        GpuArchitecture("sm_75", "T4", 70, 40, 1024),
-        GpuArchitecture("sm_80", "A100", 80, 108, 2048),
-        GpuArchitecture("sm_86", "RTX 3090", 80, 82, 1536),
-        GpuArchitecture("sm_89", "L40", 83, 142, 1536),
-        GpuArchitecture("sm_90", "H100, H200", 83, 132, 2048),
-        GpuArchitecture("sm_90a", "H100, H200 (with architecture-specific instructions)", 83, 132, 2048),
-        GpuArchitecture("sm_100", "B200", 86, 148, 2048),
-        GpuArchitecture("sm_120", "RTX 5090", 87, 170, 1536),
+        GpuArchitecture("sm_75", "T4", 70, 40, 1024, 64, 1 / 32, 1.59, 320.0, 4 << 20, 64 << 10),
+        GpuArchitecture("sm_80", "A100", 80, 108, 2048, 64, 1 / 2, 1.41, 2039.0, 40 << 20, 192 << 10),
+        GpuArchitecture("sm_86", "RTX 3090", 80, 82, 1536, 128, 1 / 64, 1.7, 936.0, 6 << 20, 128 << 10),
+        GpuArchitecture("sm_89", "L40", 83, 142, 1536, 128, 1 / 64, 2.49, 864.0, 96 << 20, 128 << 10),
+        GpuArchitecture("sm_90", "H100, H200", 83, 132, 2048, 128, 1 / 2, 1.98, 3350.0, 50 << 20, 256 << 10),
+        GpuArchitecture(
+            "sm_90a", "H100, H200 (with architecture-specific instructions)", 83, 132, 2048, 128, 1 / 2, 1.98, 3350.0, 50 << 20, 256 << 10
+        ),
+        GpuArchitecture("sm_100", "B200", 86, 148, 2048, 128, 1 / 2, 1.97, 8000.0, 126 << 20, 256 << 10),
+        GpuArchitecture("sm_120", "RTX 5090", 87, 170, 1536, 128, 1 / 64, 2.41, 1792.0, 96 << 20, 128 << 10),
     )
 }
 

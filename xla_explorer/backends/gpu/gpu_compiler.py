@@ -15,6 +15,7 @@ from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.compiler.buffers import assign_buffers
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
+from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.reason import Reason
@@ -23,8 +24,8 @@ from xla_explorer.hlo.module import HloModule
 
 
 def gpu_pipeline() -> PassPipeline:
-    """The shared pipeline; a cost model of its own is to come."""
-    return code_generation_pipeline("gpu")
+    """The shared pipeline, fused by estimated time."""
+    return code_generation_pipeline("gpu", fusing=make_pass("priority-fusion"))
 
 
 class GpuCompiler:
@@ -96,6 +97,6 @@ def target_facts(architecture: GpuArchitecture) -> dict[str, Any]:
         "backend": "gpu",
         "architecture": architecture.name,
         "vector_register_bits": 0,
-        "multiprocessors": architecture.multiprocessors,
+        **architecture.cost_facts,
         "warp_size": architecture.warp_size,
     }

@@ -32,9 +32,10 @@ class PassControl:
     """What the user forces.
 
     force, forbid: per decision kind, sets of name (or id) pairs; those of `fusion` hold for every kind in FUSION_KINDS. skipped_rules:
-    rules, merges (`merge-equal`, `remove-dead`) and kinds of decision that must not act. rewrite_limit: after so many actions (rewrites of rules, merges and decisions that go ahead) nothing
-    acts any more; passes that a backend cannot do without still run. check_values: leaves of the arguments; after each pass that
-    changed the module it is evaluated on them and must give what the module as written gave.
+    rules, merges (`merge-equal`, `remove-dead`) and kinds of decision that must not act. rewrite_limit: after so many actions (rewrites
+    of rules, merges and decisions that go ahead) nothing acts any more; passes that a backend cannot do without still run.
+    check_values: leaves of the arguments; after each pass that changed the module it is evaluated on them and must give what the module as
+    written gave.
     """
 
     __slots__ = ("check_values", "forbid", "force", "rewrite_limit", "skipped_rules")

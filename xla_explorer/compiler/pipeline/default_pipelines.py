@@ -58,9 +58,12 @@ def default_simplification_pipeline() -> PassPipeline:
     )
 
 
-def code_generation_pipeline(name: str, *, before_layouts: tuple[HloPass, ...] = ()) -> PassPipeline:
+def code_generation_pipeline(
+    name: str, *, before_layouts: tuple[HloPass, ...] = (), fusing: HloPass | None = None, after_fusion: tuple[HloPass, ...] = ()
+) -> PassPipeline:
     """The whole default pipeline of a backend that generates code from fusions: simplify; fix layouts; fuse; make copies
-    explicit; order (cpu_compiler.cc, gpu_compiler.cc). before_layouts: what the backend replaces before layouts are fixed."""
+    explicit; order (cpu_compiler.cc, gpu_compiler.cc). before_layouts: what the backend replaces before layouts are fixed. fusing: its
+    policy of fusion (default: the CPU's). after_fusion: what it makes of finished kernels."""
     lowering = PassPipeline(
         "lowering",
         (
@@ -78,9 +81,10 @@ def code_generation_pipeline(name: str, *, before_layouts: tuple[HloPass, ...] =
     fusion = PassPipeline(
         "fusion",
         (
-            make_pass("fusion"),
+            fusing or make_pass("fusion"),
             make_pass("fusion-wrapper"),
             make_pass("multi-output-fusion"),
+            *after_fusion,
             make_pass("cse", is_layout_sensitive=True),
             make_pass("dce"),
             # Needs the trip counts that simplification annotated; two steps at a time need no copy of the state between.

@@ -5,6 +5,7 @@ from xla_explorer.compiler.transforms.fusion.instruction_fusion import Instructi
 from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MULTI_OUTPUT_REASONS, MultiOutputFusion
 from xla_explorer.compiler.transforms.fusion.planning import fusion_checklist, plan_fusions
 from xla_explorer.compiler.transforms.fusion.policy import FUSION_REASONS
+from xla_explorer.compiler.transforms.fusion.priority_fusion import PriorityFusion
 
 __all__ = [
     "FUSION_REASONS",
@@ -12,6 +13,7 @@ __all__ = [
     "FusionWrapper",
     "InstructionFusion",
     "MultiOutputFusion",
+    "PriorityFusion",
     "fusion_checklist",
     "plan_fusions",
 ]

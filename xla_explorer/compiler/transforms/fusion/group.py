@@ -103,6 +103,19 @@ class FusionGroup:
                 self.operands[operand] = None
         self.emitted += emitted_instructions(producer) * len(evaluations)
 
+    def leave_reshapes_outside(self) -> list[HloInstruction]:
+        """Reshapes of values that are read from memory cost nothing outside: they leave. Those that left."""
+        left: list[HloInstruction] = []
+        members = self.members
+        while fringe := [m for m in members if m.opcode in fusible.BYTE_PRESERVING and m.operands[0] not in members]:
+            for member in fringe:
+                del members[member]
+                self.operands[member] = None
+                if not any(member.operands[0] is o for m in members for o in m.operands):
+                    self.operands.pop(member.operands[0], None)
+            left += fringe
+        return left
+
     def operand_count_with(self, producer: HloInstruction) -> int:
         """Operands read from memory if the producer were absorbed."""
         fresh = sum([1 for o in producer.operands if o not in self.operands and o not in self.members])

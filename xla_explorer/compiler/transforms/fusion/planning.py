@@ -103,18 +103,9 @@ class FusionPlanner:
 
     def _trim(self, group: FusionGroup) -> bool:
         """Leave reshapes of stored values outside, where they cost nothing. Whether anything besides the root is left."""
-        members = group.members
-        while True:
-            fringe = [m for m in members if m.opcode in fusible.BYTE_PRESERVING and m.operands[0] not in members]
-            if not fringe:
-                break
-            for member in fringe:
-                del members[member]
-                group.operands[member] = None
-                self.policy.groups_of[member].remove(group)
-                if not any(member.operands[0] is o for m in members for o in m.operands):
-                    group.operands.pop(member.operands[0], None)
-        return len(members) > 1
+        for member in group.leave_reshapes_outside():
+            self.policy.groups_of[member].remove(group)
+        return len(group.members) > 1
 
 
 def _about(checks: Iterable[Check], root: HloInstruction) -> tuple[Check, ...]:

@@ -14,6 +14,7 @@ from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel, emitted_instructions
 from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
+from xla_explorer.compiler.transforms.fusion.updating import reads_buffer, reads_where_it_writes
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -41,6 +42,8 @@ FUSION_REASONS: dict[str, str] = {
     "reads-multiply": "its consumers together would read more memory than storing its result costs",
     "not-worth-the-code": "computing it in each consumer saves too little time for the code that it adds",
     "stored-anyway": "another user needs it in memory, and reading it there is cheaper",
+    "slower-when-fused": "by the estimate its consumers together take longer computing it than storing it once and reading it",
+    "forbidden-by-user": "the user wants the two in different kernels",
 }
 
 
@@ -201,39 +204,15 @@ class FusionPolicy:
             return None
         if producer is buffer:
             return refuse("in-place-update-conflict", f"%{producer.name} is the buffer that %{consumer.name} updates in place")
-        origin = _origin(buffer)
-        for operand in producer.operands:
-            if _origin(operand) != origin:
-                continue
-            same_place = (
-                producer.opcode is fusible.DYNAMIC_SLICE
-                and operand is producer.operands[0]
-                and producer.operands[1:] == consumer.operands[2:]
-                and producer.shape.dimensions == consumer.operands[1].shape.dimensions
-                and group is not None
-                and len(seen := self.evaluations(producer, group)) == 1
-                and self._reads_in_step(producer, group)
-                and seen[0].points == producer.shape.element_count
+        if group is None:
+            group = FusionGroup(consumer)
+        if any(reads_buffer(o, buffer) for o in producer.operands) and not reads_where_it_writes(
+            producer, group, self.evaluations(producer, group)
+        ):
+            return refuse(
+                "in-place-update-conflict", f"%{producer.name} reads %{buffer.name}, which %{consumer.name} updates in place"
             )
-            if not same_place:
-                return refuse(
-                    "in-place-update-conflict", f"%{producer.name} reads %{operand.name}, which %{consumer.name} updates in place"
-                )
         return None
-
-    def _reads_in_step(self, producer: HloInstruction, group: FusionGroup) -> bool:
-        """Whether only elementwise members of the update's shape lie between the producer and the update."""
-        update = group.root.operands[1]
-        if producer is update:
-            return True
-        return all(
-            user is not group.root
-            and user.opcode.elementwise
-            and user.shape.dimensions == update.shape.dimensions
-            and self._reads_in_step(user, group)
-            for user in producer.users
-            if user in group.members
-        )
 
     def concatenate_in_inner_loop(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
         """Is it a concatenate whose pieces change along the inner loop, or that has many?"""
@@ -475,12 +454,3 @@ def splits_dimension(reshape: HloInstruction) -> bool:
             return True
         a += 1
     return False
-
-
-def _origin(i: HloInstruction) -> tuple[int, int]:
-    """What array an instruction forwards: through bitcasts, and equal tuple elements count as one."""
-    while i.opcode in fusible.BYTE_PRESERVING:
-        i = i.operands[0]
-    if i.opcode.name == "get-tuple-element":
-        return i.operands[0].id, int(i.attribute("index"))
-    return i.id, -1

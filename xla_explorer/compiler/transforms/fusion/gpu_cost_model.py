@@ -1,0 +1,152 @@
+"""Estimated time of one GPU kernel: launch, arithmetic, memory traffic, and how much of the device it occupies.
+
+Source of the form: xla/service/gpu/model/gpu_performance_model.cc and gpu_performance_model_base.cc. time = launch + the larger of
+arithmetic and memory + a small part of the smaller (they overlap). Arithmetic runs on the multiprocessors that have a block. Memory
+is read once from DRAM and again from a cache; a kernel of few threads has too few requests under way to reach the bandwidth
+(Little's law).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.compiler.transforms.fusion.cost_model import emitted_instructions
+from xla_explorer.compiler.transforms.fusion.group import FusionGroup
+from xla_explorer.hlo.instruction import HloInstruction
+
+_OVERLAP = 0.95  # of the smaller of arithmetic and memory time is hidden behind the larger
+_BLOCK = 128  # threads of a block of a loop kernel
+_BYTES_UNDER_WAY = 16  # that one thread has requested at a time
+_ELEMENTS_PER_THREAD_OF_A_REDUCE = 16
+_SECTOR = 32  # bytes that DRAM delivers at least
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class GpuDescription:
+    """What the model knows of a device; defaults are an H100's (SXM). Times in nanoseconds, sizes in bytes.
+
+    lanes: f32 operations that one multiprocessor starts per clock. double_rate: share of them for f64. l2_rate, l1_rate: bandwidth of
+    the caches as a multiple of DRAM's (XLA: 2.5, and 8 more). latency: of a DRAM access.
+    """
+
+    multiprocessors: int = 132
+    threads_per_multiprocessor: int = 2048
+    lanes: int = 128
+    double_rate: float = 0.5
+    clock_gigahertz: float = 1.755
+    dram_bytes_per_nanosecond: float = 3350.0
+    l2_bytes: int = 50 << 20
+    l1_bytes: int = 256 << 10
+    l2_rate: float = 2.5
+    l1_rate: float = 20.0
+    latency: float = 600.0
+    launch: float = 1000.0
+
+    @classmethod
+    def from_context(cls, context: PassContext) -> GpuDescription:
+        """The device of the compile: every field that the target states as a fact of that name."""
+        return cls(**{f.name: context.target[f.name] for f in dataclasses.fields(cls) if f.name in context.target})
+
+
+class KernelEstimate(NamedTuple):
+    """operations: instructions of lanes. bytes_read: distinct. bytes_read_again: from a cache. occupancy: share of the device's resident
+    threads that the kernel fills, 0 to 1. Times in nanoseconds."""
+
+    operations: float
+    bytes_read: float
+    bytes_read_again: float
+    bytes_written: float
+    threads: int
+    occupancy: float
+    compute: float
+    memory: float
+    nanoseconds: float
+
+
+class GpuCostModel:
+    """Estimates kernels of one device."""
+
+    __slots__ = ("device",)
+
+    def __init__(self, device: GpuDescription) -> None:
+        self.device = device
+
+    def group(self, group: FusionGroup) -> KernelEstimate:
+        """One kernel that computes all members and reads the operands."""
+        device = self.device
+        operations = 0.0
+        for member, seen in group.members.items():
+            weight = emitted_instructions(member) + 1.0  # one more for the index
+            if _is_double(member):
+                weight /= device.double_rate
+            operations += weight * sum([e.points for e in seen])
+        if group.root.opcode is fusible.REDUCE:  # its combiner runs for each element that it reads
+            operations += group.root.operands[0].shape.element_count
+        net = again = 0.0
+        wasteful = {o for m in group.members if m is not group.root and _scatters_reads(m) for o in m.operands}
+        for operand in group.operands:
+            if not operand.shape.is_array or operand is group.in_place:
+                continue
+            size = operand.shape.byte_size
+            width = max(1, operand.shape.element_type.bytes)
+            points = sum([e.points for e in group.evaluations_of(operand)]) if operand.shape.element_count > 1 else 1
+            total = float(points * width)
+            distinct = min(float(size), total)
+            if operand in wasteful:
+                distinct = min(distinct * max(1, _SECTOR // width), max(total, distinct) * 8)
+            net += distinct
+            again += max(0.0, total - distinct) / (device.l1_rate if size <= device.l1_bytes else
+                                                   device.l2_rate if size <= device.l2_bytes else 1.0)
+        root = group.root
+        written = root.operands[1].shape.byte_size if group.in_place is not None else root.shape.byte_size
+        return self._estimate(operations, net, again, float(written), threads_of(root))
+
+    def _estimate(self, operations: float, net: float, again: float, written: float, threads: int) -> KernelEstimate:
+        device = self.device
+        blocks = -(-threads // _BLOCK)
+        active = min(blocks, device.multiprocessors)
+        lanes = min(device.lanes, min(threads, _BLOCK) if blocks < device.multiprocessors else device.lanes)
+        compute = operations / (active * lanes * device.clock_gigahertz)
+        resident = device.multiprocessors * device.threads_per_multiprocessor
+        occupancy = min(1.0, threads / resident)
+        bandwidth = min(device.dram_bytes_per_nanosecond, min(threads, resident) * _BYTES_UNDER_WAY / device.latency)
+        memory = (net + again + written) / bandwidth + (device.latency if net + written else 0.0)
+        time = device.launch + compute + memory - _OVERLAP * min(compute, memory)
+        return KernelEstimate(operations, net, again, written, threads, occupancy, compute, memory, time)
+
+
+def threads_of(root: HloInstruction) -> int:
+    """Threads that a kernel has work for: one per element, several per result of a reduce."""
+    if root.opcode is fusible.DYNAMIC_UPDATE_SLICE:
+        return max(1, root.operands[1].shape.element_count)
+    if root.opcode is fusible.REDUCE:
+        results = (root.shape.tuple_shapes[0] if root.shape.is_tuple else root.shape).element_count
+        return max(1, results, root.operands[0].shape.element_count // _ELEMENTS_PER_THREAD_OF_A_REDUCE)
+    return max(1, root.shape.element_count)
+
+
+def estimate_facts(stem: str, kernels: list[KernelEstimate]) -> dict[str, Any]:
+    """Numbers of some kernels together, for the record of a decision: names start with the stem (`fused`, `unfused`)."""
+    return {
+        f"{stem}_microseconds": sum([k.nanoseconds for k in kernels]) / 1e3,
+        f"{stem}_operations": sum([k.operations for k in kernels]),
+        f"{stem}_bytes_read": sum([k.bytes_read for k in kernels]),
+        f"{stem}_bytes_written": sum([k.bytes_written for k in kernels]),
+        f"{stem}_occupancy": max([k.occupancy for k in kernels], default=0.0),
+        f"{stem}_kernels": len(kernels),
+    }
+
+
+def _is_double(i: HloInstruction) -> bool:
+    shape = i.operands[0].shape if i.shape.is_tuple else i.shape
+    return shape.is_array and shape.element_type.name in ("f64", "c128")
+
+
+def _scatters_reads(i: HloInstruction) -> bool:
+    """Whether neighbouring threads that evaluate it read elements far apart: a transpose that moves the minor dimension."""
+    if i.opcode is not fusible.TRANSPOSE or not i.shape.rank:
+        return False
+    return bool(i.attribute("dimensions")[-1] != i.shape.rank - 1)

@@ -1,0 +1,287 @@
+"""The pass `priority-fusion`: the producer whose fusion saves most time goes first.
+
+Every instruction that can be a loop is a kernel at first. A producer's priority is the time that its kernel and its consumers' take,
+less the time that the consumers take when each computes it; estimates are `gpu_cost_model`'s. The queue's best is fused into all its
+consumers, so that its result never touches memory, or, where somebody else needs it there anyway, into those that get faster. What that
+changed is estimated anew. Nothing is rewritten before the queue is empty. Source: xla/service/gpu/transforms/priority_fusion.cc.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import heapq
+import math
+from typing import Any, ClassVar, NamedTuple
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuDescription, KernelEstimate, estimate_facts
+from xla_explorer.compiler.transforms.fusion.group import FusionGroup
+from xla_explorer.compiler.transforms.fusion.priority_policy import PriorityPolicy
+from xla_explorer.foundation.reason import Reason, first_refusal, refuse
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+_NEVER_ASKED = frozenset({"parameter", "get-tuple-element", "tuple", "while", "conditional", "call", "copy", "after-all", "fusion"})
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class PriorityFusion:
+    """Fuses by estimated time on a GPU. The device is the compile's target (facts named like the fields of `GpuDescription`).
+
+    max_operands: arrays that one kernel may read. max_emitted: LLVM instructions per element, about. max_evaluations: copies of one
+    producer in the code of one element. tiny_reduce: reduces of at most so many elements are repeated in their consumers.
+    """
+
+    name: ClassVar[str] = "priority-fusion"
+    max_operands: int = 95
+    max_emitted: int = 1000
+    max_evaluations: int = 15
+    tiny_reduce: int = 8
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Fuse in the entry and in every computation that while, conditional and call run."""
+        changed = False
+        for computation in sequential_computations(module):
+            for group in PriorityPlanner(computation, context, self).plan():
+                build_fusion(computation, group.root, group.members)
+                changed = True
+        if changed:
+            order_callees_first(module)
+        return changed
+
+
+class Offer(NamedTuple):
+    """What fusing a producer would bring. consumers: roots of the kernels that it would go into. gain: nanoseconds saved.
+
+    stays: why it is in memory whatever these kernels do, empty when it would be gone. blocked: why not, by consumer.
+    fused, unfused: the kernels with and without.
+    """
+
+    consumers: tuple[HloInstruction, ...]
+    gain: float
+    stays: str
+    blocked: dict[HloInstruction, Reason]
+    fused: tuple[KernelEstimate, ...]
+    unfused: tuple[KernelEstimate, ...]
+
+
+class PriorityPlanner:
+    """Plans the fusions of one computation. groups: the kernels, by root. readers: instruction -> roots of kernels that read it from
+    memory."""
+
+    def __init__(self, computation: HloComputation, context: PassContext, options: PriorityFusion) -> None:
+        self.computation, self.context = computation, context
+        self.cost = GpuCostModel(GpuDescription.from_context(context))
+        order = computation.post_order()
+        self.place = {i: number for number, i in enumerate(order)}
+        pinned = fusible.control_successors(computation)
+        self.groups: dict[HloInstruction, FusionGroup] = {}
+        self.readers: dict[HloInstruction, dict[HloInstruction, None]] = {}
+        self.policy = PriorityPolicy(self.groups, self.place, options, pinned, context.control)
+        for i in order:
+            if fusible.is_consumer(i) and not i.control_predecessors and i not in pinned:
+                self.groups[i] = FusionGroup(i)
+                for operand in self.groups[i].operands:
+                    self.readers.setdefault(operand, {})[i] = None
+        self.estimates = {root: self.cost.group(group) for root, group in self.groups.items()}
+        self._merged: dict[tuple[HloInstruction, HloInstruction], KernelEstimate] = {}  # of trials that still hold
+        self._gone: set[HloInstruction] = set()  # computed inside kernels only
+        self._offers: dict[HloInstruction, Offer] = {}
+        self._queue: list[tuple[float, int, HloInstruction]] = []
+        self._waiting: set[HloInstruction] = set()  # in the queue to be estimated anew
+
+    def plan(self) -> list[FusionGroup]:
+        """Groups of two or more members, users before producers."""
+        for producer in self.readers:
+            if _is_asked(producer):
+                self._push(producer)
+        while self._queue:
+            priority, _, producer = heapq.heappop(self._queue)
+            if producer in self._gone:
+                continue
+            if producer in self._waiting:
+                self._push(producer)
+            elif (offer := self._offers[producer]).consumers and priority == -offer.gain:  # else an entry of before
+                self._accept(producer, offer)
+        if self.context.decisions_on:
+            for producer, offer in self._offers.items():
+                if producer not in self._gone:
+                    for consumer in list(self.readers[producer]):
+                        self._decide(producer, consumer, offer._replace(consumers=()))
+        self._take_constants()
+        for group in self.groups.values():
+            group.leave_reshapes_outside()
+        found = [group for group in self.groups.values() if len(group.members) > 1]
+        return sorted(found, key=lambda group: -self.place[group.root])
+
+    # -- the queue ---------------------------------------------------------------------------------------------------
+    def _push(self, producer: HloInstruction) -> None:
+        self._waiting.discard(producer)
+        offer = self._offers[producer] = self._offer(producer)
+        if offer.consumers:
+            heapq.heappush(self._queue, (-offer.gain, -self.place[producer], producer))
+
+    def _again(self, producer: HloInstruction) -> None:
+        """Something about it changed: it is estimated anew when its turn comes, which its old priority says."""
+        if producer in self._gone or producer in self._waiting or not self.readers.get(producer) or not _is_asked(producer):
+            return
+        old = self._offers.get(producer)
+        self._waiting.add(producer)
+        heapq.heappush(self._queue, (-old.gain if old is not None and old.consumers else 0.0, -self.place[producer], producer))
+
+    def _offer(self, producer: HloInstruction) -> Offer:
+        """What fusing it would bring now."""
+        blocked: dict[HloInstruction, Reason] = {}
+        able: list[HloInstruction] = []
+        for consumer in self.readers.get(producer, ()):
+            reason = first_refusal(self.policy.legality, producer, consumer)
+            if reason is None:
+                able.append(consumer)
+            else:
+                blocked[consumer] = reason
+        stays = self._stays(producer)
+        if not stays and blocked:
+            consumer, reason = next(iter(blocked.items()))
+            stays = f"%{consumer.name} reads it there ({reason.code})"
+        own = (self.estimates[producer],) if producer in self.groups else ()
+        before = [self.estimates[c] for c in able]
+        after = [self._trial(producer, c) for c in able]
+        gains = [b.nanoseconds - a.nanoseconds for b, a in zip(before, after, strict=True)]
+        if not stays and able:
+            total = sum(gains) + sum([k.nanoseconds for k in own])
+            if total >= 0 or producer.opcode in fusible.BYTE_PRESERVING:
+                gain = math.inf if producer.opcode in fusible.BYTE_PRESERVING else total  # a reshape hides what stands behind it
+                return Offer(tuple(able), gain, "", blocked, tuple(after), (*own, *before))
+        control = self.context.control
+        wanted = [control.force and control.forced("fusion", (producer, self._named(producer, c))) for c in able]
+        chosen = tuple([c for c, gain, want in zip(able, gains, wanted, strict=True) if want or (stays and gain > 0)])
+        if chosen:
+            saved = sum([gain for c, gain in zip(able, gains, strict=True) if c in chosen])
+            return Offer(chosen, saved, stays or "the user forces one of its consumers", blocked, tuple(after), tuple(before))
+        return Offer((), -1.0, stays, blocked, tuple(after), tuple(before) if stays else (*own, *before))
+
+    def _stays(self, producer: HloInstruction) -> str:
+        if producer is self.computation.root:
+            return "it is the result of the computation"
+        for user in producer.users:
+            if user not in self.groups and user not in self._gone:
+                return f"%{user.name} ({user.opcode.name}) reads it there"
+        return ""
+
+    def _trial(self, producer: HloInstruction, consumer: HloInstruction) -> KernelEstimate:
+        found = self._merged.get((producer, consumer))
+        if found is None:
+            found = self._merged[producer, consumer] = self.cost.group(self.policy.merged(producer, consumer))
+        return found
+
+    # -- acting ------------------------------------------------------------------------------------------------------
+    def _accept(self, producer: HloInstruction, offer: Offer) -> None:
+        taken = [c for c in offer.consumers if self._decide(producer, c, offer) is None]
+        touched: dict[HloInstruction, None] = {}
+        for consumer in taken:
+            group = self.policy.merged(producer, consumer)
+            self.estimates[consumer] = self._trial(producer, consumer)
+            del self.readers[producer][consumer]
+            for operand in group.operands:
+                self.readers.setdefault(operand, {})[consumer] = None
+            self.groups[consumer] = group
+            touched.update(dict.fromkeys([*group.operands, consumer]))
+        if not self.readers[producer] and not self._stays(producer):
+            self._gone.add(producer)
+            kernel = self.groups.pop(producer, None)
+            for operand in kernel.operands if kernel is not None else producer.operands:
+                self.readers.get(operand, {}).pop(producer, None)
+                touched[operand] = None
+        for changed in taken:  # what was tried with it holds no longer
+            readers = self.readers.get(changed, {})
+            self.policy.forget(changed, readers)
+            for pair in [*[(o, changed) for o in self.groups[changed].operands], *[(changed, c) for c in readers]]:
+                self._merged.pop(pair, None)
+        if taken:
+            for i in (*touched, producer):
+                self._again(i)
+
+    def _take_constants(self) -> None:
+        """Scalar constants become immediates of every kernel that reads them."""
+        for group in self.groups.values():
+            for operand in list(group.operands):
+                if (
+                    fusible.is_small_constant(operand)
+                    and operand is not group.in_place
+                    and not self.context.control.kept_apart((operand,), group.members)
+                ):
+                    group.absorb(operand, group.evaluations_of(operand))
+
+    # -- the record --------------------------------------------------------------------------------------------------
+    def _named(self, producer: HloInstruction, consumer: HloInstruction) -> HloInstruction:
+        """The consumer, or what inside its kernel reads the producer where the user's wish names that."""
+        control = self.context.control
+        if control.force or control.forbid:
+            for user in producer.users:
+                if user in self.groups[consumer].members and (
+                    control.forced("fusion", (producer, user)) or control.forbidden("fusion", (producer, user))
+                ):
+                    return user
+        return consumer
+
+    def _decide(self, producer: HloInstruction, consumer: HloInstruction, offer: Offer) -> Reason | None:
+        named = self._named(producer, consumer)
+        blocked = offer.blocked.get(consumer)
+        return self.context.decide(
+            "fusion",
+            (lambda *_: blocked,),
+            (functools.partial(self._not_faster, offer, consumer),),
+            producer,
+            named,
+            facts=functools.partial(self._facts, producer, consumer, offer),
+        )
+
+    def _not_faster(self, offer: Offer, consumer: HloInstruction, producer: HloInstruction, _: HloInstruction) -> Reason | None:
+        """Does the estimate speak for it?"""
+        if consumer in offer.consumers:
+            return None
+        fused, unfused = _microseconds(offer.fused), _microseconds(offer.unfused)
+        if offer.stays:
+            return refuse(
+                "stored-anyway",
+                f"%{producer.name} is in memory: {offer.stays}; its kernels take {unfused:.4g} us reading it there, {fused:.4g} us "
+                "computing it",
+                fused_microseconds=fused,
+                unfused_microseconds=unfused,
+            )
+        return refuse(
+            "slower-when-fused",
+            f"%{producer.name} computed in {len(offer.fused)} kernels takes {fused:.4g} us, apart from them {unfused:.4g} us in all",
+            consumers=len(offer.fused),
+            fused_microseconds=fused,
+            unfused_microseconds=unfused,
+        )
+
+    def _facts(self, producer: HloInstruction, consumer: HloInstruction, offer: Offer) -> dict[str, Any]:
+        """Both times with what they are made of."""
+        if not offer.fused or not producer.shape.is_array:
+            return {}
+        group = self.groups[consumer]
+        return {
+            "bytes_saved": 0 if offer.stays or producer not in self.estimates else 2 * producer.shape.byte_size,
+            **estimate_facts("fused", list(offer.fused)),
+            **estimate_facts("unfused", list(offer.unfused)),
+            "consumers": len(offer.fused),
+            "instructions": group.emitted,
+            "read_by": [u.name for u in producer.users if u in group.members],
+        }
+
+
+def _is_asked(producer: HloInstruction) -> bool:
+    return producer.opcode.name not in _NEVER_ASKED and not fusible.is_small_constant(producer)
+
+
+def _microseconds(kernels: tuple[KernelEstimate, ...]) -> float:
+    return sum([k.nanoseconds for k in kernels]) / 1e3

@@ -1,0 +1,48 @@
+"""Fusions that update a buffer in place: when may what they compute read that buffer?"""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+def reads_buffer(operand: HloInstruction, buffer: HloInstruction) -> bool:
+    """Whether an operand is the buffer: the same array, seen through bitcasts."""
+    return _origin(operand) == _origin(buffer)
+
+
+def reads_where_it_writes(producer: HloInstruction, group: FusionGroup, evaluations: Evaluations) -> bool:
+    """Whether a reader of the buffer that a group updates reads each element only where, and just before, it is overwritten: it slices
+    the buffer at the place of the update, and what lies between is elementwise. evaluations: of the producer in the group."""
+    root = group.root
+    return (
+        producer.opcode is fusible.DYNAMIC_SLICE
+        and _origin(producer.operands[0]) == _origin(root.operands[0])
+        and producer.operands[1:] == root.operands[2:]
+        and producer.shape.dimensions == root.operands[1].shape.dimensions
+        and len(evaluations) == 1
+        and evaluations[0].points == producer.shape.element_count
+        and _in_step(producer, group)
+    )
+
+
+def _in_step(producer: HloInstruction, group: FusionGroup) -> bool:
+    """Whether only elementwise members of the update's shape lie between the producer and the update."""
+    update = group.root.operands[1]
+    if producer is update:
+        return True
+    return all(
+        user is not group.root and user.opcode.elementwise and user.shape.dimensions == update.shape.dimensions and _in_step(user, group)
+        for user in producer.users
+        if user in group.members
+    )
+
+
+def _origin(i: HloInstruction) -> tuple[int, int]:
+    """What array an instruction forwards: through bitcasts, and equal tuple elements count as one."""
+    while i.opcode in fusible.BYTE_PRESERVING:
+        i = i.operands[0]
+    if i.opcode.name == "get-tuple-element":
+        return i.operands[0].id, int(i.attribute("index"))
+    return i.id, -1
