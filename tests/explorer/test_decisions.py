@@ -96,3 +96,20 @@ ENTRY e {
     result = session.bisect(x, y)
     assert result and result.pass_name == "algsimp" and result.event is not None and result.event.names[0] == "b", str(result)
     assert first and PassContext is not None
+
+
+def test_why_not_of_the_gpu_policy_recorded_and_asked_again() -> None:
+    text = """HloModule m
+ENTRY e {
+  x = f32[1024,1024] parameter(0)
+  y = f32[1024,1024] parameter(1)
+  a = f32[1024,1024] tanh(x)
+  b = f32[1024,1024] negate(a)
+  d = f32[1024,1024] dot(a, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT t = (f32[1024,1024], f32[1024,1024]) tuple(b, d)
+}"""
+    recorded = xe.compile(text, backend="gpu").why_not("fusion", "a", "b")
+    again = xe.compile(text, backend="gpu", journal="passes").why_not("fusion", "a", "b")
+    assert recorded.refused and again.refused and recorded.recorded and not again.recorded
+    assert recorded.code == again.code == "stored-anyway"
+    assert recorded.facts["fused_microseconds"] > recorded.facts["unfused_microseconds"]

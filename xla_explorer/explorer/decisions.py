@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassContext
-from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, fusion_checklist, plan_fusions
+from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, InstructionFusion, PriorityFusion, fusion_checklist
 from xla_explorer.explorer.display import table_html
 from xla_explorer.explorer.lineage import Lineage
 from xla_explorer.explorer.views.source import Check, DecisionRow
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
-from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -20,7 +19,9 @@ if TYPE_CHECKING:
     import pandas
 
     from xla_explorer.compiler.pipeline import PassTrace
+    from xla_explorer.compiler.pipeline.trace import PassStep
 
+_FUSING = (InstructionFusion.name, PriorityFusion.name)
 COLUMNS = ("verdict", "kind", "code", "message", "facts", "subjects", "pass", "step")
 _VERDICTS = {"allowed": "accepted", "denied": "refused", "applied": "applied", "refused": "refused"}
 
@@ -175,7 +176,9 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
     source, target = _name(lineage, producer), _name(lineage, consumer)
     module = _before_fusion(trace)
     before = {i.name: i for i in module.instructions()}
-    checks = _checks(before[source], before[target]) if source in before and target in before else []
+    fusing = _fusing_step(trace)
+    listed = (fusing is None or fusing.name == InstructionFusion.name) and source in before and target in before
+    checks = _checks(before[source], before[target]) if listed else []
     for event in reversed(decision_events(trace, kind)):
         if event.names[:2] == (source, target):
             refused = event.kind == "denied"
@@ -207,7 +210,7 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
                 f"%{name} was not there before fusion and no decision about %{source} into %{target} was recorded",
                 f"session.history({name!r}) says where it came from",
             )
-    again = _planned_again(module, source, target)
+    again = _planned_again(trace, source, target)
     if again is not None and again.reason is not None:
         return Answer(
             kind,
@@ -252,11 +255,12 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
     )
 
 
-def _planned_again(module: HloModule, producer: str, consumer: str) -> Event | None:
-    """What the planner decides on the pair when it plans the module again, with a journal of its own."""
+def _planned_again(trace: PassTrace, producer: str, consumer: str) -> Event | None:
+    """What the backend's policy decides on the pair when it fuses the module again, with a journal of its own."""
     journal = Journal("decisions")
-    for computation in sequential_computations(module):
-        plan_fusions(computation, PassContext(journal))
+    step = _fusing_step(trace)
+    again = step.hlo_pass if step is not None else InstructionFusion()
+    again.run(_before_fusion(trace, copy=True), PassContext(journal, target=trace.target))
     return next((e for e in reversed(journal.events) if e.names[:2] == (producer, consumer)), None)
 
 
@@ -293,8 +297,13 @@ def _present(lineage: Lineage, name: str, before: dict[str, HloInstruction]) -> 
     return name
 
 
-def _before_fusion(trace: PassTrace) -> HloModule:
-    for step in trace.steps:
-        if step.name == "fusion" and step.before is not None:
-            return HloModule.from_snapshot(step.before)
-    return trace.module
+def _fusing_step(trace: PassTrace) -> PassStep | None:
+    return next((step for step in trace.steps if step.name in _FUSING and step.before is not None), None)
+
+
+def _before_fusion(trace: PassTrace, *, copy: bool = False) -> HloModule:
+    """The module before the first fusion, or as it is now. copy: always a module of its own."""
+    step = _fusing_step(trace)
+    if step is not None and step.before is not None:
+        return HloModule.from_snapshot(step.before)
+    return HloModule.from_snapshot(trace.module.snapshot()) if copy else trace.module
