@@ -19,6 +19,8 @@ __version__ = "0.1.0"
 _PUBLIC: dict[str, tuple[str, str]] = {
     "HloBuilder": ("xla_explorer.hlo.builder", "HloBuilder"),
     "HloModule": ("xla_explorer.hlo.module", "HloModule"),
+    "Isolation": ("xla_explorer.explorer.isolation", "Isolation"),
+    "IsolatedError": ("xla_explorer.explorer.isolation", "IsolatedError"),
     "Journal": ("xla_explorer.foundation.journal", "Journal"),
     "HloParseError": ("xla_explorer.hlo.text", "HloParseError"),
     "HloVerifyError": ("xla_explorer.hlo.verifier", "HloVerifyError"),
@@ -31,6 +33,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "CompileFailedError": ("xla_explorer.explorer.session", "CompileFailedError"),
     "aot": ("xla_explorer.explorer.not_yet", "aot"),
     "backend_names": ("xla_explorer.backends.registry", "backend_names"),
+    "check": ("xla_explorer.explorer.course", "check"),
     "compare": ("xla_explorer.explorer.comparison", "compare"),
     "compare_fusions": ("xla_explorer.explorer.fusion_comparison", "compare_fusions"),
     "compile": ("xla_explorer.explorer.session", "compile"),
@@ -41,6 +44,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "evaluate": ("xla_explorer.hlo.evaluator", "evaluate"),
     "evaluate_replicated": ("xla_explorer.hlo.evaluator", "evaluate_replicated"),
     "example": ("xla_explorer.explorer.examples", "example"),
+    "exercises": ("xla_explorer.explorer.course", "exercises"),
     "explore": ("xla_explorer.explorer.exploring", "explore"),
     "fori_loop": ("xla_explorer.hlo.builder", "fori_loop"),
     "from_jax": ("xla_explorer.frontends.jax_program", "from_jax"),
@@ -48,6 +52,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "jit": ("xla_explorer.explorer.jax_functions", "jit"),
     "load": ("xla_explorer.explorer.loading", "load"),
     "optimize": ("xla_explorer.explorer.trace", "optimize"),
+    "options": ("xla_explorer.explorer.options", "options"),
     "parse_hlo": ("xla_explorer.hlo.text", "parse_hlo"),
     "passes": ("xla_explorer.explorer.catalogue", "passes"),
     "random_arguments": ("xla_explorer.explorer.arguments", "random_arguments"),
@@ -139,14 +144,19 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.catalogue import passes as passes
     from xla_explorer.explorer.comparison import compare as compare
     from xla_explorer.explorer.comparison import diff as diff
+    from xla_explorer.explorer.course import check as check
+    from xla_explorer.explorer.course import exercises as exercises
     from xla_explorer.explorer.doctor import doctor as doctor
     from xla_explorer.explorer.examples import example as example
     from xla_explorer.explorer.exploring import explore as explore
     from xla_explorer.explorer.fusion_comparison import compare_fusions as compare_fusions
     from xla_explorer.explorer.graph import graph as graph
+    from xla_explorer.explorer.isolation import IsolatedError as IsolatedError
+    from xla_explorer.explorer.isolation import Isolation as Isolation
     from xla_explorer.explorer.jax_functions import jit as jit
     from xla_explorer.explorer.loading import load as load
     from xla_explorer.explorer.not_yet import aot as aot
+    from xla_explorer.explorer.options import options as options
     from xla_explorer.explorer.session import CompileFailedError as CompileFailedError
     from xla_explorer.explorer.session import Session as Session
     from xla_explorer.explorer.session import compile as compile

@@ -40,6 +40,7 @@ def overridden(
         threads=options.threads,
         verify=False,
         control=control,
+        isolate=session.isolation or False,
     )
     other.base = session
     return other

@@ -8,12 +8,13 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Executable, ProgramStep, Stage
+from xla_explorer.backends.interfaces import CompileOptions, Compiler, CompileResult, Executable, ProgramStep, Stage
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.pipeline import PassControl, PassFailedError, PassTrace
 from xla_explorer.explorer.arguments import Array, Signature, random_arguments
 from xla_explorer.explorer.decisions import Answer, decisions_frame, why_not
 from xla_explorer.explorer.display import CodeText
+from xla_explorer.explorer.isolation.settings import Isolation, isolation_settings
 from xla_explorer.explorer.loading import as_module
 from xla_explorer.explorer.source_lines import SourceLines
 from xla_explorer.explorer.trace import Trace
@@ -85,6 +86,7 @@ class Session:
         self.last_profile: pandas.DataFrame | None = None
         self.brief_once = False
         self.base: Session | None = None  # the session that this one overrides
+        self.isolation: Isolation | None = None  # how its code is kept apart; None: it runs in this process
 
     # -- running -------------------------------------------------------------------------------------------------------
     @property
@@ -175,7 +177,9 @@ class Session:
         """The same source compiled for the backend `gpu` (this very session when it is that)."""
         if self.backend == "gpu":
             return self
-        return compile(self.source, backend="gpu", passes=self.options.passes, journal=self.options.journal, verify=False)
+        options = self.options
+        isolate = self.isolation or False
+        return compile(self.source, backend="gpu", passes=options.passes, journal=options.journal, verify=False, isolate=isolate)
 
     @cached_property
     def kernels(self) -> pandas.DataFrame:
@@ -450,6 +454,9 @@ def compile(
     control: PassControl | None = None,
     keep_errors: bool = False,
     filename: str | None = None,
+    isolate: bool | Isolation | None = None,
+    timeout: float | None = None,
+    memory_limit: int | None = None,
     **backend_options: Any,
 ) -> Session:
     """Compile a module (or HLO text, or a traced function) and keep everything that happened.
@@ -458,7 +465,9 @@ def compile(
     decisions, everything. threads: None lets the backend choose. verify: check the module first. check_passes: verify after each pass
     too. check_values: arguments (True: random ones) on which the module is evaluated after each pass that changed it; the compile fails
     with a ValuesDifferError that names the first pass after which the values differ. keep_errors: return the session of a failed
-    compile instead of raising.
+    compile instead of raising. isolate: generate and run code in a child process, so that a crash, an endless loop (timeout: seconds a
+    compile or a run may take) or exhausted memory (memory_limit: bytes) there is an IsolatedError that names the kernel and its HLO;
+    None: what `xe.options` says. The backend `xla` has a process of its own anyway.
 
     Raises:
         HloParseError, HloVerifyError: the module is malformed; with places and next steps.
@@ -473,6 +482,7 @@ def compile(
         control = PassControl() if control is None else control
         control.check_values = Signature(source).leaves(arguments)
     options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
+    isolation = isolation_settings(isolate, timeout, memory_limit)
     compiler = platform(backend).compiler()
     started = time.perf_counter()
     result: CompileResult | None = None
@@ -486,12 +496,25 @@ def compile(
     if error is None:
         started = time.perf_counter()
         try:
-            result = compiler.run_backend(trace, options)
+            result = _run_backend(backend, compiler, trace, options, isolation)
             seconds = result.seconds
         except Exception as problem:
             error, phase = problem, "the backend"
             seconds = {**seconds, "backend": time.perf_counter() - started}
     session = Session(source, backend, options, trace, result, error, phase if error else "", seconds)
+    session.isolation = isolation
     if error is not None and not keep_errors:
         raise CompileFailedError(session) from error
     return session
+
+
+def _run_backend(
+    backend: str, compiler: Compiler, trace: PassTrace, options: CompileOptions, isolation: Isolation | None
+) -> CompileResult:
+    """Here, or in the child process."""
+    if isolation is not None:
+        from xla_explorer.explorer.isolation import own_process, run_backend_isolated
+
+        if not own_process(backend):
+            return run_backend_isolated(backend, trace, options, isolation)
+    return compiler.run_backend(trace, options)

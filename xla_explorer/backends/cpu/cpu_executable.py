@@ -213,6 +213,20 @@ class CpuExecutable:
             return tuple([self._value(part, places) for part in shape.tuple_shapes])
         return self._view(next(places), shape) if shape.is_array else None
 
+    def execute_watched(self, arrays: list[Array], counters: Array) -> list[Array]:
+        """`execute` by a second build, whose probes write to `counters`: int64 [steps, 2], cycles and calls, added to what is there.
+
+        While a step runs its cycles are negative, so whoever shares that memory sees what a program that never came back was doing.
+        """
+        if self._probed is None:
+            from xla_explorer.backends.cpu.cpu_compiler import write_program
+
+            program = write_program(self.module, self.assignment, probes=True, threads=self.program.threads)
+            library = self._load(program, optimize_and_emit(program.text))
+            self._probed = library, library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
+        self._table[self.program.probe_slot] = counters.__array_interface__["data"][0]
+        return self._run(arrays, self._probed[1])
+
     # -- profile -----------------------------------------------------------------------------------------------------
     def profile(self, arrays: list[Array], repeats: int = 20) -> ProfileResult:
         """Whole-program times without probes, then per-step times by cycle counters from a second build with probes."""
@@ -223,20 +237,13 @@ class CpuExecutable:
             started = time.perf_counter_ns()
             self.execute(arrays)
             totals.append((time.perf_counter_ns() - started) / 1e3)
-        if self._probed is None:
-            from xla_explorer.backends.cpu.cpu_compiler import write_program
-
-            program = write_program(self.module, self.assignment, probes=True, threads=self.program.threads)
-            library = self._load(program, optimize_and_emit(program.text))
-            self._probed = library, library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
         counters = np.zeros((max(len(self.steps), 1), 2), np.int64)
-        self._table[self.program.probe_slot] = counters.__array_interface__["data"][0]
         samples: list[Array] = []
-        self._run(arrays, self._probed[1])
+        self.execute_watched(arrays, counters)
         per_us = cycles_per_microsecond()
         for _ in range(repeats):
             counters[...] = 0
-            self._run(arrays, self._probed[1])
+            self.execute_watched(arrays, counters)
             samples.append(counters.copy())
         timings = []
         for k, step in enumerate(self.steps):

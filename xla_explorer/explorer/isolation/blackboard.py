@@ -1,0 +1,81 @@
+"""A small file that both processes see: what the child is doing, written before it does it, readable after it has died.
+
+An int64 header (program, phase, number of steps), then a row of two per step, which the code's own probes write: while the step runs
+the first is negative, the second counts its finished calls.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+PHASES = ("idle", "loading", "compiling", "running", "measuring")
+_HEADER = 8  # of 8 bytes each, so that the rows are aligned
+
+
+class Progress(NamedTuple):
+    """program: number of what was worked on. phase: one of PHASES. running: the steps that were begun and not ended.
+    calls: finished calls by step; empty when the backend does not tell."""
+
+    program: int
+    phase: str
+    running: tuple[int, ...]
+    calls: tuple[int, ...]
+
+
+class Blackboard:
+    """The child's side: writes to the mapped file."""
+
+    def __init__(self, path: str) -> None:
+        self._file = open(path, "r+b")  # noqa: SIM115  (as long as the process)
+        self._map(1024)
+
+    def _map(self, words: int) -> None:
+        os.ftruncate(self._file.fileno(), 8 * words)
+        self._words: Array = np.frombuffer(mmap.mmap(self._file.fileno(), 8 * words), np.int64)
+
+    def begin(self, program: int, phase: str) -> None:
+        """Say what comes; no step has begun."""
+        self._words[:3] = program, PHASES.index(phase), 0
+
+    def rows(self, steps: int) -> Array:
+        """Cleared counters for so many steps: int64 [steps, 2]."""
+        if _HEADER + 2 * steps > len(self._words):
+            header = self._words[:_HEADER].copy()
+            self._map(_HEADER + 2 * steps)
+            self._words[:_HEADER] = header
+        rows = self._words[_HEADER : _HEADER + 2 * steps].reshape(steps, 2)
+        rows[...] = 0
+        self._words[2] = steps
+        return rows
+
+
+class BlackboardFile:
+    """The parent's side: makes the file, reads it when the child has gone."""
+
+    def __init__(self) -> None:
+        handle, name = tempfile.mkstemp(prefix="xla-explorer-", suffix=".progress")
+        os.close(handle)
+        self.path = Path(name)
+
+    def read(self) -> Progress:
+        """What the child wrote last."""
+        data = self.path.read_bytes()
+        words = np.frombuffer(data[: len(data) // 8 * 8], np.int64)
+        if len(words) < _HEADER:
+            return Progress(-1, "loading", (), ())
+        steps = int(words[2])
+        rows = words[_HEADER : _HEADER + 2 * steps].reshape(-1, 2)
+        running = tuple(np.flatnonzero(rows[:, 0] < 0).tolist())
+        return Progress(int(words[0]), PHASES[int(words[1])], running, tuple(rows[:, 1].tolist()))
+
+    def remove(self) -> None:
+        """Delete the file."""
+        self.path.unlink(missing_ok=True)
