@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from xla_explorer.explorer.highlighting import highlighted
 from xla_explorer.explorer.views.svg import escape
 
 MOST_LINES = 400
@@ -36,7 +37,7 @@ class CodeText(str):
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         shown, note = self._capped()
-        html = diff_html(shown) if self.language == "diff" else pre_html(shown)
+        html = diff_html(shown) if self.language == "diff" else code_html(shown, self.language)
         return {"text/plain": repr(self), "text/html": html + (f"<p><i>{escape(note)}</i></p>" if note else "")}
 
 
@@ -58,11 +59,17 @@ class Svg:
         return {"text/plain": self.plain, "image/svg+xml": self.svg}
 
 
+_BLOCK = '<pre style="font-size:12px;line-height:1.35;white-space:pre;overflow:auto;max-height:520px;text-align:left">'
+
+
 def pre_html(text: str) -> str:
     """Text as a scrollable block."""
-    return (
-        f'<pre style="font-size:12px;line-height:1.35;white-space:pre;overflow:auto;max-height:520px;text-align:left">{escape(text)}</pre>'
-    )
+    return f"{_BLOCK}{escape(text)}</pre>"
+
+
+def code_html(text: str, language: str) -> str:
+    """Code as a scrollable block, coloured where its language is known."""
+    return f"{_BLOCK}{highlighted(text, language)}</pre>"
 
 
 def diff_html(text: str) -> str:
@@ -71,7 +78,7 @@ def diff_html(text: str) -> str:
     for line in text.split("\n"):
         colour = {"+": "#00815e", "-": "#c45100", "@": "#858585"}.get(line[:1])
         lines.append(f'<span style="color:{colour}">{escape(line)}</span>' if colour else escape(line))
-    return pre_html("").replace("></pre>", ">" + "\n".join(lines) + "</pre>")
+    return _BLOCK + "\n".join(lines) + "</pre>"
 
 
 def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], note: str = "", limit: int = MOST_ROWS) -> str:
