@@ -24,8 +24,9 @@ from xla_explorer.hlo.module import HloModule
 
 
 def gpu_pipeline() -> PassPipeline:
-    """The shared pipeline, fused by estimated time."""
-    return code_generation_pipeline("gpu", fusing=make_pass("priority-fusion"))
+    """The shared pipeline, fused by estimated time; small kernels share launches."""
+    horizontal = (make_pass("horizontal-loop-fusion"), make_pass("horizontal-input-fusion"))
+    return code_generation_pipeline("gpu", fusing=make_pass("priority-fusion"), after_fusion=horizontal)
 
 
 class GpuCompiler:

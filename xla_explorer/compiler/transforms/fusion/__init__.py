@@ -1,6 +1,7 @@
 """Fusion: which producers are computed inside their consumers, and why (not)."""
 
 from xla_explorer.compiler.transforms.fusion.fusion_wrapper import FusionWrapper
+from xla_explorer.compiler.transforms.fusion.horizontal_fusion import HORIZONTAL_REASONS, HorizontalInputFusion, HorizontalLoopFusion
 from xla_explorer.compiler.transforms.fusion.instruction_fusion import InstructionFusion
 from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MULTI_OUTPUT_REASONS, MultiOutputFusion
 from xla_explorer.compiler.transforms.fusion.planning import fusion_checklist, plan_fusions
@@ -9,8 +10,11 @@ from xla_explorer.compiler.transforms.fusion.priority_fusion import PriorityFusi
 
 __all__ = [
     "FUSION_REASONS",
+    "HORIZONTAL_REASONS",
     "MULTI_OUTPUT_REASONS",
     "FusionWrapper",
+    "HorizontalInputFusion",
+    "HorizontalLoopFusion",
     "InstructionFusion",
     "MultiOutputFusion",
     "PriorityFusion",

@@ -9,18 +9,21 @@ is read once from DRAM and again from a cache; a kernel of few threads has too f
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.cost_model import emitted_instructions
 from xla_explorer.compiler.transforms.fusion.group import FusionGroup
+from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
 _OVERLAP = 0.95  # of the smaller of arithmetic and memory time is hidden behind the larger
 _BLOCK = 128  # threads of a block of a loop kernel
 _BYTES_UNDER_WAY = 16  # that one thread has requested at a time
 _ELEMENTS_PER_THREAD_OF_A_REDUCE = 16
+_TRANSCENDENTAL = 20  # instructions of one call, about
 _SECTOR = 32  # bytes that DRAM delivers at least
 
 
@@ -103,6 +106,18 @@ class GpuCostModel:
         root = group.root
         written = root.operands[1].shape.byte_size if group.in_place is not None else root.shape.byte_size
         return self._estimate(operations, net, again, float(written), threads_of(root))
+
+    def fusions(self, kernels: Sequence[HloInstruction]) -> KernelEstimate:
+        """One launch that does what finished fusions do, each thread its element of every one."""
+        costs = [instruction_cost(k) for k in kernels]
+        roots = [r for k in kernels for r in (k.called[0].root.operands if k.shape.is_tuple else (k.called[0].root,))]
+        return self._estimate(
+            sum([c.flops + _TRANSCENDENTAL * c.transcendentals for c in costs]),
+            sum([c.bytes_read for c in costs]),
+            0.0,
+            sum([c.bytes_written for c in costs]),
+            max([threads_of(r) for r in roots]),
+        )
 
     def _estimate(self, operations: float, net: float, again: float, written: float, threads: int) -> KernelEstimate:
         device = self.device

@@ -14,7 +14,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion.building import order_callees_first
-from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, merge_cluster
+from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, merge_cluster, would_create_cycle
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
@@ -33,7 +33,6 @@ MULTI_OUTPUT_REASONS: dict[str, str] = {
     "fused-computation-too-large": "the code of one element would become too long",
     "nothing-shared": "they read too little in common",
 }
-_SEARCH_LIMIT = 400
 
 
 @register_pass()
@@ -160,31 +159,7 @@ class _Planner:
 
     def would_create_cycle(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Is there no way from one to the other through something else?"""
-        a, b = self.cluster_of[first], self.cluster_of[second]
-        inside = {*a.members, *b.members}
-        place, cluster_of = self.place, self.cluster_of
-        last = max([place[m] for m in inside])
-        seen: set[HloInstruction] = set(inside)
-        stack = [u for m in inside for u in m.users]
-        budget = _SEARCH_LIMIT
-        while stack:
-            i = stack.pop()
-            if i in seen:
-                continue
-            cluster = cluster_of.get(i)
-            if place[i] >= last and (cluster is None or cluster.first >= last):
-                continue  # no way back from there: everything that follows stands later still
-            budget -= 1
-            if budget < 0:
-                return refuse("would-create-cycle", f"the search for a path between %{first.name} and %{second.name} was given up")
-            for member in cluster.members if cluster is not None else (i,):
-                seen.add(member)
-                for user in member.users:
-                    if user in inside:
-                        return refuse("would-create-cycle", f"%{user.name} needs one of them through %{member.name}", through=member.name)
-                    if user not in seen:
-                        stack.append(user)
-        return None
+        return would_create_cycle(self.cluster_of[first], self.cluster_of[second], self.cluster_of, self.place)
 
     def kept_apart_by_user(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Does the user want something of one in another kernel than something of the other?"""
