@@ -12,7 +12,10 @@ GROUP = "xla_explorer.backends"
 # The same names as in pyproject.toml: for a source tree that is not installed, and because reading the metadata of all
 # installed packages takes longer than a small compilation. Nobody else may take these names.
 _BUILT_IN = {"cpu": "xla_explorer.backends.cpu:platform", "gpu": "xla_explorer.backends.gpu:platform",
-             "interpreter": "xla_explorer.backends.interpreter:platform", "xla": "xla_explorer.backends.xla:platform"}
+             "interpreter": "xla_explorer.backends.interpreter:platform", "xla": "xla_explorer.backends.xla:platform",
+             "aarch64": "xla_explorer.backends.cross:aarch64", "riscv64": "xla_explorer.backends.cross:riscv64",
+             "x86-64": "xla_explorer.backends.cross:x86_64", "wasm32": "xla_explorer.backends.cross:wasm32",
+             "amdgpu": "xla_explorer.backends.amdgpu:platform", "hexagon": "xla_explorer.backends.cross:hexagon"}
 _REGISTERED: dict[str, Platform] = {}
 
 

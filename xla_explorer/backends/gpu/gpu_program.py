@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.kernel_module import GpuKernel, KernelModule
+from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, KernelDialect, KernelModule
+from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
-from xla_explorer.compiler.codegen.target import NVPTX
+from xla_explorer.compiler.codegen.target import NVPTX, CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -119,10 +119,18 @@ def library_choice(i: HloInstruction) -> Reason | None:
 class GpuProgramWriter:
     """Walks the schedule and writes kernels and thunks."""
 
-    def __init__(self, module: HloModule, assignment: BufferAssignment, architecture: GpuArchitecture) -> None:
+    def __init__(
+        self,
+        module: HloModule,
+        assignment: BufferAssignment,
+        architecture: LaunchArchitecture,
+        target: CodegenTarget = NVPTX,
+        dialect: KernelDialect = PTX_KERNELS,
+    ) -> None:
         self.module = module
         self.assignment = assignment
-        self.kernels = KernelModule(architecture)
+        self.target = target
+        self.kernels = KernelModule(architecture, dialect)
 
     def write(self) -> GpuProgram:
         """The program."""
@@ -186,10 +194,16 @@ class GpuProgramWriter:
             for y, b in enumerate(distinct)
             if x < y
         )
-        kernel = self.kernels.add(i.name, i.id, write_kernel(i, NVPTX, slots), may_overlap)
+        kernel = self.kernels.add(i.name, i.id, write_kernel(i, self.target, slots), may_overlap)
         return Thunk("kernel", i, kernel, distinct, reason=library_choice(i))
 
 
-def write_gpu_program(module: HloModule, assignment: BufferAssignment, architecture: GpuArchitecture) -> GpuProgram:
-    """The program of a scheduled module with assigned buffers."""
-    return GpuProgramWriter(module, assignment, architecture).write()
+def write_gpu_program(
+    module: HloModule,
+    assignment: BufferAssignment,
+    architecture: LaunchArchitecture,
+    target: CodegenTarget = NVPTX,
+    dialect: KernelDialect = PTX_KERNELS,
+) -> GpuProgram:
+    """The program of a scheduled module with assigned buffers; for NVIDIA's GPUs unless target and dialect say otherwise."""
+    return GpuProgramWriter(module, assignment, architecture, target, dialect).write()

@@ -24,14 +24,28 @@ def gpu_stages(
     trace: PassTrace, assignment: BufferAssignment | None, program: GpuProgram, architecture: GpuArchitecture
 ) -> dict[str, Stage]:
     """The stages by name; each is made when somebody looks at it."""
-    stages = []
-    if trace.initial is not None:
-        stages.append(hlo_stage("hlo", HloModule.from_snapshot(trace.initial)))
-    stages.append(hlo_stage("hlo-optimized", trace.module))
     target = architecture.target
 
     def with_lines() -> str:
         return with_debug_lines(list(program.lines), list(program.origins), "DebugDirectivesOnly")
+
+    stages = stages_before_assembly(trace, assignment, program)
+    stages.append(
+        Stage("llvm-ir-optimized", lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)), "llvm")
+    )
+    stages.append(Stage("ptx", lambda: ptx_without_debug(emit_assembly(with_lines(), target, PTX_OPTIMIZATION)), "ptx"))
+    stages.append(Stage("launches", lambda: launch_table(program)))
+    return {stage.name: stage for stage in stages}
+
+
+def stages_before_assembly(
+    trace: PassTrace, assignment: BufferAssignment | None, program: GpuProgram
+) -> list[Stage]:
+    """hlo, hlo-optimized, buffers, llvm-ir: the same for every kind of GPU."""
+    stages = []
+    if trace.initial is not None:
+        stages.append(hlo_stage("hlo", HloModule.from_snapshot(trace.initial)))
+    stages.append(hlo_stage("hlo-optimized", trace.module))
 
     def buffers() -> tuple[str, list[int | None]]:
         assert assignment is not None
@@ -42,12 +56,7 @@ def gpu_stages(
     if assignment is not None:
         stages.append(Stage("buffers", buffers))
     stages.append(Stage("llvm-ir", lambda: (program.text, list(program.origins)), "llvm"))
-    stages.append(
-        Stage("llvm-ir-optimized", lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)), "llvm")
-    )
-    stages.append(Stage("ptx", lambda: ptx_without_debug(emit_assembly(with_lines(), target, PTX_OPTIMIZATION)), "ptx"))
-    stages.append(Stage("launches", lambda: launch_table(program)))
-    return {stage.name: stage for stage in stages}
+    return stages
 
 
 def ptx_without_debug(text: str) -> tuple[str, list[int | None]]:

@@ -1,12 +1,13 @@
-"""One LLVM module with a `ptx_kernel` function per distinct kernel, as text with the HLO instruction of every line."""
+"""One LLVM module with a kernel function per distinct kernel, as text with the HLO instruction of every line."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.architecture import NVPTX_TRIPLE, GpuArchitecture
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
+from xla_explorer.backends.gpu.architecture import NVPTX_TRIPLE
+from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 
@@ -32,11 +33,26 @@ class GpuKernel(NamedTuple):
     may_overlap: bool
 
 
+class KernelDialect(NamedTuple):
+    """How LLVM marks kernels of a kind of GPU. convention: calling convention of a kernel. block_attribute: the function attribute that
+    tells how many threads a block has, with `{threads}`. rewrite: a kernel's body, line by line with its origins, as the target has it;
+    None takes it as it is."""
+
+    triple: str
+    convention: str
+    block_attribute: str
+    rewrite: Callable[[list[str], list[int | None]], tuple[list[str], list[int | None]]] | None = None
+
+
+PTX_KERNELS = KernelDialect(NVPTX_TRIPLE, "ptx_kernel", '"nvvm.maxntid"="{threads}"')
+
+
 class KernelModule:
     """Collects kernels; equal ones are written once."""
 
-    def __init__(self, architecture: GpuArchitecture) -> None:
+    def __init__(self, architecture: LaunchArchitecture, dialect: KernelDialect = PTX_KERNELS) -> None:
         self.architecture = architecture
+        self.dialect = dialect
         self.kernels: list[GpuKernel] = []
         self._known: dict[tuple[object, ...], GpuKernel] = {}
         self._names: set[str] = set()
@@ -60,7 +76,8 @@ class KernelModule:
 
     def write(self) -> tuple[list[str], list[int | None]]:
         """Lines of the module, and for each the id of the HLO instruction it came from."""
-        lines: list[str] = ['source_filename = "module.hlo"', f'target triple = "{NVPTX_TRIPLE}"', ""]
+        dialect = self.dialect
+        lines: list[str] = ['source_filename = "module.hlo"', f'target triple = "{dialect.triple}"', ""]
         origins: list[int | None] = [None] * len(lines)
 
         def append(new: list[str], owners: list[int | None] | None = None) -> None:
@@ -82,9 +99,12 @@ class KernelModule:
             parameters = ", ".join(
                 [f"ptr addrspace(1){alias} align 16 %a{number}" for number in range(k.kernel.parameters)]
             )
+            body, owners = list(k.kernel.lines), list(k.kernel.origins)
+            if dialect.rewrite is not None:
+                body, owners = dialect.rewrite(body, owners)
             append(
-                [f"define ptx_kernel void @{k.name}({parameters}) #{group} {{", "entry:", *k.kernel.lines, "}", ""],
-                [k.instruction, k.instruction, *k.kernel.origins, k.instruction, None],
+                [f"define {dialect.convention} void @{k.name}({parameters}) #{group} {{", "entry:", *body, "}", ""],
+                [k.instruction, k.instruction, *owners, k.instruction, None],
             )
         if math:
             text = vector_math_module(tuple(math)).splitlines()
@@ -92,7 +112,10 @@ class KernelModule:
             declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
         append([*declarations, ""])
         append(
-            [f'attributes #{group} = {{ nounwind "nvvm.maxntid"="{threads}" }}' for threads, group in groups.items()]
+            [
+                f"attributes #{group} = {{ nounwind {dialect.block_attribute.format(threads=threads)} }}"
+                for threads, group in groups.items()
+            ]
         )
         append(["", "!0 = !{}"])
         return lines, origins

@@ -6,11 +6,28 @@ Source: xla/service/gpu/launch_dimensions.cc (blocks of 128 threads for loop ker
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
-
-from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from typing import NamedTuple, Protocol
 
 SMALL_BLOCK, LARGE_BLOCK = 128, 256
+
+
+class LaunchArchitecture(Protocol):
+    """What launch dimensions depend on."""
+
+    @property
+    def name(self) -> str:
+        """As the assembler spells it."""
+        ...
+
+    @property
+    def warp_size(self) -> int:
+        """Threads that run in step."""
+        ...
+
+    @property
+    def resident_threads(self) -> int:
+        """Threads that the whole device holds at once."""
+        ...
 
 
 class LaunchDimensions(NamedTuple):
@@ -25,7 +42,7 @@ class LaunchDimensions(NamedTuple):
         return f"grid {self.blocks} x block {self.threads_per_block}"
 
 
-def launch_dimensions(threads: int, architecture: GpuArchitecture) -> LaunchDimensions:
+def launch_dimensions(threads: int, architecture: LaunchArchitecture) -> LaunchDimensions:
     """Dimensions for a kernel with so many independent elements, one thread each.
 
     Fewer elements than a block: whole warps only. Enough to fill the device with the small block: the large one, which

@@ -21,6 +21,7 @@ _DATA_DIRECTIVES = frozenset(
     (".long", ".quad", ".zero", ".byte", ".short", ".ascii", ".asciz", ".string", ".hword", ".word", ".xword", ".half",
      ".2byte", ".4byte", ".8byte", ".int", ".int8", ".int16", ".int32", ".int64", ".float", ".double", ".skip",
      ".space"))
+_PACKET = re.compile(r"\t(?:\{|\}.*)$")  # Hexagon: what is between the braces is issued together
 _COMMENT_STARTS = ("#", "//", ";")
 _WORD = re.compile(r"[\w.$]+")
 _REGISTER_WIDTHS: tuple[tuple[int, re.Pattern[str]], ...] = (
@@ -29,7 +30,8 @@ _SPILL = re.compile(r"\b(?:Spill|Reload)\b")
 
 
 class AssemblyLine(NamedTuple):
-    """One line. kind: `instruction`, `label`, `directive`, `data`, `comment` or `blank`.
+    """One line. kind: `instruction`, `label`, `directive`, `data`, `comment`, `packet` (a brace around instructions that are issued
+    together) or `blank`.
 
     hlo_line: line of the source file, from 1; None where the compiler names none. function: the symbol it belongs to.
     """
@@ -71,6 +73,8 @@ def parse_assembly(text: str, filename: str | None = None) -> list[AssemblyLine]
             function, current = ptx[1], None
         if not stripped.startswith("."):
             kind = "directive" if stripped in "{}()" or ptx is not None else "instruction"
+            if _PACKET.match(line):
+                kind = "packet"
             lines.append(AssemblyLine(line, current if kind == "instruction" else None, kind, function))
             continue
         if stripped.startswith(".loc"):
@@ -111,7 +115,7 @@ def readable(lines: list[AssemblyLine], *, constants: bool = False) -> list[Asse
             continue
         if section_is_debug or line.kind == "blank":
             continue
-        if line.kind == "instruction":
+        if line.kind in ("instruction", "packet"):
             kept.append(line)
         elif line.kind == "label":
             name = line.text.split(":", 1)[0].strip().strip('"')

@@ -1,0 +1,10 @@
+"""AMD GPUs, to compile and look at: the GPU backend's kernels through LLVM's AMDGPU target. Importing it does not load LLVM."""
+
+from __future__ import annotations
+
+from xla_explorer.backends.amdgpu.amdgpu_platform import AmdGpuPlatform
+
+
+def platform() -> AmdGpuPlatform:
+    """The platform object that the registry hands out."""
+    return AmdGpuPlatform()

@@ -1,0 +1,99 @@
+"""The compiler for AMD GPUs: the GPU backend's passes, kernels and thunks; LLVM's AMDGPU target makes assembly and object code of them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from xla_explorer.backends.amdgpu.amdgpu_kernels import AMD_KERNELS, AmdArchitecture, amd_architecture, kernel_registers
+from xla_explorer.backends.amdgpu.amdgpu_platform import AmdGpuPlatform
+from xla_explorer.backends.gpu.gpu_program import GpuProgram, kernel_is_emitted_for_gpu, write_gpu_program
+from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION, launch_table, stages_before_assembly
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Stage
+from xla_explorer.backends.llvm.assembly import assembly_with_lines
+from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit, optimized_ir
+from xla_explorer.backends.llvm.stages import strip_debug
+from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
+from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
+from xla_explorer.compiler.codegen.target import AMDGPU
+from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
+from xla_explorer.compiler.pipeline.optimize import optimize
+from xla_explorer.compiler.pipeline.pipeline import PassPipeline
+from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+
+class AmdGpuCompiler:
+    """See `backends.interfaces.Compiler`. `CompileOptions.backend_options`: architecture: `gfx942` (default) or `gfx90a`."""
+
+    name = "amdgpu"
+
+    def default_pipeline(self) -> PassPipeline:
+        """The HLO pipeline, as data."""
+        return code_generation_pipeline("amdgpu")
+
+    def supports(self, instruction: HloInstruction) -> Reason | None:
+        """None when there is a kernel (or nothing to do) for the (optimised) instruction."""
+        return kernel_is_emitted_for_gpu(instruction)
+
+    def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
+        """Optimise a copy of the module; `none` runs only what code generation cannot do without."""
+        architecture = _architecture(options)
+        facts: dict[str, Any] = {
+            "backend": "gpu",
+            "architecture": architecture.name,
+            "vector_register_bits": 0,
+            "multiprocessors": architecture.compute_units,
+            "warp_size": architecture.warp_size,
+        }
+        pipeline = requested_pipeline(options.passes, self.default_pipeline())
+        return optimize(module, pipeline, options.journal, control=options.control, target=facts, verify=options.verify)
+
+    def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
+        """Buffers, kernels, launch dimensions. LLVM runs when a stage is looked at."""
+        architecture = _architecture(options)
+        seconds = {"hlo-passes": trace.seconds}
+        started = time.perf_counter()
+        assignment = assign_buffers(trace.module)
+        seconds["buffers"] = time.perf_counter() - started
+        started = time.perf_counter()
+        program = write_gpu_program(trace.module, assignment, architecture, AMDGPU, AMD_KERNELS)
+        seconds["llvm-ir"] = time.perf_counter() - started
+        stages = _stages(trace, assignment, program, architecture)
+        return CompileResult(trace, None, stages, assignment, seconds, AmdGpuPlatform().availability(), program)
+
+
+def _architecture(options: CompileOptions) -> AmdArchitecture:
+    return amd_architecture(options.backend_options.get("architecture"))
+
+
+def _stages(trace: PassTrace, assignment: BufferAssignment, program: GpuProgram, architecture: AmdArchitecture) -> dict[str, Stage]:
+    target = architecture.target
+
+    def with_lines() -> str:
+        return with_debug_lines(list(program.lines), list(program.origins))
+
+    def assembly() -> tuple[str, list[int | None]]:
+        found = assembly_with_lines(emit_assembly(with_lines(), target, PTX_OPTIMIZATION), "module.hlo")
+        return "\n".join([line for line, _ in found]), [None if origin is None else origin - 1 for _, origin in found]
+
+    def registers() -> tuple[str, list[int | None]]:
+        instructions = {kernel.name: kernel.instruction for kernel in program.kernels}
+        rows = kernel_registers(emit_assembly(program.text, target, PTX_OPTIMIZATION))
+        text = [
+            f"{row.name}: {row.vector_registers} vector and {row.scalar_registers} scalar registers, {row.spilled} spilled, "
+            f"{row.stack_bytes} bytes of stack a thread"
+            for row in rows
+        ]
+        return "\n".join(text) or "no kernels", [instructions.get(row.name) for row in rows]
+
+    def compiled() -> tuple[bytes, list[int | None]]:
+        return optimize_and_emit(program.text, target, options=PTX_OPTIMIZATION).object_bytes, []
+
+    stages = stages_before_assembly(trace, assignment, program)
+    stages.append(Stage("llvm-ir-optimized", lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)), "llvm"))
+    stages += [Stage("assembly", assembly, "asm"), Stage("registers", registers), Stage("object", compiled, "object")]
+    stages.append(Stage("launches", lambda: launch_table(program)))
+    return {stage.name: stage for stage in stages}

@@ -1,0 +1,98 @@
+"""What is AMD's about a GPU kernel: its architectures, how LLVM marks kernels, and where their stack is.
+
+Source: LLVM, docs/AMDGPUUsage.rst (processors, address spaces, code object metadata); AMD CDNA 2 and CDNA 3 white papers (compute units,
+wavefronts a unit holds).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from xla_explorer.backends.gpu.architecture import UnknownArchitectureError
+from xla_explorer.backends.gpu.kernel_module import KernelDialect
+from xla_explorer.backends.llvm.target_machine import TargetDescription, describe_target
+from xla_explorer.compiler.codegen.target import AMDGPU
+
+DEFAULT_ARCHITECTURE = "gfx942"
+_STACK_SLOT = re.compile(r"  (%[\w.]+) = alloca (.*)")
+_KERNEL_NAME = re.compile(r"^\s+\.name:\s+(\S+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class AmdArchitecture:
+    """name: as LLVM spells it. compute_units: of the largest product. wavefronts_per_unit: resident at once."""
+
+    name: str
+    product: str
+    compute_units: int
+    wavefronts_per_unit: int = 32
+    warp_size: int = 64
+
+    @property
+    def target(self) -> TargetDescription:
+        """What LLVM generates code for."""
+        return describe_target(AMDGPU.triple, self.name, "", "pic")
+
+    @property
+    def resident_threads(self) -> int:
+        """Threads that the whole device holds at once."""
+        return self.compute_units * self.wavefronts_per_unit * self.warp_size
+
+
+ARCHITECTURES = {a.name: a for a in (AmdArchitecture("gfx90a", "MI250X (one die)", 110), AmdArchitecture("gfx942", "MI300X", 304))}
+
+
+def amd_architecture(name: str | None = None) -> AmdArchitecture:
+    """The architecture of a name. UnknownArchitectureError with the names there are."""
+    try:
+        return ARCHITECTURES[name or DEFAULT_ARCHITECTURE]
+    except KeyError:
+        raise UnknownArchitectureError(f"no AMD architecture is named {name!r}", f"choose from {', '.join(ARCHITECTURES)}") from None
+
+
+def stack_in_private_memory(lines: list[str], origins: list[int | None]) -> tuple[list[str], list[int | None]]:
+    """A kernel's body with its stack where AMD's GPUs have it, in address space 5, seen through generic pointers."""
+    new: list[str] = []
+    owners: list[int | None] = []
+    for line, origin in zip(lines, origins, strict=True):
+        found = _STACK_SLOT.match(line)
+        if found is None:
+            new.append(line)
+            owners.append(origin)
+            continue
+        name, rest = found.groups()
+        new += [f"  {name}.private = alloca {rest}, addrspace(5)", f"  {name} = addrspacecast ptr addrspace(5) {name}.private to ptr"]
+        owners += [origin, origin]
+    return new, owners
+
+
+AMD_KERNELS = KernelDialect(AMDGPU.triple, "amdgpu_kernel", '"amdgpu-flat-work-group-size"="1,{threads}"', stack_in_private_memory)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRegisters:
+    """What a kernel takes of a compute unit: vector and scalar registers, spilled ones, bytes of stack a thread."""
+
+    name: str
+    vector_registers: int
+    scalar_registers: int
+    spilled: int
+    stack_bytes: int
+
+
+def kernel_registers(assembly: str) -> list[KernelRegisters]:
+    """From the metadata at the end of the assembly text, in its order."""
+    if ".amdgpu_metadata" not in assembly:
+        return []
+    metadata = assembly.split(".amdgpu_metadata", 1)[1]
+    found = []
+    for part in re.split(r"(?m)^  - (?=\.)", metadata)[1:]:
+        fields = dict(re.findall(r"^\s*\.(\w+):\s+(\S+)", part, re.MULTILINE))
+        name = _KERNEL_NAME.findall("\n" + part)[-1:]
+        if not name or "vgpr_count" not in fields:
+            continue
+        spilled = int(fields["vgpr_spill_count"]) + int(fields["sgpr_spill_count"])
+        stack = int(fields["private_segment_fixed_size"])
+        found.append(KernelRegisters(name[0], int(fields["vgpr_count"]), int(fields["sgpr_count"]), spilled, stack))
+    return found

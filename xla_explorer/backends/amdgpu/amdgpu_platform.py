@@ -1,0 +1,40 @@
+"""AMD GPUs as a platform: nothing runs here, everything can be compiled and looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason, refuse
+
+if TYPE_CHECKING:
+    from xla_explorer.backends.amdgpu.amdgpu_compiler import AmdGpuCompiler
+
+
+class NoDeviceError(XlaExplorerError):
+    """Something of a device was asked for where there is none."""
+
+
+class AmdGpuPlatform:
+    """See `backends.interfaces.Platform`."""
+
+    name = "amdgpu"
+    description = "AMD GPUs: a kernel per fusion as GCN assembly and object code, with its registers; to compile and look at."
+
+    def compiler(self) -> AmdGpuCompiler:
+        """The compiler (loads LLVM)."""
+        from xla_explorer.backends.amdgpu.amdgpu_compiler import AmdGpuCompiler
+
+        return AmdGpuCompiler()
+
+    def stream_executor(self) -> NoReturn:
+        """NoDeviceError always."""
+        raise NoDeviceError("there is no runtime for AMD GPUs here", "the stages of a compile show the code")
+
+    def transfer_manager(self) -> NoReturn:
+        """NoDeviceError always."""
+        raise NoDeviceError("there is no runtime for AMD GPUs here", "the stages of a compile show the code")
+
+    def availability(self) -> Reason | None:
+        """Why nothing runs."""
+        return refuse("inspect-only", "there is no runtime for AMD GPUs here: amdgpu code can be compiled and looked at")

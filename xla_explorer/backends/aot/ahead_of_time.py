@@ -1,0 +1,188 @@
+"""A module compiled ahead of time: one object, its arguments and results, and the memory it wants."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xla_explorer.backends.aot.object_file import SectionSize, section_sizes, undefined_symbols
+from xla_explorer.backends.aot.program_entry import Weight, aligned, write_entry
+from xla_explorer.backends.aot.runtime_support import support_functions
+from xla_explorer.backends.cpu.cpu_compiler import codegen_target, dynamic_dimension, write_program
+from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, OptimizationOptions, optimize_and_emit
+from xla_explorer.backends.llvm.object_cache import ObjectCache
+from xla_explorer.backends.llvm.target_machine import TargetDescription
+from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
+from xla_explorer.compiler.codegen.host_program import HostProgram, identifier
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+
+WEIGHT_BYTES = 1024  # constants from this size on are passed by the caller where weights are passed at all
+# A function that calls across two modules would be visible to the linker; so all is optimised and emitted as one.
+OPTIMIZATION = OptimizationOptions(as_written="")
+_WITHOUT_C_LIBRARY = ("wasm32", "wasm64")
+
+
+class AheadOfTimeError(XlaExplorerError, ValueError):
+    """The module has no ahead-of-time program. `reasons` say why, each with the instruction."""
+
+    def __init__(self, reasons: list[Reason]) -> None:
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        super().__init__(
+            f"no ahead-of-time program: {reasons[0].message}{more}",
+            "the backends cpu and interpreter evaluate such instructions in Python, which an object file cannot",
+        )
+        self.reasons = reasons
+
+
+class Buffer(NamedTuple):
+    """An argument or a result of the entry. name: a C identifier. instruction: its HLO name. leaf: its index inside a tuple."""
+
+    name: str
+    instruction: str
+    leaf: tuple[int, ...]
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class AheadOfTimeProgram:
+    """compiled: IR and object code. weights: what the caller passes; empty where everything is in the object.
+    workspace_bytes: memory that the caller provides for each run that goes on at the same time. needs: functions of the C library
+    (or of the compiler's runtime) that the object calls."""
+
+    module: HloModule
+    prefix: str
+    description: TargetDescription
+    assignment: BufferAssignment
+    program: HostProgram
+    inputs: tuple[Buffer, ...]
+    outputs: tuple[Buffer, ...]
+    weights: tuple[Weight, ...]
+    workspace_bytes: int
+    compiled: CompiledObject
+    needs: tuple[str, ...]
+
+    @property
+    def object_bytes(self) -> bytes:
+        """The object file."""
+        return self.compiled.object_bytes
+
+    @property
+    def weight_bytes(self) -> bytes:
+        """What the caller passes as weights: the constants, each at its offset."""
+        size = sum([aligned(len(weight.data)) for weight in self.weights])
+        blob = bytearray(size)
+        for weight in self.weights:
+            blob[weight.offset : weight.offset + len(weight.data)] = weight.data
+        return bytes(blob)
+
+    @property
+    def sections(self) -> list[SectionSize]:
+        """What of the object is in memory when the program runs."""
+        return section_sizes(self.object_bytes)
+
+
+def entry_buffers(module: HloModule) -> tuple[tuple[Buffer, ...], tuple[Buffer, ...]]:
+    """Parameter leaves and result leaves, in the order of the entry's tables."""
+    taken: set[str] = set()
+    inputs = [
+        Buffer(_unique(_buffer_name(p.name, index), taken), p.name, index, leaf)
+        for p in module.entry.parameters()
+        for index, leaf in p.shape.leaves()
+    ]
+    root = module.entry.root
+    outputs = [
+        Buffer(_unique(_buffer_name("result", index), taken), root.name, index, leaf)
+        for index, leaf in root.shape.leaves()
+        if leaf.is_array
+    ]
+    return tuple(inputs), tuple(outputs)
+
+
+def _buffer_name(name: str, index: tuple[int, ...]) -> str:
+    return "_".join([c_identifier(name), *map(str, index)])
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+# Of C23 and C++23, and the names that the generated code uses itself.
+_KEYWORDS = frozenset(
+    (
+        "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl concept const "
+        "consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast "
+        "else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq "
+        "nullptr operator or or_eq private protected public register reinterpret_cast requires restrict return short signed sizeof "
+        "static static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename typeof "
+        "typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq inputs outputs weights workspace main linux "
+        "unix"
+    ).split(" ")
+)
+
+
+def c_identifier(name: str) -> str:
+    """A name that C and C++ take."""
+    made = re.sub(r"_+", "_", identifier(name)).strip("_") or "x"
+    return f"x{made}" if made[0].isdigit() else f"{made}_" if made in _KEYWORDS else made
+
+
+def refusals(module: HloModule, program: HostProgram | None) -> list[Reason]:
+    """What keeps a module from an ahead-of-time program, instruction by instruction."""
+    if program is None:
+        found = dynamic_dimension(module)
+        return [found] if found is not None else []
+    reasons = []
+    for row in program.rows:
+        if row.runs_on == "evaluator":
+            assert row.reason is not None
+            message = f"%{row.name} ({row.opcode}) has no native code: {row.reason.message}"
+            reasons.append(refuse("no-native-code", message, instruction=row.name, opcode=row.opcode, because=row.reason.code))
+    return reasons
+
+
+def compile_ahead_of_time(
+    module: HloModule,
+    description: TargetDescription,
+    prefix: str,
+    *,
+    weights: str = "embed",
+    assignment: BufferAssignment | None = None,
+    cache: ObjectCache | None = None,
+) -> AheadOfTimeProgram:
+    """The program of an optimised, scheduled module.
+
+    prefix: begins every symbol that the linker sees. weights: `embed`, or `pass` constants of 1 KiB and more. AheadOfTimeError where an
+    instruction has no native code.
+    """
+    if reasons := refusals(module, None):
+        raise AheadOfTimeError(reasons)
+    assignment = assignment or assign_buffers(module)
+    target = codegen_target(description, libraries=False)
+    program = write_program(module, assignment, target=target, name=f"{prefix}_program")
+    if reasons := refusals(module, program):
+        raise AheadOfTimeError(reasons)
+    inputs, outputs = entry_buffers(module)
+    sizes = [buffer.shape.byte_size for buffer in (*inputs, *outputs)]
+    least = {"embed": None, "pass": WEIGHT_BYTES}[weights]
+    entry = write_entry(program, prefix, sizes, len(inputs), assignment.arena_size, target.pointer_bits, least)
+    program = program._replace(lines=entry.lines, origins=entry.origins)
+    compiled = optimize_and_emit(program.text, description, options=OPTIMIZATION, cache=cache)
+    needs = undefined_symbols(compiled.object_bytes)
+    without_library = description.architecture in _WITHOUT_C_LIBRARY
+    support = support_functions(needs, half_is_integer=without_library, has_c_library=not without_library)
+    if support:
+        new = support.splitlines()
+        program = program._replace(lines=[*program.lines, *new], origins=[*program.origins, *[None] * len(new)])
+        compiled = optimize_and_emit(program.text, description, options=OPTIMIZATION, cache=cache)
+        needs = undefined_symbols(compiled.object_bytes)
+    return AheadOfTimeProgram(
+        module, prefix, description, assignment, program, inputs, outputs, tuple(entry.weights), entry.workspace_bytes, compiled,
+        tuple(needs),
+    )  # fmt: skip

@@ -1,0 +1,134 @@
+"""The C entry of an ahead-of-time program: LLVM IR that checks the caller's pointers and fills the program's table on the stack.
+
+Everything else in the object has internal linkage, so that several modules can be linked into one program. Nothing is written but the
+outputs and the caller's workspace: any number of threads may run the same entry, each with a workspace of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from xla_explorer.compiler.codegen.host_program import HostProgram
+from xla_explorer.hlo.literal import Literal
+
+ALIGNMENT = 64  # of workspace, weights and constants, in bytes
+NULL_POINTER, MISALIGNED = 1, 2  # what the entry returns
+_USED_SLOT = re.compile(r"  %table(\d+)\.at = ")
+_HEXADECIMAL = np.frombuffer(b"0123456789ABCDEF", np.uint8)
+
+
+class Weight(NamedTuple):
+    """A constant that the caller passes: its place in the weights, and its bytes as the program wants them."""
+
+    slot: int
+    offset: int
+    data: bytes
+
+
+class ProgramEntry(NamedTuple):
+    """lines: of the whole IR module, with origins. weights: empty where all constants are in the object. workspace_bytes: what the
+    caller provides."""
+
+    lines: list[str]
+    origins: list[int | None]
+    weights: list[Weight]
+    workspace_bytes: int
+
+
+def aligned(size: int) -> int:
+    """Rounded up to the alignment."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def literal_bytes(literal: Literal) -> bytes:
+    """A constant's bytes in the order of its layout."""
+    array = np.asarray(literal.array)
+    if not literal.shape.layout.is_default and literal.shape.rank > 1:
+        array = array.transpose(tuple(reversed(literal.shape.layout.minor_to_major)))
+    return np.ascontiguousarray(array).tobytes()
+
+
+def constant_definition(name: str, data: bytes) -> str:
+    """A private constant of these bytes."""
+    raw = np.frombuffer(data, np.uint8)
+    text = np.empty((len(raw), 3), np.uint8)
+    text[:, 0], text[:, 1], text[:, 2] = ord("\\"), _HEXADECIMAL[raw >> 4], _HEXADECIMAL[raw & 15]
+    return f'@{name} = private unnamed_addr constant [{len(raw)} x i8] c"{text.tobytes().decode()}", align {ALIGNMENT}'
+
+
+def write_entry(
+    program: HostProgram, prefix: str, sizes: list[int], inputs: int, arena_bytes: int, pointer_bits: int, least_weight: int | None
+) -> ProgramEntry:
+    """Add the entry `<prefix>_run` to a program whose own entry is `<prefix>_program`.
+
+    sizes: bytes of each input, then of each output, in the order of the table; inputs: how many of them are inputs. least_weight:
+    constants of so many bytes and more are passed by the caller; None embeds all.
+    """
+    inner = f"define i32 @{prefix}_program("
+    lines = [line.replace("define i32", "define internal i32") if line.startswith(inner) else line for line in program.lines]
+    used = {int(found[1]) for line in program.lines if (found := _USED_SLOT.match(line))}
+    constants = [(program.constant_slot + k, literal_bytes(literal)) for k, literal in enumerate(program.constants)]
+    constants += [(program.first_table_slot + k, bytes(data)) for k, data in enumerate(program.tables)]
+    constants = [(slot, data) for slot, data in constants if slot in used]
+    weights: list[Weight] = []
+    definitions: list[str] = []
+    place = 0
+    stores: dict[int, str] = {}
+    for slot, data in constants:
+        if least_weight is not None and len(data) >= least_weight:
+            weights.append(Weight(slot, place, data))
+            place += aligned(len(data))
+        else:
+            definitions.append(constant_definition(f"{prefix}_constant_{slot}", data or b"\0"))
+            stores[slot] = f"@{prefix}_constant_{slot}"
+    scratch_at = aligned(arena_bytes)
+    workspace_bytes = scratch_at + aligned(program.scratch_bytes)
+    passed = ["ptr noundef %inputs", "ptr noundef %outputs", *(["ptr noundef %weights"] if weights else []), "ptr noundef %workspace"]
+    body = [f"  %table = alloca [{max(program.table_size, 1)} x ptr], align {ALIGNMENT}"]
+    for slot, size in enumerate(sizes):
+        group, number = ("inputs", slot) if slot < inputs else ("outputs", slot - inputs)
+        body.append(f"  %value{slot}.at = getelementptr inbounds ptr, ptr %{group}, i64 {number}")
+        body.append(f"  %value{slot} = load ptr, ptr %value{slot}.at")
+        stores[slot] = f"%value{slot}" if size else "%table"  # nobody reads or writes through the pointer of an empty array
+    for weight in weights:
+        body.append(f"  %weight{weight.slot} = getelementptr inbounds i8, ptr %weights, i64 {weight.offset}")
+        stores[weight.slot] = f"%weight{weight.slot}"
+    body.append(f"  %scratch = getelementptr inbounds i8, ptr %workspace, i64 {scratch_at}")
+    stores[program.arena_slot], stores[program.scratch_slot] = "%workspace", "%scratch"
+    checked = [stores[slot] for slot, size in enumerate(sizes) if size]
+    in_memory = (["%weights"] if weights else []) + (["%workspace"] if workspace_bytes else [])
+    checks: list[str] = []
+    _check(body, checks, [*checked, *in_memory], "null", NULL_POINTER, lambda pointer: f"icmp eq ptr {pointer}, null")
+    if in_memory:
+        for number, pointer in enumerate(in_memory):
+            body += [f"  %address{number} = ptrtoint ptr {pointer} to i{pointer_bits}"]
+            body += [f"  %low{number} = and i{pointer_bits} %address{number}, {ALIGNMENT - 1}"]
+        low = {pointer: f"%low{number}" for number, pointer in enumerate(in_memory)}
+        _check(body, checks, in_memory, "skewed", MISALIGNED, lambda pointer: f"icmp ne i{pointer_bits} {low[pointer]}, 0")
+    for slot, pointer in stores.items():
+        body.append(f"  %slot{slot} = getelementptr inbounds ptr, ptr %table, i64 {slot}")
+        body.append(f"  store ptr {pointer}, ptr %slot{slot}")
+    body += [f"  %status = call i32 @{prefix}_program(ptr %table)", "  ret i32 %status"]
+    entry = [f"define i32 @{prefix}_run({', '.join(passed)}) nounwind {{", "entry:", *body, *checks, "}", ""]
+    new = [*definitions, *entry]
+    return ProgramEntry([*lines, *new], [*program.origins, *[None] * len(new)], weights, workspace_bytes)
+
+
+def _check(body: list[str], refusals: list[str], pointers: list[str], name: str, status: int, condition: object) -> None:
+    """Return `status` when the condition holds for one of the pointers."""
+    assert callable(condition)
+    if not pointers:
+        return
+    total = ""
+    for number, pointer in enumerate(pointers):
+        body.append(f"  %{name}{number} = {condition(pointer)}")
+        if total:
+            body.append(f"  %{name}.any{number} = or i1 {total}, %{name}{number}")
+            total = f"%{name}.any{number}"
+        else:
+            total = f"%{name}{number}"
+    body += [f"  br i1 {total}, label %{name}, label %{name}.not", f"{name}.not:"]
+    refusals += [f"{name}:", f"  ret i32 {status}"]

@@ -1,0 +1,33 @@
+"""Other CPUs: the CPU backend's pipeline and kernels for a CPU that is not this one. Importing it does not load LLVM.
+
+A CPU is a row in `cpu_targets.py`; how its programs are run, when the tools are there, is in `runners.py`.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.backends.cross.cross_platform import CrossPlatform
+
+
+def aarch64() -> CrossPlatform:
+    """64-bit Arm."""
+    return CrossPlatform("aarch64")
+
+
+def riscv64() -> CrossPlatform:
+    """64-bit RISC-V with vectors."""
+    return CrossPlatform("riscv64")
+
+
+def x86_64() -> CrossPlatform:
+    """x86-64 by its levels v1 to v4."""
+    return CrossPlatform("x86-64")
+
+
+def wasm32() -> CrossPlatform:
+    """WebAssembly."""
+    return CrossPlatform("wasm32")
+
+
+def hexagon() -> CrossPlatform:
+    """Qualcomm's DSP."""
+    return CrossPlatform("hexagon")

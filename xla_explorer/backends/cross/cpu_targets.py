@@ -1,0 +1,121 @@
+"""CPUs by their LLVM names: all that the shared pipeline has to know of each, as data.
+
+Sources: `llc -mattr=help` of LLVM 22; x86-64 psABI, section 3.1.1 (microarchitecture levels); RISC-V ELF psABI (lp64d).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xla_explorer.backends.llvm.target_machine import TargetDescription, describe_target, host_target
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTarget:
+    """name: of the backend. cpu, features: what the backend generates code for unless told otherwise. baseline: features that every
+    program for this triple may assume (ahead of time, where nothing else is asked for). runner: how programs run here: `qemu`,
+    `native`, `wasmtime`, or empty: compile and look only. compiler: of C, for linking. emulator: qemu's program and options."""
+
+    name: str
+    description: str
+    triple: str
+    cpu: str = ""
+    features: str = ""
+    baseline: str = ""
+    runner: str = ""
+    compiler: str = ""
+    emulator: tuple[str, ...] = ()
+
+
+CPU_TARGETS = {
+    target.name: target
+    for target in (
+        CpuTarget(
+            "aarch64",
+            "64-bit Arm: NEON, or SVE with cpu='neoverse-v1'; runs under qemu-user.",
+            "aarch64-linux-gnu",
+            "neoverse-n1",
+            runner="qemu",
+            compiler="aarch64-linux-gnu-gcc",
+            emulator=("qemu-aarch64", "-cpu", "max"),
+        ),
+        CpuTarget(
+            "riscv64",
+            "64-bit RISC-V with its vector extension; runs under qemu-user.",
+            "riscv64-linux-gnu",
+            features="+m,+a,+f,+d,+c,+v",
+            baseline="+m,+a,+f,+d,+c",
+            runner="qemu",
+            compiler="riscv64-linux-gnu-gcc",
+            # Debian's qemu 7.2 wants the version of the extension spelled out.
+            emulator=("qemu-riscv64", "-cpu", "rv64,v=true,vext_spec=v1.0,vlen=128"),
+        ),
+        CpuTarget(
+            "x86-64",
+            "x86-64 by level: cpu='x86-64-v2' (SSE4.2), 'x86-64-v3' (AVX2, the default), 'x86-64-v4' (AVX-512).",
+            "x86_64-linux-gnu",
+            "x86-64-v3",
+            runner="native",
+            compiler="gcc",
+        ),
+        CpuTarget(
+            "wasm32",
+            "WebAssembly with 128-bit SIMD; runs in wasmtime.",
+            "wasm32-unknown-unknown",
+            features="+simd128,+bulk-memory",
+            baseline="+bulk-memory",
+            runner="wasmtime",
+            compiler="wasm-ld",
+        ),
+        CpuTarget(
+            "hexagon",
+            "Qualcomm's DSP: code in packets; to compile and look at.",
+            "hexagon-unknown-elf",
+            "hexagonv68",
+            "+hvxv68,+hvx-length128b",
+        ),
+    )
+}
+
+
+class UnknownTargetError(XlaExplorerError, ValueError):
+    """No such CPU is known here."""
+
+
+def target_description(target: CpuTarget, cpu: str | None = None, features: str | None = None) -> TargetDescription:
+    """What the backend of a CPU generates code for. cpu, features: instead of the row's."""
+    if features is None:
+        features = target.features
+    return describe_target(target.triple, target.cpu if cpu is None else cpu, features, "pic")
+
+
+def description_of_triple(triple: str, cpu: str | None = None, features: str | None = None) -> TargetDescription:
+    """What ahead-of-time code for a triple is generated for: the baseline of its architecture unless cpu or features say more.
+
+    cpu `native`: this machine's CPU and features. UnknownTargetError where this LLVM has no such target.
+    """
+    architecture = triple.split("-", 1)[0]
+    if cpu == "native":
+        host = host_target()
+        if host.architecture != architecture:
+            raise UnknownTargetError(f"cpu='native' is {host.architecture}, the triple is {triple!r}", "name the CPU, as LLVM spells it")
+        cpu, features = host.cpu, features if features is not None else host.features
+    rows = [target for target in CPU_TARGETS.values() if target.triple.split("-", 1)[0] == architecture]
+    if features is None:
+        features = rows[0].baseline if rows else ""
+    if architecture.startswith(("nvptx", "amdgcn", "r600", "spirv")):
+        raise UnknownTargetError(f"{triple!r} is a GPU: object code ahead of time is for CPUs", "the backends gpu and amdgpu show its code")
+    description = describe_target(triple, cpu or "", features, "pic")
+    _check_cpu(description)
+    return description
+
+
+def _check_cpu(description: TargetDescription) -> None:
+    """LLVM takes an unknown CPU with a message on stderr and goes on; that is no answer."""
+    from xla_explorer.backends.llvm.target_machine import TargetError, create_target_machine
+
+    try:
+        create_target_machine(description, 0)
+    except TargetError as problem:
+        raise UnknownTargetError(problem.message, f"triples such as {', '.join([t.triple for t in CPU_TARGETS.values()])}") from None

@@ -1,0 +1,80 @@
+"""The CPU backend's compiler, for another CPU: the same passes and kernels, no libraries, one object compiled ahead of time."""
+
+from __future__ import annotations
+
+import time
+
+from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeError, compile_ahead_of_time
+from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler, cpu_pipeline, target_facts
+from xla_explorer.backends.cpu.cpu_stages import cpu_stages
+from xla_explorer.backends.cross.cpu_targets import CpuTarget, UnknownTargetError, target_description
+from xla_explorer.backends.cross.foreign_executable import ForeignExecutable
+from xla_explorer.backends.cross.runners import make_runner, runner_availability
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult, hlo_stage
+from xla_explorer.backends.llvm.object_cache import default_object_cache
+from xla_explorer.backends.llvm.target_machine import TargetDescription
+from xla_explorer.compiler.buffers.assignment import assign_buffers
+from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
+from xla_explorer.compiler.pipeline.optimize import optimize
+from xla_explorer.compiler.pipeline.pipeline import PassPipeline
+from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+PREFIX = "xe_module"  # of the entry that the runners call
+_OPTIONS = ("cpu", "features")
+
+
+class CrossCompiler:
+    """See `backends.interfaces.Compiler`. `CompileOptions.backend_options`: cpu, features, as LLVM spells them."""
+
+    def __init__(self, target: CpuTarget) -> None:
+        self.target = target
+        self.name = target.name
+
+    def default_pipeline(self) -> PassPipeline:
+        """The HLO pipeline, as data."""
+        return cpu_pipeline(self.name, libraries=False)
+
+    def supports(self, instruction: HloInstruction) -> Reason | None:
+        """None when there is native code for the (optimised) instruction."""
+        name = instruction.opcode.name
+        if name in ("cholesky", "triangular-solve"):
+            return refuse("no-library", f"%{instruction.name}: code for {self.target.triple} calls no library", opcode=name)
+        return CpuCompiler().supports(instruction)
+
+    def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
+        """Optimise a copy of the module; `none` runs only what code generation cannot do without."""
+        pipeline = requested_pipeline(options.passes, self.default_pipeline())
+        facts = target_facts(self._description(options))
+        return optimize(module, pipeline, options.journal, control=options.control, target=facts, verify=options.verify)
+
+    def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
+        """Buffers, LLVM IR, object; an executable where a runner is there. A module with an instruction without native code has
+        neither: nothing there could evaluate it."""
+        description = self._description(options)
+        seconds = {"hlo-passes": trace.seconds}
+        started = time.perf_counter()
+        assignment = None
+        try:
+            cache = default_object_cache() if options.cache else None
+            assignment = assign_buffers(trace.module)
+            seconds["buffers"] = time.perf_counter() - started
+            program = compile_ahead_of_time(trace.module, description, PREFIX, assignment=assignment, cache=cache)
+        except AheadOfTimeError as problem:
+            stages = {} if trace.initial is None else {"hlo": hlo_stage("hlo", HloModule.from_snapshot(trace.initial))}
+            stages["hlo-optimized"] = hlo_stage("hlo-optimized", trace.module)
+            return CompileResult(trace, None, stages, assignment, seconds, why_not=problem.reasons[0])
+        seconds["llvm"] = time.perf_counter() - started - seconds["buffers"]
+        stages = cpu_stages(trace, assignment, program.program, program.compiled)
+        why_not = runner_availability(self.target, description)
+        executable = ForeignExecutable(program, make_runner(self.target)) if why_not is None else None
+        return CompileResult(trace, executable, stages, assignment, seconds, why_not, program)
+
+    def _description(self, options: CompileOptions) -> TargetDescription:
+        given = options.backend_options
+        unknown = [name for name in given if name not in _OPTIONS]
+        if unknown:
+            raise UnknownTargetError(f"the backend {self.name} has no option {unknown[0]!r}", f"it has {' and '.join(_OPTIONS)}")
+        return target_description(self.target, given.get("cpu"), given.get("features"))

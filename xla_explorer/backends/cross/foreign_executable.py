@@ -1,0 +1,53 @@
+"""An executable for another CPU: arrays to bytes, one run of the linked program by a runner, bytes to arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram
+from xla_explorer.backends.cpu.cpu_executable import ArgumentError, LeafReader
+from xla_explorer.backends.cross.runners import Runner
+from xla_explorer.backends.interfaces import ProfileResult, ProgramStep
+from xla_explorer.hlo.shape import Shape
+
+Array = np.ndarray[Any, Any]
+
+
+class ForeignExecutable:
+    """See `backends.interfaces.Executable`. The program is linked at the first execution."""
+
+    def __init__(self, program: AheadOfTimeProgram, runner: Runner) -> None:
+        self.module = program.module
+        self.program = program
+        self.steps = [ProgramStep(*row) for row in program.program.rows]
+        self._runner = runner
+        self._readers = [LeafReader(buffer.instruction, buffer.shape) for buffer in program.inputs]
+
+    def execute(self, arrays: list[Array]) -> list[Array]:
+        """Parameter leaves in, result leaves out."""
+        return self._run(arrays, 1)[0]
+
+    def profile(self, arrays: list[Array], repeats: int = 20) -> ProfileResult:
+        """Times of the whole program as the emulated machine's clock saw them: they compare programs, not machines. No kernels: the
+        emulator has no cycle counter that means anything."""
+        return ProfileResult(self._run(arrays, max(repeats, 1))[1], (), 0.0)
+
+    def _run(self, arrays: list[Array], repeats: int) -> tuple[list[Array], tuple[float, ...]]:
+        if len(arrays) != len(self._readers):
+            raise ArgumentError(
+                f"the module takes {len(self._readers)} arrays, got {len(arrays)}",
+                "parameters: " + ", ".join([f"%{r.name}: {r.shape.text_without_layout}" for r in self._readers]),
+            )
+        data = [reader.prepare(array).tobytes() for reader, array in zip(self._readers, arrays, strict=True)]
+        results, times = self._runner.run(self.program, data, repeats)
+        outputs = [_array(raw, buffer.shape) for raw, buffer in zip(results, self.program.outputs, strict=True)]
+        return outputs, times
+
+
+def _array(raw: bytes, shape: Shape) -> Array:
+    """The bytes of a result in its layout, as an array in logical order."""
+    major_to_minor = tuple(reversed(shape.layout.minor_to_major))
+    stored = np.frombuffer(bytearray(raw), shape.element_type.dtype, shape.element_count)
+    return stored.reshape([shape.dimensions[d] for d in major_to_minor]).transpose(np.argsort(major_to_minor))

@@ -1,0 +1,226 @@
+"""How a program for another CPU is run here: linked with a small C driver and started under qemu (or directly, where this CPU can), or
+loaded into wasmtime. Each says what it lacks and the command that adds it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import platform as host
+import shutil
+import struct
+import subprocess
+import tempfile
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason, refuse
+
+if TYPE_CHECKING:
+    from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram
+    from xla_explorer.backends.cross.cpu_targets import CpuTarget
+    from xla_explorer.backends.llvm.target_machine import TargetDescription
+
+DRIVER = Path(__file__).with_name("driver.c")
+_PACKAGES = {
+    "qemu-aarch64": "apt-get install qemu-user",
+    "qemu-riscv64": "apt-get install qemu-user",
+    "aarch64-linux-gnu-gcc": "apt-get install gcc-aarch64-linux-gnu",
+    "riscv64-linux-gnu-gcc": "apt-get install gcc-riscv64-linux-gnu",
+    "gcc": "apt-get install gcc",
+    "wasm-ld": "apt-get install lld",
+}
+# What this CPU must have to run code of a level; the last of the level's features.
+_LEVEL_FEATURES = {"x86-64-v2": "sse4.2", "x86-64-v3": "avx2", "x86-64-v4": "avx512f"}
+_CACHED_STATIC = ("-O2", "-static")
+
+
+class RunFailedError(XlaExplorerError):
+    """A foreign program could not be linked, or ended with an error."""
+
+
+class Runner(Protocol):
+    """Runs a program: bytes of the inputs in, bytes of the outputs out, with the time of each of `repeats` runs in microseconds."""
+
+    def run(self, program: AheadOfTimeProgram, inputs: list[bytes], repeats: int) -> tuple[list[bytes], tuple[float, ...]]:
+        """RunFailedError with what the tool said."""
+        ...
+
+
+def runner_availability(target: CpuTarget, description: TargetDescription | None = None) -> Reason | None:
+    """None when programs for the target can run here; else what is missing, with the command that adds it."""
+    if not target.runner:
+        return refuse("inspect-only", f"nothing here runs {target.name} code; it can be compiled and looked at", triple=target.triple)
+    programs = [target.compiler, *target.emulator[:1]]
+    for program in programs:
+        if shutil.which(program) is None:
+            fix = _PACKAGES[program]
+            return refuse("tool-missing", f"running {target.name} code needs {program}: {fix}", program=program, command=fix)
+    if target.runner == "wasmtime" and importlib.util.find_spec("wasmtime") is None:
+        return refuse("tool-missing", "running wasm32 code needs wasmtime: pip install wasmtime", command="pip install wasmtime")
+    if target.runner == "native":
+        return _runs_natively(target, description)
+    return None
+
+
+def _runs_natively(target: CpuTarget, description: TargetDescription | None) -> Reason | None:
+    if host.machine().lower() not in ("x86_64", "amd64"):
+        return refuse("other-machine", f"this machine is {host.machine()}, which does not run {target.name} code", machine=host.machine())
+    if description is None:
+        return None
+    from xla_explorer.backends.llvm.target_machine import host_target
+
+    wanted = _LEVEL_FEATURES.get(description.cpu)
+    if wanted is not None and wanted not in host_target().enabled_features:
+        return refuse("cpu-feature-missing", f"this CPU has no {wanted}, which {description.cpu} code uses", feature=wanted)
+    return None
+
+
+def make_runner(target: CpuTarget) -> Runner:
+    """The runner of a target for which `runner_availability` has nothing to say."""
+    return WasmRunner() if target.runner == "wasmtime" else ProcessRunner(target)
+
+
+def command(arguments: list[str], what: str) -> None:
+    """Run a tool. RunFailedError with the end of what it printed."""
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip()[-2000:]
+        raise RunFailedError(f"{what} ended with status {done.returncode}: {said or 'no message'}", " ".join(arguments))
+
+
+class _Folder:
+    """A folder that goes when its owner goes."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="xla_explorer_"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+_DRIVERS: dict[str, tuple[_Folder, Path]] = {}
+
+
+def _driver_object(compiler: str) -> Path:
+    """The driver, compiled once a process for each C compiler."""
+    if compiler not in _DRIVERS:
+        folder = _Folder()
+        made = folder.path / "driver.o"
+        command([compiler, "-O1", "-c", str(DRIVER), "-o", str(made)], "compiling the driver")
+        _DRIVERS[compiler] = folder, made
+    return _DRIVERS[compiler][1]
+
+
+class ProcessRunner:
+    """Links with the driver by a C compiler; starts the program, under an emulator if the target names one."""
+
+    def __init__(self, target: CpuTarget) -> None:
+        self.target = target
+        self._folder = _Folder()
+        self._linked: Path | None = None
+
+    def _link(self, program: AheadOfTimeProgram) -> Path:
+        if self._linked is None:
+            made, code = self._folder.path / "program", self._folder.path / "module.o"
+            code.write_bytes(program.object_bytes)
+            driver = _driver_object(self.target.compiler)
+            command([self.target.compiler, "-static", str(driver), str(code), "-o", str(made), "-lm"], "linking")
+            self._linked = made
+        return self._linked
+
+    def run(self, program: AheadOfTimeProgram, inputs: list[bytes], repeats: int) -> tuple[list[bytes], tuple[float, ...]]:
+        """See `Runner`."""
+        linked = self._link(program)
+        sizes = [buffer.shape.byte_size for buffer in program.outputs]
+        numbers = [repeats, program.workspace_bytes, len(inputs), *map(len, inputs), len(sizes), *sizes]
+        given, answer = self._folder.path / "inputs", self._folder.path / "outputs"
+        given.write_bytes(struct.pack(f"<{len(numbers)}q", *numbers) + b"".join(inputs))
+        command([*self.target.emulator, str(linked), str(given), str(answer)], f"the {self.target.name} program")
+        raw = answer.read_bytes()
+        times = struct.unpack_from(f"<{repeats}q", raw)
+        results = []
+        at = 8 * repeats
+        for size in sizes:
+            results.append(raw[at : at + size])
+            at += size
+        return results, tuple([nanoseconds / 1e3 for nanoseconds in times])
+
+
+class WasmRunner:
+    """Links by wasm-ld; runs inside this process, in wasmtime's memory."""
+
+    def __init__(self) -> None:
+        self._code: bytes | None = None
+
+    def _link(self, program: AheadOfTimeProgram) -> bytes:
+        if self._code is None:
+            with tempfile.TemporaryDirectory() as folder:
+                code, made = Path(folder, "module.o"), Path(folder, "module.wasm")
+                code.write_bytes(program.object_bytes)
+                exports = [f"--export={program.prefix}_run", "--export=__heap_base"]
+                command(["wasm-ld", "--no-entry", *exports, str(code), "-o", str(made)], "linking")
+                self._code = made.read_bytes()
+        return self._code
+
+    def run(self, program: AheadOfTimeProgram, inputs: list[bytes], repeats: int) -> tuple[list[bytes], tuple[float, ...]]:
+        """See `Runner`."""
+        import time
+
+        import wasmtime
+
+        engine = _wasm_engine()
+        store = wasmtime.Store(engine)
+        instance = wasmtime.Instance(store, wasmtime.Module(engine, self._link(program)), [])
+        exports: Any = instance.exports(store)
+        memory = exports["memory"]
+        place = -(-int(exports["__heap_base"].value(store)) // 64) * 64
+
+        def reserve(size: int) -> int:
+            nonlocal place
+            found, place = place, place + -(-max(size, 1) // 64) * 64
+            return found
+
+        sizes = [buffer.shape.byte_size for buffer in program.outputs]
+        in_places, out_places = [reserve(len(data)) for data in inputs], [reserve(size) for size in sizes]
+        workspace = reserve(program.workspace_bytes)
+        tables = [reserve(4 * len(places)) for places in (in_places, out_places)]
+        missing = place - memory.data_len(store)
+        if missing > 0:
+            with _wasm_errors("growing the memory"):
+                memory.grow(store, -(-missing // 65536))
+        for table, places in zip(tables, (in_places, out_places), strict=True):
+            memory.write(store, struct.pack(f"<{len(places)}I", *places), table)
+        times = []
+        for data, at in zip(inputs, in_places, strict=True):
+            memory.write(store, data, at)
+        entry = exports[f"{program.prefix}_run"]
+        for _ in range(repeats):
+            started = time.perf_counter_ns()
+            with _wasm_errors("the wasm32 program"):
+                status = entry(store, *tables, workspace)
+            times.append((time.perf_counter_ns() - started) / 1e3)
+            if status:
+                raise RunFailedError(f"the wasm32 program ended with status {status}")
+        return [bytes(memory.read(store, at, at + size)) for at, size in zip(out_places, sizes, strict=True)], tuple(times)
+
+
+_ENGINES: list[Any] = []
+
+
+def _wasm_engine() -> Any:
+    if not _ENGINES:
+        import wasmtime
+
+        _ENGINES.append(wasmtime.Engine())
+    return _ENGINES[0]
+
+
+@contextlib.contextmanager
+def _wasm_errors(what: str) -> Any:
+    import wasmtime
+
+    try:
+        yield
+    except wasmtime.WasmtimeError as problem:
+        raise RunFailedError(f"{what} failed: {problem}") from None
