@@ -31,7 +31,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "ValuesDifferError": ("xla_explorer.compiler.pipeline", "ValuesDifferError"),
     "XlaExplorerError": ("xla_explorer.foundation.diagnostic", "XlaExplorerError"),
     "CompileFailedError": ("xla_explorer.explorer.session", "CompileFailedError"),
-    "aot": ("xla_explorer.explorer.not_yet", "aot"),
+    "aot": ("xla_explorer.explorer.aot", "aot"),
     "backend_names": ("xla_explorer.backends.registry", "backend_names"),
     "check": ("xla_explorer.explorer.course", "check"),
     "compare": ("xla_explorer.explorer.comparison", "compare"),
@@ -155,7 +155,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.isolation import Isolation as Isolation
     from xla_explorer.explorer.jax_functions import jit as jit
     from xla_explorer.explorer.loading import load as load
-    from xla_explorer.explorer.not_yet import aot as aot
+    from xla_explorer.explorer.aot import aot as aot
     from xla_explorer.explorer.options import options as options
     from xla_explorer.explorer.session import CompileFailedError as CompileFailedError
     from xla_explorer.explorer.session import Session as Session

@@ -1,0 +1,13 @@
+# %% nb07.plan
+def plan(computation):
+    stored, needed = default_plan(computation), required(computation)
+    free_to_choose = [i for i in computation.post_order() if not is_given(i) and i not in needed]
+    while True:
+        best, least = None, plan_cost(computation, stored).bytes
+        for i in free_to_choose:
+            other = stored ^ {i}
+            if plan_cost(computation, other).bytes < least and plan_refusal(computation, other) is None:
+                best, least = other, plan_cost(computation, other).bytes
+        if best is None:
+            return stored
+        stored = best
