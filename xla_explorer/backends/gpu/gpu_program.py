@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from xla_explorer.backends.gpu.emitters import EmittedKernels, write_gpu_kernels
 from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, KernelDialect, KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
-from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
+from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
 from xla_explorer.compiler.codegen.target import NVPTX, CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
@@ -55,12 +56,15 @@ class Thunk(NamedTuple):
 
 class GpuProgram(NamedTuple):
     """thunks: of the entry. kernels: each distinct one, in the order of the module. lines, origins: the LLVM IR
-    module."""
+    module. scratch_bytes: memory that the kernels share, each while it runs. emitted: what wrote each instruction's kernels, and why
+    not something else."""
 
     thunks: tuple[Thunk, ...]
     kernels: tuple[GpuKernel, ...]
     lines: tuple[str, ...]
     origins: tuple[int | None, ...]
+    scratch_bytes: int = 0
+    emitted: tuple[tuple[HloInstruction, EmittedKernels], ...] = ()
 
     @property
     def text(self) -> str:
@@ -131,12 +135,14 @@ class GpuProgramWriter:
         self.assignment = assignment
         self.target = target
         self.kernels = KernelModule(architecture, dialect)
+        self.emitted: list[tuple[HloInstruction, EmittedKernels]] = []
 
     def write(self) -> GpuProgram:
         """The program."""
         thunks = self._computation(self.module.entry)
         lines, origins = self.kernels.write()
-        return GpuProgram(thunks, tuple(self.kernels.kernels), tuple(lines), tuple(origins))
+        scratch = max([made.scratch_bytes for _, made in self.emitted], default=0)
+        return GpuProgram(thunks, tuple(self.kernels.kernels), tuple(lines), tuple(origins), scratch, tuple(self.emitted))
 
     def _computation(self, computation: HloComputation) -> tuple[Thunk, ...]:
         thunks: list[Thunk] = []
@@ -152,7 +158,7 @@ class GpuProgramWriter:
                 pairs = zip(self._leaves(i.operands[0]), self._leaves(i), strict=True)
                 thunks.extend([Thunk("copy", i, arguments=pair) for pair in pairs if pair[0] != pair[1]])
             else:
-                thunks.append(self._operation(i))
+                thunks.extend(self._operation(i))
         return tuple(thunks)
 
     def _leaves(self, i: HloInstruction) -> list[BufferSlice]:
@@ -176,11 +182,11 @@ class GpuProgramWriter:
             return [Thunk("conditional", i, None, (self.assignment.slice_of(i.operands[0]),), bodies, handed_over)]
         return [Thunk("call", i, None, (), bodies, handed_over)]
 
-    def _operation(self, i: HloInstruction) -> Thunk:
+    def _operation(self, i: HloInstruction) -> list[Thunk]:
         refusal = kernel_is_emitted_for_gpu(i)
         if refusal is not None:
             leaves = [place for value in (*i.operands, i) for place in self._leaves(value)]
-            return Thunk("evaluator", i, arguments=tuple(leaves), reason=refusal)
+            return [Thunk("evaluator", i, arguments=tuple(leaves), reason=refusal)]
         operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
         results = self._leaves(i)
         places = [self.assignment.slice_of(o) for o in operands] + results
@@ -194,8 +200,11 @@ class GpuProgramWriter:
             for y, b in enumerate(distinct)
             if x < y
         )
-        kernel = self.kernels.add(i.name, i.id, write_kernel(i, self.target, slots), may_overlap)
-        return Thunk("kernel", i, kernel, distinct, reason=library_choice(i))
+        made = write_gpu_kernels(i, self.kernels.architecture, slots, self.target)
+        self.emitted.append((i, made))
+        names = [i.name, f"{i.name}_combine"]
+        kernels = [self.kernels.add(name, i.id, e.kernel, may_overlap, e, made.emitter) for name, e in zip(names, made.kernels, strict=False)]
+        return [Thunk("kernel", i, kernel, distinct, reason=library_choice(i)) for kernel in kernels]
 
 
 def write_gpu_program(

@@ -83,10 +83,14 @@ def launch_table(program: GpuProgram) -> tuple[str, list[int | None]]:
     """One line per kernel launch, copy and host call, with the reasoning; and their instruction ids."""
     lines: list[str] = []
     origins: list[int | None] = []
+    emitted = {i.id: made.refused for i, made in program.emitted}
     for thunk in program.walk():
         name = f"%{thunk.instruction.name}"
         if thunk.kernel is not None:
-            text = f"kernel       {name}: {thunk.kernel.name}, {thunk.kernel.launch}: {thunk.kernel.launch.reasoning}"
+            kernel = thunk.kernel
+            text = f"kernel       {name}: {kernel.name} ({kernel.emitter}), {kernel.launch}: {kernel.launch.reasoning}"
+            for refused, why in emitted.get(thunk.instruction.id, ()):
+                text += f". Not {refused}: {why.code}: {why.message}"
             if thunk.reason is not None:
                 text += f". {thunk.reason.code}: {thunk.reason.message}"
         elif thunk.kind == "copy":

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import NVPTX_TRIPLE
+from xla_explorer.backends.gpu.emitters import EmittedKernel
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
@@ -23,7 +24,8 @@ def ptx_identifier(name: str) -> str:
 class GpuKernel(NamedTuple):
     """name: of the PTX entry. instruction: id of the first instruction that it was written for. launch: its dimensions.
 
-    may_overlap: some of its arguments share memory, so its parameters are not `noalias`.
+    may_overlap: some of its arguments share memory, so its parameters are not `noalias`. emitter: who wrote it. scratch: its last
+    parameter is memory that nobody else needs. shared_bytes: static shared memory of a block.
     """
 
     name: str
@@ -31,6 +33,9 @@ class GpuKernel(NamedTuple):
     kernel: Kernel
     launch: LaunchDimensions
     may_overlap: bool
+    emitter: str = "loop"
+    scratch: bool = False
+    shared_bytes: int = 0
 
 
 class KernelDialect(NamedTuple):
@@ -57,9 +62,11 @@ class KernelModule:
         self._known: dict[tuple[object, ...], GpuKernel] = {}
         self._names: set[str] = set()
 
-    def add(self, name: str, instruction: int, kernel: Kernel, may_overlap: bool = False) -> GpuKernel:
-        """Add a kernel, or find the equal one that is there already."""
-        key = (kernel.lines, kernel.globals, kernel.parameters, kernel.threads, may_overlap)
+    def add(self, name: str, instruction: int, kernel: Kernel, may_overlap: bool = False, emitted: EmittedKernel | None = None,
+            emitter: str = "loop") -> GpuKernel:  # fmt: skip
+        """Add a kernel, or find the equal one that is there already. emitted: its own launch dimensions and needs."""
+        emitted = emitted or EmittedKernel(kernel, launch_dimensions(kernel.threads, self.architecture))
+        key = (kernel.lines, kernel.globals, kernel.parameters, emitted.launch[:3], may_overlap)
         known = self._known.get(key)
         if known is not None:
             return known
@@ -69,7 +76,7 @@ class KernelModule:
             number += 1
             unique = f"{stem}_{number}"
         self._names.add(unique)
-        made = GpuKernel(unique, instruction, kernel, launch_dimensions(kernel.threads, self.architecture), may_overlap)
+        made = GpuKernel(unique, instruction, kernel, emitted.launch, may_overlap, emitter, emitted.scratch, emitted.shared_bytes)
         self._known[key] = made
         self.kernels.append(made)
         return made

@@ -65,6 +65,7 @@ class GpuRun:
         self._memory: dict[int, DeviceMemory] = {}
         self._address: dict[int, int] = {}
         self._kept: list[Array] = []
+        self._scratch: DeviceMemory | None = None
         self._numbers = {id(thunk): number for number, thunk in enumerate(t for t in program.walk() if t.kind not in _CONTROL_FLOW)}
         self._evaluator: Evaluator | None = None
         self._graph: Any = None
@@ -93,6 +94,8 @@ class GpuRun:
             for index, leaf in p.shape.leaves():
                 if leaf.is_array:
                     parameters[p.payload, index] = next(rest)
+        if self.program.scratch_bytes:
+            self._scratch = self.executor.allocate_named(self.program.scratch_bytes, "scratch")
         written = self._written_parameters()
         for allocation in self.assignment.allocations:
             given: Array | int | None = None
@@ -158,6 +161,9 @@ class GpuRun:
             graph, self._graph = self._graph, None
             if isinstance(self.executor, CudaExecutor):
                 self.executor.destroy_graph(graph)
+        if self._scratch is not None:
+            self.executor.deallocate(self._scratch)
+            self._scratch = None
         while self._memory:
             self.executor.deallocate(self._memory.popitem()[1])
         self._kept.clear()
@@ -198,6 +204,9 @@ class GpuRun:
         assert kernel is not None
         self._last = f"kernel {kernel.name} of %{thunk.instruction.name}"
         addresses = [self.address(place) for place in thunk.arguments]
+        if kernel.scratch:
+            assert self._scratch is not None
+            addresses.append(self._scratch.address)
         self.executor.launch_kernel(self.loaded, kernel.name, kernel.launch.blocks, kernel.launch.threads_per_block, addresses, 0)
         if self.synchronous:
             self.executor.synchronize()

@@ -1,0 +1,168 @@
+"""What the threads of a block do together: their numbers, barriers, shared memory, warp shuffles, reductions over some of them.
+
+Source: PTX ISA, "shfl.sync", "bar.sync"; LLVM, docs/NVPTXUsage.rst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, register_type, to_memory, type_bits
+from xla_explorer.hlo.primitive_type import PrimitiveType
+
+WARP = 32
+SHARED_LIMIT = 48 * 1024  # bytes a block may have without asking for more
+Combine = Callable[[list[Value], list[Value]], list[Value]]
+
+
+class SharedArray:
+    """An array of scalars in shared memory (of pairs, for complex numbers: two arrays)."""
+
+    def __init__(self, w: FunctionWriter, name: str, element_type: PrimitiveType, offset: int, count: int) -> None:
+        self.w, self.element_type = w, element_type
+        self.kind = memory_type(element_type)
+        size = type_bits(self.kind) // 8
+        self.parts = [f"getelementptr inbounds (i8, ptr addrspace(3) {name}, i64 {offset + k * count * size})"
+                      for k in range(2 if element_type.is_complex else 1)]  # fmt: skip
+
+    def _address(self, base: str, at: str | int) -> str:
+        return self.w.value(f"getelementptr inbounds {self.kind}, ptr addrspace(3) {base}, i64 {at}")
+
+    def load(self, at: str | int) -> Value:
+        """The element at a position."""
+        size = type_bits(self.kind) // 8
+        values = [self.w.value(f"load {self.kind}, ptr addrspace(3) {self._address(base, at)}, align {size}") for base in self.parts]
+        if self.element_type.is_complex:
+            return tuple(values)
+        return from_memory(self.w, values[0], self.element_type)
+
+    def store(self, at: str | int, value: Value) -> None:
+        """Set the element at a position."""
+        size = type_bits(self.kind) // 8
+        values = value if self.element_type.is_complex else (to_memory(self.w, value, self.element_type),)
+        for base, part in zip(self.parts, values, strict=True):
+            self.w.do(f"store {self.kind} {part}, ptr addrspace(3) {self._address(base, at)}, align {size}")
+
+
+class Block:
+    """One block of threads of the kernel being written. threads: in the block. shared_bytes: of shared memory so far."""
+
+    def __init__(self, context: KernelContext, threads: int) -> None:
+        self.context, self.w, self.threads = context, context.writer, threads
+        self.shared_bytes = 0
+        self.thread = self._register("tid.x")
+        self.number = self._register("ctaid.x")
+
+    def _register(self, name: str) -> str:
+        self.w.declare(f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}()")
+        return self.w.value(f"zext i32 {self.w.value(f'call i32 @llvm.nvvm.read.ptx.sreg.{name}()')} to i64")
+
+    @property
+    def lane(self) -> str | int:
+        """The thread's number in its warp."""
+        return self.w.mod(self.thread, WARP)
+
+    @property
+    def warp(self) -> str | int:
+        """The warp's number in the block."""
+        return self.w.div(self.thread, WARP)
+
+    def shared(self, element_type: PrimitiveType, count: int) -> SharedArray:
+        """So many elements of shared memory; `finish` says how much there is in all."""
+        offset = -(-self.shared_bytes // 16) * 16
+        width = type_bits(memory_type(element_type)) // 8 * (2 if element_type.is_complex else 1)
+        self.shared_bytes = offset + width * count
+        return SharedArray(self.w, self._name, element_type, offset, count)
+
+    _name = "@SHARED"  # replaced when the size is known
+
+    def finish(self) -> None:
+        """Declare the shared memory."""
+        if not self.shared_bytes:
+            return
+        name = f"@shared_{self.shared_bytes}"
+        self.context.globals[f"{name} = internal addrspace(3) global [{self.shared_bytes} x i8] undef, align 16"] = None
+        self.w.lines[:] = [line.replace(self._name, name) if self._name in line else line for line in self.w.lines]
+
+    def barrier(self) -> None:
+        """All threads of the block have come here, and see what the others have written."""
+        self.w.declare("declare void @llvm.nvvm.barrier0()")
+        self.w.do("call void @llvm.nvvm.barrier0()")
+
+    @contextmanager
+    def only_if(self, condition: str | None) -> Iterator[None]:
+        """Run what is inside where the condition holds; None: everywhere."""
+        if condition is None or condition == "true":
+            yield
+            return
+        w = self.w
+        inside, after = w.fresh_label("only"), w.fresh_label("after")
+        w.branch_if(condition, inside, after)
+        w.start_block(inside)
+        yield
+        w.branch(after)
+        w.start_block(after)
+
+    def shuffle_xor(self, value: str, llvm_type: str, distance: int) -> str:
+        """The value of the lane whose number differs in the bits of `distance`."""
+        w = self.w
+        bits = type_bits(llvm_type)
+        if bits == 64:
+            whole = value if llvm_type == "i64" else w.value(f"bitcast {llvm_type} {value} to i64")
+            low = w.value(f"trunc i64 {whole} to i32")
+            high = w.value(f"trunc i64 {w.value(f'lshr i64 {whole}, 32')} to i32")
+            moved = [self._shuffle(part, distance) for part in (low, high)]
+            low, high = [w.value(f"zext i32 {part} to i64") for part in moved]
+            whole = w.value(f"or i64 {w.value(f'shl i64 {high}, 32')}, {low}")
+            return whole if llvm_type == "i64" else w.value(f"bitcast i64 {whole} to {llvm_type}")
+        if llvm_type == "float":
+            return w.value(f"bitcast i32 {self._shuffle(w.value(f'bitcast float {value} to i32'), distance)} to float")
+        if bits == 32:
+            return self._shuffle(value, distance)
+        word = w.value(f"zext i{bits} {value} to i32")
+        return w.value(f"trunc i32 {self._shuffle(word, distance)} to i{bits}")
+
+    def _shuffle(self, value: str, distance: int) -> str:
+        arguments = (("i32", "-1"), ("i32", value), ("i32", str(distance)), ("i32", "31"))
+        return self.w.call_intrinsic("llvm.nvvm.shfl.sync.bfly.i32", "i32", *arguments)
+
+    def combine_lanes(self, values: list[Value], types: Sequence[PrimitiveType], lanes: int, combine: Combine) -> list[Value]:
+        """The combination over groups of `lanes` (a power of two up to 32) neighbouring lanes, in each of them. A fixed tree."""
+        distance = lanes // 2
+        while distance:
+            others: list[Value] = []
+            for value, element_type in zip(values, types, strict=True):
+                kind = register_type(element_type)
+                if element_type.is_complex:
+                    others.append(tuple([self.shuffle_xor(part, kind, distance) for part in value]))
+                else:
+                    others.append(self.shuffle_xor(value, kind, distance))
+            values = combine(values, others)
+            distance //= 2
+        return values
+
+    def combine_threads(self, values: list[Value], types: Sequence[PrimitiveType], group: int, combine: Combine) -> list[Value]:
+        """The combination over groups of `group` (a power of two) neighbouring threads, in each of them: shuffles within the warps,
+        then one value a warp through shared memory, then shuffles again."""
+        w = self.w
+        values = self.combine_lanes(values, types, min(group, WARP), combine)
+        if group <= WARP:
+            return values
+        warps = group // WARP
+        slots = [self.shared(t, self.threads // WARP) for t in types]
+        with self.only_if(w.value(f"icmp eq i64 {self.lane}, 0")):
+            for slot, value in zip(slots, values, strict=True):
+                slot.store(self.warp, value)
+        self.barrier()
+        first = w.mul(w.div(self.thread, group), warps)
+        at = w.add(first, w.mod(self.thread, warps))
+        return self.combine_lanes([slot.load(at) for slot in slots], types, warps, combine)
+
+
+def both(w: FunctionWriter, a: str | None, b: str | None) -> str | None:
+    """Two conditions at once; None is always true."""
+    return a or b if a is None or b is None else w.value(f"and i1 {a}, {b}")

@@ -1,0 +1,129 @@
+"""Which emitter writes the kernel of a fusion or a lone instruction, and why not a better one.
+
+Asked in this order: reduction (rows or columns), transposition through shared memory, vectorised loop; else the writer of the root's
+opcode, which makes one thread per element.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.column_reduction import plan_columns, write_column_kernel, write_column_partials_kernel
+from xla_explorer.backends.gpu.emitters.fused_reduction import FusedReduction, analyse_reduction
+from xla_explorer.backends.gpu.emitters.row_reduction import plan_rows, scratch_arrays, write_partials_kernel, write_row_kernel
+from xla_explorer.backends.gpu.emitters.vector_loop import plan_vector_loop, write_vector_loop
+from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
+from xla_explorer.compiler.codegen.kernels import Kernel, KernelContext, load_kernel_writers, write_kernel
+from xla_explorer.compiler.codegen.kernels.kernel import ROOT_WRITERS, kernel_slots
+from xla_explorer.compiler.codegen.target import NVPTX, CodegenTarget
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+class EmittedKernel(NamedTuple):
+    """kernel: its last parameter is scratch memory when `scratch` is true. shared_bytes: static shared memory of a block."""
+
+    kernel: Kernel
+    launch: LaunchDimensions
+    shared_bytes: int = 0
+    scratch: bool = False
+
+
+class EmittedKernels(NamedTuple):
+    """kernels: to be launched one after the other. emitter: its name. scratch_bytes: of memory that they share.
+
+    refused: (emitter, why) of those that were asked before.
+    """
+
+    kernels: tuple[EmittedKernel, ...]
+    emitter: str
+    scratch_bytes: int = 0
+    refused: tuple[tuple[str, Reason], ...] = ()
+
+
+def write_gpu_kernels(
+    i: HloInstruction, architecture: LaunchArchitecture, slots: tuple[int, ...] | None = None, target: CodegenTarget = NVPTX
+) -> EmittedKernels:
+    """The kernels of a fusion or a lone instruction that `kernel_is_emitted` takes. slots: see `Kernel.slots`.
+
+    GPUs that are not NVIDIA's get one thread per element: the emitters here are written in NVIDIA's intrinsics.
+    """
+    load_kernel_writers()
+    slots = slots if slots is not None else kernel_slots(i)
+    refused: list[tuple[str, Reason]] = []
+    writers = (("reduction", _reduction), ("vector-loop", _vector_loop)) if isinstance(architecture, GpuArchitecture) else ()
+    for name, write in writers:
+        assert isinstance(architecture, GpuArchitecture)
+        made = write(i, architecture, slots)
+        if not isinstance(made, Reason):
+            return made._replace(refused=tuple(refused))
+        if made.code not in _NOT_OF_THIS_KIND:
+            refused.append((name, made))
+    kernel = write_kernel(i, target, slots)
+    launch = launch_dimensions(kernel.threads, architecture)
+    return EmittedKernels((EmittedKernel(kernel, launch),), "loop", 0, tuple(refused))
+
+
+_NOT_OF_THIS_KIND = frozenset({"no-reduction", "root-has-a-writer"})
+
+
+def _context(i: HloInstruction, slots: tuple[int, ...]) -> KernelContext:
+    context = KernelContext(NVPTX, i, slots)
+    context.writer.origin = context.roots[0].id
+    return context
+
+
+def _finished(context: KernelContext, slots: tuple[int, ...], launch: LaunchDimensions, shared: int = 0, scratch: bool = False) -> EmittedKernel:
+    kernel = context.finish(slots)
+    return EmittedKernel(kernel._replace(threads=launch.threads, parameters=kernel.parameters + scratch), launch, shared, scratch)
+
+
+def _analysis(i: HloInstruction, slots: tuple[int, ...]) -> FusedReduction | Reason:
+    return analyse_reduction(_context(i, slots))
+
+
+def _reduction(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
+    analysis = _analysis(i, slots)
+    if isinstance(analysis, Reason):
+        return analysis
+    context = analysis.context
+    scratch = f"%a{max(slots) + 1}"
+    simple = all(reducer.neutral() is not None for reducer in analysis.reducers.values())
+    splittable = simple and not analysis.whole and len(analysis.phases) == 1
+    if analysis.is_reduced[-1]:
+        rows = plan_rows(analysis.rows, analysis.length, analysis.vector_width(8), architecture, splittable)
+        shared = write_row_kernel(analysis, rows, scratch)
+        first = _finished(context, slots, rows.launch, shared, rows.splits > 1)
+        if rows.splits == 1:
+            return EmittedKernels((first,), "row-reduction")
+        second = _analysis(i, slots)
+        assert not isinstance(second, Reason)
+        launch, shared = write_partials_kernel(second, rows.splits, scratch, architecture)
+        last = _finished(second.context, slots, launch, shared, True)
+        return EmittedKernels((first, last), "row-reduction", scratch_arrays(second, rows.splits, "")[1])
+    if len(analysis.phases) > 1 or analysis.late:
+        return refuse("columns-after-one-another", f"%{i.name}: values that depend on a reduced column are not kept for a second pass")
+    outer = analysis.rows // analysis.extents[-1]
+    columns = plan_columns(outer, analysis.length, analysis.extents[-1], analysis.vector_width(4), architecture, splittable)
+    shared = write_column_kernel(analysis, columns, scratch)
+    first = _finished(context, slots, columns.launch, shared, columns.splits > 1)
+    if columns.splits == 1:
+        return EmittedKernels((first,), "column-reduction")
+    second = _analysis(i, slots)
+    assert not isinstance(second, Reason)
+    launch, shared = write_column_partials_kernel(second, columns.splits, outer, scratch, architecture)
+    last = _finished(second.context, slots, launch, shared, True)
+    return EmittedKernels((first, last), "column-reduction", scratch_arrays(second, columns.splits, "")[1])
+
+
+def _vector_loop(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
+    context = _context(i, slots)
+    if len(context.roots) == 1 and context.roots[0].opcode.name in ROOT_WRITERS:
+        return refuse("root-has-a-writer", f"%{i.name}: {context.roots[0].opcode.name} is written by its own writer")
+    plan = plan_vector_loop(context, architecture)
+    if isinstance(plan, Reason):
+        return plan
+    width, launch = plan
+    write_vector_loop(context, width, launch)
+    return EmittedKernels((_finished(context, slots, launch),), "vector-loop")
