@@ -83,10 +83,18 @@ def test_bad_names_are_exit_code_2(arguments: list[str], small: str, capsys: pyt
     assert len(capsys.readouterr().err.splitlines()) >= 1
 
 
-def test_what_is_not_there_yet_is_exit_code_1(small: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["aot", small]) == 1
-    assert "not there yet" in capsys.readouterr().err
+def test_what_could_not_be_done_is_exit_code_1(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "feed.hlo").write_text("HloModule feed\nENTRY e {\n  t = token[] after-all()\n  i = (f32[2], token[]) infeed(t)\n"
+                                       "  ROOT x = f32[2] get-tuple-element(i), index=0\n}\n")
+    assert main(["aot", str(tmp_path / "feed.hlo"), "-o", str(tmp_path / "feed")]) == 1
+    assert "infeed" in capsys.readouterr().err and not (tmp_path / "feed").exists()
     assert main(["run", small, "--backend", "gpu"]) == 0
+
+
+def test_aot_writes_its_files(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["aot", small, "--triple", "aarch64-linux-gnu", "--prefix", "thing", "--output", str(tmp_path / "out")]) == 0
+    assert {"thing.o", "thing.h", "thing_example.c"} <= {path.name for path in (tmp_path / "out").iterdir()}
+    assert "aarch64-linux-gnu-gcc" in capsys.readouterr().out
 
 
 def test_run(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

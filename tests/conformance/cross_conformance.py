@@ -108,6 +108,7 @@ def main() -> int:
     opcodes = {opcode for case in cases for opcode in case.tags["opcodes"]}
     for backend in given.backends:
         why = platform(backend).availability()
+        check(found, backend, cases[0], **options)  # what is loaded and initialised now, the children need not
         started = time.perf_counter()
         answers: Counter[str] = Counter()
         for case in cases:

@@ -172,10 +172,18 @@ def bench(given: Namespace) -> int:
 
 
 def aot(given: Namespace) -> int:
-    """Ahead of time code: not there yet."""
-    from xla_explorer.explorer.not_yet import aot as run_aot
+    """Write object file, header and examples; print what they take and how they are built."""
+    from xla_explorer.cli.output import print_table
+    from xla_explorer.explorer.aot import aot as compile_ahead
 
-    run_aot(read_module(given.file), given.triple)
+    package = compile_ahead(
+        read_module(given.file), given.triple, given.cpu, given.features, given.prefix, given.weights, passes=given.passes
+    )
+    folder = package.save(given.output or package.prefix)
+    print_table(["kind", "what", "bytes"], [list(row) for row in package.footprint.itertuples(index=False)], as_json=given.json)
+    if not given.json:
+        print(f"written: {folder}: {', '.join(package.files)}\nbuild: {package.build_line}")
+    return 0
 
 
 def report(given: Namespace) -> int:

@@ -109,9 +109,15 @@ def make_parser() -> argparse.ArgumentParser:
     )
     one.set_defaults(run=commands.bench)
 
-    one = sub.add_parser("aot", help="object code ahead of time (not there yet)")
+    one = sub.add_parser("aot", help="object file, C header and examples for programs without Python")
     one.add_argument("file", help=FILE_HELP)
-    one.add_argument("--triple", default="", help="target triple")
+    one.add_argument("--triple", default="x86_64-linux-gnu", help="LLVM's name of the target (default: %(default)s)")
+    one.add_argument("--cpu", default=None, help="x86-64-v3, neoverse-v1 ..., or native (default: the triple's baseline)")
+    one.add_argument("--features", default=None, metavar="LIST", help="such as +v or +sve")
+    one.add_argument("--prefix", default=None, metavar="NAME", help="begins every name in the header (default: the module's name)")
+    one.add_argument("--weights", default="embed", choices=["embed", "pass"], help="constants in the object, or in a file (default: embed)")
+    one.add_argument("-o", "--output", default=None, metavar="DIR", help="folder for the files (default: ./NAME)")
+    _common(one, backend=False)
     one.set_defaults(run=commands.aot)
 
     one = sub.add_parser("report", help="the exploration of a module as one HTML file")
@@ -150,10 +156,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def exit_code(problem: XlaExplorerError) -> int:
     """2 when what was given is at fault, 1 when we could not do it."""
-    from xla_explorer.explorer.not_yet import NotYetError
+    from xla_explorer.backends.aot.errors import AheadOfTimeError
     from xla_explorer.explorer.session import CannotRunError, CompileFailedError
 
-    return 1 if isinstance(problem, CannotRunError | CompileFailedError | NotYetError) else 2
+    return 1 if isinstance(problem, AheadOfTimeError | CannotRunError | CompileFailedError) else 2
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from xla_explorer.backends.aot.c_names import c_identifier
+from xla_explorer.backends.aot.errors import AheadOfTimeError
 from xla_explorer.backends.aot.object_file import SectionSize, section_sizes, undefined_symbols
 from xla_explorer.backends.aot.program_entry import Weight, aligned, write_entry
 from xla_explorer.backends.aot.runtime_support import support_functions
@@ -14,8 +15,7 @@ from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, Optimizatio
 from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
-from xla_explorer.compiler.codegen.host_program import HostProgram, identifier
-from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.compiler.codegen.host_program import HostProgram
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
@@ -24,18 +24,6 @@ WEIGHT_BYTES = 1024  # constants from this size on are passed by the caller wher
 # A function that calls across two modules would be visible to the linker; so all is optimised and emitted as one.
 OPTIMIZATION = OptimizationOptions(as_written="")
 _WITHOUT_C_LIBRARY = ("wasm32", "wasm64")
-
-
-class AheadOfTimeError(XlaExplorerError, ValueError):
-    """The module has no ahead-of-time program. `reasons` say why, each with the instruction."""
-
-    def __init__(self, reasons: list[Reason]) -> None:
-        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-        super().__init__(
-            f"no ahead-of-time program: {reasons[0].message}{more}",
-            "the backends cpu and interpreter evaluate such instructions in Python, which an object file cannot",
-        )
-        self.reasons = reasons
 
 
 class Buffer(NamedTuple):
@@ -111,26 +99,6 @@ def _unique(name: str, taken: set[str]) -> str:
         name += "_"
     taken.add(name)
     return name
-
-
-# Of C23 and C++23, and the names that the generated code uses itself.
-_KEYWORDS = frozenset(
-    (
-        "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class compl concept const "
-        "consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast "
-        "else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq "
-        "nullptr operator or or_eq private protected public register reinterpret_cast requires restrict return short signed sizeof "
-        "static static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename typeof "
-        "typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq inputs outputs weights workspace main linux "
-        "unix"
-    ).split(" ")
-)
-
-
-def c_identifier(name: str) -> str:
-    """A name that C and C++ take."""
-    made = re.sub(r"_+", "_", identifier(name)).strip("_") or "x"
-    return f"x{made}" if made[0].isdigit() else f"{made}_" if made in _KEYWORDS else made
 
 
 def refusals(module: HloModule, program: HostProgram | None) -> list[Reason]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeError, compile_ahead_of_time
+from xla_explorer.backends.aot.ahead_of_time import compile_ahead_of_time
+from xla_explorer.backends.aot.errors import AheadOfTimeError
 from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler, cpu_pipeline, target_facts
 from xla_explorer.backends.cpu.cpu_stages import cpu_stages
 from xla_explorer.backends.cross.cpu_targets import CpuTarget, UnknownTargetError, target_description

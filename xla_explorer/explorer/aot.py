@@ -1,0 +1,145 @@
+"""`xe.aot`: a module as an object file and a C header, for programs without Python."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.backends.aot.c_names import c_identifier
+from xla_explorer.explorer.display import CodeText, table_html, table_text
+from xla_explorer.explorer.loading import as_module
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.verifier import verify as verify_module
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram
+
+WEIGHTS = ("embed", "pass")
+
+
+class AotArgumentError(XlaExplorerError, ValueError):
+    """An option of `xe.aot` cannot be used."""
+
+
+class AotPackage:
+    """A module compiled ahead of time. `save(folder)` writes it; `files` are the same bytes by name."""
+
+    def __init__(self, program: AheadOfTimeProgram) -> None:
+        self.program = program
+
+    @property
+    def prefix(self) -> str:
+        """What every symbol begins with that the linker sees."""
+        return self.program.prefix
+
+    @property
+    def workspace_bytes(self) -> int:
+        """Memory that a caller provides for a run, beside inputs and outputs; in the header as `<prefix>_WORKSPACE_BYTES`."""
+        return self.program.workspace_bytes
+
+    @property
+    def object_bytes(self) -> bytes:
+        """The object file."""
+        return self.program.object_bytes
+
+    @property
+    def header(self) -> CodeText:
+        """The C header."""
+        return CodeText(self.files[f"{self.prefix}.h"].decode(), "c", "package.header")
+
+    @property
+    def assembly(self) -> CodeText:
+        """The object's assembly."""
+        return CodeText(self.program.compiled.assembly_text, "asm", "package.assembly")
+
+    @property
+    def build_line(self) -> str:
+        """The command that builds the C example."""
+        from xla_explorer.backends.aot.c_files import build_line
+
+        return build_line(self.program)
+
+    @cached_property
+    def files(self) -> dict[str, bytes]:
+        """Object, header, weights where they are passed, examples, CMake snippet: contents by file name."""
+        from xla_explorer.backends.aot.c_files import companion_files
+
+        return companion_files(self.program)
+
+    def _footprint_rows(self) -> list[tuple[str, str, int]]:
+        rows: list[tuple[str, str, int]] = [(s.kind, s.name, s.bytes) for s in self.program.sections]
+        rows = [row for kind in ("text", "data", "bss") for row in rows if row[0] == kind]
+        embedded = sum([size for _, _, size in rows])
+        if self.program.weights:
+            rows.append(("weights", "passed by the caller", len(self.program.weight_bytes)))
+        rows.append(("workspace", "given by the caller, for each run at the same time", self.workspace_bytes))
+        return [*rows, ("object", "text, data and bss together", embedded)]
+
+    @cached_property
+    def footprint(self) -> pandas.DataFrame:
+        """Bytes of memory that the program takes: a row a section of the object (kind: `text`, `data`, `bss`), the weights that are passed,
+        the workspace, and the sections' sum."""
+        from xla_explorer.explorer.wide_frame import wide_frame
+
+        return wide_frame(self._footprint_rows(), ["kind", "what", "bytes"])
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the files into a folder, which is made if need be. OSError as from the system. Returns the folder."""
+        there = Path(folder)
+        there.mkdir(parents=True, exist_ok=True)
+        for name, data in self.files.items():
+            (there / name).write_bytes(data)
+        return there
+
+    def __repr__(self) -> str:
+        where = self.program.description
+        return f"<AotPackage {self.prefix} for {where.triple}{f' {where.cpu}' if where.cpu else ''}: {len(self.object_bytes)} bytes of object>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        columns, rows = ("kind", "what", "bytes"), self._footprint_rows()
+        title = f"{self!r}; build: {self.build_line}"
+        return {"text/plain": f"{title}\n{table_text(columns, rows)}", "text/html": table_html(title, columns, rows)}
+
+
+def aot(
+    module: Any,
+    triple: str = "x86_64-linux-gnu",
+    cpu: str | None = None,
+    features: str | None = None,
+    prefix: str | None = None,
+    weights: str = "embed",
+    *,
+    passes: Any = "default",
+) -> AotPackage:
+    """Compile a module (or HLO text, or a traced function) to an object file with a C entry, which needs neither Python nor any library
+    besides C's own. Single-threaded; any number of threads may run it.
+
+    triple: LLVM's, such as `x86_64-linux-gnu`, `aarch64-linux-gnu`, `riscv64-linux-gnu`, `wasm32-unknown-unknown`. cpu, features: as LLVM
+    spells them (`x86-64-v3`, `neoverse-v1`; `+v`); without them the triple's baseline; cpu `native` is this machine's. prefix: begins every
+    name in the header (default: the module's name). weights: `embed` constants in the object, or `pass` those of 1 KiB and more in a file
+    whose contents the caller gives. passes: as for `xe.compile`.
+
+    Raises:
+        HloParseError, HloVerifyError: the module is malformed.
+        AheadOfTimeError: an instruction has no native code; `.reasons` name each.
+        UnknownTargetError: LLVM has no such CPU target. AotArgumentError: prefix or weights cannot be used.
+    """
+    from xla_explorer.backends.aot.ahead_of_time import compile_ahead_of_time
+    from xla_explorer.backends.cpu.cpu_compiler import cpu_pipeline, target_facts
+    from xla_explorer.backends.cross.cpu_targets import description_of_triple
+    from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
+    from xla_explorer.compiler.pipeline.optimize import optimize
+
+    source = as_module(module)
+    verify_module(source)
+    if weights not in WEIGHTS:
+        raise AotArgumentError(f"weights={weights!r} is no way to give weights", f"choose from {', '.join(WEIGHTS)}")
+    wanted = prefix if prefix is not None else c_identifier(source.name)
+    if prefix is not None and prefix != c_identifier(prefix):
+        raise AotArgumentError(f"prefix={prefix!r} is no name that C and C++ leave free", f"try {c_identifier(prefix)!r}")
+    description = description_of_triple(triple, cpu, features)
+    trace = optimize(source, requested_pipeline(passes, cpu_pipeline("aot", libraries=False)), "off", target=target_facts(description))
+    return AotPackage(compile_ahead_of_time(trace.module, description, wanted, weights=weights))
