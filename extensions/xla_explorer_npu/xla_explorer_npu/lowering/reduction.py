@@ -1,0 +1,88 @@
+"""Reductions over dimensions and over windows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+from xla_explorer_npu.instruction_set import REDUCTIONS
+from xla_explorer_npu.lowering.movement import place_padded
+from xla_explorer_npu.lowering.writer import ProgramWriter, Region, boxes, lowers
+
+_MOST_TAPS = 1024
+_ROW = 8192  # elements of the reduced dimensions in one tile
+_TILE = 32768
+
+
+def folds_one_array_by_one_operation(i: HloInstruction) -> Reason | None:
+    """The adder tree knows add, multiply, maximum, minimum, and, or, xor."""
+    if len(i.operands) != 2:
+        return refuse("variadic", f"%{i.name} reduces {len(i.operands) // 2} arrays at once; the vector unit folds one")
+    root = i.called[0].root
+    plain = root.opcode.name in REDUCTIONS and sorted([o.payload for o in root.operands if o.opcode.name == "parameter"]) == [0, 1]
+    if not plain:
+        return refuse("combiner", f"%{i.name}: its combiner ends in %{root.name} ({root.opcode.name}); the vector unit folds by {', '.join(REDUCTIONS)}")
+    return None
+
+
+def has_few_taps(i: HloInstruction) -> Reason | None:
+    """A window is a loop that the program writes out."""
+    taps = math.prod([w.size for w in i.attribute("window").dimensions])
+    if taps > _MOST_TAPS:
+        return refuse("window-too-large", f"%{i.name}: a window of {taps} elements; the program has one copy each, up to {_MOST_TAPS}", taps=taps)
+    return None
+
+
+@lowers("reduce", checks=(folds_one_array_by_one_operation,))
+def lower_reduce(writer: ProgramWriter, i: HloInstruction) -> None:
+    """A tile has the kept elements as rows; the sums start from the initial value and grow tile by tile."""
+    reduced = sorted(i.attribute("dimensions"))
+    source, start, target = writer.region_of(i.operands[0]), writer.region_of(i.operands[1]), writer.region_of(i)
+    kept = [d for d in range(len(source.sizes)) if d not in reduced]
+    matrix = source.dims([*kept, *reduced])
+    operation = f"vec.reduce-{i.called[0].root.opcode.name}"
+    quarter = writer.architecture.scratchpad_bytes // 4
+    row = min(math.prod([source.sizes[d] for d in reduced]), _ROW)
+    tile = min(_TILE, quarter // (2 * source.item))
+    turn = 0
+    for number, k in enumerate(boxes([source.sizes[d] for d in kept], max(tile // max(row, 1), 1))):
+        result = (number % 2) * quarter // 2
+        writer.load(Region(start.address, source.element_type, k.sizes, (0,) * len(k.sizes)), result)
+        for r in boxes([source.sizes[d] for d in reduced], _ROW):
+            if r.count == 0:
+                continue
+            turn ^= 1
+            offset = (1 + turn) * quarter
+            writer.load(matrix.box((*k.starts, *r.starts), (*k.sizes, *r.sizes)), offset)
+            writer.emit(operation, source.element_type, writer.scratch(result), writer.scratch(offset), k.count, r.count)
+        writer.store(target.box(k.starts, k.sizes), result)
+
+
+@lowers("reduce-window", checks=(folds_one_array_by_one_operation, has_few_taps))
+def lower_reduce_window(writer: ProgramWriter, i: HloInstruction) -> None:
+    """For every tile of the result, the shifted inputs one after the other; padding is laid out first, with the initial value."""
+    window = i.attribute("window").dimensions
+    source, start, target = writer.region_of(i.operands[0]), writer.region_of(i.operands[1]), writer.region_of(i)
+    if math.prod(target.sizes) == 0:
+        return
+    if any(w.padding_low or w.padding_high or w.base_dilation != 1 for w in window):
+        sizes = [(n - 1) * w.base_dilation + 1 + w.padding_low + w.padding_high for n, w in zip(source.sizes, window, strict=True)]
+        padded = writer.work_region(source.element_type, [max(n, 0) for n in sizes])
+        place_padded(writer, padded, source, start, [w.padding_low for w in window], [w.base_dilation for w in window])
+        source = padded
+    steps = tuple([a * w.stride for a, w in zip(source.steps, window, strict=True)])
+    operation, quarter = f"vec.{i.called[0].root.opcode.name}", writer.architecture.scratchpad_bytes // 4
+    turn = 0
+    for number, box in enumerate(boxes(target.sizes, min(_TILE, quarter // (2 * source.item)))):
+        result = (number % 2) * quarter // 2
+        writer.load(Region(start.address, source.element_type, box.sizes, (0,) * len(box.sizes)), result)
+        for tap in itertools.product(*[range(w.size) for w in window]):
+            turn ^= 1
+            offset = (1 + turn) * quarter
+            starts = [p * w.stride + t * w.window_dilation for p, w, t in zip(box.starts, window, tap, strict=True)]
+            writer.load(source.box(starts, box.sizes)._replace(steps=steps), offset)
+            writer.emit(operation, source.element_type, writer.scratch(result), writer.scratch(result), writer.scratch(offset), box.count)
+        writer.store(target.box(box.starts, box.sizes), result)

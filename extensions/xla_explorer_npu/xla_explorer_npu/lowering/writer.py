@@ -1,0 +1,197 @@
+"""What every lowering uses: emitting instructions, regions of device memory, tiles, and the table of opcodes that have a lowering."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+from xla_explorer_npu.architecture import NPU, Architecture
+from xla_explorer_npu.instruction_set import OPERATIONS, Address, Instruction
+from xla_explorer_npu.vector_functions import DTYPES
+
+ARENA, CONSTANTS, WORKSPACE, FIRST_BUFFER = 0, 1, 2, 3  # base registers; parameters and results follow
+
+
+class Label:
+    """A place in the program that branches name before it is known."""
+
+    __slots__ = ("at",)
+
+    def __init__(self) -> None:
+        self.at = -1
+
+
+class Region(NamedTuple):
+    """An array in memory: where, its element type, sizes, and steps in elements."""
+
+    address: Address
+    element_type: str
+    sizes: tuple[int, ...]
+    steps: tuple[int, ...]
+
+    @property
+    def item(self) -> int:
+        """Bytes an element."""
+        return DTYPES[self.element_type].itemsize
+
+    def box(self, starts: Sequence[int], sizes: Sequence[int]) -> Region:
+        """A block of it."""
+        offset = sum([a * b for a, b in zip(starts, self.steps, strict=True)]) * self.item
+        return self._replace(address=self.address._replace(offset=self.address.offset + offset), sizes=tuple(sizes))
+
+    def dims(self, dimensions: Sequence[int]) -> Region:
+        """Only these dimensions, in this order; the others at 0."""
+        return self._replace(sizes=tuple([self.sizes[d] for d in dimensions]), steps=tuple([self.steps[d] for d in dimensions]))
+
+
+def dense(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Row-major steps."""
+    return tuple([math.prod(sizes[d + 1 :]) for d in range(len(sizes))])
+
+
+class Box(NamedTuple):
+    """One tile of an index space."""
+
+    starts: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """Its elements."""
+        return math.prod(self.sizes)
+
+
+def boxes(sizes: Sequence[int], most: int) -> Iterator[Box]:
+    """Tiles of at most `most` elements in row-major order: whole in the last dimensions, cut in one, single in those before it."""
+    inner, cut = 1, len(sizes)
+    while cut > 0 and inner * sizes[cut - 1] <= most:
+        cut -= 1
+        inner *= sizes[cut]
+    if cut == 0:
+        yield Box((0,) * len(sizes), tuple(sizes))
+        return
+    cut -= 1
+    chunk = max(most // inner, 1)
+    tail = tuple(sizes[cut + 1 :])
+    for outer in itertools.product(*[range(n) for n in sizes[:cut]]):
+        for start in range(0, sizes[cut], chunk):
+            yield Box((*outer, start, *[0] * len(tail)), (*[1] * cut, min(chunk, sizes[cut] - start), *tail))
+
+
+class ProgramWriter:
+    """Collects instructions. region_of: where an instruction's result (a leaf of it) lives, given by whoever assigned buffers."""
+
+    def __init__(self, region_of: Callable[..., Region], architecture: Architecture = NPU) -> None:
+        self.region_of, self.architecture = region_of, architecture
+        self.program: list[Instruction] = []
+        self.notes: dict[int, str] = {}
+        self.origin: int | None = None
+        self.workspace = 0
+        self._loads = 0
+
+    def emit(self, operation: str, element_type: str, *operands: Any) -> None:
+        """One instruction, on behalf of the current HLO instruction."""
+        self.program.append(Instruction(operation, element_type, operands, self.origin))
+
+    def note(self, text: str) -> None:
+        """A comment before the next instruction."""
+        self.notes[len(self.program)] = text
+
+    def place(self, label: Label) -> None:
+        """The label is here."""
+        label.at = len(self.program)
+
+    def finished(self) -> list[Instruction]:
+        """The program with labels as numbers."""
+        done = []
+        for i in self.program:
+            kinds = OPERATIONS[i.operation].operands
+            if kinds and kinds[-1][1] == "label":
+                i = i._replace(operands=(*i.operands[:-1], i.operands[-1].at))
+            done.append(i)
+        return done
+
+    def scratch(self, offset: int) -> Address:
+        """An address of the scratchpad."""
+        return Address("s", offset)
+
+    def load(self, region: Region, offset: int, extra: Sequence[int] | None = None) -> None:
+        """A region to the scratchpad, dense; loads take turns on the queues but the last. extra: steps in place of the dense ones."""
+        self._loads += 1
+        steps = tuple(extra) if extra is not None else dense(region.sizes)
+        queue = self._loads % (self.architecture.dma_queues - 1)
+        self.emit("dma.copy", region.element_type, self.scratch(offset), region.address, region.sizes, steps, region.steps, queue)
+
+    def store(self, region: Region, offset: int) -> None:
+        """A dense tile of the scratchpad to a region, on the last queue."""
+        queue = self.architecture.dma_queues - 1
+        self.emit("dma.copy", region.element_type, region.address, self.scratch(offset), region.sizes, region.steps, dense(region.sizes), queue)
+
+    def copy(self, target: Region, source: Region) -> None:
+        """Device memory to device memory, element by element in step."""
+        if math.prod(target.sizes) == 0:
+            return
+        self._loads += 1
+        queue = self._loads % self.architecture.dma_queues
+        self.emit("dma.copy", target.element_type, target.address, source.address, target.sizes, target.steps, source.steps, queue)
+
+    def work_region(self, element_type: str, sizes: Sequence[int], offset: int = 0) -> Region:
+        """A dense array in the workspace, which every instruction has to itself while it runs."""
+        end = offset + math.prod(sizes) * DTYPES[element_type].itemsize
+        self.workspace = max(self.workspace, end)
+        return Region(Address("d", offset, WORKSPACE), element_type, tuple(sizes), dense(sizes))
+
+
+Lowering = Callable[[ProgramWriter, HloInstruction], None]
+Check = Callable[[HloInstruction], Reason | None]
+_TABLE: dict[str, tuple[Lowering, tuple[Check, ...]]] = {}
+RENAMES = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "domain", "add-dependency"})
+CONTROL = frozenset({"while", "conditional", "call"})
+
+
+def lowers(*opcodes: str, checks: tuple[Check, ...] = ()) -> Callable[[Lowering], Lowering]:
+    """Decorator: the function writes these opcodes, unless a check refuses."""
+
+    def declare(function: Lowering) -> Lowering:
+        for opcode in opcodes:
+            _TABLE[opcode] = (function, checks)
+        return function
+
+    return declare
+
+
+def lowering_of(i: HloInstruction) -> Lowering:
+    """The function that writes an instruction that `supports` accepts."""
+    return _TABLE[i.opcode.name][0]
+
+
+def element_types_are_known(i: HloInstruction) -> Reason | None:
+    """The machine computes with pred, integers of 8 to 64 bits, f16, bf16 and f32."""
+    for shape in (i.shape, *[o.shape for o in i.operands]):
+        for _, leaf in shape.leaves():
+            if leaf.is_array and leaf.element_type.name not in DTYPES:
+                name = leaf.element_type.name
+                return refuse("element-type", f"%{i.name}: the NPU has no {name}", element_type=name, known=sorted(DTYPES))
+            if any(leaf.dynamic):
+                return refuse("dynamic-dimension", f"%{i.name} has the dynamic shape {leaf.text_without_layout}; the NPU's programs have fixed sizes")
+    return None
+
+
+def supports(i: HloInstruction) -> Reason | None:
+    """None when there are instructions for an optimised HLO instruction."""
+    name = i.opcode.name
+    types = element_types_are_known(i)
+    if types is not None or name in RENAMES or name in CONTROL:
+        return types
+    if name not in _TABLE:
+        return refuse("opcode-without-lowering", f"%{i.name}: the NPU has no lowering for {name}", opcode=name)
+    for check in _TABLE[name][1]:
+        reason = check(i)
+        if reason is not None:
+            return reason
+    return None

@@ -1,0 +1,137 @@
+"""The device as xla_explorer sees it: platform, stream executor with queues that really queue, transfer manager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.backends.interfaces import DeviceMemory, LinearTransferManager
+from xla_explorer.foundation.reason import Reason
+
+from xla_explorer_npu.assembler import decode
+from xla_explorer_npu.simulator import ALIGNMENT, Machine
+from xla_explorer_npu.timeline import Timeline
+
+if TYPE_CHECKING:
+    from xla_explorer_npu.npu_compiler import NpuCompiler
+
+
+class NpuPlatform:
+    """See `backends.interfaces.Platform`."""
+
+    name = "npu"
+    description = "A small accelerator without LLVM: a systolic matrix unit, a vector unit, a scratchpad and DMA queues, simulated cycle by cycle."
+
+    def __init__(self) -> None:
+        self._executor = NpuStreamExecutor()
+
+    def compiler(self) -> NpuCompiler:
+        """The compiler."""
+        from xla_explorer_npu.npu_compiler import NpuCompiler
+
+        return NpuCompiler(self._executor)
+
+    def stream_executor(self) -> NpuStreamExecutor:
+        """The one device."""
+        return self._executor
+
+    def transfer_manager(self) -> LinearTransferManager:
+        """Device memory is linear, so the shared one will do."""
+        return LinearTransferManager()
+
+    def availability(self) -> Reason | None:
+        """The simulator runs everywhere."""
+        return None
+
+
+class Stream:
+    """Work in the order in which it was queued; nothing runs before somebody synchronises."""
+
+    def __init__(self) -> None:
+        self.pending: list[Callable[[], None]] = []
+
+
+class NpuStreamExecutor:
+    """See `backends.interfaces.StreamExecutor`. timeline: of the last launch that has run."""
+
+    def __init__(self) -> None:
+        self.machine = Machine()
+        self.timeline: Timeline | None = None
+        self.clock = 0
+        self._default = Stream()
+        self._streams = [self._default]
+        self._free: dict[int, list[int]] = {}
+        self._top = ALIGNMENT
+
+    def allocate(self, size: int) -> DeviceMemory:
+        """A room of the next multiple of 64 bytes; one given back is used again for the same size."""
+        room = max(-(-size // ALIGNMENT), 1) * ALIGNMENT
+        kept = self._free.get(room)
+        if kept:
+            return DeviceMemory(kept.pop(), size, room)
+        address, self._top = self._top, self._top + room
+        self.machine.grow(self._top)
+        return DeviceMemory(address, size, room)
+
+    def deallocate(self, memory: DeviceMemory) -> None:
+        """Give it back; twice is once."""
+        if memory.handle is not None:
+            self._free.setdefault(memory.handle, []).append(memory.address)
+            memory.handle = None
+
+    def copy_to_device(self, target: DeviceMemory, data: bytes | memoryview, stream: Stream | None = None) -> None:
+        """At once without a stream, else when the stream gets there."""
+        raw = bytes(data)
+        if len(raw) > target.size:
+            raise ValueError(f"{len(raw)} bytes do not fit into {target.size} bytes of device memory")
+
+        def copy() -> None:
+            self.machine.device[target.address : target.address + len(raw)] = memoryview(raw)
+
+        if stream is None:
+            copy()
+        else:
+            stream.pending.append(copy)
+
+    def copy_from_device(self, source: DeviceMemory, size: int, stream: Stream | None = None) -> bytes:
+        """What is there now: synchronise first."""
+        if size > source.size:
+            raise ValueError(f"{size} bytes asked for, the device memory has {source.size}; they do not fit")
+        return self.machine.device[source.address : source.address + size].tobytes()
+
+    def load(self, code: bytes, exports: list[str]) -> Any:
+        """Decode a program; it has one entry."""
+        return decode(code)
+
+    def launch(self, loaded: Any, function: str, arguments: list[int], stream: Stream | None = None) -> None:
+        """Queue a program; arguments go to the base registers."""
+
+        def run() -> None:
+            self.timeline = self.machine.run(loaded, arguments)
+            self.clock += self.timeline.cycles
+
+        (stream or self._default).pending.append(run)
+
+    def create_stream(self) -> Stream:
+        """A queue of its own."""
+        stream = Stream()
+        self._streams.append(stream)
+        return stream
+
+    def synchronize(self, stream: Stream | None = None) -> None:
+        """Run what is queued on a stream; without one, on all."""
+        for queue in self._streams if stream is None else [stream]:
+            while queue.pending:
+                queue.pending.pop(0)()
+
+    def record_event(self, stream: Stream | None = None) -> list[int]:
+        """A mark that takes the device's clock when it is passed."""
+        mark: list[int] = []
+        (stream or self._default).pending.append(lambda: mark.append(self.clock))
+        return mark
+
+    def elapsed_us(self, first: list[int], last: list[int]) -> float:
+        """Microseconds of simulated time. ValueError when a mark has not been passed."""
+        if not first or not last:
+            raise ValueError("an event has not been passed yet: synchronise first")
+        return (last[0] - first[0]) / (self.machine.architecture.clock_ghz * 1e3)

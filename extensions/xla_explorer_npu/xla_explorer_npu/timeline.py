@@ -1,0 +1,130 @@
+"""What the units did and when: utilisation, a table, a picture. The picture goes through xla_explorer's display helpers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer_npu.architecture import Architecture
+
+if TYPE_CHECKING:
+    import pandas
+    from xla_explorer.explorer.display import Svg
+
+MOST_EVENTS = 200_000
+_COLOURS = {"mat": "#0072b2", "vec": "#009e73", "ctl": "#999999"}
+_DMA_COLOUR = "#e69f00"
+
+
+class Timeline:
+    """cycles: from launch to halt. busy: cycles by unit. work: by unit: multiply-adds (`mat`), elements (`vec`), bytes (`dma0` ...).
+
+    events: (instruction number, unit, first cycle, cycle after the last, work) in program order; after MOST_EVENTS only the sums go on
+    (`cut` counts what is missing). notes: HLO instruction id and name by instruction number, once `name_instructions` has been called.
+    """
+
+    def __init__(self, architecture: Architecture) -> None:
+        self.architecture = architecture
+        self.events: list[tuple[int, str, int, int, int]] = []
+        self.busy: dict[str, int] = defaultdict(int)
+        self.work: dict[str, int] = defaultdict(int)
+        self.executed: dict[str, int] = defaultdict(int)
+        self.cycles = self.cut = 0
+        self._origins: Sequence[int | None] = ()
+        self._names: dict[int, str] = {}
+
+    def add(self, number: int, unit: str, start: int, end: int, work: int) -> None:
+        """One executed instruction."""
+        self.busy[unit] += end - start
+        self.work[unit] += work
+        self.executed[unit] += 1
+        if len(self.events) < MOST_EVENTS:
+            self.events.append((number, unit, start, end, work))
+        else:
+            self.cut += 1
+
+    def finish(self, cycles: int) -> None:
+        """The program has halted."""
+        self.cycles = cycles
+
+    def name_instructions(self, origins: Sequence[int | None], names: dict[int, str]) -> None:
+        """origins: HLO instruction id of each NPU instruction. names: by id."""
+        self._origins, self._names = origins, names
+
+    def _hlo(self, number: int) -> str:
+        origin = self._origins[number] if number < len(self._origins) else None
+        return self._names.get(origin, "") if origin is not None else ""
+
+    def utilisation(self) -> pandas.DataFrame:
+        """A row a unit: executed, busy_cycles, busy (share of all cycles), work, of_peak (work over what the unit could have done)."""
+        import pandas
+
+        a = self.architecture
+        rows = []
+        for unit in sorted(self.busy):
+            peak = {"mat": a.array_size**2, "vec": a.lanes, "ctl": 0}.get(unit, a.dma_bytes) * self.cycles
+            rows.append(
+                (unit, self.executed[unit], self.busy[unit], self.busy[unit] / max(self.cycles, 1), self.work[unit],
+                 self.work[unit] / peak if peak else float("nan"))
+            )
+        return pandas.DataFrame(rows, columns=["unit", "executed", "busy_cycles", "busy", "work", "of_peak"])
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row an executed instruction: number, unit, start, end, work, hlo."""
+        import pandas
+
+        rows = [(*event, self._hlo(event[0])) for event in self.events]
+        return pandas.DataFrame(rows, columns=["number", "unit", "start", "end", "work", "hlo"])
+
+    def by_instruction(self) -> pandas.DataFrame:
+        """A row an HLO instruction: first and last cycle, busy cycles by kind of unit; the longest first."""
+        frame = self.to_frame()
+        frame["kind"] = frame["unit"].str.replace(r"\d+$", "", regex=True)
+        frame["busy"] = frame["end"] - frame["start"]
+        table = frame.pivot_table(index="hlo", columns="kind", values="busy", aggfunc="sum", fill_value=0)
+        spans = frame.groupby("hlo").agg(start=("start", "min"), end=("end", "max"))
+        return spans.join(table).assign(cycles=lambda f: f["end"] - f["start"]).sort_values("cycles", ascending=False)
+
+    def svg(self, width: int = 900, most_bars: int = 4000) -> Svg:
+        """A lane a unit, time to the right; neighbouring bars closer than half a pixel are drawn as one."""
+        from xla_explorer.explorer.display import Svg
+        from xla_explorer.explorer.views.svg import escape
+
+        units = sorted({event[1] for event in self.events})
+        lane, left, scale = 26, 60, (width - 70) / max(self.cycles, 1)
+        parts: list[str] = []
+        bars = 0
+        for row, unit in enumerate(units):
+            y = 8 + row * lane
+            parts.append(f'<text x="4" y="{y + 14}" font-size="12" font-family="sans-serif">{escape(unit)}</text>')
+            merged: list[list[Any]] = []
+            for number, _, start, end, _ in sorted([e for e in self.events if e[1] == unit], key=lambda e: e[2]):
+                if merged and (start - merged[-1][1]) * scale < 0.5 and self._hlo(number) == merged[-1][2]:
+                    merged[-1][1] = end
+                else:
+                    merged.append([start, end, self._hlo(number)])
+            for start, end, hlo in merged[: most_bars - bars]:
+                title = escape(f"{unit} {hlo} cycles {start} to {end}")
+                parts.append(
+                    f'<rect x="{left + start * scale:.1f}" y="{y}" width="{max((end - start) * scale, 0.6):.1f}" height="{lane - 8}" '
+                    f'fill="{_COLOURS.get(unit, _DMA_COLOUR)}"><title>{title}</title></rect>'
+                )
+            bars += len(merged)
+        height = 8 + len(units) * lane + 20
+        note = f"{self.cycles} cycles" + (f"; {self.cut} instructions cut" if self.cut else "")
+        parts.append(f'<text x="{left}" y="{height - 6}" font-size="12" font-family="sans-serif">0 .. {note}</text>')
+        body = "".join(parts)
+        svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">{body}</svg>'
+        return Svg(svg, repr(self))
+
+    def __repr__(self) -> str:
+        shares = ", ".join([f"{unit} {100 * self.busy[unit] / max(self.cycles, 1):.0f} %" for unit in sorted(self.busy)])
+        return f"<Timeline: {self.cycles} cycles; busy: {shares}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        from xla_explorer.explorer.display import table_html
+
+        frame = self.utilisation()
+        rows = [list(row) for row in frame.itertuples(index=False)]
+        return {"text/plain": repr(self), "text/html": self.svg().svg + table_html("", list(frame.columns), rows)}
