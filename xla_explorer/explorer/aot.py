@@ -95,8 +95,8 @@ class AotPackage:
         return there
 
     def __repr__(self) -> str:
-        where = self.program.description
-        return f"<AotPackage {self.prefix} for {where.triple}{f' {where.cpu}' if where.cpu else ''}: {len(self.object_bytes)} bytes of object>"
+        where = " ".join(filter(None, (self.program.description.triple, self.program.description.cpu)))
+        return f"<AotPackage {self.prefix} for {where}: {len(self.object_bytes)} bytes of object>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         columns, rows = ("kind", "what", "bytes"), self._footprint_rows()
@@ -127,11 +127,8 @@ def aot(
         AheadOfTimeError: an instruction has no native code; `.reasons` name each.
         UnknownTargetError: LLVM has no such CPU target. AotArgumentError: prefix or weights cannot be used.
     """
-    from xla_explorer.backends.aot.ahead_of_time import compile_ahead_of_time
-    from xla_explorer.backends.cpu.cpu_compiler import cpu_pipeline, target_facts
-    from xla_explorer.backends.cross.cpu_targets import description_of_triple
-    from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
-    from xla_explorer.compiler.pipeline.optimize import optimize
+    from xla_explorer.backends.aot.ahead_of_time import ahead_of_time_program
+    from xla_explorer.backends.interfaces import AotCompilationOptions
 
     source = as_module(module)
     verify_module(source)
@@ -140,6 +137,5 @@ def aot(
     wanted = prefix if prefix is not None else c_identifier(source.name)
     if prefix is not None and prefix != c_identifier(prefix):
         raise AotArgumentError(f"prefix={prefix!r} is no name that C and C++ leave free", f"try {c_identifier(prefix)!r}")
-    description = description_of_triple(triple, cpu, features)
-    trace = optimize(source, requested_pipeline(passes, cpu_pipeline("aot", libraries=False)), "off", target=target_facts(description))
-    return AotPackage(compile_ahead_of_time(trace.module, description, wanted, weights=weights))
+    options = AotCompilationOptions(triple, cpu or "", features or "", wanted, embed_weights=weights == "embed")
+    return AotPackage(ahead_of_time_program(source, options, passes))

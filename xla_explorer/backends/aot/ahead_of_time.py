@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from xla_explorer.backends.aot.c_names import c_identifier
@@ -10,12 +10,18 @@ from xla_explorer.backends.aot.errors import AheadOfTimeError
 from xla_explorer.backends.aot.object_file import SectionSize, section_sizes, undefined_symbols
 from xla_explorer.backends.aot.program_entry import Weight, aligned, write_entry
 from xla_explorer.backends.aot.runtime_support import support_functions
-from xla_explorer.backends.cpu.cpu_compiler import codegen_target, dynamic_dimension, write_program
+from xla_explorer.backends.cpu.cpu_compiler import codegen_target, cpu_pipeline, dynamic_dimension, target_facts, write_program
+from xla_explorer.backends.cpu.cpu_stages import cpu_stages
+from xla_explorer.backends.cross.cpu_targets import description_of_triple
+from xla_explorer.backends.interfaces import AotCompilationOptions, Stage
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, OptimizationOptions, optimize_and_emit
 from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
 from xla_explorer.compiler.codegen.host_program import HostProgram
+from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
+from xla_explorer.compiler.pipeline.optimize import PipelineLike, optimize
+from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
@@ -37,11 +43,13 @@ class Buffer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AheadOfTimeProgram:
-    """compiled: IR and object code. weights: what the caller passes; empty where everything is in the object.
-    workspace_bytes: memory that the caller provides for each run that goes on at the same time. needs: functions of the C library
-    (or of the compiler's runtime) that the object calls."""
+    """See `backends.interfaces.AotCompilationResult`.
 
-    module: HloModule
+    prefix: begins every symbol that the linker sees. compiled: IR and object code. weights: what the caller passes; empty where everything
+    is in the object. workspace_bytes: memory that the caller provides for each run that goes on at the same time. needs: functions of the
+    C library (or of the compiler's runtime) that the object calls."""
+
+    trace: PassTrace
     prefix: str
     description: TargetDescription
     assignment: BufferAssignment
@@ -54,9 +62,25 @@ class AheadOfTimeProgram:
     needs: tuple[str, ...]
 
     @property
+    def module(self) -> HloModule:
+        """The optimised module."""
+        return self.trace.module
+
+    optimized_module = module  # the name in `backends.interfaces.AotCompilationResult`
+
+    @property
     def object_bytes(self) -> bytes:
         """The object file."""
         return self.compiled.object_bytes
+
+    def serialize(self) -> bytes:
+        """The object file."""
+        return self.object_bytes
+
+    @property
+    def stages(self) -> dict[str, Stage]:
+        """hlo (where the journal kept it), hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly, object."""
+        return cpu_stages(self.trace, self.assignment, self.program, self.compiled)
 
     @property
     def weight_bytes(self) -> bytes:
@@ -115,8 +139,18 @@ def refusals(module: HloModule, program: HostProgram | None) -> list[Reason]:
     return reasons
 
 
+def ahead_of_time_program(module: HloModule, options: AotCompilationOptions, passes: PipelineLike = "default") -> AheadOfTimeProgram:
+    """Optimise a copy of a module and compile it. Errors as for `compile_ahead_of_time`, and UnknownTargetError."""
+    description = description_of_triple(options.triple, options.cpu or None, options.features or None)
+    if options.relocation_model != "default":
+        description = replace(description, relocation_model=options.relocation_model)
+    pipeline = requested_pipeline(passes, cpu_pipeline("aot", libraries=False))
+    trace = optimize(module, pipeline, "off", target=target_facts(description))
+    return compile_ahead_of_time(trace, description, options.entry_point, weights="embed" if options.embed_weights else "pass")
+
+
 def compile_ahead_of_time(
-    module: HloModule,
+    trace: PassTrace,
     description: TargetDescription,
     prefix: str,
     *,
@@ -124,11 +158,12 @@ def compile_ahead_of_time(
     assignment: BufferAssignment | None = None,
     cache: ObjectCache | None = None,
 ) -> AheadOfTimeProgram:
-    """The program of an optimised, scheduled module.
+    """The program of the optimised, scheduled module at the end of a trace.
 
     prefix: begins every symbol that the linker sees. weights: `embed`, or `pass` constants of 1 KiB and more. AheadOfTimeError where an
     instruction has no native code.
     """
+    module = trace.module
     if reasons := refusals(module, None):
         raise AheadOfTimeError(reasons)
     assignment = assignment or assign_buffers(module)
@@ -151,6 +186,6 @@ def compile_ahead_of_time(
         compiled = optimize_and_emit(program.text, description, options=OPTIMIZATION, cache=cache)
         needs = undefined_symbols(compiled.object_bytes)
     return AheadOfTimeProgram(
-        module, prefix, description, assignment, program, inputs, outputs, tuple(entry.weights), entry.workspace_bytes, compiled,
+        trace, prefix, description, assignment, program, inputs, outputs, tuple(entry.weights), entry.workspace_bytes, compiled,
         tuple(needs),
     )  # fmt: skip

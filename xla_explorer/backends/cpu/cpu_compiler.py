@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 from xla_explorer.backends.cpu.cpu_stages import cpu_stages
-from xla_explorer.backends.interfaces import CompileOptions, CompileResult
+from xla_explorer.backends.interfaces import AotCompilationOptions, CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.interpreter_platform import InterpreterCompiler, InterpreterExecutable
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import prepare_host
@@ -32,6 +33,9 @@ from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
+
+if TYPE_CHECKING:
+    from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram
 
 PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two cores pays
 
@@ -79,6 +83,14 @@ class CpuCompiler:
         if name in ("cholesky", "triangular-solve"):
             return linear_algebra_by_library(instruction)
         return kernel_is_emitted(instruction)
+
+    def compile_ahead_of_time(self, module: HloModule, options: AotCompilationOptions) -> AheadOfTimeProgram:
+        """See `backends.interfaces.AheadOfTimeCompiler`: an object file, for this machine unless the options name a triple."""
+        from xla_explorer.backends.aot.ahead_of_time import ahead_of_time_program
+
+        if not options.triple:
+            options = replace(options, triple=host_target().triple, cpu=options.cpu or "native")
+        return ahead_of_time_program(module, options)
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module. `none` runs only what code generation cannot do without."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
-from xla_explorer.backends.aot.ahead_of_time import compile_ahead_of_time
+from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram, ahead_of_time_program, compile_ahead_of_time
 from xla_explorer.backends.aot.errors import AheadOfTimeError
 from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler, cpu_pipeline, target_facts
 from xla_explorer.backends.cpu.cpu_stages import cpu_stages
 from xla_explorer.backends.cross.cpu_targets import CpuTarget, UnknownTargetError, target_description
 from xla_explorer.backends.cross.foreign_executable import ForeignExecutable
 from xla_explorer.backends.cross.runners import make_runner, runner_availability
-from xla_explorer.backends.interfaces import CompileOptions, CompileResult, hlo_stage
+from xla_explorer.backends.interfaces import AotCompilationOptions, CompileOptions, CompileResult, hlo_stage
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import assign_buffers
@@ -62,7 +63,7 @@ class CrossCompiler:
             cache = default_object_cache() if options.cache else None
             assignment = assign_buffers(trace.module)
             seconds["buffers"] = time.perf_counter() - started
-            program = compile_ahead_of_time(trace.module, description, PREFIX, assignment=assignment, cache=cache)
+            program = compile_ahead_of_time(trace, description, PREFIX, assignment=assignment, cache=cache)
         except AheadOfTimeError as problem:
             stages = {} if trace.initial is None else {"hlo": hlo_stage("hlo", HloModule.from_snapshot(trace.initial))}
             stages["hlo-optimized"] = hlo_stage("hlo-optimized", trace.module)
@@ -72,6 +73,14 @@ class CrossCompiler:
         why_not = runner_availability(self.target, description)
         executable = ForeignExecutable(program, make_runner(self.target)) if why_not is None else None
         return CompileResult(trace, executable, stages, assignment, seconds, why_not, program)
+
+    def compile_ahead_of_time(self, module: HloModule, options: AotCompilationOptions) -> AheadOfTimeProgram:
+        """See `backends.interfaces.AheadOfTimeCompiler`: an object file of the module, for this CPU unless the options name a triple."""
+        target = self.target
+        if not options.triple:
+            features = options.features or target.features
+            options = replace(options, triple=target.triple, cpu=options.cpu or target.cpu, features=features)
+        return ahead_of_time_program(module, options)
 
     def _description(self, options: CompileOptions) -> TargetDescription:
         given = options.backend_options
