@@ -76,10 +76,11 @@ OPERATIONS: dict[str, Operation] = {
     "vec.iota": Operation("vec", (("to", "address"), ("size", "ints"), ("axis", "int"), ("start", "int"))),
     # to[r] = to[r] combined with a[r, 0 .. n)
     **{f"vec.reduce-{name}": Operation("vec", (*_TO_A, ("rows", "int"), *_N)) for name in REDUCTIONS},
-    # acc[m, n] (+)= lhs[m, k] rhs[k, n], all row-major and dense
+    # acc[m, n] (+)= lhs[m, k] rhs[k, n], all row-major and dense; transposed: 1 when lhs comes as [k, m], 2 when rhs comes as [n, k]
     "mat.multiply": Operation(
         "mat",
-        (("acc", "address"), ("lhs", "address"), ("rhs", "address"), ("m", "int"), ("k", "int"), ("n", "int"), ("clear", "int")),
+        (("acc", "address"), ("lhs", "address"), ("rhs", "address"), ("m", "int"), ("k", "int"), ("n", "int"),
+         ("transposed", "int"), ("clear", "int")),
     ),
     "mat.store": Operation("vec", (("to", "address"), ("acc", "address"), *_N)),
     # i[reg] = (clear ? 0 : i[reg]) + step * clamp(load(from), 0, limit)

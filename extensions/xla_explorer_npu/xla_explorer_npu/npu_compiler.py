@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # What the machine has no instruction for, written out in terms of what it has.
 EXPANDERS = (
     "batchnorm_expander", "rng-bit-generator-expander", "cholesky_expander", "triangular_solve_expander", "select_and_scatter_expander",
-    "comparison-expander", "scan-expander", "gather_expander", "scatter_expander",
+    "comparison-expander", "scan-expander", "batched_gather_scatter_normalizer", "gather_expander", "scatter_expander",
 )  # fmt: skip
 
 

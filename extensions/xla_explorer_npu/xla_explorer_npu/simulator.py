@@ -191,13 +191,15 @@ class _Run:
         self._view(to, size, None, dtype, True)[:] = np.arange(start, start + size[axis]).astype(dtype).reshape(shape)
         return self._lanes(math.prod(size), i.element_type)
 
-    def _mat_multiply(self, i: Instruction, acc: Address, lhs: Address, rhs: Address, m: int, k: int, n: int, clear: int) -> int:
+    def _mat_multiply(self, i: Instruction, acc: Address, lhs: Address, rhs: Address, m: int, k: int, n: int, transposed: int, clear: int) -> int:
         dtype = DTYPES[i.element_type]
         wide = np.dtype(np.int32) if dtype.kind in "iu" else np.dtype(np.float32)
         result = self._view(acc, (m, n), None, wide, True)
         if not clear:
             self.reads.append(self.writes[-1])
-        product = self._view(lhs, (m, k), None, dtype, False).astype(wide) @ self._view(rhs, (k, n), None, dtype, False).astype(wide)
+        left = self._view(lhs, (k, m) if transposed & 1 else (m, k), None, dtype, False)
+        right = self._view(rhs, (n, k) if transposed & 2 else (k, n), None, dtype, False)
+        product = (left.T if transposed & 1 else left).astype(wide) @ (right.T if transposed & 2 else right).astype(wide)
         if clear:
             result[:] = product
         else:
@@ -218,23 +220,16 @@ class _Run:
     ) -> int:
         dtype = DTYPES[i.element_type]
         self._view(to, size, to_step, dtype, True)[...] = self._view(source, size, from_step, dtype, False)
-        return self._transfer(size, (to_step, from_step), dtype.itemsize)
+        return self._transfer(size, to_step, from_step, dtype.itemsize)
 
     def _dma_fill(self, i: Instruction, to: Address, size: tuple[int, ...], to_step: tuple[int, ...], bits: int, queue: int) -> int:
         dtype = DTYPES[i.element_type]
         self._view(to, size, to_step, dtype, True)[...] = value_of_bits(bits, i.element_type)
-        return self._transfer(size, (to_step,), dtype.itemsize)
+        return self._transfer(size, to_step, None, dtype.itemsize)
 
-    def _transfer(self, size: tuple[int, ...], steps: tuple[tuple[int, ...], ...], item: int) -> int:
-        """Latency, then the contiguous runs one after the other."""
-        run, total = 1, math.prod(size)
-        for dimension in range(len(size) - 1, -1, -1):
-            if any(step[dimension] != run for step in steps) and size[dimension] != 1:
-                break
-            run *= size[dimension]
-        self.work = total * item
-        architecture = self.machine.architecture
-        return architecture.dma_latency + (total // max(run, 1)) * -(-run * item // architecture.dma_bytes)
+    def _transfer(self, size: tuple[int, ...], to_step: tuple[int, ...], from_step: tuple[int, ...] | None, item: int) -> int:
+        self.work = math.prod(size) * item
+        return self.machine.architecture.transfer_cycles(size, to_step, from_step, item)
 
     def _scalar(self, address: Address, element_type: str) -> int:
         return int(self._line(address, 1, element_type)[0])

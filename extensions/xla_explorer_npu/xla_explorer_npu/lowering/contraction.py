@@ -10,7 +10,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 from xla_explorer_npu.instruction_set import Address
 from xla_explorer_npu.lowering.movement import place_padded
-from xla_explorer_npu.lowering.writer import ProgramWriter, Region, boxes, lowers
+from xla_explorer_npu.lowering.writer import ProgramWriter, Region, boxes, dense, lowers
 
 _MOST_TAPS = 1024
 
@@ -72,9 +72,10 @@ def lower_dot(writer: ProgramWriter, i: HloInstruction) -> None:
                 acc = Address("a", buffers.take(3))
                 for number, k in enumerate(boxes(depth, tile)):
                     a, b = buffers.take(0), buffers.take(1)
-                    writer.load(_tail(left.box((*at, *m.starts, *k.starts), (*one, *m.sizes, *k.sizes)), nm + nk), a)
-                    writer.load(_tail(right.box((*at, *k.starts, *n.starts), (*one, *k.sizes, *n.sizes)), nk + nn), b)
-                    _multiply(writer, lhs.element_type, acc, a, b, m.count, k.count, n.count, number == 0)
+                    rows_in = _tail(left.box((*at, *m.starts, *k.starts), (*one, *m.sizes, *k.sizes)), nm + nk)
+                    columns_in = _tail(right.box((*at, *k.starts, *n.starts), (*one, *k.sizes, *n.sizes)), nk + nn)
+                    turned = _load_either_way(writer, rows_in, nm, a) + 2 * _load_either_way(writer, columns_in, nk, b)
+                    _multiply(writer, lhs.element_type, acc, a, b, (m.count, k.count, n.count), turned, number == 0)
                 out = buffers.take(2)
                 writer.emit("mat.store", target.element_type, writer.scratch(out), acc, m.count * n.count)
                 writer.store(_tail(target.box((*at, *m.starts, *n.starts), (*one, *m.sizes, *n.sizes)), nm + nn), out)
@@ -86,8 +87,19 @@ def _tail(region: Region, count: int) -> Region:
     return region._replace(sizes=region.sizes[cut:], steps=region.steps[cut:])
 
 
-def _multiply(writer: ProgramWriter, kind: str, acc: Address, a: int, b: int, m: int, k: int, n: int, clear: bool) -> None:
-    writer.emit("mat.multiply", kind, acc, writer.scratch(a), writer.scratch(b), m, k, n, int(clear))
+def _load_either_way(writer: ProgramWriter, matrix: Region, first: int, offset: int) -> int:
+    """Load a matrix whose rows are its first `first` dimensions, transposed (1) when that makes longer runs, else as it is (0)."""
+    order = range(len(matrix.sizes))
+    turned = matrix.dims([*order[first:], *order[:first]])
+    cost = [writer.architecture.transfer_cycles(r.sizes, dense(r.sizes), r.steps, r.item) for r in (matrix, turned)]
+    writer.load(turned if cost[1] < cost[0] else matrix, offset)
+    return int(cost[1] < cost[0])
+
+
+def _multiply(
+    writer: ProgramWriter, kind: str, acc: Address, a: int, b: int, sizes: tuple[int, int, int], transposed: int, clear: bool
+) -> None:
+    writer.emit("mat.multiply", kind, acc, writer.scratch(a), writer.scratch(b), *sizes, transposed, int(clear))
 
 
 @lowers("convolution", checks=(accumulators_hold_it, has_no_batch_groups))
@@ -127,7 +139,7 @@ def lower_convolution(writer: ProgramWriter, i: HloInstruction) -> None:
                         writer.load(block, a)
                         part = weights.box((*weight, k.starts[0], column), (*[1] * len(tap), k.count, n.count))
                         writer.load(_tail(part, 2), b)
-                        _multiply(writer, source.element_type, acc, a, b, m.count, k.count, n.count, first)
+                        _multiply(writer, source.element_type, acc, a, b, (m.count, k.count, n.count), 0, first)
                         first = False
                 out = buffers.take(2)
                 if first:  # no taps or no input features: a sum of nothing

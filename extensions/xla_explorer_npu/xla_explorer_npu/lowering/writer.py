@@ -92,7 +92,7 @@ class ProgramWriter:
         self.notes: dict[int, str] = {}
         self.origin: int | None = None
         self.workspace = 0
-        self._loads = 0
+        self._queued = [0] * architecture.dma_queues  # cycles given to each queue so far
 
     def emit(self, operation: str, element_type: str, *operands: Any) -> None:
         """One instruction, on behalf of the current HLO instruction."""
@@ -120,24 +120,29 @@ class ProgramWriter:
         """An address of the scratchpad."""
         return Address("s", offset)
 
-    def load(self, region: Region, offset: int, extra: Sequence[int] | None = None) -> None:
-        """A region to the scratchpad, dense; loads take turns on the queues but the last. extra: steps in place of the dense ones."""
-        self._loads += 1
-        steps = tuple(extra) if extra is not None else dense(region.sizes)
-        queue = self._loads % (self.architecture.dma_queues - 1)
+    def _queue(self, sizes: Sequence[int], to: Sequence[int], source: Sequence[int], item: int, queues: range) -> int:
+        """The queue, of those, with the least work so far; the descriptor counts as given to it."""
+        queue = min(queues, key=lambda q: self._queued[q])
+        self._queued[queue] += self.architecture.transfer_cycles(sizes, to, source, item)
+        return queue
+
+    def load(self, region: Region, offset: int) -> None:
+        """A region to the scratchpad, dense. The last queue is for stores, which wait for results, so loads do not wait behind them."""
+        steps = dense(region.sizes)
+        queue = self._queue(region.sizes, steps, region.steps, region.item, range(self.architecture.dma_queues - 1))
         self.emit("dma.copy", region.element_type, self.scratch(offset), region.address, region.sizes, steps, region.steps, queue)
 
     def store(self, region: Region, offset: int) -> None:
         """A dense tile of the scratchpad to a region, on the last queue."""
-        queue = self.architecture.dma_queues - 1
+        last = self.architecture.dma_queues - 1
+        queue = self._queue(region.sizes, region.steps, dense(region.sizes), region.item, range(last, last + 1))
         self.emit("dma.copy", region.element_type, region.address, self.scratch(offset), region.sizes, region.steps, dense(region.sizes), queue)
 
     def copy(self, target: Region, source: Region) -> None:
         """Device memory to device memory, element by element in step."""
         if math.prod(target.sizes) == 0:
             return
-        self._loads += 1
-        queue = self._loads % self.architecture.dma_queues
+        queue = self._queue(target.sizes, target.steps, source.steps, target.item, range(self.architecture.dma_queues))
         self.emit("dma.copy", target.element_type, target.address, source.address, target.sizes, target.steps, source.steps, queue)
 
     def work_region(self, element_type: str, sizes: Sequence[int], offset: int = 0) -> Region:
