@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display import table_text
-from xla_explorer.explorer.views.payload import plain
+from xla_explorer.explorer.views.json_data import plain
 
 if TYPE_CHECKING:
     import pandas

@@ -12,7 +12,8 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 def explore(thing: Any, **options: Any) -> Any:
     """The explorer widget of a session, a trace, a module or HLO text (the latter two are compiled for the CPU first).
 
-    options: as `ExplorerWidget` takes them: `complete` (send everything at once), `step` (the step to open).
+    options: as `ExplorerWidget` takes them: `complete` (send everything at once), `step` (the step to open), `colour`
+    (numbers to colour the graph with).
     """
     from xla_explorer.explorer.session import compile as compile_module
 

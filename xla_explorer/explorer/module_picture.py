@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
+from xla_explorer.explorer.scopes import Path, scope_key, scope_paths
 from xla_explorer.explorer.views.folding import fold_picture
 from xla_explorer.explorer.views.picture import EdgeKind, NodeKind, PictureEdge, PictureGraph, PictureGroup, PictureNode
 from xla_explorer.hlo.computation import ComputationRecord
@@ -16,6 +17,7 @@ from xla_explorer.hlo.text.print_options import PrintOptions
 
 BUDGET = 300
 """Nodes of a budgeted picture."""
+MOST_BETWEEN = 1_000
 WHOLE = 3000
 """Modules of at most so many instructions are drawn whole."""
 _KINDS: dict[Family, NodeKind] = {
@@ -96,6 +98,21 @@ class _Drawing:
         self.drawn: set[int] = set()
         self.drawn_computations: set[int] = set()
         self.hidden = 0
+        self.scopes: dict[int, Path] = {}
+        self.drawn_scopes: set[Path] = set()
+
+    def scope(self, record: InstructionRecord) -> str | None:
+        """The box of the instruction's scope, made with those around it when it is the first in it."""
+        path = self.scopes.get(record.id)
+        if path is None:
+            return None
+        for depth in range(1, len(path) + 1):
+            part = path[:depth]
+            if part not in self.drawn_scopes:
+                self.drawn_scopes.add(part)
+                parent = scope_key(part[:-1]) if depth > 1 else None
+                self.groups.append(PictureGroup(scope_key(part), part[-1], "", "scope", parent))
+        return scope_key(path)
 
     def size(self, record: InstructionRecord, depth: int = 0) -> int:
         """Nodes that an instruction takes with its inside open."""
@@ -112,7 +129,7 @@ class _Drawing:
             if keep is not None and record.id not in keep:
                 self.hidden += self.size(record)
                 continue
-            self.instruction(record, group, room)
+            self.instruction(record, self.scope(record) if group is None else group, room)
             for operand in record.operands:
                 if keep is None or operand in keep:
                     self.edges.append(PictureEdge(operand, record.id, "data", shapes[operand].byte_size))
@@ -174,6 +191,7 @@ def snapshot_picture(
     around: Sequence[int] = (),
     radius: int | None = None,
     budget: int | None = None,
+    between: tuple[int, int] | None = None,
     refused: RefusedEdges | None = None,
     accepted: Iterable[tuple[int, int]] = (),
     title: str = "",
@@ -182,17 +200,23 @@ def snapshot_picture(
     """The picture of a module, or of one of its computations.
 
     around: instruction ids to grow from; with a radius only what is at most so many edges away is drawn, else the nearest `budget`
-    nodes. budget: None draws modules of up to `WHOLE` instructions whole, larger ones with `BUDGET` nodes. refused: (producer,
+    nodes. budget: None draws modules of up to `WHOLE` instructions whole, larger ones with `BUDGET` nodes. between: only what lies on
+    a path between two instructions, in either direction, at most `MOST_BETWEEN`. refused: (producer,
     consumer) -> reason code. KeyError when there is no such computation.
     """
     drawing = _Drawing(snapshot, refused or {}, accepted)
-    top = _top(snapshot, computation, around)
+    top = _top(snapshot, computation, between or around)
     total = snapshot.instruction_count()
     if budget is None:
         budget = max(total, 1) if total <= WHOLE else BUDGET
     keep = None
-    if radius is not None or sum([drawing.size(r) for r in top.instructions]) > budget:
+    if between is not None:
+        keep = _between(top, *between, drawing)
+        budget = max(budget, len(keep))
+    elif radius is not None or sum([drawing.size(r) for r in top.instructions]) > budget:
         keep = _neighbourhood(top, around, radius, budget, drawing)
+    else:
+        drawing.scopes = scope_paths(top.instructions)
     drawing.computation(top, None, keep, budget)
     drawing.decisions()
     note = ""
@@ -220,9 +244,8 @@ def _top(snapshot: ModuleSnapshot, computation: str | None, around: Sequence[int
     return entry
 
 
-def _neighbourhood(top: ComputationRecord, around: Sequence[int], radius: int | None, budget: int, drawing: _Drawing) -> set[int]:
-    """Instructions of `top` nearest to the given ones (those inside a fusion count as the fusion), else to the root."""
-    records = {r.id: r for r in top.instructions}
+def _links(top: ComputationRecord, drawing: _Drawing) -> tuple[dict[int, list[int]], dict[int, int]]:
+    """(users by id, the instruction of `top` that holds an instruction of a called computation)."""
     users: dict[int, list[int]] = {}
     inside: dict[int, int] = {}
     for record in top.instructions:
@@ -232,6 +255,36 @@ def _neighbourhood(top: ComputationRecord, around: Sequence[int], radius: int | 
             for key in record.called:
                 for member in drawing.computations[key].instructions if key in drawing.computations else ():
                     inside[member.id] = record.id
+    return users, inside
+
+
+def _between(top: ComputationRecord, first: int, second: int, drawing: _Drawing) -> set[int]:
+    """What both one end reaches along uses and the other along operands; the two ends alone when there is no path."""
+    records = {r.id: r for r in top.instructions}
+    users, inside = _links(top, drawing)
+    ends = [key if key in records else inside.get(key, -1) for key in (first, second)]
+    operands = {key: list(record.operands) for key, record in records.items()}
+    for a, b in (ends, ends[::-1]):
+        path = _reach(a, users) & _reach(b, operands)
+        if b in path:
+            return path if len(path) <= MOST_BETWEEN else set(sorted(path)[:MOST_BETWEEN]) | {a, b}
+    return {key for key in ends if key in records}
+
+
+def _reach(start: int, links: Mapping[int, Sequence[int]]) -> set[int]:
+    found, work = {start}, [start]
+    while work:
+        for key in links.get(work.pop(), ()):
+            if key not in found:
+                found.add(key)
+                work.append(key)
+    return found
+
+
+def _neighbourhood(top: ComputationRecord, around: Sequence[int], radius: int | None, budget: int, drawing: _Drawing) -> set[int]:
+    """Instructions of `top` nearest to the given ones (those inside a fusion count as the fusion), else to the root."""
+    records = {r.id: r for r in top.instructions}
+    users, inside = _links(top, drawing)
     start = list(dict.fromkeys([found for key in around if (found := key if key in records else inside.get(key, -1)) >= 0]))
     queue = deque([(key, 0) for key in start or [top.root]])
     seen = {key for key, _ in queue}

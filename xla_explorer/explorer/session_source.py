@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, overload
 from xla_explorer.explorer.decisions import decision_rows
 from xla_explorer.explorer.profiling import WHOLE_PROGRAM
 from xla_explorer.explorer.rule_book import rule_book
+from xla_explorer.explorer.session_reports import SessionReports, TraceReports
 from xla_explorer.explorer.views.picture import PictureGraph
+from xla_explorer.explorer.views.reports import Reports
 from xla_explorer.explorer.views.source import CodePane, DecisionRow, RewriteRow, StepRow, TextLine, TimingRow
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.hlo.analysis.cost import module_cost
@@ -32,6 +34,11 @@ class TraceSource:
         self.trace = trace
         self._steps: list[StepRow] | None = None
 
+    @cached_property
+    def reports(self) -> Reports:
+        """What is known beyond the passes."""
+        return TraceReports(self.trace)
+
     @property
     def title(self) -> str:
         return self.trace.module.name
@@ -43,7 +50,7 @@ class TraceSource:
             "changed": len([s for s in trace.steps if s.changed]),
             "instructions_before": trace.snapshot(0).instruction_count(),
             "instructions_after": trace.module.instruction_count(),
-            "compile_seconds": trace.seconds,
+            **({"compile_seconds": trace.seconds} if trace.seconds else {}),
         }
 
     def steps(self) -> Sequence[StepRow]:
@@ -142,6 +149,10 @@ class SessionSource(TraceSource):
         self.session = session
         self._panes: list[CodePane] | None = None
 
+    @cached_property
+    def reports(self) -> Reports:
+        return SessionReports(self.session)
+
     @property
     def title(self) -> str:
         return self.session.source.name
@@ -151,8 +162,9 @@ class SessionSource(TraceSource):
         found: dict[str, str | float | int] = {
             "backend": session.backend,
             **super().summary(),
-            "compile_seconds": sum(session.seconds.values()),
         }
+        if session.seconds:  # a dump knows no times
+            found["compile_seconds"] = sum(session.seconds.values())
         if session.program_steps:
             found["kernels_after"] = len(session.program_steps)
             slow = len([s for s in session.program_steps if s.runs_on == "evaluator"])

@@ -134,8 +134,20 @@ class Trace:
             return None
         return snapshot_difference(row.before, row.after)
 
-    def picture(self, step: int, *, computation: str | None = None, around: Sequence[int] = (), radius: int | None = None) -> PictureGraph:
-        """The picture after explorer step `step`, fusion decisions of that step (or of the passes before it) included."""
+    def picture(
+        self,
+        step: int,
+        *,
+        computation: str | None = None,
+        around: Sequence[int] = (),
+        radius: int | None = None,
+        budget: int | None = None,
+        between: tuple[int, int] | None = None,
+    ) -> PictureGraph:
+        """The picture after explorer step `step`, fusion decisions of that step (or of the passes before it) included.
+
+        The other arguments as `snapshot_picture` takes them.
+        """
         name = self.steps[step - 1].name if step else "as written"
         focus: Sequence[int] = around
         if not focus:
@@ -147,6 +159,8 @@ class Trace:
             computation=computation,
             around=focus,
             radius=radius,
+            budget=budget,
+            between=between,
             refused=refused,
             accepted=accepted,
             title=f"{self.module.name} after {name}" if step else f"{self.module.name} as written",

@@ -8,7 +8,7 @@ looked at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anywidget
@@ -17,6 +17,7 @@ import traitlets
 from xla_explorer.explorer.views.front_end import style, widget_module
 from xla_explorer.explorer.views.html_page import export_page
 from xla_explorer.explorer.views.payload import answer, build_payload, packed
+from xla_explorer.explorer.views.reports import ComparisonTable, Pair
 from xla_explorer.explorer.views.source import ExplorerSource
 from xla_explorer.explorer.views.static_form import static_html, static_text
 
@@ -30,6 +31,11 @@ class ExplorerWidget(anywidget.AnyWidget):
         source: what answers; a session.
         complete: send everything at once; None decides by size.
         step: the step to open, -1 for the last.
+        colour: numbers to colour the graph with: a mapping of instructions (names or ids) to numbers, or a column of
+            `session.profile()`.
+
+    A fusion that is forced or forbidden in the view compiles again here; `source` is then the new compile, and `back()` returns to
+    the one before.
     """
 
     _esm = widget_module()
@@ -38,16 +44,46 @@ class ExplorerWidget(anywidget.AnyWidget):
     step = traitlets.Int(-1).tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
 
-    def __init__(self, source: ExplorerSource, *, complete: bool | None = None, step: int = -1) -> None:
-        self._source = source
-        super().__init__(data=packed(build_payload(source, complete=complete)), step=step)
+    def __init__(self, source: ExplorerSource, *, complete: bool | None = None, step: int = -1, colour: Any = None) -> None:
+        self._shown: list[tuple[ExplorerSource, ComparisonTable | None]] = [(source, None)]
+        self._complete = complete
+        column = None if colour is None else source.reports.column(colour)
+        super().__init__(data=packed(build_payload(source, complete=complete, live=True, colour=column)), step=step)
         self.on_msg(self._reply)
+
+    @property
+    def source(self) -> ExplorerSource:
+        """What is shown now."""
+        return self._shown[-1][0]
+
+    def back(self) -> None:
+        """Show the compile before the last what-if again."""
+        if len(self._shown) > 1:
+            self._shown.pop()
+            self._show()
+
+    def override(self, fuse: Sequence[Pair] = (), forbid: Sequence[Pair] = ()) -> None:
+        """Compile again with fusions forced or forbidden, compare, and show that compile; what the buttons of the view do."""
+        self._shown.append(self.source.reports.variant(fuse, forbid))
+        self._show()
+
+    def _show(self) -> None:
+        source, comparison = self._shown[-1]
+        self.selected, self.step = -1, -1
+        self.data = packed(build_payload(source, complete=self._complete, live=True, comparison=comparison))
 
     def _reply(self, _widget: object, message: Mapping[str, Any], _buffers: object) -> None:
         """One answer per request, with the request's number; a failure is an answer too, so that the reader sees it."""
         reply = message.get("reply")
         try:
-            data = packed(answer(self._source, message))
+            if message.get("ask") == "override":
+                self.override(_pairs(message, "fuse"), _pairs(message, "forbid"))
+                data = packed({})
+            elif message.get("ask") == "back":
+                self.back()
+                data = packed({})
+            else:
+                data = packed(answer(self.source, message))
         except Exception as error:
             self.send({"reply": reply, "error": f"{type(error).__name__}: {error}"})
             return
@@ -55,12 +91,20 @@ class ExplorerWidget(anywidget.AnyWidget):
 
     def to_html(self) -> str:
         """The explorer as one self-contained HTML page."""
-        return export_page(self._source)
+        return export_page(self.source)
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         shown = super()._repr_mimebundle_(**options)
         if shown is None:
             return None
         bundle, metadata = shown if isinstance(shown, tuple) else (shown, {})
-        static = {"text/plain": static_text(self._source), "text/html": static_html(self._source)}
+        static = {"text/plain": static_text(self.source), "text/html": static_html(self.source)}
         return {**bundle, **static}, dict(metadata)
+
+
+def _pairs(message: Mapping[str, Any], key: str) -> list[Pair]:
+    """The pairs of names under `key`. ValueError for anything else."""
+    given = message.get(key) or []
+    if not all(isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair) for pair in given):
+        raise ValueError(f"{key} is not a list of pairs of names")
+    return [(pair[0], pair[1]) for pair in given]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from xla_explorer.explorer.views.folding import fold_picture
 from xla_explorer.explorer.views.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.views.reports import NOTHING, Reports
 from xla_explorer.explorer.views.source import Check, CodePane, DecisionRow, RewriteRow, StepRow, TextLine, TimingRow
 
 ROWS = "f32[128,256]"
@@ -150,6 +151,7 @@ class SoftmaxSource:
     """Softmax and a matrix product through ten passes, four of which change something."""
 
     title = "softmax_dot"
+    reports: Reports = NOTHING
 
     def __init__(self, *, failed: bool = False) -> None:
         self._failed = failed

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
 
+from xla_explorer.explorer.views.json_data import plain
 from xla_explorer.explorer.views.payload import (
     MOST_DECISIONS,
     answer,
     build_payload,
     is_small,
     packed,
-    plain,
     step_detail,
     unpacked,
 )

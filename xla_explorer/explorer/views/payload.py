@@ -8,14 +8,15 @@ list, decisions, times and the lineage; the rest is asked for step by step (`ans
 from __future__ import annotations
 
 import json
-import math
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from xla_explorer.explorer.views.picture import PictureGraph
+from xla_explorer.explorer.views.json_data import LineData, PictureData, picture_data, plain, text_lines
 from xla_explorer.explorer.views.quantities import headline
-from xla_explorer.explorer.views.source import CodePane, DecisionRow, ExplorerSource, StepRow, TextLine
+from xla_explorer.explorer.views.report_data import answer_report, comparison_data, embedded_reports
+from xla_explorer.explorer.views.reports import Column, ComparisonTable
+from xla_explorer.explorer.views.source import CodePane, DecisionRow, ExplorerSource, StepRow
 
 FORMAT = 1
 EMBED_INSTRUCTIONS = 6_000
@@ -24,20 +25,6 @@ MOST_DECISIONS = 2_000
 MOST_HISTORIES = 3_000
 
 Runs = list[list[int]]
-LineData = list[Any]
-"""[text, instruction id or None]"""
-
-
-class PictureData(TypedDict):
-    """See `PictureGraph.to_json`."""
-
-    title: str
-    nodes: list[list[Any]]
-    edges: list[list[Any]]
-    groups: list[list[Any]]
-    aliases: list[list[int]]
-    hidden: int
-    note: str
 
 
 class StepDetail(TypedDict):
@@ -75,11 +62,13 @@ class ExplorerPayload(TypedDict):
     """Everything that is drawn. `steps`, `decisions`, `timings`: rows in the field order of their types in source.py.
 
     `lineage` holds [subject, produced ...] per applied rewrite. `same` maps a step to the earlier step that shows the
-    same. `pools`, `details`, `panes`, `histories` are filled when `complete`.
+    same. `pools`, `details`, `panes`, `histories` are filled when `complete`. `live`: a kernel answers; without one `reports`
+    holds what can be shown without. `comparison`: set when this compile is a what-if of another.
     """
 
     format: int
     complete: bool
+    live: bool
     title: str
     headline: list[str]
     steps: list[list[Any]]
@@ -92,24 +81,11 @@ class ExplorerPayload(TypedDict):
     details: dict[str, PooledStep]
     panes: list[PaneData]
     histories: dict[str, list[int]]
-
-
-def plain(value: Any) -> Any:
-    """`value` as JSON data: numpy scalars become numbers, what is not finite a word, anything else its text."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, Iterable) and not hasattr(value, "item"):
-        return [plain(item) for item in value]
-    if hasattr(value, "item"):
-        try:
-            return plain(value.item())
-        except (TypeError, ValueError):
-            return str(value)
-    return str(value)
+    roof: list[Any] | None
+    columns: list[list[Any]]
+    own_colour: bool
+    comparison: dict[str, Any] | None
+    reports: dict[str, Any]
 
 
 def packed(data: Any) -> bytes:
@@ -130,36 +106,18 @@ def shown_step(steps: Sequence[StepRow], index: int) -> int:
     return index
 
 
-def picture_data(graph: PictureGraph) -> PictureData:
-    """The JSON form of a picture, typed."""
-    data = graph.to_json()
-    return PictureData(
-        title=data["title"],
-        nodes=data["nodes"],
-        edges=data["edges"],
-        groups=data["groups"],
-        aliases=data["aliases"],
-        hidden=data["hidden"],
-        note=data["note"],
-    )
-
-
 def step_detail(source: ExplorerSource, step: int) -> StepDetail:
     """What one step shows."""
     return StepDetail(
         picture=picture_data(source.picture(step)),
-        text=_lines(source.text(step)),
+        text=text_lines(source.text(step)),
         rewrites=[plain(row) for row in source.rewrites(step)],
     )
 
 
 def pane_data(panes: Sequence[CodePane]) -> list[PaneData]:
     """The code panes as JSON data."""
-    return [PaneData(name=p.name, producer=p.producer, note=p.note, lines=_lines(p.lines)) for p in panes]
-
-
-def _lines(lines: Sequence[TextLine] | Sequence[tuple[str, int | None]]) -> list[LineData]:
-    return [[line[0], line[1]] for line in lines]
+    return [PaneData(name=p.name, producer=p.producer, note=p.note, lines=text_lines(p.lines)) for p in panes]
 
 
 def is_small(steps: Sequence[StepRow], limit: int = EMBED_INSTRUCTIONS) -> bool:
@@ -167,8 +125,15 @@ def is_small(steps: Sequence[StepRow], limit: int = EMBED_INSTRUCTIONS) -> bool:
     return sum(step.instructions_after for step in steps if step.changed or step.index == 0) <= limit
 
 
-def build_payload(source: ExplorerSource, *, complete: bool | None = None) -> ExplorerPayload:
-    """The payload of `source`; `complete` None decides by size (see `is_small`)."""
+def build_payload(
+    source: ExplorerSource,
+    *,
+    complete: bool | None = None,
+    live: bool = False,
+    colour: Column | None = None,
+    comparison: ComparisonTable | None = None,
+) -> ExplorerPayload:
+    """The payload of `source`; `complete` None decides by size (see `is_small`). colour: the user's own column, shown first."""
     steps = list(source.steps())
     if complete is None:
         complete = is_small(steps)
@@ -177,6 +142,7 @@ def build_payload(source: ExplorerSource, *, complete: bool | None = None) -> Ex
     payload = ExplorerPayload(
         format=FORMAT,
         complete=complete,
+        live=live,
         title=source.title,
         headline=headline(source.summary()),
         steps=[plain(step) for step in steps],
@@ -189,6 +155,11 @@ def build_payload(source: ExplorerSource, *, complete: bool | None = None) -> Ex
         details={},
         panes=[],
         histories={},
+        roof=plain(source.reports.roof()),
+        columns=[plain(column) for column in [*([colour] if colour is not None else []), *source.reports.columns()]],
+        own_colour=colour is not None,
+        comparison=comparison_data(comparison) if comparison is not None else None,
+        reports={} if live or not complete else embedded_reports(source),
     )
     for step in steps:
         if step.rewrites:
@@ -274,7 +245,7 @@ def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int
 
 
 def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
-    """The data for one request of the widget: {"ask": "step" | "history", "id": int} or {"ask": "panes"}.
+    """The data for one request of the widget: {"ask": "step" | "history", "id": int}, {"ask": "panes"}, or a report's.
 
     Raises:
         ValueError: for a request that is none of these, or a step that does not exist.
@@ -288,4 +259,4 @@ def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
         if not 0 <= number < len(source.steps()):
             raise ValueError(f"there is no step {number}: the compile has {len(source.steps())}")
         return step_detail(source, number)
-    raise ValueError(f"not a request of the explorer: {dict(message)!r}")
+    return answer_report(source, message)

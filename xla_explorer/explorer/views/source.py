@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from xla_explorer.explorer.views.picture import PictureGraph
+from xla_explorer.explorer.views.reports import Reports
 
 Verdict = Literal["accepted", "refused"]
 
@@ -125,7 +126,7 @@ class TimingRow(NamedTuple):
 
 class ExplorerSource(Protocol):
     """What a session answers. Every method is a pure query; only `steps` is asked for at once, the rest when it is
-    looked at.
+    looked at. `reports` answers what goes beyond the passes (`reports.NOTHING` where nothing is known).
 
     `summary` has short keys and plain values; these are known and formatted by the header: backend, compiler, device,
     passes, changed, kernels_before, kernels_after, instructions_before, instructions_after, bytes_before,
@@ -134,6 +135,8 @@ class ExplorerSource(Protocol):
 
     @property
     def title(self) -> str: ...
+    @property
+    def reports(self) -> Reports: ...
     def summary(self) -> Mapping[str, str | float | int]: ...
     def steps(self) -> Sequence[StepRow]: ...
     def rewrites(self, step: int) -> Sequence[RewriteRow]: ...

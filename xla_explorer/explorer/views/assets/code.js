@@ -56,7 +56,7 @@ export function codeStrip(app) {
     notes.push(`${pane.lines.length} lines`);
     const el = make(
       "div",
-      { className: "xe-pane" },
+      { className: "xe-pane", data: { pane: pane.name } },
       make(
         "div",
         { className: "xe-pane-head" },

@@ -1,7 +1,9 @@
 // The fusion tab: every decision as a row, filtered by verdict and reason code.
 import { make, scrollWithin, VERDICT_MARK } from "./elements.js";
+import { csvButton } from "./tables.js";
 
 const MOST_ROWS = 400;
+const CSV_COLUMNS = ["verdict", "kind", "code", "message", "producerName", "consumerName", "pass", "step", "facts"];
 
 export function decisionsTab(app) {
   const { decisions, steps, data } = app.store,
@@ -35,6 +37,8 @@ export function decisionsTab(app) {
         const [verdict, code] = key.split("\u0000");
         return chip(`${VERDICT_MARK[verdict] || ""} ${code || verdict}`, list.length, key, verdict);
       }),
+      make("span", { className: "xe-grow" }),
+      csvButton("decisions", CSV_COLUMNS, () => decisions.map(d => CSV_COLUMNS.map(c => (c === "facts" ? JSON.stringify(d.facts) : d[c])))),
     );
     const shown = decisions.filter(d => filter === null || d.verdict + "\u0000" + d.code === filter),
       kinds = new Set(decisions.map(d => d.kind)),

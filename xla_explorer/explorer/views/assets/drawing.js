@@ -1,7 +1,7 @@
 // A placed scene as SVG elements. Shapes as svg.py; colours come from the style sheet by class, so that themes can differ.
 import { shape } from "./elements.js";
 
-const num = v => {
+export const num = v => {
   const t = Math.floor(v * 10 + 0.5);
   return t % 10 === 0 ? String(t / 10) : (t / 10).toFixed(1);
 };

@@ -1,6 +1,6 @@
 // The explorer: one selection, one keyboard, every view. `render({ model, el })` is all that a host needs.
 import { make } from "./elements.js";
-import { openStore } from "./store.js";
+import { askerOf, openStore } from "./store.js";
 import { timelineView } from "./timeline.js";
 import { graphTab } from "./graph.js";
 import { textTab } from "./texts.js";
@@ -9,29 +9,22 @@ import { whyView } from "./why.js";
 import { codeStrip } from "./code.js";
 import { timesView } from "./times.js";
 import { searchBox } from "./search.js";
+import { rewriteTab } from "./rewrite.js";
+import { kernelsTab } from "./kernels.js";
+import { buffersTab } from "./buffers.js";
+import { compareTab } from "./compare.js";
+import { hoverHelp } from "./hover.js";
+import { followLlvm } from "./llvm.js";
+import { keyHelp, keysOf } from "./keyboard.js";
 
-const HELP = [
-  ["[  ]", "previous, next change"],
-  ["{  }", "previous, next pass"],
-  ["↑ ↓", "operands, users of the selection"],
-  ["← →", "beside it"],
-  ["f  F", "next, previous fusion decision"],
-  ["w", "why: decisions about the selection"],
-  ["/", "search"],
-  ["1 – 6", "code panes"],
-  ["v", "fold the code"],
-  ["g  t  d", "graph, text, fusion"],
-  ["e  c", "expand, collapse a box"],
-  ["n", "neighbourhood of the selection"],
-  ["0  +  −", "fit, zoom (Ctrl + wheel)"],
-  ["r", "lay out afresh"],
-  ["Esc", "back"],
-  ["?", "these keys"],
-];
 const TABS = [
   ["graph", "Graph"],
   ["text", "Text"],
   ["fusion", "Fusion"],
+  ["rewrite", "Rewrites"],
+  ["kernels", "Kernels"],
+  ["buffers", "Buffers"],
+  ["compare", "Comparison"],
 ];
 
 // Light or dark from what is really behind the widget: works in JupyterLab, VS Code, Colab and a bare page alike.
@@ -59,8 +52,8 @@ function watchTheme(root) {
   };
 }
 
-async function build(root, model, disposals) {
-  const store = await openStore(model),
+async function build(root, model, ask, disposals) {
+  const store = await openStore(model, ask),
     address = model.get("address") ? model.get("address")() : {};
   const app = {
     root,
@@ -92,13 +85,27 @@ async function build(root, model, disposals) {
     why = whyView(app),
     code = codeStrip(app),
     times = timesView(app),
-    search = searchBox(app);
+    search = searchBox(app),
+    rewrites = rewriteTab(app),
+    kernels = kernelsTab(app),
+    buffers = buffersTab(app),
+    comparison = compareTab(app),
+    hover = hoverHelp(app);
   disposals.push(graph.dispose);
-  const bodies = { graph: graph.root, text: text.root, fusion: decisions.root };
+  const bodies = {
+    graph: graph.root,
+    text: text.root,
+    fusion: decisions.root,
+    rewrite: rewrites.root,
+    kernels: kernels.root,
+    buffers: buffers.root,
+    compare: comparison.root,
+  };
+  for (const [name, body] of Object.entries(bodies)) body.setAttribute("role", "tabpanel"), (body.dataset.panel = name);
   const tabs = make(
     "nav",
     { className: "xe-tabs", role: "tablist" },
-    ...TABS.map(([key, title]) =>
+    ...TABS.filter(([key]) => key !== "compare" || comparison.present).map(([key, title]) =>
       make("button", {
         role: "tab",
         tabIndex: -1,
@@ -110,11 +117,7 @@ async function build(root, model, disposals) {
     make("span", { className: "xe-where" }),
   );
   const where = tabs.querySelector(".xe-where");
-  const help = make(
-    "div",
-    { className: "xe-help", hidden: true, role: "dialog", ariaLabel: "keys" },
-    ...HELP.flatMap(([keys, what]) => [make("kbd", { textContent: keys }), make("span", { textContent: what })]),
-  );
+  const help = keyHelp();
   const headline = store.data.headline.flatMap(part => [
     make("span", { className: "xe-sep", textContent: "·" }),
     make("span", { textContent: part }),
@@ -129,6 +132,7 @@ async function build(root, model, disposals) {
       make("button", {
         textContent: "?",
         title: "keys (?)",
+        ariaLabel: "keys",
         tabIndex: -1,
         onclick: () => {
           help.hidden = !help.hidden;
@@ -141,9 +145,11 @@ async function build(root, model, disposals) {
     code.root,
     times.root,
     help,
+    hover.root,
   );
 
   function setTab(key) {
+    if (key === "compare" && !comparison.present) return;
     app.tab = key;
     for (const [name, el] of Object.entries(bodies)) el.hidden = name !== key;
     for (const b of tabs.querySelectorAll("button")) {
@@ -153,7 +159,31 @@ async function build(root, model, disposals) {
     if (key === "text") text.shown();
     if (key === "fusion") decisions.mark();
     if (key === "graph" && app.selected !== null) graph.reveal(app.selected);
+    if (key === "rewrite") rewrites.show();
+    if (key === "kernels") kernels.shown();
+    if (key === "buffers") buffers.shown();
   }
+  app.setTab = setTab;
+  app.recolour = () => graph.recolour();
+  app.opcodeHelp = hover.opcode;
+  app.stepsChanged = () => timeline.rebuild();
+  app.followLlvm = kernel => followLlvm(app, kernel);
+  // A what-if or the way back from one: the kernel answers by sending a new compile, which is then built afresh.
+  app.tryOut = async (request, button) => {
+    app.problem = "";
+    root.setAttribute("aria-busy", "true");
+    if (button) {
+      button.disabled = true;
+      button.textContent = "compiling and measuring …";
+    }
+    try {
+      await store.ask(request);
+    } catch (error) {
+      app.problem = error.message;
+      why.show();
+    }
+    root.removeAttribute("aria-busy");
+  };
   app.select = (id, origin) => {
     app.selected = id;
     app.origin = origin;
@@ -163,6 +193,8 @@ async function build(root, model, disposals) {
     code.mark();
     times.mark();
     decisions.mark();
+    kernels.mark();
+    buffers.mark();
     why.show();
     if (id !== null && origin !== "graph" && app.tab === "graph" && app.now) graph.show(id);
     else if (id !== null && origin === "graph") graph.reveal(id);
@@ -191,7 +223,7 @@ async function build(root, model, disposals) {
     if (mine !== ticket) return; // a later key press overtook this one
     app.problem = "";
     app.now = now;
-    app.before = old;
+    app.before = now.previous ?? old;
     app.nowStep = number;
     const s = store.steps[number];
     where.textContent = number
@@ -200,7 +232,9 @@ async function build(root, model, disposals) {
     app.origin = "step";
     graph.draw();
     text.refresh();
-    code.follow();
+    rewrites.refresh();
+    if (s.level === "llvm" && app.tab === "graph") setTab("text");
+    if (s.level !== "llvm") code.follow();
     timeline.show();
     why.show();
     times.mark();
@@ -221,12 +255,18 @@ async function build(root, model, disposals) {
     app.decision = index;
     app.select(subject, "decision");
   };
-  app.showRewrite = r => {
-    if (r.subject !== null)
+  // One rewrite: inside the pass if that tab is open, else its subject.
+  app.showRewrite = (r, at) => {
+    if (app.tab === "rewrite") rewrites.open(at);
+    else if (r.subject !== null)
       app.select(
         r.produced && r.produced.length && app.now?.names.has(r.produced[0]) ? r.produced[0] : r.subject,
         "timeline",
       );
+  };
+  app.openRewrite = at => {
+    setTab("rewrite");
+    rewrites.open(at);
   };
   function nextChange(direction) {
     for (let k = app.step + direction; k >= 0 && k < store.steps.length; k += direction)
@@ -269,58 +309,15 @@ async function build(root, model, disposals) {
     else if (app.tab === "graph" && graph.undo()) return;
     else if (app.tab !== "graph") setTab("graph");
   }
-  const keys = {
-    "[": () => app.go(nextChange(-1) ?? app.step),
-    "]": () => app.go(nextChange(1) ?? app.step),
-    "{": () => app.go(app.step - 1),
-    "}": () => app.go(app.step + 1),
-    f: () => nextDecision(1),
-    F: () => nextDecision(-1),
-    w: whyNext,
-    "/": () => search.focus(),
-    v: () => code.fold(),
-    g: () => setTab("graph"),
-    t: () => setTab("text"),
-    d: () => setTab("fusion"),
-    e: () => graph.expand(),
-    Enter: () => graph.expand(),
-    c: () => graph.collapse(),
-    n: () => graph.neighbourhood(),
-    r: () => graph.relayout(),
-    0: () => graph.fit(0.05),
-    "+": () => graph.zoom(1.25),
-    "=": () => graph.zoom(1.25),
-    "-": () => graph.zoom(0.8),
-    "?": () => {
-      help.hidden = !help.hidden;
-    },
-    Escape: back,
-  };
-  for (const key of ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"])
-    keys[key] = () => {
-      if (app.tab !== "graph") setTab("graph");
-      graph.walk(key);
-    };
-  for (let k = 1; k <= 9; k++) keys[String(k)] = () => code.toggle(k - 1);
-  root.addEventListener("keydown", event => {
-    event.stopPropagation(); // Lab's command mode must not see them
-    if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
+  const keys = keysOf({ app, graph, code, search, rewrites, help, setTab, nextChange, nextDecision, whyNext, back });
+  app.key = event => {
     const act = keys[event.key];
     if (act) {
       event.preventDefault();
       act();
     }
-  });
-  root.addEventListener("pointerdown", event => {
-    if (!event.target.closest("input, select")) root.focus({ preventScroll: true });
-  });
-  model.on("change:step", () => {
-    if (model.get("step") !== app.step) app.go(model.get("step"));
-  });
-  model.on("change:selected", () => {
-    const id = model.get("selected");
-    if ((id < 0 ? null : id) !== app.selected) app.select(id < 0 ? null : id, "kernel");
-  });
+  };
+  root.explorer = app;
 
   setTab("graph");
   const last = store.steps.length - 1,
@@ -331,7 +328,9 @@ async function build(root, model, disposals) {
   await code.load();
   const wanted = address.op ?? (model.get("selected") >= 0 ? model.get("selected") : null);
   if (wanted !== null) app.select(wanted, "address");
-  root.explorer = app;
+  if (comparison.present) setTab("compare");
+  else if (address.tab && bodies[address.tab]) setTab(address.tab);
+  hover.load();
   root.dataset.ready = "true";
 }
 
@@ -341,19 +340,52 @@ export function render({ model, el }) {
     { className: "xe", tabIndex: 0, role: "application", data: { lmSuppressShortcuts: "true" } },
     make("p", { className: "xe-note", textContent: "loading …" }),
   );
-  const disposals = [];
+  const always = [],
+    ask = askerOf(model);
+  let disposals = [],
+    latest = 0;
   el.append(root);
-  disposals.push(watchTheme(root));
+  always.push(watchTheme(root));
   const sized = new ResizeObserver(() =>
     root.classList.toggle("narrow", root.clientWidth > 0 && root.clientWidth < 820),
   );
   sized.observe(root);
-  disposals.push(() => sized.disconnect());
-  build(root, model, disposals).catch(error => {
-    root.replaceChildren(
-      make("pre", { className: "xe-error", textContent: `The explorer could not start: ${error.message}` }),
-    );
-    root.dataset.failed = "true";
+  always.push(() => sized.disconnect());
+  const start = () => {
+    const mine = ++latest;
+    disposals.forEach(end => end());
+    disposals = [];
+    delete root.dataset.ready;
+    const made = [];
+    disposals = made;
+    if (root.contains(document.activeElement)) root.focus({ preventScroll: true }); // what has the focus now is about to go
+    return build(root, model, ask, made).catch(error => {
+      if (mine !== latest) return;
+      root.replaceChildren(
+        make("pre", { className: "xe-error", textContent: `The explorer could not start: ${error.message}` }),
+      );
+      root.dataset.failed = "true";
+    });
+  };
+  root.addEventListener("keydown", event => {
+    event.stopPropagation(); // Lab's command mode must not see them
+    if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
+    if (event.key === "Enter" && event.target.closest("button, summary")) return;
+    root.explorer?.key?.(event);
   });
-  return () => disposals.forEach(end => end());
+  root.addEventListener("pointerdown", event => {
+    if (!event.target.closest("input, select, button, summary")) root.focus({ preventScroll: true });
+  });
+  model.on("change:step", () => {
+    const app = root.explorer;
+    if (app && model.get("step") >= 0 && model.get("step") !== app.step) app.go(model.get("step"));
+  });
+  model.on("change:selected", () => {
+    const app = root.explorer,
+      id = model.get("selected");
+    if (app && (id < 0 ? null : id) !== app.selected) app.select(id < 0 ? null : id, "kernel");
+  });
+  model.on("change:data", start);
+  start();
+  return () => [...disposals, ...always].forEach(end => end());
 }

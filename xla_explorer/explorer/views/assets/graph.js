@@ -1,5 +1,8 @@
 // The graph tab: pan, zoom, walk, open and close boxes; positions carried from step to step, the view anchored at the selection.
 import { make, shape } from "./elements.js";
+import { colouring } from "./colours.js";
+import { bringAround, bringBetween } from "./neighbours.js";
+import { saveText } from "./tables.js";
 import { BUDGET, buildScene } from "./scene.js";
 import { drawGhost, drawScene } from "./drawing.js";
 
@@ -43,7 +46,8 @@ export function graphTab(app) {
     svg = shape("svg", { class: "xe-canvas", role: "img", "aria-label": "instruction graph" }, canvas);
   const count = make("span", { className: "xe-count" }),
     legend = make("span", { className: "xe-legend" });
-  const tool = (text, title, onclick) => make("button", { textContent: text, title, onclick, tabIndex: -1 });
+  const tool = (text, title, onclick) => make("button", { textContent: text, title, ariaLabel: title, onclick, tabIndex: -1 });
+  const colours = colouring(app);
   const stage = make("div", { className: "xe-stage" }),
     bar = make(
       "div",
@@ -53,10 +57,12 @@ export function graphTab(app) {
       make(
         "span",
         { className: "xe-tools" },
+        colours.select,
         tool("−", "zoom out (-)", () => zoom(0.8)),
         tool("fit", "whole graph (0)", () => fit(0.05)),
         tool("+", "zoom in (+)", () => zoom(1.25)),
         tool("↻", "lay out afresh (r)", () => relayout()),
+        tool("JSON", "save this picture as JSON", () => saveText("graph.json", pictureText(), "application/json")),
       ),
     );
   stage.append(svg);
@@ -67,7 +73,7 @@ export function graphTab(app) {
     all = [],
     at = { x: 20, y: 20, k: 1 },
     fitted = false;
-  let options = { opened: new Set(), closed: new Set(), focus: null, budget: BUDGET };
+  let options = { opened: new Set(), closed: new Set(), focus: null, budget: BUDGET, only: null, end: null };
   const back = [];
 
   const move = () =>
@@ -91,13 +97,20 @@ export function graphTab(app) {
   const own = node => node.members[0];
   const isInPicture = id => app.now.names.has(id) || app.now.picture.aliases.has(id);
 
+  const pictureText = () => {
+    const { nodes, edges, groups, title } = app.now.picture;
+    return JSON.stringify({ title, nodes, edges, groups }, null, 1);
+  };
+
   function draw() {
     if (!app.now) return;
+    if (!app.redrawOnly) options = { ...options, only: null, end: null }; // another step has paths of its own
     const anchor = find(app.selected),
       last = all,
       started = performance.now();
-    if (!memories.has(options.focus)) memories.set(options.focus, new Map()); // a neighbourhood has places of its own
-    scene = buildScene(app.now.picture, options, memories.get(options.focus));
+    const place = options.only || options.focus;
+    if (!memories.has(place)) memories.set(place, new Map()); // a neighbourhood has places of its own
+    scene = buildScene(app.now.picture, options, memories.get(place));
     all = flat(scene);
     const status = statusSince(app.before, app.now),
       alive = new Set(app.now.picture.nodes.map(n => n.id));
@@ -145,16 +158,21 @@ export function graphTab(app) {
     if (folded) parts.push(`${folded} folded into users`);
     if (gone.length) parts.push(`${gone.length} gone (dashed)`);
     if (app.now.picture.note) parts.push(app.now.picture.note);
-    if (options.focus !== null) parts.push("neighbourhood only, Esc shows all");
+    if (options.only) parts.push("all paths between two instructions, Esc shows all");
+    else if (options.focus !== null) parts.push("neighbourhood only, Esc shows all");
     count.textContent = parts.join(" · ");
-    const kinds = new Set(all.map(e => e.node.kind));
-    legend.replaceChildren(
-      ...KINDS.filter(k => kinds.has(k)).map(k => make("i", { className: `k-${k}`, textContent: k })),
-    );
+    paint();
     app.root.dataset.drawMs = (performance.now() - started).toFixed(1);
     mark();
   }
 
+  function paint() {
+    const scale = colours.paint(all),
+      kinds = new Set(all.map(e => e.node.kind));
+    legend.replaceChildren(
+      ...(scale ? [scale] : KINDS.filter(k => kinds.has(k)).map(k => make("i", { className: `k-${k}`, textContent: k }))),
+    );
+  }
   function mark() {
     for (const el of canvas.querySelectorAll(".on")) el.classList.remove("on");
     const lit = [
@@ -173,6 +191,14 @@ export function graphTab(app) {
     }
   }
 
+  // A part of a big module is not in the picture: what is around an instruction joins it when it is looked at.
+  async function fetchAround(id, budget) {
+    const { picture } = app.now;
+    if (!picture.hidden || (budget === undefined && isInPicture(id)) || !app.now.text.some(l => l[1] === id)) return;
+    await bringAround(app, id, budget).catch(error => {
+      count.textContent = error.message;
+    });
+  }
   function reveal(id) {
     const entry = find(id);
     if (!entry || !stage.clientWidth) return;
@@ -222,7 +248,7 @@ export function graphTab(app) {
   }
   function grow(node) {
     app.selected = own(node);
-    change({ focus: own(node), budget: options.budget + node.above + node.below });
+    change({ focus: own(node), only: null, budget: options.budget + node.above + node.below });
     app.select(own(node), "graph");
   }
   const without = (set, key) => {
@@ -339,12 +365,38 @@ export function graphTab(app) {
     walk,
     expand: () => expand(find(app.selected)?.node),
     collapse: () => collapse(find(app.selected)?.node),
-    neighbourhood: () => {
-      if (app.selected !== null) change({ focus: app.selected, budget: 40 });
+    neighbourhood: async () => {
+      if (app.selected === null) return;
+      const started = performance.now();
+      await fetchAround(app.selected, 40);
+      change({ focus: app.selected, budget: 40, only: null });
+      app.root.dataset.neighbourhoodMs = (performance.now() - started).toFixed(1);
     },
+    // The first call marks an end, the second shows everything between it and the selection.
+    paths: async () => {
+      const to = app.selected,
+        from = options.end;
+      if (to === null) return;
+      if (from === null || from === to) {
+        options.end = to;
+        count.textContent = `paths from %${app.store.names.get(to)}: select the other end and press p again`;
+        return;
+      }
+      options.end = null;
+      try {
+        const ids = await bringBetween(app, from, to);
+        if (ids) change({ only: ids, focus: null, budget: Math.max(BUDGET, 400) });
+        else count.textContent = `no path between %${app.store.names.get(from)} and %${app.store.names.get(to)}`;
+      } catch (error) {
+        count.textContent = error.message;
+      }
+    },
+    recolour: paint,
     isDrawn: id => find(id) !== null,
-    show: id => {
-      if (!find(id) && isInPicture(id)) change({ focus: id });
+    show: async id => {
+      if (!find(id)) await fetchAround(id);
+      if (id !== app.selected) return;
+      if (!find(id) && isInPicture(id)) change({ focus: id, only: null });
       reveal(id);
     },
     undo: () => {

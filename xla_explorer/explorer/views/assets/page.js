@@ -5,7 +5,7 @@ const bytes = Uint8Array.from(atob(document.getElementById("data").textContent.t
 const readAddress = () => {
   const given = new URLSearchParams(location.hash.slice(1)),
     number = key => (given.has(key) && /^\d+$/.test(given.get(key)) ? +given.get(key) : undefined);
-  return { step: number("step"), op: number("op"), pane: given.get("pane") || undefined };
+  return { step: number("step"), op: number("op"), pane: given.get("pane") || undefined, tab: given.get("tab") || undefined };
 };
 const writeAddress = ({ step, op, pane }) => {
   const next = new URLSearchParams({ step });

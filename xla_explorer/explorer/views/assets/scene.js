@@ -286,8 +286,10 @@ function levelOf(tree, container, options, memory, path) {
   return placed(nodes, edges, keys.length - nodes.length, memory, path);
 }
 
-// picture: { nodes, edges, groups } of objects. options: opened, closed (sets of group ids), focus (id or null), budget. memory: a Map.
-export function buildScene(picture, options, memory = new Map()) {
+// picture: { nodes, edges, groups } of objects. options: opened, closed (sets of group ids), focus (id or null), budget,
+// only (a set of node ids, or nothing). memory: a Map.
+export function buildScene(whole, options, memory = new Map()) {
+  const picture = options.only ? { ...whole, nodes: whole.nodes.filter(n => options.only.has(n.id)) } : whole;
   const tree = treeOf(picture, options),
     scene = levelOf(tree, null, options, memory, "");
   scene.opened = tree.opened;

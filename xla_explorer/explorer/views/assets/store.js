@@ -32,6 +32,38 @@ const FIELDS = {
     "roof",
     "estimated",
   ],
+  kernel: [
+    "name",
+    "opcode",
+    "computes",
+    "runsOn",
+    "calls",
+    "read",
+    "written",
+    "flops",
+    "predicted",
+    "measured",
+    "line",
+    "instruction",
+    "reason",
+  ],
+  buffer: [
+    "name",
+    "instruction",
+    "opcode",
+    "shape",
+    "kind",
+    "allocation",
+    "offset",
+    "size",
+    "start",
+    "end",
+    "from",
+    "to",
+    "sharedWith",
+  ],
+  remark: ["kind", "by", "message", "instruction", "line", "id"],
+  llvm: ["name", "level", "before", "after", "added", "removed", "diff"],
   node: ["id", "label", "detail", "kind", "group", "name", "lines"],
   edge: ["source", "target", "kind", "bytes", "label"],
   group: ["id", "label", "detail", "kind", "parent", "instruction", "name"],
@@ -42,6 +74,10 @@ export async function inflate(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return JSON.parse(await new Response(stream).text());
 }
+
+const EMPTY_PICTURE = { nodes: [], edges: [], groups: [], aliases: [], hidden: 0, note: "" };
+// A step that is only text: a pass of LLVM.
+export const textStep = (text, previous) => ({ ...stepOf({ picture: EMPTY_PICTURE, text, rewrites: [] }), previous });
 
 export function pictureOf(data) {
   return {
@@ -55,7 +91,7 @@ export function pictureOf(data) {
 
 const fromRuns = (pool, runs) => runs.flatMap(([first, count]) => pool.slice(first, first + count));
 
-function stepOf(detail) {
+export function stepOf(detail) {
   const operands = new Map(),
     users = new Map(),
     push = (map, key, value) => {
@@ -82,7 +118,7 @@ function stepOf(detail) {
 }
 
 // Requests to the kernel: one promise per request, answered by id; an error answer rejects.
-function askerOf(model) {
+export function askerOf(model) {
   const waiting = new Map();
   let last = 0;
   model.on("msg:custom", (message, buffers) => {
@@ -100,9 +136,8 @@ function askerOf(model) {
     });
 }
 
-export async function openStore(model) {
+export async function openStore(model, ask) {
   const data = await inflate(model.get("data")),
-    ask = askerOf(model),
     cache = new Map();
   const steps = data.steps.map(r => named("step", r)),
     decisions = data.decisions.map((r, index) => ({ index, ...named("decision", r) }));
@@ -165,6 +200,7 @@ export async function openStore(model) {
     return cache.get(key);
   };
   const step = number => {
+    if (steps[number].detail) return Promise.resolve(steps[number].detail); // LLVM's passes come with their text
     const id = data.same[number] ?? number;
     return once("step" + id, async () => learn(stepOf(data.complete ? embedded(id) : await ask({ ask: "step", id }))));
   };
@@ -173,6 +209,16 @@ export async function openStore(model) {
     once("history" + id, async () =>
       data.complete ? (data.histories[id] || []).map(k => data.pools.history[k]) : await ask({ ask: "history", id }),
     );
+
+  // A report: from the page where it was put, from the kernel where there is one; else an error that says how to get it.
+  const report = (name, rest = {}, key = name, call = "") =>
+    once("report" + key, async () => {
+      const kept = data.reports[key];
+      if (kept && kept.error) throw new Error(kept.error);
+      if (kept !== undefined) return kept;
+      if (!data.live) throw new Error(`this page does not carry it${call ? `; ${call} shows it` : ""}`);
+      return ask({ ask: name, ...rest });
+    });
 
   // The ids that stand for `id` among `present`: itself, the fusion around it, what is inside it, what it became, what it came from.
   function counterparts(id, present, aliases) {
@@ -213,6 +259,9 @@ export async function openStore(model) {
     step,
     panes,
     history,
+    report,
+    ask,
+    learn,
     counterparts,
   };
 }

@@ -99,14 +99,16 @@ export function timelineView(app) {
                 : `−${-delta}`
               : "±0";
     const bar = make("i", { className: "xe-time" });
+    bar.hidden = !s.seconds;
     bar.style.width = `${Math.max(2, Math.round((40 * (s.seconds || 0)) / longest))}px`;
     const row = make(
       "div",
       {
+        ariaCurrent: "false",
         className: `xe-step${s.error ? " failed" : ""}${s.changed || !s.index ? "" : " quiet"}`,
         role: "listitem",
         onclick: () => app.go(s.index),
-        title: `${s.name}: ${s.before} → ${s.after} instructions, ${s.rewrites} rewrites, ${showMicroseconds(s.seconds * 1e6)}`,
+        title: `${s.name}: ${s.before} → ${s.after} ${s.level === "llvm" ? "lines" : "instructions"}${s.level === "llvm" ? "" : `, ${s.rewrites} rewrites`}${s.seconds ? `, ${showMicroseconds(s.seconds * 1e6)}` : ""}`,
       },
       s.differ
         ? make("b", { className: "xe-differ", textContent: "≠", title: "the values left the tolerance here" })
@@ -123,7 +125,10 @@ export function timelineView(app) {
   }
 
   function show() {
-    for (const [index, row] of rows) row.classList.toggle("now", index === app.step);
+    for (const [index, row] of rows) {
+      row.classList.toggle("now", index === app.step);
+      row.setAttribute("aria-current", index === app.step ? "step" : "false");
+    }
     list.querySelectorAll(".xe-rewrites").forEach(e => e.remove());
     if (!rows.has(app.step)) {
       // a folded pass: unfold its run
@@ -164,7 +169,7 @@ export function timelineView(app) {
             title: group[0].sentence,
             onclick: () => {
               const r = group[next++ % group.length];
-              app.showRewrite(r);
+              app.showRewrite(r, rewrites.indexOf(r));
             },
           },
           make("span", { textContent: key }),
@@ -175,5 +180,12 @@ export function timelineView(app) {
     return box;
   }
   build();
-  return { root, show };
+  return {
+    root,
+    show,
+    rebuild: () => {
+      build();
+      show();
+    },
+  };
 }

@@ -1,5 +1,7 @@
 // The times table: one row a kernel, units in the head, n and spread beside every median; evaluator rows say so.
 import { make, scrollWithin, showBytes, showMicroseconds, showNumber, showPercent } from "./elements.js";
+import { rooflinePlot, timelinePlot } from "./roofline.js";
+import { csvButton } from "./tables.js";
 
 const COLUMNS = [
   ["kernel", "kernel", v => v],
@@ -25,6 +27,8 @@ const TEXT = new Set(["kernel", "opcode", "source", "runsOn"]),
     share: "share",
   };
 
+const VIEWS = ["table", "roofline", "timeline"];
+
 export function timesView(app) {
   const rows = app.store.timings,
     table = make("table", { className: "xe-table" }),
@@ -49,11 +53,29 @@ export function timesView(app) {
         className: "xe-dim",
         textContent: !rows.length
           ? "not run yet: session.profile(*arrays)"
-          : `${rows.length} kernels${slow ? `, ${slow} of them by the evaluator (numpy, not compiled)` : ""} · ~ marks an estimate`,
+          : `${rows.filter(r => r.instruction !== null).length} kernels${slow ? `, ${slow} of them by the evaluator (numpy, not compiled)` : ""} · ~ marks an estimate`,
       }),
     ),
     box,
   );
+  const chips = make(
+    "span",
+    { className: "xe-pane-chips", role: "group", ariaLabel: "how the times are shown" },
+    ...VIEWS.map(name => make("button", { tabIndex: -1, textContent: name, className: name === "table" ? "on" : "", onclick: () => turnTo(name) })),
+  );
+  if (rows.length)
+    root
+      .querySelector("header")
+      .append(chips, csvButton("times", COLUMNS.map(c => c[0]), () => rows.map(r => COLUMNS.map(([key]) => r[key]))));
+  function turnTo(name) {
+    root.classList.remove("folded");
+    for (const b of chips.children) b.classList.toggle("on", b.textContent === name);
+    const choose = r => app.select(r.instruction, "times");
+    box.replaceChildren(
+      name === "table" ? table : name === "roofline" ? rooflinePlot(app.store.data.roof, rows, choose) : timelinePlot(rows, choose),
+    );
+    mark();
+  }
   if (!rows.length) root.classList.add("empty");
   let by = "share",
     down = true;
@@ -125,7 +147,8 @@ export function timesView(app) {
       ids = app.selected === null ? new Set() : app.store.counterparts(app.selected, present, app.now?.picture.aliases);
     for (const row of table.querySelectorAll("tbody tr"))
       row.classList.toggle("on", row.dataset.id !== undefined && ids.has(+row.dataset.id));
-    const on = table.querySelector("tr.on");
+    for (const point of box.querySelectorAll(".xe-point")) point.classList.toggle("on", ids.has(+point.dataset.id));
+    const on = table.isConnected && table.querySelector("tr.on");
     if (on && app.origin !== "times") scrollWithin(box, on);
   }
   build();

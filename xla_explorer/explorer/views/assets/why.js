@@ -1,7 +1,11 @@
 // The why column: the decision as a checklist, the rule that fired, the history of the selection; without one, the step in numbers.
+import { overrideControls } from "./compare.js";
 import { decisionEnds, make, showBytes, showMicroseconds, showNumber, VERDICT_MARK } from "./elements.js";
+import { named } from "./store.js";
+import { highlighted } from "./texts.js";
 
 const heading = text => make("h4", { textContent: text });
+const opcodeOf = line => (line.match(/=\s+(?:\([^=]*?\)|\S+)\s+([a-z][\w-]*)\(/) || ["", ""])[1];
 export function factText(key, value) {
   if (typeof value !== "number")
     return String(
@@ -89,30 +93,7 @@ export function whyView(app) {
           ),
         ),
       );
-    if (d.kind.includes("fusion") && d.producerName && d.consumerName) {
-      const flag = d.verdict === "accepted" ? "forbid" : "fuse",
-        code = `session.override(${flag}=[("%${d.producerName}", "%${d.consumerName}")])`;
-      out.push(
-        make(
-          "p",
-          { className: "xe-try" },
-          make("span", { textContent: d.verdict === "accepted" ? "forbid it: " : "force it: " }),
-          make("code", { textContent: code }),
-          make("button", {
-            textContent: "copy",
-            tabIndex: -1,
-            onclick: event => {
-              navigator.clipboard?.writeText(code).then(
-                () => {
-                  event.target.textContent = "copied";
-                },
-                () => {},
-              );
-            },
-          }),
-        ),
-      );
-    }
+    if (d.kind.includes("fusion") && d.producerName && d.consumerName) out.push(...overrideControls(app, d));
     out.push(
       make("p", {
         className: "xe-dim",
@@ -172,10 +153,10 @@ export function whyView(app) {
         "table",
         { className: "xe-facts" },
         ...[
-          ["instructions", s.index ? `${s.before} → ${s.after}` : s.after],
-          ["rules applied", s.rewrites],
-          ["time", showMicroseconds(s.seconds * 1e6)],
-        ].map(([k, v]) => make("tr", {}, make("th", { textContent: k }), make("td", { textContent: v }))),
+          [s.level === "llvm" ? "lines" : "instructions", s.index ? `${s.before} → ${s.after}` : s.after],
+          ["rules applied", s.level === "llvm" ? null : s.rewrites],
+          ["time", s.seconds ? showMicroseconds(s.seconds * 1e6) : null],
+        ].filter(([, v]) => v !== null).map(([k, v]) => make("tr", {}, make("th", { textContent: k }), make("td", { textContent: v }))),
       ),
     );
     const now = app.now && app.nowStep === app.step ? app.now : null,
@@ -191,7 +172,10 @@ export function whyView(app) {
       );
     }
     if (now && s.changed && now.rewrites.length) {
-      out.push(heading("rules"));
+      out.push(
+        heading("rules"),
+        make("p", {}, make("button", { className: "xe-act", tabIndex: 0, textContent: "step through them (.)", onclick: () => app.setTab("rewrite") })),
+      );
       const seen = new Set();
       for (const r of now.rewrites) {
         if (seen.has(r.rule) || seen.size >= 12) continue;
@@ -206,6 +190,27 @@ export function whyView(app) {
       }),
     );
     return out;
+  }
+
+  // What LLVM says about the code of the instruction, once it is known.
+  function remarksOf(id, mine) {
+    const box = make("div", { className: "xe-remarks" });
+    app.store
+      .report("remarks", {}, "remarks")
+      .then(rows => {
+        if (mine !== ticket) return;
+        const all = rows.map(r => named("remark", r)),
+          present = new Set(all.map(r => r.id).filter(k => k !== null)),
+          ids = app.store.counterparts(id, present, app.now?.picture.aliases),
+          about = all.filter(r => r.id === id || ids.has(r.id));
+        if (about.length)
+          box.replaceChildren(
+            heading("LLVM says"),
+            ...about.slice(0, 6).map(r => make("p", { className: `xe-remark ${r.kind}` }, make("b", { textContent: r.kind === "passed" ? "✓ " : r.kind === "missed" ? "✗ " : "· " }), `${r.by}: ${r.message}`)),
+          );
+      })
+      .catch(() => {});
+    return box;
   }
 
   function selection(mine) {
@@ -224,7 +229,11 @@ export function whyView(app) {
         make("span", { textContent: about ? `  ${about.label} · ${about.detail}` : "  not in this step" }),
       ),
     );
-    if (line) out.push(make("pre", { className: "xe-hlo", textContent: line[0].trim() }));
+    if (line) {
+      out.push(make("pre", { className: "xe-hlo" }, ...highlighted(line[0].trim())));
+      const help = app.opcodeHelp(opcodeOf(line[0]));
+      if (help) out.push(make("p", { className: "xe-dim", textContent: `${opcodeOf(line[0])}: ${help}` }));
+    }
     if (app.now && about) {
       const read = (label, ids) =>
         ids && ids.length
@@ -248,6 +257,7 @@ export function whyView(app) {
           textContent: `runs ${showMicroseconds(timing.median)} (iqr ${showMicroseconds(timing.iqr)}, n ${timing.n})${timing.runsOn === "evaluator" ? ", by the evaluator, not compiled" : ""}`,
         }),
       );
+    out.push(remarksOf(id, mine));
     const here = (app.now?.rewrites || []).filter(
       r => app.store.steps[app.step].changed && (r.subject === id || (r.produced || []).includes(id)),
     );

@@ -1,0 +1,60 @@
+"""A page whose widget is backed by a real `ExplorerWidget` in this process: what a notebook shows, without Jupyter."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+from xla_explorer.explorer.views.front_end import script, style
+from xla_explorer.notebook.explorer_widget import ExplorerWidget
+
+_HOST = """
+const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
+const state = { step: -1, selected: -1 }, listeners = {};
+const fire = (name, ...args) => (listeners[name] || []).forEach(listen => listen(...args));
+window.asked = [];
+const model = {
+  get: key => state[key],
+  set: (key, value) => { state[key] = value; },
+  save_changes() {},
+  on: (name, listen) => { (listeners[name] ||= []).push(listen); },
+  async send(message) {
+    window.asked.push(message.ask);
+    const answer = JSON.parse(await window.kernel(JSON.stringify(message)));
+    if (answer.data) { state.step = -1; state.selected = -1; state.data = bytes(answer.data); fire("change:data"); }
+    fire("msg:custom", answer.content, answer.buffers.map(bytes));
+  },
+};
+state.data = bytes(await window.first());
+render({ model, el: document.body });
+document.querySelector(".xe").focus();
+"""
+
+
+def open_live(page: Any, widget: ExplorerWidget, folder: Path, style_text: str = "") -> None:
+    """Show `widget` in a Playwright page; returns when it is ready."""
+    sent: list[tuple[Any, Any]] = []
+    widget.send = lambda content, buffers=None: sent.append((content, buffers or []))  # type: ignore[method-assign]
+
+    def kernel(text: str) -> str:
+        before = widget.data
+        sent.clear()
+        widget._reply(widget, json.loads(text), [])
+        content, buffers = sent[-1]
+        answer: dict[str, Any] = {"content": content, "buffers": [base64.b64encode(b).decode() for b in buffers]}
+        if widget.data is not before:
+            answer["data"] = base64.b64encode(widget.data).decode()
+        return json.dumps(answer)
+
+    page.expose_function("kernel", kernel)
+    page.expose_function("first", lambda: base64.b64encode(widget.data).decode())
+    path = folder / "live.html"
+    path.write_text(
+        f"<!doctype html><meta charset=utf-8><meta name=color-scheme content='light dark'><style>body{{margin:0}}{style_text}{style()}</style><body>"
+        f'<script type="module">{script()}{_HOST}</script>',
+        encoding="utf-8",
+    )
+    page.goto(path.as_uri())
+    page.wait_for_selector(".xe[data-ready]", timeout=60_000)

@@ -1,0 +1,152 @@
+// The buffers tab: the arena over the schedule (time to the right, addresses upwards), what is in use at each point, and why two
+// values do not share memory.
+import { make, shape, showBytes } from "./elements.js";
+import { num } from "./drawing.js";
+import { named } from "./store.js";
+import { csvButton, tableOf } from "./tables.js";
+
+const CHART_WIDTH = 900,
+  CHART_LEFT = 64,
+  ARENA = 200,
+  IN_USE = 56;
+
+export function buffersTab(app) {
+  const root = make("div", { className: "xe-buffers xe-panel" }),
+    body = make("div", { className: "xe-scroll" }),
+    answer = make("p", { className: "xe-answer" }),
+    note = make("span", { className: "xe-dim", textContent: "…" }),
+    bar = make("div", { className: "xe-bar-row" }, note, make("span", { className: "xe-grow" }));
+  answer.setAttribute("aria-live", "polite");
+  root.append(bar, body);
+  let view = null,
+    rows = [],
+    chosen = null,
+    asked = false;
+
+  async function shown() {
+    if (asked) return mark();
+    asked = true;
+    try {
+      view = await app.store.report("buffers", {}, "buffers", "session.buffers");
+    } catch (error) {
+      asked = false;
+      note.textContent = error.message;
+      return;
+    }
+    if (!view) {
+      note.textContent = "this backend assigned no buffers";
+      return;
+    }
+    rows = view.rows.map(r => named("buffer", r));
+    const keys = ["name", "opcode", "shape", "kind", "allocation", "offset", "size", "start", "end", "sharedWith"];
+    bar.append(csvButton("buffers", keys, () => rows.map(r => keys.map(k => r[k]))));
+    note.textContent =
+      `arena ${showBytes(view.arena_bytes)}, never less than ${showBytes(view.lower_bound_bytes)} in use at the peak · ${rows.length} values` +
+      (view.hidden ? `, ${view.hidden} smaller ones left out: session.buffers` : "");
+    body.replaceChildren(chart(), answer, list());
+    mark();
+  }
+
+  function chart() {
+    const arena = rows.filter(r => r.kind === "arena"),
+      last = Math.max(...view.schedule.map(s => s[2]), ...arena.map(r => +r.start), 1) + 1,
+      x = p => CHART_LEFT + (Math.min(Number.isFinite(+p) ? +p : last, last) / last) * CHART_WIDTH,
+      total = Math.max(view.arena_bytes, 1),
+      top = IN_USE + 26,
+      svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": "live ranges of the buffers over the schedule", viewBox: `0 0 ${CHART_LEFT + CHART_WIDTH + 12} ${top + ARENA + 24}` });
+    const text = (tx, ty, words, anchor = "start", cls = "") => {
+      const el = shape("text", { x: num(tx), y: num(ty), "text-anchor": anchor, class: cls });
+      el.textContent = words;
+      return el;
+    };
+    const most = Math.max(...view.schedule.map(s => s[3]), 1);
+    let d = `M${num(x(0))} ${IN_USE + 10}`;
+    for (const [k, s] of view.schedule.entries()) {
+      const y = 10 + IN_USE * (1 - s[3] / most),
+        next = view.schedule[k + 1] ? view.schedule[k + 1][2] : last;
+      d += `L${num(x(s[2]))} ${num(y)}L${num(x(next))} ${num(y)}`;
+    }
+    svg.append(
+      text(CHART_LEFT - 6, 18, showBytes(most), "end", "dim"),
+      text(CHART_LEFT - 6, IN_USE + 10, "in use", "end", "dim"),
+      shape("path", { class: "in-use", d: `${d}L${num(x(last))} ${IN_USE + 10}Z` }),
+      shape("rect", { class: "frame", x: CHART_LEFT, y: top, width: CHART_WIDTH, height: ARENA }),
+      text(CHART_LEFT - 6, top + 9, showBytes(view.arena_bytes), "end", "dim"),
+      text(CHART_LEFT - 6, top + ARENA, "address 0", "end", "dim"),
+      text(CHART_LEFT + CHART_WIDTH, top + ARENA + 16, "position in the schedule →", "end", "dim"),
+    );
+    for (const r of arena) {
+      const left = x(r.start),
+        width = Math.max(3, x(r.end) - left),
+        height = Math.max(2, (r.size / total) * ARENA),
+        y = top + ARENA - ((r.offset + r.size) / total) * ARENA;
+      const g = shape("g", { class: "xe-buffer", tabindex: "-1" }),
+        title = shape("title");
+      title.textContent = `%${r.name}  ${r.shape}\n${showBytes(r.size)} at ${r.offset}, positions ${r.start} to ${r.end}${r.sharedWith.length ? `\nmemory shared with ${r.sharedWith.map(n => "%" + n).join(", ")}` : ""}`;
+      g.append(title, shape("rect", { x: num(left), y: num(y), width: num(width), height: num(height) }));
+      if (height > 11 && width > 40) g.append(text(left + 4, y + Math.min(height - 3, 12), r.name.slice(0, Math.floor(width / 6.2))));
+      g.addEventListener("click", () => choose(r));
+      r.el = g;
+      svg.append(g);
+    }
+    if (view.peak !== null) {
+      const [id, name, position, live, line] = view.schedule[view.peak],
+        at = x(position),
+        right = at > CHART_LEFT + CHART_WIDTH * 0.6,
+        label = text(right ? at - 5 : at + 5, IN_USE + 22, `peak ${showBytes(live)}: %${name}${line ? `  ${line}` : ""}`, right ? "end" : "start", "peak");
+      const mark = shape("g", { class: "xe-peak" }, shape("path", { d: `M${num(at)} 6V${top + ARENA}` }), label);
+      mark.addEventListener("click", () => app.select(id, "buffers"));
+      svg.append(mark);
+    }
+    return svg;
+  }
+  function list() {
+    return tableOf(
+      [
+        ["value", "mono", r => `%${r.name}`],
+        ["shape", "mono", r => r.shape],
+        ["where", "", r => r.allocation],
+        ["offset", "r", r => (r.kind === "arena" ? String(r.offset) : "")],
+        ["size", "r", r => showBytes(r.size)],
+        ["live", "r", r => `${r.start} – ${r.end}`],
+        ["memory shared with", "long mono", r => r.sharedWith.map(n => "%" + n).join(", ")],
+      ],
+      rows,
+      choose,
+    );
+  }
+  // The first click selects; a click on a second one asks why the two are apart.
+  async function choose(r) {
+    const first = chosen;
+    chosen = r;
+    app.select(r.instruction, "buffers");
+    if (!first || first === r) {
+      answer.textContent = `%${r.name}: ${showBytes(r.size)} in ${r.allocation}. Click another value to see why the two do not share memory.`;
+      return;
+    }
+    const words = `%${first.name} and %${r.name}`;
+    if (first.sharedWith.includes(r.name)) {
+      answer.textContent = `${words} share their memory: one is written after the other was last read.`;
+      return;
+    }
+    try {
+      const [code, sentence] = await whyApart(first.name, r.name);
+      answer.replaceChildren(code ? make("b", { textContent: code }) : "", code ? ` ${sentence}` : `${words} are in one place.`);
+    } catch (error) {
+      answer.textContent = error.message;
+    }
+  }
+  async function whyApart(a, b) {
+    const kept = view.why_apart.find(([p, q]) => (p === a && q === b) || (p === b && q === a));
+    if (kept) return [kept[2], kept[3]];
+    if (!app.store.data.live) throw new Error(`session.buffers.why_not_shared(${JSON.stringify(a)}, ${JSON.stringify(b)}) says why`);
+    return app.store.ask({ ask: "apart", a, b });
+  }
+  function mark() {
+    const present = new Set(rows.map(r => r.instruction)),
+      ids = app.selected === null ? new Set() : app.store.counterparts(app.selected, present, app.now?.picture.aliases);
+    for (const r of rows) r.el?.classList.toggle("on", ids.has(r.instruction));
+    for (const row of body.querySelectorAll("tbody tr")) row.classList.toggle("on", ids.has(+row.dataset.id));
+  }
+  return { root, shown, mark: () => view && app.tab === "buffers" && mark() };
+}

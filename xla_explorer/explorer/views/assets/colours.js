@@ -1,0 +1,98 @@
+// Colouring the graph by numbers: by kind, or by a column of times, bytes or the user's own data, on one scale from pale to strong.
+import { make, showBytes, showMicroseconds, showNumber } from "./elements.js";
+
+// A scale that grows darker in light themes and brighter in dark ones; readable in grey too.
+const LIGHT = [
+    [247, 251, 255],
+    [158, 202, 225],
+    [230, 159, 0],
+    [178, 60, 0],
+  ],
+  DARK = [
+    [34, 38, 46],
+    [33, 94, 130],
+    [190, 130, 10],
+    [240, 110, 50],
+  ];
+export function scaleColour(part, dark) {
+  const stops = dark ? DARK : LIGHT,
+    at = Math.max(0, Math.min(1, part)) * (stops.length - 1),
+    k = Math.min(stops.length - 2, Math.floor(at));
+  return `rgb(${stops[k].map((v, c) => Math.round(v + (stops[k + 1][c] - v) * (at - k))).join(",")})`;
+}
+export const showValue = (unit, v) =>
+  unit === "us" ? showMicroseconds(v) : unit === "bytes" ? showBytes(v) : `${showNumber(v)}${unit ? ` ${unit}` : ""}`;
+
+// Columns are [title, unit, {id: number}]. A node takes the value of its own id, else the sum of those inside it.
+export function colouring(app) {
+  const columns = app.store.data.columns.map(([title, unit, values]) => ({
+    title,
+    unit,
+    values: new Map(Object.entries(values).map(([id, v]) => [+id, +v])),
+  }));
+  let chosen = app.store.data.own_colour ? 0 : -1;
+  const select = make(
+    "select",
+    {
+      tabIndex: -1,
+      title: "what the colours mean",
+      ariaLabel: "colour by",
+      onchange: () => {
+        chosen = +select.value;
+        app.recolour();
+      },
+    },
+    make("option", { value: -1, textContent: "colour: kind" }),
+    ...columns.map((c, k) => make("option", { value: k, textContent: `colour: ${c.title}`, selected: k === chosen })),
+  );
+  select.hidden = !columns.length;
+  const column = () => (chosen < 0 ? null : columns[chosen]);
+  const valueOf = node => {
+    const { values } = column(),
+      own = node.members.find(id => values.has(id) && app.store.children.has(id)) ?? node.members[0];
+    if (values.has(own)) return values.get(own);
+    const inside = node.members.filter(id => values.has(id));
+    return inside.length ? inside.reduce((sum, id) => sum + values.get(id), 0) : null;
+  };
+  // Paints what is drawn and returns the words of the legend, or null for kinds.
+  function paint(entries) {
+    const c = column();
+    for (const { node } of entries)
+      for (const el of node.el.querySelectorAll(":scope > .s, :scope > .head")) {
+        el.style.fill = "";
+        node.el.classList.remove("heat", "strong", "unknown");
+      }
+    if (!c) return null;
+    const dark = app.root.dataset.theme === "dark",
+      drawn = entries.map(e => [e.node, valueOf(e.node)]),
+      known = drawn.map(([, v]) => v).filter(v => v !== null),
+      low = Math.min(...known),
+      high = Math.max(...known),
+      // Times and bytes spread over magnitudes: the scale is logarithmic where all values are positive.
+      at = v => (high === low ? 1 : low > 0 && high / low > 20 ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low));
+    for (const [node, value] of drawn) {
+      node.el.classList.add("heat");
+      if (value === null) node.el.classList.add("unknown");
+      else {
+        const part = at(value);
+        if (part > 0.75 && !node.box) node.el.classList.add("strong");
+        const part_el = node.el.querySelector(node.box ? ":scope > .head" : ":scope > .s");
+        if (part_el) part_el.style.fill = scaleColour(part, dark);
+        if (node.box && part > 0.75) node.el.classList.add("strong");
+        const title = node.el.querySelector(":scope > title");
+        if (title) title.textContent = `${c.title}: ${showValue(c.unit, value)}\n${title.textContent.replace(/^.*: .*\n(?=%)/, "")}`;
+      }
+    }
+    if (!known.length) return make("span", { className: "xe-scale", textContent: `${c.title}: nothing drawn has a value` });
+    const bar = make("i", { className: "xe-ramp" });
+    bar.style.background = `linear-gradient(90deg, ${[0, 0.25, 0.5, 0.75, 1].map(v => scaleColour(v, dark)).join(", ")})`;
+    return make(
+      "span",
+      { className: "xe-scale" },
+      make("span", { textContent: `${c.title}  ${showValue(c.unit, low)}` }),
+      bar,
+      make("span", { textContent: showValue(c.unit, high) }),
+    );
+  }
+  return { select, paint };
+}

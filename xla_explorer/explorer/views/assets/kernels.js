@@ -1,0 +1,108 @@
+// The kernels tab: what runs, what each kernel computes, what it costs; LLVM's passes and remarks of one on demand.
+import { make, scrollWithin, showBytes, showMicroseconds, showNumber } from "./elements.js";
+import { followLlvm } from "./llvm.js";
+import { named } from "./store.js";
+import { csvButton, tableOf } from "./tables.js";
+
+const MOST_KERNEL_ROWS = 500;
+
+export function kernelsTab(app) {
+  const root = make("div", { className: "xe-kernels xe-panel" }),
+    body = make("div", { className: "xe-scroll" }),
+    note = make("span", { className: "xe-dim", textContent: "…" }),
+    bar = make("div", { className: "xe-bar-row" }, note, make("span", { className: "xe-grow" }));
+  root.append(bar, body);
+  let rows = null,
+    table = null,
+    by = null,
+    asked = false;
+
+  async function shown() {
+    if (!asked) {
+      asked = true;
+      try {
+        const data = await app.store.report("kernels", {}, "kernels", "session.kernels");
+        rows = data.rows.map(r => named("kernel", r));
+        build(new Set(data.llvm));
+      } catch (error) {
+        asked = false;
+        note.textContent = error.message;
+      }
+    } else mark();
+  }
+  function build(llvm) {
+    const any = key => rows.some(r => r[key] !== null && r[key] !== undefined && r[key] !== ""),
+      longest = Math.max(...rows.map(r => r.measured ?? r.predicted ?? 0), 1e-9),
+      loops = rows.some(r => r.calls !== 1);
+    const timed = any("measured"),
+      bar_of = r => {
+        const width = (70 * (r.measured ?? r.predicted ?? 0)) / longest,
+          el = make("i", { className: "xe-share" });
+        el.style.width = `${Math.round(width)}px`;
+        return make("span", {}, el, timed ? (r.measured === null ? "–" : showMicroseconds(r.measured)) : `~${showMicroseconds(r.predicted)}`);
+      };
+    const llvmCell = r =>
+      llvm.has(r.name)
+        ? make("button", {
+            className: "xe-act",
+            tabIndex: 0,
+            textContent: "LLVM passes",
+            title: "what each pass of LLVM changed in this kernel, as more steps of the timeline",
+            onclick: event => {
+              event.stopPropagation();
+              openLlvm(r.name, event.target);
+            },
+          })
+        : "";
+    const columns = [
+      ["kernel", "mono", r => `%${r.name}`],
+      ["computes", "long mono", r => r.computes],
+      ...(llvm.size ? [["", "", llvmCell]] : []),
+      ...(loops ? [["calls", "r", r => showNumber(r.calls)]] : []),
+      [timed ? "measured" : "predicted", "r", bar_of],
+      ...(timed ? [["predicted", "r", r => `~${showMicroseconds(r.predicted)}`]] : []),
+      ["reads + writes", "r", r => `~${showBytes(r.read + r.written)}`],
+      ["flops", "r", r => `~${showNumber(r.flops)}`],
+      ...(any("line") ? [["line", "mono", r => r.line]] : []),
+      ...(any("runsOn") ? [["runs on", "", r => (r.runsOn === "evaluator" ? "⚠ evaluator" : r.runsOn) + (r.reason ? `: ${r.reason}` : "")]] : []),
+    ];
+    const kept = rows.slice(0, MOST_KERNEL_ROWS);
+    table = tableOf(columns, kept, r => app.select(r.instruction, "kernels"));
+    body.replaceChildren(table);
+    note.textContent = rows.length
+      ? `${rows.length} kernels in the order in which they run${rows.length > MOST_KERNEL_ROWS ? `, ${rows.length - MOST_KERNEL_ROWS} not shown: session.kernels` : ""} · ~ marks an estimate`
+      : "this backend makes no kernels";
+    if (rows.length && !by) {
+      const keys = ["name", "opcode", "computes", "calls", "measured", "predicted", "read", "written", "flops", "line", "runsOn", "reason"];
+      by = csvButton("kernels", keys, () => rows.map(r => keys.map(k => r[k])));
+      bar.append(by);
+    }
+    mark();
+  }
+  async function openLlvm(kernel, button) {
+    const text = button.textContent;
+    button.textContent = "…";
+    button.disabled = true;
+    try {
+      const first = await followLlvm(app, kernel);
+      if (first === null) note.textContent = `LLVM changed nothing in %${kernel}`;
+      else {
+        app.setTab("text");
+        await app.go(first);
+      }
+    } catch (error) {
+      note.textContent = error.message;
+    }
+    button.textContent = text;
+    button.disabled = false;
+  }
+  function mark() {
+    if (!table) return;
+    const present = new Set(rows.map(r => r.instruction).filter(i => i !== null)),
+      ids = app.selected === null ? new Set() : app.store.counterparts(app.selected, present, app.now?.picture.aliases);
+    for (const row of table.querySelectorAll("tbody tr")) row.classList.toggle("on", row.dataset.id !== undefined && ids.has(+row.dataset.id));
+    const on = table.querySelector("tr.on");
+    if (on && app.tab === "kernels" && app.origin !== "kernels") scrollWithin(body, on);
+  }
+  return { root, shown, mark: () => app.tab === "kernels" && mark() };
+}

@@ -1,0 +1,54 @@
+// LLVM's passes over a kernel, as more steps of the timeline: their texts come from the diffs that they left.
+import { named, textStep } from "./store.js";
+
+// A unified diff as the two texts that it is between; what it leaves out is a gap on both sides.
+export function textsOfDiff(diff) {
+  const before = [],
+    after = [];
+  for (const line of diff.split("\n")) {
+    if (line.startsWith("---") || line.startsWith("+++")) continue;
+    const row = [line.slice(1), null];
+    if (line.startsWith("@@")) {
+      const gap = [line, null];
+      before.push(gap);
+      after.push(gap);
+    } else if (line.startsWith("-")) before.push(row);
+    else if (line.startsWith("+")) after.push(row);
+    else {
+      before.push(row);
+      after.push(row);
+    }
+  }
+  return { before, after };
+}
+
+// Appends the passes to the steps and returns the number of the first, or null when none changed the kernel.
+export async function followLlvm(app, kernel) {
+  const { store } = app,
+    title = `llvm · ${kernel}`,
+    there = store.steps.find(s => s.pipeline === title);
+  if (there) return there.index;
+  const rows = (
+    await store.report("llvm", { kernel }, `llvm ${kernel}`, `session.llvm_passes(${JSON.stringify(kernel)})`)
+  ).map(r => named("llvm", r));
+  const first = store.steps.length;
+  for (const r of rows) {
+    const { before, after } = textsOfDiff(r.diff);
+    store.steps.push({
+      index: store.steps.length,
+      pipeline: title,
+      name: r.name + (r.level === "machine" ? " (machine)" : ""),
+      changed: true,
+      seconds: 0,
+      before: r.before,
+      after: r.after,
+      rewrites: 0,
+      error: null,
+      differ: null,
+      level: "llvm",
+      detail: textStep(after, textStep(before, null)),
+    });
+  }
+  app.stepsChanged();
+  return rows.length ? first : null;
+}

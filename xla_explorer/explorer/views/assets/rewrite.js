@@ -1,0 +1,156 @@
+// Inside a pass: one rewrite at a time, with its rule, the rule's code, the lines and the neighbourhood before and after.
+import { make, shape } from "./elements.js";
+import { diffRows } from "./diff.js";
+import { drawScene } from "./drawing.js";
+import { buildScene } from "./scene.js";
+import { pictureOf } from "./store.js";
+import { highlighted } from "./texts.js";
+
+const SMALL_PICTURE = 40;
+
+function smallPicture(app, data, other, title) {
+  const picture = pictureOf(data),
+    old = new Map(pictureOf(other).nodes.map(n => [n.id, n])),
+    operands = list => {
+      const found = new Map();
+      for (const e of list) if (e.kind === "data") found.set(e.target, [...(found.get(e.target) || []), e.source]);
+      return found;
+    },
+    mine = operands(picture.edges),
+    theirs = operands(pictureOf(other).edges),
+    status = new Map();
+  for (const n of picture.nodes) {
+    const before = old.get(n.id),
+      same = before && before.label === n.label && before.detail === n.detail && `${mine.get(n.id)}` === `${theirs.get(n.id)}`;
+    status.set(n.id, !before ? "new" : same ? "same" : "changed");
+  }
+  const scene = buildScene(picture, { opened: new Set(), closed: new Set(), focus: null, budget: SMALL_PICTURE }),
+    canvas = shape("g", {}, drawScene(scene, title === "before" ? new Map([...status].map(([id, s]) => [id, s === "new" ? "gone" : s])) : status, { select: n => app.select(n.members[0], "rewrite") }));
+  const pad = 14,
+    box = [scene.left - pad, -pad, Math.max(scene.width, 1) + 2 * pad, Math.max(scene.height, 1) + 2 * pad];
+  const svg = shape("svg", { class: "xe-canvas xe-small", role: "img", "aria-label": `${title}: ${picture.nodes.length} instructions`, viewBox: box.join(" ") }, canvas);
+  svg.style.maxWidth = `${box[2] * 1.1}px`;
+  svg.style.maxHeight = `${Math.min(330, box[3] * 1.1)}px`;
+  return make("figure", {}, make("figcaption", { textContent: title }), svg);
+}
+
+function smallDiff(before, after) {
+  const out = [];
+  const add = (cls, sign, entry) =>
+    out.push(make("div", { className: `xe-line ${cls}` }, make("span", { className: "sign", textContent: sign }), make("code", {}, ...highlighted(entry[0]))));
+  for (const r of diffRows(before, after, null)) {
+    if (r.before && r.kind !== "same") add("del", "−", r.before);
+    if (r.after) add(r.kind === "same" ? "" : "add", r.kind === "same" ? " " : "+", r.after);
+  }
+  return make("div", { className: "xe-diff" }, ...out);
+}
+
+export function rewriteTab(app) {
+  const root = make("div", { className: "xe-rewrite xe-panel" });
+  let number = 0,
+    ofStep = -1,
+    ticket = 0;
+  const applied = () => ((app.store.steps[app.nowStep]?.changed && app.now?.rewrites) || []).map((r, k) => ({ ...r, number: k })).filter(r => r.verdict === "applied");
+
+  // What the page itself knows: the lines of the step before with the subject, those after it with what came of it.
+  function fromTexts(r) {
+    const before = (app.before?.text || []).filter(l => l[1] === r.subject),
+      after = (app.now?.text || []).filter(l => (r.produced || []).includes(l[1]));
+    return before.length || after.length ? smallDiff(before, after) : null;
+  }
+  async function show() {
+    const list = applied(),
+      mine = ++ticket;
+    if (ofStep !== app.nowStep) {
+      ofStep = app.nowStep;
+      number = 0;
+    }
+    if (!list.length) {
+      const s = app.store.steps[app.step];
+      root.replaceChildren(
+        make("p", {
+          className: "xe-note",
+          textContent: !s?.changed
+            ? "This pass changed nothing. ] goes to the next that did."
+            : app.store.decisions.some(d => d.step === app.step)
+              ? "This pass works by decisions, not by rules: they are in Decisions (d); f walks through them."
+              : "No rules were recorded in this pass: it rewrites as a whole, see Text (t).",
+        }),
+      );
+      return;
+    }
+    number = Math.max(0, Math.min(list.length - 1, number));
+    const r = list[number],
+      go = by => {
+        number += by;
+        show();
+        root.querySelector(`.xe-act:nth-of-type(${by < 0 ? 1 : 2})`)?.focus({ preventScroll: true });
+      },
+      button = (text, title, by, off) => make("button", { className: "xe-act", textContent: text, title, disabled: off, onclick: () => go(by) });
+    const rule = make("div", { className: "xe-rule" }),
+      lines = make("div"),
+      code = make("div", { className: "xe-rule" }),
+      pictures = make("div", { className: "xe-pair" }, make("p", { className: "xe-note", textContent: "…" }));
+    root.replaceChildren(
+      make(
+        "div",
+        { className: "xe-bar-row" },
+        button("‹", "previous rewrite (,)", -1, number === 0),
+        button("›", "next rewrite (.)", 1, number === list.length - 1),
+        make("b", { textContent: r.rule }),
+        make("span", { className: "xe-dim", textContent: `rewrite ${number + 1} of ${list.length} in ${app.store.steps[app.nowStep].name}` }),
+        make("span", { className: "xe-grow" }),
+        make("span", { className: "mono", textContent: r.name ? `%${r.name}` : "" }),
+      ),
+      make("div", { className: "xe-scroll" }, rule, make("div", { className: "xe-one" }, lines, pictures), code),
+    );
+    root.dataset.rewrite = number;
+    rule.replaceChildren(make("p", {}, r.sentence || r.rule), r.location ? make("small", { className: "mono", textContent: r.location }) : "");
+    lines.replaceChildren(fromTexts(r) || "");
+    if (r.subject !== null) app.select(r.subject, "rewrite");
+    const names = [...new Set(app.now.rewrites.map(x => x.rule))];
+    app.store
+      .report("rules", { names }, app.store.data.live ? `rules ${app.nowStep}` : "rules")
+      .then(rules => {
+        const text = rules[r.rule];
+        if (mine !== ticket || !text || !text[2]) return;
+        code.append(make("details", { open: true }, make("summary", { textContent: "the rule as it is written" }), make("pre", {}, ...text[2].split("\n").flatMap(line => [...highlighted(line), "\n"]))));
+      })
+      .catch(() => {});
+    try {
+      const one = await app.store.report(
+        "rewrite",
+        { step: app.nowStep, number: r.number },
+        `rewrite ${app.nowStep} ${r.number}`,
+        "the widget in a notebook",
+      );
+      if (mine !== ticket) return;
+      lines.replaceChildren(smallDiff(one.before, one.after));
+      pictures.replaceChildren(
+        smallPicture(app, one.pictureBefore, one.pictureAfter, "before"),
+        smallPicture(app, one.pictureAfter, one.pictureBefore, "after"),
+      );
+      root.dataset.drawn = `${app.nowStep} ${number}`;
+    } catch (error) {
+      if (mine === ticket) pictures.replaceChildren(make("p", { className: "xe-note", textContent: `no picture of this rewrite: ${error.message}` }));
+    }
+  }
+  return {
+    root,
+    show,
+    refresh: () => {
+      if (app.tab === "rewrite" && ofStep !== app.nowStep) show();
+    },
+    open: at => {
+      ofStep = app.nowStep;
+      number = Math.max(0, applied().findIndex(r => r.number === at));
+      show();
+    },
+    move: by => {
+      if (ofStep !== app.nowStep) number = 0;
+      else number += by;
+      ofStep = app.nowStep;
+      show();
+    },
+  };
+}

@@ -1,0 +1,105 @@
+// Two pictures of the times: the roofline (work per byte against work per second, under the measured limits) and the run as a bar.
+import { make, shape, showBytes, showMicroseconds, showNumber } from "./elements.js";
+import { num } from "./drawing.js";
+
+const PLOT_WIDTH = 1000,
+  PLOT_HEIGHT = 270,
+  PLOT_LEFT = 66,
+  PLOT_BOTTOM = 34;
+const plotText = (x, y, words, anchor = "start", cls = "") => {
+  const el = shape("text", { x: num(x), y: num(y), "text-anchor": anchor, class: cls });
+  el.textContent = words;
+  return el;
+};
+const power = v => (v >= 1 ? showNumber(v) : String(v));
+const rateText = v => (v >= 1e12 ? `${showNumber(v / 1e12)} Tflop/s` : v >= 1e9 ? `${showNumber(+(v / 1e9).toPrecision(3))} Gflop/s` : `${showNumber(+(v / 1e6).toPrecision(3))} Mflop/s`);
+
+// roof: [machine, flop/s, bytes/s, [[bytes, bytes/s] ...]]; rows: timings.
+export function rooflinePlot(roof, rows, choose) {
+  const points = rows.filter(r => r.instruction !== null && r.flops > 0 && r.bytes > 0 && r.median > 0).map(r => ({ r, x: r.flops / r.bytes, y: (r.flops / r.median) * 1e6 }));
+  if (!roof || !points.length)
+    return make("p", {
+      className: "xe-note",
+      textContent: roof ? "no kernel with work and a time above the clock's resolution" : "no roofline: the limits of this machine are known for the backend cpu only, after session.profile()",
+    });
+  const [machine, flops, memory, cached] = roof,
+    fastest = Math.max(memory, ...cached.map(c => c[1])),
+    ridge = flops / memory,
+    xs = [...points.map(p => p.x), ridge, flops / fastest],
+    ys = [...points.map(p => p.y), flops],
+    low = v => 10 ** Math.floor(Math.log10(v)),
+    high = v => 10 ** Math.ceil(Math.log10(v)),
+    [x0, x1, y0, y1] = [low(Math.min(...xs) / 2), high(Math.max(...xs) * 2), low(Math.min(...ys) / 2), high(Math.max(...ys) * 1.2)],
+    X = v => PLOT_LEFT + (Math.log10(v / x0) / Math.log10(x1 / x0)) * (PLOT_WIDTH - PLOT_LEFT - 20),
+    Y = v => 10 + (1 - Math.log10(v / y0) / Math.log10(y1 / y0)) * (PLOT_HEIGHT - 10 - PLOT_BOTTOM);
+  const svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": `roofline of ${points.length} kernels`, viewBox: `0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}` });
+  for (let v = x0; v <= x1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${num(X(v))} 10V${PLOT_HEIGHT - PLOT_BOTTOM}` }), plotText(X(v), PLOT_HEIGHT - PLOT_BOTTOM + 13, power(v), "middle", "dim"));
+  for (let v = y0; v <= y1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${PLOT_LEFT} ${num(Y(v))}H${PLOT_WIDTH - 20}` }), plotText(PLOT_LEFT - 6, Y(v) + 4, rateText(v), "end", "dim"));
+  svg.append(plotText(PLOT_WIDTH - 20, PLOT_HEIGHT - 6, "flops per byte of traffic (estimates) →", "end", "dim"));
+  const line = (speed, cls) => {
+    const from = Math.max(x0, y0 / speed),
+      to = flops / speed;
+    return shape("path", { class: cls, d: `M${num(X(from))} ${num(Y(from * speed))}L${num(X(to))} ${num(Y(flops))}` });
+  };
+  for (const [size, speed] of cached)
+    if (speed > memory * 1.1) {
+      const el = line(speed, "cache-roof"),
+        title = shape("title");
+      title.textContent = `${showNumber(+(speed / 1e9).toPrecision(3))} GB/s for ${showBytes(size)} in a cache`;
+      el.append(title);
+      svg.append(el);
+    }
+  svg.append(
+    line(memory, "roof"),
+    shape("path", { class: "roof", d: `M${num(X(flops / fastest))} ${num(Y(flops))}H${PLOT_WIDTH - 20}` }),
+    plotText(PLOT_WIDTH - 22, Y(flops) - 5, `${rateText(flops)} peak of one core`, "end", "roof-text"),
+    shape("path", { class: "ridge", d: `M${num(X(ridge))} ${num(Y(flops))}V${PLOT_HEIGHT - PLOT_BOTTOM}` }),
+    plotText(X(ridge) + 5, PLOT_HEIGHT - PLOT_BOTTOM - 6, `ridge ${showNumber(+ridge.toPrecision(3))} flops per byte (memory ${showNumber(+(memory / 1e9).toPrecision(3))} GB/s)`, "start", "roof-text"),
+  );
+  const largest = Math.max(...points.map(p => p.r.median)),
+    taken = [];
+  for (const { r, x, y } of points.sort((a, b) => b.r.median - a.r.median)) {
+    const radius = 3.5 + 7 * Math.sqrt(r.median / largest),
+      g = shape("g", { class: "xe-point", "data-id": r.instruction }),
+      title = shape("title");
+    title.textContent = `${r.kernel}  ${showMicroseconds(r.median)}\n${rateText(y)} at ${showNumber(+x.toPrecision(3))} flops per byte${r.roof ? `\n${(r.roof * 100).toFixed(0)} % of the roof` : ""}`;
+    g.append(title, shape("circle", { cx: num(X(x)), cy: num(Y(y)), r: num(radius) }));
+    const at = { x: X(x) + radius + 3, y: Y(y) + 3.5, w: 6 * r.kernel.length };
+    if (taken.length < 14 && !taken.some(t => Math.abs(t.y - at.y) < 12 && at.x < t.x + t.w && t.x < at.x + at.w)) {
+      const left = at.x + at.w > PLOT_WIDTH - 20;
+      g.append(plotText(left ? X(x) - radius - 3 : at.x, at.y, r.kernel, left ? "end" : "start"));
+      taken.push(left ? { ...at, x: X(x) - radius - 3 - at.w } : at);
+    }
+    g.addEventListener("click", () => choose(r));
+    svg.append(g);
+  }
+  return make("div", { className: "xe-plot" }, svg, make("p", { className: "xe-dim", textContent: `${machine}. Area by time; dashed: bandwidth of the caches. A point above the memory roof is fed by a cache.` }));
+}
+
+// One run from left to right, kernels in program order, as long as their medians.
+export function timelinePlot(rows, choose) {
+  const kernels = rows.filter(r => r.instruction !== null && r.median > 0),
+    total = kernels.reduce((sum, r) => sum + r.median, 0);
+  if (!total) return make("p", { className: "xe-note", textContent: "not run yet: session.profile(*arrays)" });
+  const svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": `one run of ${kernels.length} kernels`, viewBox: `0 0 ${PLOT_WIDTH} 120` }),
+    width = PLOT_WIDTH - 40,
+    step = 10 ** Math.floor(Math.log10(total)) * (total / 10 ** Math.floor(Math.log10(total)) > 5 ? 1 : total / 10 ** Math.floor(Math.log10(total)) > 2 ? 0.5 : 0.2);
+  for (let v = 0; v <= total * 1.001; v += step) {
+    const x = 20 + (v / total) * width;
+    svg.append(shape("path", { class: "grid", d: `M${num(x)} 14V92` }), plotText(x, 106, showMicroseconds(v), "middle", "dim"));
+  }
+  let at = 0;
+  kernels.forEach((r, k) => {
+    const x = 20 + (at / total) * width,
+      w = (r.median / total) * width,
+      g = shape("g", { class: `xe-point xe-run k-${r.opcode === "dot" || r.opcode === "convolution" ? "contraction" : r.runsOn === "evaluator" ? "slow" : k % 2 ? "odd" : "even"}`, "data-id": r.instruction }),
+      title = shape("title");
+    title.textContent = `${r.kernel}  ${showMicroseconds(r.median)}, ${((r.median / total) * 100).toFixed(1)} % of the run${r.runsOn === "evaluator" ? "\nby the evaluator, not compiled" : ""}`;
+    g.append(title, shape("rect", { x: num(x), y: 24, width: num(Math.max(w - 0.5, 0.8)), height: 52, rx: 2 }));
+    if (w > 60) g.append(plotText(x + 5, 46, r.kernel.slice(0, Math.floor(w / 6.5))), plotText(x + 5, 62, showMicroseconds(r.median), "start", "dim"));
+    g.addEventListener("click", () => choose(r));
+    svg.append(g);
+    at += r.median;
+  });
+  return make("div", { className: "xe-plot" }, svg, make("p", { className: "xe-dim", textContent: `${kernels.length} kernels in program order, each as long as its median; together ${showMicroseconds(total)}, without what lies between them.` }));
+}

@@ -1,0 +1,52 @@
+// Tables with one look, and their rows as CSV: a button in every table's bar.
+import { make } from "./elements.js";
+
+const cell = value => {
+  const text = value === null || value === undefined ? "" : Array.isArray(value) ? value.join(" ") : String(value);
+  return /[",\n\r]/.test(text) || /^[=+\-@]/.test(text) && typeof value !== "number" ? `"${text.replaceAll('"', '""')}"` : text;
+};
+export const csvText = (head, rows) => [head, ...rows].map(row => row.map(cell).join(",")).join("\r\n") + "\r\n";
+
+export function saveText(name, text, type) {
+  const link = make("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+// rows: a function, so that the file has all rows as they are when the button is pressed.
+export const csvButton = (name, head, rows) =>
+  make("button", {
+    className: "xe-save",
+    tabIndex: -1,
+    textContent: "CSV",
+    title: `save this table as ${name}.csv`,
+    onclick: event => {
+      event.stopPropagation();
+      saveText(`${name}.csv`, csvText(head, rows()), "text/csv");
+    },
+  });
+
+// columns: [title, "r" for numbers or a class, cell of a row (a text or an element)].
+export function tableOf(columns, rows, choose) {
+  return make(
+    "table",
+    { className: "xe-table" },
+    make("thead", {}, make("tr", {}, ...columns.map(([title, cls]) => make("th", { className: cls === "r" ? "r" : "", textContent: title, scope: "col" })))),
+    make(
+      "tbody",
+      {},
+      ...rows.map((row, k) => {
+        const line = make(
+          "tr",
+          { tabIndex: -1, onclick: () => choose(row, k) },
+          ...columns.map(([, cls, show]) => {
+            const shown = show(row, k);
+            return shown instanceof Node ? make("td", { className: cls }, shown) : make("td", { className: cls, textContent: shown });
+          }),
+        );
+        if (row.instruction !== null && row.instruction !== undefined) line.dataset.id = row.instruction;
+        return line;
+      }),
+    ),
+  );
+}
