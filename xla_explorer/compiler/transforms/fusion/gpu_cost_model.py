@@ -9,13 +9,13 @@ is read once from DRAM and again from a cache; a kernel of few threads has too f
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.cost_model import emitted_instructions
-from xla_explorer.compiler.transforms.fusion.group import FusionGroup
+from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -69,6 +69,50 @@ class KernelEstimate(NamedTuple):
     nanoseconds: float
 
 
+class GpuKernel(FusionGroup):
+    """A group that adds up what the model asks. work, double_work: instructions of all threads, of f64 apart. scattered: operands that
+    neighbouring threads read far apart. read_by: of everything that members read, which of them do."""
+
+    __slots__ = ("double_work", "read_by", "scattered", "work")
+
+    def __init__(self, root: HloInstruction) -> None:
+        super().__init__(root)
+        self.work = self.double_work = 0.0
+        self.scattered: set[HloInstruction] = set()
+        self.read_by: dict[HloInstruction, tuple[HloInstruction, ...]] = {}
+        self._add_up(root)
+
+    def evaluations_here(self, producer: HloInstruction) -> Evaluations:
+        """`evaluations_of` for what members read, however many others read it too."""
+        return self.evaluations_of(producer, self.read_by.get(producer, ()))
+
+    def absorb(self, producer: HloInstruction, evaluations: Evaluations) -> None:
+        """Make a producer a member."""
+        super().absorb(producer, evaluations)
+        self._add_up(producer)
+        if _scatters_reads(producer):
+            self.scattered.update(producer.operands)
+
+    def with_further(self, producers: Iterable[HloInstruction]) -> GpuKernel:
+        """A copy that computes more, users first; nothing that the copy computes already reads them or is read by them but from memory."""
+        copy = GpuKernel(self.root)
+        copy.members, copy.operands, copy._keys = dict(self.members), dict(self.operands), dict(self._keys)
+        copy.emitted, copy.work, copy.double_work = self.emitted, self.work, self.double_work
+        copy.scattered, copy.read_by = set(self.scattered), dict(self.read_by)
+        for producer in producers:
+            copy.absorb(producer, copy.evaluations_here(producer))
+        return copy
+
+    def _add_up(self, member: HloInstruction) -> None:
+        for operand in dict.fromkeys(member.operands):
+            self.read_by[operand] = (*self.read_by.get(operand, ()), member)
+        work = (emitted_instructions(member) + 1) * sum([e.points for e in self.members[member]])  # one more for the index
+        if _is_double(member):
+            self.double_work += work
+        else:
+            self.work += work
+
+
 class GpuCostModel:
     """Estimates kernels of one device."""
 
@@ -77,28 +121,22 @@ class GpuCostModel:
     def __init__(self, device: GpuDescription) -> None:
         self.device = device
 
-    def group(self, group: FusionGroup) -> KernelEstimate:
+    def group(self, group: GpuKernel) -> KernelEstimate:
         """One kernel that computes all members and reads the operands."""
         device = self.device
-        operations = 0.0
-        for member, seen in group.members.items():
-            weight = emitted_instructions(member) + 1.0  # one more for the index
-            if _is_double(member):
-                weight /= device.double_rate
-            operations += weight * sum([e.points for e in seen])
+        operations = group.work + group.double_work / device.double_rate
         if group.root.opcode is fusible.REDUCE:  # its combiner runs for each element that it reads
             operations += group.root.operands[0].shape.element_count
         net = again = 0.0
-        wasteful = {o for m in group.members if m is not group.root and _scatters_reads(m) for o in m.operands}
         for operand in group.operands:
             if not operand.shape.is_array or operand is group.in_place:
                 continue
             size = operand.shape.byte_size
             width = max(1, operand.shape.element_type.bytes)
-            points = sum([e.points for e in group.evaluations_of(operand)]) if operand.shape.element_count > 1 else 1
+            points = sum([e.points for e in group.evaluations_here(operand)]) if operand.shape.element_count > 1 else 1
             total = float(points * width)
             distinct = min(float(size), total)
-            if operand in wasteful:
+            if operand in group.scattered:
                 distinct = min(distinct * max(1, _SECTOR // width), max(total, distinct) * 8)
             net += distinct
             again += max(0.0, total - distinct) / (device.l1_rate if size <= device.l1_bytes else

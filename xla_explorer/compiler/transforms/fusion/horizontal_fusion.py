@@ -17,8 +17,9 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import INPUT, LOOP, order_callees_first
+from xla_explorer.compiler.transforms.fusion.contracted_order import ContractedOrder
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuDescription, KernelEstimate, estimate_facts
-from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, is_taken_apart, merge_cluster, would_create_cycle
+from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, is_taken_apart, merge_cluster
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
@@ -88,7 +89,8 @@ class _Planner:
     def __init__(self, computation: HloComputation, context: PassContext, options: _HorizontalFusion, reductions: bool) -> None:
         self.computation, self.context, self.options = computation, context, options
         self.kind: Attributes = INPUT if reductions else LOOP
-        self.place = {i: number for number, i in enumerate(computation.post_order())}
+        self.order = ContractedOrder(computation)
+        self.place = self.order.place
         self.pinned = fusible.control_successors(computation)
         self.cost = GpuCostModel(GpuDescription.from_context(context))
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
@@ -115,13 +117,14 @@ class _Planner:
             # Equals first, so that neighbours in the list fit together best.
             kernels.sort(key=lambda k: (-_elements(k), self.place[k]))
             for k in kernels:
-                self.cluster_of.setdefault(k, LoopCluster(k, self.place[k]))
+                self.cluster_of.setdefault(k, LoopCluster(k))
             for number, second in enumerate(kernels):
                 open_clusters = dict.fromkeys([self.cluster_of[k] for k in kernels[:number]])
                 for cluster in list(open_clusters)[-2:]:  # the latest; earlier ones are full or of another kind
                     first = cluster.members[0]
                     facts = functools.partial(self._facts, first, second)
                     if self.context.decide(self.options.name, self.legality, self.profitability, first, second, facts=facts) is None:
+                        self.order.join(first, second)
                         mine = self.cluster_of[second]
                         cluster.take(mine)
                         for member in mine.members:
@@ -201,7 +204,7 @@ class _Planner:
 
     def would_create_cycle(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Is there no way from one to the other through something else?"""
-        return would_create_cycle(self.cluster_of[first], self.cluster_of[second], self.cluster_of, self.place)
+        return self.order.why_not_join(first, second)
 
     def kept_apart_by_user(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Does the user want something of one in another kernel than something of the other?"""

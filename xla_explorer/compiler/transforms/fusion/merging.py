@@ -1,4 +1,4 @@
-"""Several fusions made into one fusion with several results: which may be, and how."""
+"""Several fusions made into one fusion with several results."""
 
 from __future__ import annotations
 
@@ -6,62 +6,25 @@ from typing import Any
 
 from xla_explorer.compiler.transforms.fusion.building import LOOP
 from xla_explorer.compiler.transforms.fusion.cost_model import emitted_instructions
-from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import Attributes, attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION, GET_TUPLE_ELEMENT, PARAMETER, TUPLE
 from xla_explorer.hlo.shape import tuple_shape
 
-_SEARCH_LIMIT = 400
-
-
 class LoopCluster:
-    """Loop fusions that will share one loop. emitted: LLVM instructions per element, about. first: place of the earliest."""
+    """Loop fusions that will share one loop. emitted: LLVM instructions per element, about."""
 
-    __slots__ = ("emitted", "first", "members")
+    __slots__ = ("emitted", "members")
 
-    def __init__(self, fusion: HloInstruction, place: int) -> None:
+    def __init__(self, fusion: HloInstruction) -> None:
         self.members = [fusion]
-        self.first = place
         self.emitted = sum([emitted_instructions(i) for i in fusion.called[0].instructions.values()])
 
     def take(self, other: LoopCluster) -> None:
         """Join another cluster to this one."""
         self.members.extend(other.members)
-        self.first = min(self.first, other.first)
         self.emitted += other.emitted
-
-
-def would_create_cycle(
-    a: LoopCluster, b: LoopCluster, cluster_of: dict[HloInstruction, LoopCluster], place: dict[HloInstruction, int]
-) -> Reason | None:
-    """Is there no way from one cluster to the other through something else? cluster_of: of every fusion that may be in one; place: an
-    order of execution."""
-    inside = {*a.members, *b.members}
-    last = max([place[m] for m in inside])
-    seen: set[HloInstruction] = set(inside)
-    stack = [u for m in inside for u in m.users]
-    budget = _SEARCH_LIMIT
-    while stack:
-        i = stack.pop()
-        if i in seen:
-            continue
-        cluster = cluster_of.get(i)
-        if place[i] >= last and (cluster is None or cluster.first >= last):
-            continue  # no way back from there: everything that follows stands later still
-        budget -= 1
-        if budget < 0:
-            names = f"%{a.members[0].name} and %{b.members[0].name}"
-            return refuse("would-create-cycle", f"the search for a path between {names} was given up", searched=_SEARCH_LIMIT)
-        for member in cluster.members if cluster is not None else (i,):
-            seen.add(member)
-            for user in member.users:
-                if user in inside:
-                    return refuse("would-create-cycle", f"%{user.name} needs one of them through %{member.name}", through=member.name)
-                if user not in seen:
-                    stack.append(user)
-    return None
 
 
 def merge_cluster(

@@ -14,7 +14,8 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion.building import order_callees_first
-from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, merge_cluster, would_create_cycle
+from xla_explorer.compiler.transforms.fusion.contracted_order import ContractedOrder
+from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, merge_cluster
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
@@ -62,6 +63,8 @@ class MultiOutputFusion:
 class _Planner:
     def __init__(self, computation: HloComputation, context: PassContext, options: MultiOutputFusion) -> None:
         self.computation, self.context, self.options = computation, context, options
+        self.order = ContractedOrder(computation)
+        self.place = self.order.place
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
         self.legality: tuple[Check, ...] = (
             self.not_a_loop,
@@ -77,12 +80,10 @@ class _Planner:
 
     def plan(self) -> list[LoopCluster]:
         """Clusters of at least two loops."""
-        order = self.computation.post_order()
-        self.place = {i: number for number, i in enumerate(order)}
         bodies = Counter([i.called[0] for i in self.computation.module.instructions() if i.opcode is FUSION])
-        loops = [i for i in order if i.opcode is FUSION and bodies[i.called[0]] == 1 and self.not_a_loop(i, i) is None]
+        loops = [i for i in self.place if i.opcode is FUSION and bodies[i.called[0]] == 1 and self.not_a_loop(i, i) is None]
         for i in loops:
-            self.cluster_of[i] = LoopCluster(i, self.place[i])
+            self.cluster_of[i] = LoopCluster(i)
         for i in loops:
             for other in self._neighbours(i):
                 mine, theirs = self.cluster_of[i], self.cluster_of[other]
@@ -90,6 +91,7 @@ class _Planner:
                     continue
                 facts = functools.partial(self._facts, other, i)
                 if self.context.decide("multi-output-fusion", self.legality, self.profitability, other, i, facts=facts) is None:
+                    self.order.join(other, i)
                     mine.take(theirs)
                     for member in theirs.members:
                         self.cluster_of[member] = mine
@@ -159,7 +161,7 @@ class _Planner:
 
     def would_create_cycle(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Is there no way from one to the other through something else?"""
-        return would_create_cycle(self.cluster_of[first], self.cluster_of[second], self.cluster_of, self.place)
+        return self.order.why_not_join(first, second)
 
     def kept_apart_by_user(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Does the user want something of one in another kernel than something of the other?"""

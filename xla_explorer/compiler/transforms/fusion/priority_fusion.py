@@ -18,8 +18,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuDescription, KernelEstimate, estimate_facts
-from xla_explorer.compiler.transforms.fusion.group import FusionGroup
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuDescription, GpuKernel, KernelEstimate, estimate_facts
 from xla_explorer.compiler.transforms.fusion.priority_policy import PriorityPolicy
 from xla_explorer.foundation.reason import Reason, first_refusal, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
@@ -82,12 +81,12 @@ class PriorityPlanner:
         order = computation.post_order()
         self.place = {i: number for number, i in enumerate(order)}
         pinned = fusible.control_successors(computation)
-        self.groups: dict[HloInstruction, FusionGroup] = {}
+        self.groups: dict[HloInstruction, GpuKernel] = {}
         self.readers: dict[HloInstruction, dict[HloInstruction, None]] = {}
         self.policy = PriorityPolicy(self.groups, self.place, options, pinned, context.control)
         for i in order:
             if fusible.is_consumer(i) and not i.control_predecessors and i not in pinned:
-                self.groups[i] = FusionGroup(i)
+                self.groups[i] = GpuKernel(i)
                 for operand in self.groups[i].operands:
                     self.readers.setdefault(operand, {})[i] = None
         self.estimates = {root: self.cost.group(group) for root, group in self.groups.items()}
@@ -97,7 +96,7 @@ class PriorityPlanner:
         self._queue: list[tuple[float, int, HloInstruction]] = []
         self._waiting: set[HloInstruction] = set()  # in the queue to be estimated anew
 
-    def plan(self) -> list[FusionGroup]:
+    def plan(self) -> list[GpuKernel]:
         """Groups of two or more members, users before producers."""
         for producer in self.readers:
             if _is_asked(producer):
@@ -217,7 +216,7 @@ class PriorityPlanner:
                     and operand is not group.in_place
                     and not self.context.control.kept_apart((operand,), group.members)
                 ):
-                    group.absorb(operand, group.evaluations_of(operand))
+                    group.absorb(operand, group.evaluations_here(operand))
 
     # -- the record --------------------------------------------------------------------------------------------------
     def _named(self, producer: HloInstruction, consumer: HloInstruction) -> HloInstruction:

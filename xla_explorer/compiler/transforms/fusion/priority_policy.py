@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel
-from xla_explorer.compiler.transforms.fusion.group import FusionGroup
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuKernel
 from xla_explorer.compiler.transforms.fusion.policy import FusionPolicy
 from xla_explorer.compiler.transforms.fusion.updating import reads_buffer, reads_where_it_writes
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
@@ -27,7 +27,7 @@ class PriorityPolicy:
 
     def __init__(
         self,
-        groups: dict[HloInstruction, FusionGroup],
+        groups: dict[HloInstruction, GpuKernel],
         place: dict[HloInstruction, int],
         options: PriorityFusion,
         pinned: set[HloInstruction],
@@ -56,18 +56,26 @@ class PriorityPolicy:
         )
         if control.forbid:
             self.legality += (self.kept_apart_by_user,)
-        self._merged: dict[HloInstruction, dict[HloInstruction, FusionGroup]] = {}  # consumer -> producer -> both
+        self._merged: dict[HloInstruction, dict[HloInstruction, GpuKernel]] = {}  # consumer -> producer -> both
 
-    def merged(self, producer: HloInstruction, consumer: HloInstruction) -> FusionGroup:
+    def merged(self, producer: HloInstruction, consumer: HloInstruction) -> GpuKernel:
         """The kernel of `consumer` with the producer and all that is fused into it."""
         known = self._merged.setdefault(consumer, {})
         found = known.get(producer)
         if found is None:
-            found = known[producer] = FusionGroup(consumer)
-            members = set(self.groups[consumer].members).union(self._members(producer))
-            members.discard(consumer)
-            for member in sorted(members, key=self.place.__getitem__, reverse=True):
-                found.absorb(member, found.evaluations_of(member))
+            found = known[producer] = self._merge(self.groups[consumer], self._members(producer))
+        return found
+
+    def _merge(self, consumer: GpuKernel, further: list[HloInstruction]) -> GpuKernel:
+        inside = consumer.members
+        if not any(m in inside or any(o in inside for o in m.operands) for m in further):
+            return consumer.with_further(further)
+        # Something is computed for both: how often is counted anew.
+        found = GpuKernel(consumer.root)
+        members = {*inside, *further}
+        members.discard(consumer.root)
+        for member in sorted(members, key=self.place.__getitem__, reverse=True):
+            found.absorb(member, found.evaluations_here(member))
         return found
 
     def forget(self, changed: HloInstruction, readers: Iterable[HloInstruction]) -> None:

@@ -1,0 +1,78 @@
+"""An order of execution in which what shall become one kernel counts as one, kept right while kernels join.
+
+Two kernels may become one when no way leads from the earlier to the later through something else. Only what stands between the two in a
+valid order can be on such a way; after a join, what depends on the earlier one moves behind the later one. (The idea is that of Pearce and
+Kelly, A dynamic topological sort algorithm for directed acyclic graphs, JEA 11, 2007, for contractions instead of new edges.)
+"""
+
+from __future__ import annotations
+
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+
+_SEARCH_LIMIT = 1000
+
+
+class ContractedOrder:
+    """place: a number per instruction, in an order of execution of the computation as it is."""
+
+    def __init__(self, computation: HloComputation) -> None:
+        order = computation.post_order()
+        self.place = {i: number for number, i in enumerate(order)}
+        self._node = dict(self.place)  # what an instruction is part of
+        self._members = [[i] for i in order]
+        self._sequence = list(range(len(order)))  # nodes in a valid order
+        self._position = list(range(len(order)))
+        self._followers: dict[HloInstruction, list[HloInstruction]] = {}
+        for i in order:
+            for before in i.control_predecessors:
+                self._followers.setdefault(before, []).append(i)
+
+    def why_not_join(self, a: HloInstruction, b: HloInstruction) -> Reason | None:
+        """None when what the two are part of may become one."""
+        found = self._behind_first(a, b)
+        return found if isinstance(found, Reason) else None
+
+    def join(self, a: HloInstruction, b: HloInstruction) -> None:
+        """Make one of what the two are part of, which `why_not_join` allows."""
+        behind = self._behind_first(a, b)
+        assert not isinstance(behind, Reason)
+        first, second = self._nodes_in_order(a, b)
+        begin, end = self._position[first], self._position[second]
+        between = self._sequence[begin + 1 : end]
+        # The earlier one's number stays, empty, at the front: then nothing outside the stretch moves.
+        order = [first, *[n for n in between if n not in behind], second, *[n for n in between if n in behind]]
+        self._sequence[begin : end + 1] = order
+        for position, node in enumerate(order, begin):
+            self._position[node] = position
+        for member in self._members[first]:
+            self._node[member] = second
+        self._members[second] += self._members[first]
+        self._members[first] = []
+
+    def _nodes_in_order(self, a: HloInstruction, b: HloInstruction) -> tuple[int, int]:
+        x, y = self._node[a], self._node[b]
+        return (x, y) if self._position[x] < self._position[y] else (y, x)
+
+    def _behind_first(self, a: HloInstruction, b: HloInstruction) -> set[int] | Reason:
+        """Nodes between the two that depend on the earlier one; a refusal when the later one depends on one of them."""
+        first, second = self._nodes_in_order(a, b)
+        end = self._position[second]
+        found: set[int] = set()
+        stack = [first]
+        while stack:
+            node = stack.pop()
+            for member in self._members[node]:
+                for user in (*member.users, *self._followers.get(member, ())):
+                    there = self._node[user]
+                    if there == second and node != first:
+                        message = f"one of %{a.name} and %{b.name} needs the other through %{member.name}"
+                        return refuse("would-create-cycle", message, through=member.name)
+                    if there != node and there not in found and self._position[there] < end:
+                        found.add(there)
+                        stack.append(there)
+            if len(found) > _SEARCH_LIMIT:
+                message = f"the search for a way from one of %{a.name} and %{b.name} to the other was given up"
+                return refuse("would-create-cycle", message, searched=len(found))
+        return found
