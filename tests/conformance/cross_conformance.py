@@ -10,6 +10,7 @@ import argparse
 import hashlib
 import importlib.util
 import os
+import signal
 import sys
 import time
 from collections import Counter
@@ -19,10 +20,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from xla_explorer.backends.interfaces import CompileOptions
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.registry import platform
 from xla_explorer.hlo.text.parser import parse_hlo
 
+LIMIT = 60
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "conformance"
 
 
@@ -58,11 +60,16 @@ def sample(found: ModuleType, count: int) -> list[Any]:
     return list(chosen.values())
 
 
-def check(found: ModuleType, backend: str, case: Any, **options: Any) -> str:
-    """`pass`, `refused: ...` or what is wrong. A backend that cannot run here passes a case when it makes its machine code."""
+def compile_case(backend: str, case: Any, options: dict[str, Any]) -> CompileResult:
+    """A case's module, compiled."""
     compiler = platform(backend).compiler()
     given = CompileOptions(journal="off", cache=False, backend_options=options)
-    result = compiler.run_backend(compiler.run_hlo_passes(parse_hlo(case.hlo), given), given)
+    return compiler.run_backend(compiler.run_hlo_passes(parse_hlo(case.hlo), given), given)
+
+
+def check(found: ModuleType, backend: str, case: Any, **options: Any) -> str:
+    """`pass`, `refused: ...` or what is wrong. A backend that cannot run here passes a case when it makes its machine code."""
+    result = compile_case(backend, case, options)
     if result.executable is None:
         if "object" not in result.stages:
             return f"refused: {result.why_not}"
@@ -73,11 +80,12 @@ def check(found: ModuleType, backend: str, case: Any, **options: Any) -> str:
 
 
 def check_apart(found: ModuleType, backend: str, case: Any, **options: Any) -> str:
-    """The same in a process of its own."""
+    """The same in a process of its own, which has LIMIT seconds."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
+        signal.alarm(LIMIT)
         try:
             answer = check(found, backend, case, **options)
         except BaseException as problem:
@@ -108,7 +116,7 @@ def main() -> int:
     opcodes = {opcode for case in cases for opcode in case.tags["opcodes"]}
     for backend in given.backends:
         why = platform(backend).availability()
-        check(found, backend, cases[0], **options)  # what is loaded and initialised now, the children need not
+        compile_case(backend, cases[0], options)  # what is loaded and initialised now, the children need not; nothing with threads
         started = time.perf_counter()
         answers: Counter[str] = Counter()
         for case in cases:

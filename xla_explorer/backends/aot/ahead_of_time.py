@@ -149,6 +149,13 @@ def ahead_of_time_program(module: HloModule, options: AotCompilationOptions, pas
     return compile_ahead_of_time(trace, description, options.entry_point, weights="embed" if options.embed_weights else "pass")
 
 
+def _optimization(text: str, description: TargetDescription) -> OptimizationOptions:
+    """For wasm, LLVM 22's code generator does not come to an end on vectors of half precision: modules with such numbers get none."""
+    if description.architecture.startswith("wasm") and " half" in text:
+        return replace(OPTIMIZATION, loop_vectorization=False, slp_vectorization=False)
+    return OPTIMIZATION
+
+
 def compile_ahead_of_time(
     trace: PassTrace,
     description: TargetDescription,
@@ -176,14 +183,15 @@ def compile_ahead_of_time(
     least = {"embed": None, "pass": WEIGHT_BYTES}[weights]
     entry = write_entry(program, prefix, sizes, len(inputs), assignment.arena_size, target.pointer_bits, least)
     program = program._replace(lines=entry.lines, origins=entry.origins)
-    compiled = optimize_and_emit(program.text, description, options=OPTIMIZATION, cache=cache)
+    options = _optimization(program.text, description)
+    compiled = optimize_and_emit(program.text, description, options=options, cache=cache)
     needs = undefined_symbols(compiled.object_bytes)
     without_library = description.architecture in _WITHOUT_C_LIBRARY
     support = support_functions(needs, half_is_integer=without_library, has_c_library=not without_library)
     if support:
         new = support.splitlines()
         program = program._replace(lines=[*program.lines, *new], origins=[*program.origins, *[None] * len(new)])
-        compiled = optimize_and_emit(program.text, description, options=OPTIMIZATION, cache=cache)
+        compiled = optimize_and_emit(program.text, description, options=options, cache=cache)
         needs = undefined_symbols(compiled.object_bytes)
     return AheadOfTimeProgram(
         trace, prefix, description, assignment, program, inputs, outputs, tuple(entry.weights), entry.workspace_bytes, compiled,
