@@ -47,6 +47,8 @@ def default_simplification_pipeline() -> PassPipeline:
             # Elementwise again, so that rules and fusion see what is mapped.
             make_pass("map-inline"),
             make_pass("logistic-expander"),
+            # One window is written in place by whatever computes it; with a constant index nothing of the test for its fit is left.
+            make_pass("scatter_expander", mode="simple"),
             simplification(),
             # When dead results are gone: what a sort need not move.
             make_pass("simplify-sorts"),
@@ -59,7 +61,7 @@ def default_simplification_pipeline() -> PassPipeline:
 
 
 def code_generation_pipeline(
-    name: str, *, before_layouts: tuple[HloPass, ...] = (), fusing: HloPass | None = None, after_fusion: tuple[HloPass, ...] = ()
+    name: str, *, before_layouts: tuple[HloPass, ...] = (), fusing: HloPass | PassPipeline | None = None, after_fusion: tuple[HloPass, ...] = ()
 ) -> PassPipeline:
     """The whole default pipeline of a backend that generates code from fusions: simplify; fix layouts; fuse; make copies
     explicit; order (cpu_compiler.cc, gpu_compiler.cc). before_layouts: what the backend replaces before layouts are fixed. fusing: its

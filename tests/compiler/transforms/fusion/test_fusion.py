@@ -247,3 +247,25 @@ def test_the_checklist_answers_without_a_pass() -> None:
     library = parse_hlo(CASES["library calls"][0])
     assert dict(fusion_checklist(library.find("n"), library.find("d")))["consumer-not-fusible"] is not None
     assert all(r is None or r.code in FUSION_REASONS for r in dict(fusion_checklist(library.find("d"), library.find("a"))).values())
+
+
+def test_a_row_written_at_a_constant_place_is_no_scatter_any_more() -> None:
+    import xla_explorer as xe
+
+    text = """HloModule m
+replace {
+  old = f32[] parameter(0)
+  ROOT new = f32[] parameter(1)
+}
+ENTRY e {
+  x = f32[4,8] parameter(0)
+  u = f32[8] parameter(1)
+  two = s32[1] constant({2})
+  d = f32[8] multiply(u, u)
+  ROOT s = f32[4,8] scatter(x, two, d), update_window_dims={0}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0},
+    index_vector_dim=0, to_apply=replace
+}"""
+    session = xe.compile(text)
+    assert not any(i.opcode.name in ("scatter", "compare", "select") for i in session.trace.module.instructions())
+    x, u = np.ones((4, 8), np.float32), np.arange(8, dtype=np.float32)
+    np.testing.assert_array_equal(np.asarray(session(x, u)), np.vstack([x[:2], u * u, x[3:]]))

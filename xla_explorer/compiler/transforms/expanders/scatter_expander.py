@@ -75,8 +75,9 @@ class ScatterExpander(OpExpanderPass):
             kept = [b.select(spread, y, x) for x, y in zip(old, made, strict=True)]
             return [matrix, *[b.dynamic_update_slice(x, k, *starts) for x, k in zip(arrays, kept, strict=True)], *given]
 
-        loop = b.fori_loop(0, count, step, (matrix, *operands, *flat))
-        results = [loop[1 + k] for k in range(n)]
+        carried = (matrix, *operands, *flat)
+        done = step(b.constant(0, S32), *carried) if count == 1 else b.fori_loop(0, count, step, carried)
+        results = [done[1 + k] for k in range(n)]
         return b.tuple(*results) if n > 1 else results[0]
 
 

@@ -7,6 +7,7 @@ from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MULTI_OU
 from xla_explorer.compiler.transforms.fusion.planning import fusion_checklist, plan_fusions
 from xla_explorer.compiler.transforms.fusion.policy import FUSION_REASONS
 from xla_explorer.compiler.transforms.fusion.priority_fusion import PriorityFusion
+from xla_explorer.compiler.transforms.fusion.row_fusion import RowFusion
 
 __all__ = [
     "FUSION_REASONS",
@@ -17,7 +18,7 @@ __all__ = [
     "HorizontalLoopFusion",
     "InstructionFusion",
     "MultiOutputFusion",
-    "PriorityFusion",
+    "PriorityFusion", "RowFusion",
     "fusion_checklist",
     "plan_fusions",
 ]

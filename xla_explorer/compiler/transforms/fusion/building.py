@@ -27,8 +27,10 @@ def build_fusion(
     *,
     name: str | None = None,
     computation_name: str = "fused_computation",
+    kind: Attributes | None = None,
 ) -> HloInstruction:
-    """Replace `root` by a fusion of `members` (root first, users before producers). Members without other users go away."""
+    """Replace `root` by a fusion of `members` (root first, users before producers). Members without other users go away. kind: by
+    default kInput for a reduction, else kLoop."""
     members = list(members)
     inside = set(members)
     operands: dict[HloInstruction, None] = {}
@@ -41,7 +43,7 @@ def build_fusion(
         FUSION,
         root.shape,
         operands,
-        INPUT if root.opcode is fusible.REDUCE else LOOP,
+        kind or (INPUT if root.opcode is fusible.REDUCE else LOOP),
         called=(fused,),
         name=name or fusion_name(members),
         metadata=root.metadata,

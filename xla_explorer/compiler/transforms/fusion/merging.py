@@ -12,6 +12,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION, GET_TUPLE_ELEMENT, PARAMETER, TUPLE
 from xla_explorer.hlo.shape import tuple_shape
 
+
 class LoopCluster:
     """Loop fusions that will share one loop. emitted: LLVM instructions per element, about."""
 
