@@ -186,6 +186,14 @@ def aot(given: Namespace) -> int:
     return 0
 
 
+def new_backend(given: Namespace) -> int:
+    """The package of a new backend."""
+    from xla_explorer.backends.scaffolding.scaffold import scaffold
+
+    print(repr(scaffold(given.name, given.scenario, given.output)))
+    return 0
+
+
 def report(given: Namespace) -> int:
     """Write the exploration of a module as one HTML file."""
     from xla_explorer.explorer.session import CompileFailedError, compile

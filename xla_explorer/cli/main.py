@@ -120,6 +120,13 @@ def make_parser() -> argparse.ArgumentParser:
     _common(one, backend=False)
     one.set_defaults(run=commands.aot)
 
+    one = sub.add_parser("new-backend", help="write an installable package with a backend to start from, and its tests")
+    one.add_argument("name", help="name of the backend: lower case, digits, hyphens")
+    one.add_argument("--scenario", type=int, choices=[1, 2, 3], required=True, help="1: another CPU by its LLVM triple; "
+                     "2: no CPU, with an LLVM backend; 3: no LLVM")  # fmt: skip
+    one.add_argument("-o", "--output", default=None, metavar="DIR", help="where to put it (default: ./xla_explorer_NAME)")
+    one.set_defaults(run=commands.new_backend)
+
     one = sub.add_parser("report", help="the exploration of a module as one HTML file")
     one.add_argument("file", help=FILE_HELP)
     one.add_argument("-o", "--output", default="report.html", metavar="FILE", help="the page (default: %(default)s)")
