@@ -26,7 +26,9 @@ from xla_explorer.hlo.module import HloModule
 def gpu_pipeline() -> PassPipeline:
     """The shared pipeline, fused by estimated time; small kernels share launches."""
     horizontal = (make_pass("horizontal-loop-fusion"), make_pass("horizontal-input-fusion"))
-    return code_generation_pipeline("gpu", fusing=make_pass("priority-fusion"), after_fusion=horizontal)
+    # Rows first: what is left to the queue is what no block can keep in its registers.
+    fusing = PassPipeline("gpu-fusion", (make_pass("row-fusion"), make_pass("priority-fusion")))
+    return code_generation_pipeline("gpu", fusing=fusing, after_fusion=horizontal)
 
 
 class GpuCompiler:

@@ -203,7 +203,8 @@ class GpuProgramWriter:
         made = write_gpu_kernels(i, self.kernels.architecture, slots, self.target)
         self.emitted.append((i, made))
         names = [i.name, f"{i.name}_combine"]
-        kernels = [self.kernels.add(name, i.id, e.kernel, may_overlap, e, made.emitter) for name, e in zip(names, made.kernels, strict=False)]
+        pairs = zip(names, made.kernels, strict=False)
+        kernels = [self.kernels.add(name, i.id, e.kernel, may_overlap, e, made.emitter) for name, e in pairs]
         return [Thunk("kernel", i, kernel, distinct, reason=library_choice(i)) for kernel in kernels]
 
 

@@ -118,9 +118,10 @@ class KernelModule:
             append([line for line in text if not line.startswith("declare ")])
             declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
         append([*declarations, ""])
+        # No jump tables: an indirect branch costs a warp more than the few comparisons, and hides where it goes.
         append(
             [
-                f"attributes #{group} = {{ nounwind {dialect.block_attribute.format(threads=threads)} }}"
+                f'attributes #{group} = {{ nounwind "no-jump-tables"="true" {dialect.block_attribute.format(threads=threads)} }}'
                 for threads, group in groups.items()
             ]
         )

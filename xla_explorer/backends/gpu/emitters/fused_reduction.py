@@ -175,7 +175,9 @@ def _depending(on: set[HloInstruction], body: list[HloInstruction]) -> set[HloIn
 
 def analyse_reduction(context: KernelContext) -> FusedReduction | Reason:
     """The analysis of a kernel, or why it is none of this kind."""
-    body = list(context.instruction.called[0].instructions.values()) if context.instruction.opcode.name == "fusion" else [context.instruction]
+    body = (
+        list(context.instruction.called[0].instructions.values()) if context.instruction.opcode.name == "fusion" else [context.instruction]
+    )
     reduces = [i for i in body if i.opcode.name == "reduce"]
     if not reduces:
         return refuse("no-reduction", f"%{context.instruction.name} reduces nothing")
@@ -247,8 +249,10 @@ def _dimension_maps(
             stack.append((i.operands[0], tuple([mapping[d] for d in i.attribute("dimensions")])))
         elif name == "iota" or (name == "constant" and i.literal.splat is not None):
             pass
-        elif name in ELEMENTWISE_EMITTERS and name != "bitcast-convert" and all(
-            o.shape.rank == 0 or o.shape.dimensions == i.shape.dimensions for o in i.operands
+        elif (
+            name in ELEMENTWISE_EMITTERS
+            and name != "bitcast-convert"
+            and all(o.shape.rank == 0 or o.shape.dimensions == i.shape.dimensions for o in i.operands)
         ):
             stack += [(o, mapping if o.shape.dimensions == i.shape.dimensions else ()) for o in i.operands]
         elif i in depending:

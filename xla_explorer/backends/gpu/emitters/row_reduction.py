@@ -89,7 +89,7 @@ class _RowKernel:
         row = w.add(w.mul(group, plan.rows), w.div(self.block.thread, plan.threads))
         count = analysis.rows
         self.valid: str | None = None
-        if count % plan.rows or plan.splits > 1 and plan.rows > 1:
+        if count % plan.rows or (plan.splits > 1 and plan.rows > 1):
             self.valid = w.value(f"icmp ult i64 {row}, {count}")
             row = w.value(f"select i1 {self.valid}, i64 {row}, i64 {count - 1}")
         self.row = row
@@ -117,7 +117,9 @@ class _RowKernel:
         short_last = plan.splits > 1 and plan.splits * plan.chunks != self.total_chunks
         return short_last or (step + 1) * plan.threads > plan.chunks
 
-    def accumulate(self, reducers: list[Reducer], totals: list[list[Value] | None], indices: list[IndexTuple], active: str | None) -> list[list[Value]]:
+    def accumulate(
+        self, reducers: list[Reducer], totals: list[list[Value] | None], indices: list[IndexTuple], active: str | None
+    ) -> list[list[Value]]:
         """Take one vector in."""
         taken: list[list[Value]] = []
         for reducer, total in zip(reducers, totals, strict=True):
@@ -255,7 +257,9 @@ def scratch_arrays(analysis: FusedReduction, splits: int, pointer: str) -> tuple
     return arrays, offset
 
 
-def write_partials_kernel(analysis: FusedReduction, splits: int, scratch: str, architecture: GpuArchitecture) -> tuple[LaunchDimensions, int]:
+def write_partials_kernel(
+    analysis: FusedReduction, splits: int, scratch: str, architecture: GpuArchitecture
+) -> tuple[LaunchDimensions, int]:
     """The second kernel: one warp or more a row combines the partial results."""
     plan = plan_rows(analysis.rows, splits, 1, architecture, may_split=False)
     kernel = _RowKernel(analysis, plan)

@@ -12,6 +12,7 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.column_reduction import plan_columns, write_column_kernel, write_column_partials_kernel
 from xla_explorer.backends.gpu.emitters.fused_reduction import FusedReduction, analyse_reduction
 from xla_explorer.backends.gpu.emitters.row_reduction import plan_rows, scratch_arrays, write_partials_kernel, write_row_kernel
+from xla_explorer.backends.gpu.emitters.transposition import plan_transpose, write_transpose_kernel
 from xla_explorer.backends.gpu.emitters.vector_loop import plan_vector_loop, write_vector_loop
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.kernels import Kernel, KernelContext, load_kernel_writers, write_kernel
@@ -52,7 +53,7 @@ def write_gpu_kernels(
     load_kernel_writers()
     slots = slots if slots is not None else kernel_slots(i)
     refused: list[tuple[str, Reason]] = []
-    writers = (("reduction", _reduction), ("vector-loop", _vector_loop)) if isinstance(architecture, GpuArchitecture) else ()
+    writers = _WRITERS if isinstance(architecture, GpuArchitecture) else ()
     for name, write in writers:
         assert isinstance(architecture, GpuArchitecture)
         made = write(i, architecture, slots)
@@ -65,7 +66,7 @@ def write_gpu_kernels(
     return EmittedKernels((EmittedKernel(kernel, launch),), "loop", 0, tuple(refused))
 
 
-_NOT_OF_THIS_KIND = frozenset({"no-reduction", "root-has-a-writer"})
+_NOT_OF_THIS_KIND = frozenset({"no-reduction", "not-transposed", "root-has-a-writer"})
 
 
 def _context(i: HloInstruction, slots: tuple[int, ...]) -> KernelContext:
@@ -74,7 +75,9 @@ def _context(i: HloInstruction, slots: tuple[int, ...]) -> KernelContext:
     return context
 
 
-def _finished(context: KernelContext, slots: tuple[int, ...], launch: LaunchDimensions, shared: int = 0, scratch: bool = False) -> EmittedKernel:
+def _finished(
+    context: KernelContext, slots: tuple[int, ...], launch: LaunchDimensions, shared: int = 0, scratch: bool = False
+) -> EmittedKernel:
     kernel = context.finish(slots)
     return EmittedKernel(kernel._replace(threads=launch.threads, parameters=kernel.parameters + scratch), launch, shared, scratch)
 
@@ -117,9 +120,24 @@ def _reduction(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     return EmittedKernels((first, last), "column-reduction", scratch_arrays(second, columns.splits, "")[1])
 
 
+def _transpose(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
+    context = _context(i, slots)
+    if _has_own_writer(context):
+        return refuse("root-has-a-writer", f"%{i.name}: {context.roots[0].opcode.name} is written by its own writer")
+    plan = plan_transpose(context)
+    if isinstance(plan, Reason):
+        return plan
+    shared = write_transpose_kernel(context, plan)
+    return EmittedKernels((_finished(context, slots, plan.launch, shared),), "transpose")
+
+
+def _has_own_writer(context: KernelContext) -> bool:
+    return len(context.roots) == 1 and context.roots[0].opcode.name in ROOT_WRITERS
+
+
 def _vector_loop(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
     context = _context(i, slots)
-    if len(context.roots) == 1 and context.roots[0].opcode.name in ROOT_WRITERS:
+    if _has_own_writer(context):
         return refuse("root-has-a-writer", f"%{i.name}: {context.roots[0].opcode.name} is written by its own writer")
     plan = plan_vector_loop(context, architecture)
     if isinstance(plan, Reason):
@@ -127,3 +145,6 @@ def _vector_loop(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[
     width, launch = plan
     write_vector_loop(context, width, launch)
     return EmittedKernels((_finished(context, slots, launch),), "vector-loop")
+
+
+_WRITERS = (("reduction", _reduction), ("transpose", _transpose), ("vector-loop", _vector_loop))

@@ -100,5 +100,3 @@ def write_vector_loop(context: KernelContext, width: int, launch: LaunchDimensio
         for row, output in zip(values, context.outputs, strict=True):
             for place, value in zip(places, row, strict=True):
                 output.store_linear(w, w.linear(place, strides), value)
-
-
