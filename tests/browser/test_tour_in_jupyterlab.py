@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_process import Lab
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -25,76 +21,6 @@ pytestmark = [
     pytest.mark.timeout(200),
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the tour is NOT opened in a browser"),
 ]
-TOKEN = "tour"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _settings(folder: Path, theme: str) -> None:
-    """No news, every cell rendered, the wanted theme."""
-    wanted = {
-        "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
-        "@jupyterlab/apputils-extension/themes": {"theme": theme},
-        "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
-    }
-    for name, values in wanted.items():
-        path = folder / f"{name}.jupyterlab-settings"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(values))
-
-
-class Lab:
-    """A running JupyterLab with folders of its own."""
-
-    def __init__(self, folder: Path, theme: str) -> None:
-        work = folder / "work"
-        work.mkdir(parents=True)
-        shutil.copyfile(ROOT / "notebooks" / "00_tour.ipynb", work / "00_tour.ipynb")
-        _settings(folder / "settings", theme)
-        environment = dict(
-            os.environ,
-            JUPYTER_CONFIG_DIR=str(folder / "config"),
-            JUPYTER_DATA_DIR=str(folder / "data"),
-            JUPYTER_RUNTIME_DIR=str(folder / "runtime"),
-            IPYTHONDIR=str(folder / "ipython"),
-            JUPYTERLAB_SETTINGS_DIR=str(folder / "settings"),
-            JUPYTERLAB_WORKSPACES_DIR=str(folder / "workspaces"),
-            PYTHONPATH=os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
-        )
-        self.port = _free_port()
-        command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={self.port}", "--ip=127.0.0.1"]
-        command += [f"--IdentityProvider.token={TOKEN}", "--ServerApp.allow_root=True", f"--ServerApp.root_dir={work}"]
-        command += ["--LabApp.news_url=", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-        self.log = open(folder / "log.txt", "w")  # closed in stop()
-        self.process = subprocess.Popen(command, env=environment, stdout=self.log, stderr=subprocess.STDOUT)
-        self._wait(folder / "log.txt")
-
-    def _wait(self, log: Path) -> None:
-        for _ in range(300):
-            if self.process.poll() is not None:
-                break
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api?token={TOKEN}", timeout=2)
-                return
-            except OSError:
-                time.sleep(0.1)
-        pytest.fail(f"JupyterLab did not start:\n{log.read_text()[-3000:]}")
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}/lab/tree/00_tour.ipynb?token={TOKEN}&reset"
-
-    def stop(self) -> None:
-        self.process.terminate()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-        self.log.close()
 
 
 @pytest.fixture(params=["light", "dark"])

@@ -51,7 +51,7 @@
       }
       if (stream.match(/"(?:[^"\\]|\\.)*"?/)) return is('', 'string');
       if (stream.match(/(?:HloModule|ENTRY|ROOT)\b/)) return is('', 'keyword');
-      if (stream.match(SHAPE)) return is('shape', 'typeName');
+      if (stream.match(SHAPE)) return is('shape', 'typeName variableName.standard'); // JupyterLab's theme has a colour for the second
       if (stream.match(/->/)) return is('', 'operator');
       if (stream.match(/-?(?:inf|nan)\b|-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?(?![\w.-])/)) return is('', 'number');
       if (stream.match(/%[\w.-]+(?=\s*=)/)) return is('', 'variableName.definition');
@@ -72,9 +72,12 @@
   const isHlo = (source) => /^\s*%%hlo\b/.test(source);
 
   /** Keeps the language of every code cell of a notebook what its first line says. */
-  function watchNotebook(panel) {
+  function watchNotebook(panel, languages) {
     const watched = new WeakSet();
-    const check = (model) => {
+    const check = async (model) => {
+      // Editors load a language when they are given one, and the last to be loaded stays: ours must come after the notebook's.
+      const own = languages.findByMIME(panel.content.codeMimetype);
+      if (own) await languages.getLanguage(own);
       const wanted = isHlo(model.sharedModel.getSource());
       if (wanted && model.mimeType !== MIME) model.mimeType = MIME;
       if (!wanted && model.mimeType === MIME) model.mimeType = panel.content.codeMimetype;
@@ -101,7 +104,10 @@
   async function exploreFile(app, path) {
     const folder = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
     const name = path.slice(folder ? folder.length + 1 : 0);
-    const panel = await app.commands.execute('notebook:create-new', { cwd: folder });
+    const specs = app.serviceManager.kernelspecs;
+    await specs.ready;
+    const kernel = specs.specs && specs.specs.default; // named, so that nobody is asked which
+    const panel = await app.commands.execute('notebook:create-new', { cwd: folder, kernelName: kernel });
     await panel.context.ready;
     await panel.sessionContext.ready;
     const source = `import xla_explorer as xe\n\nsession = xe.compile(xe.load(${JSON.stringify(name)}))\nxe.explore(session)`;
@@ -208,8 +214,8 @@
         });
         const tracker = given(optional[0]);
         if (tracker) {
-          tracker.forEach(watchNotebook);
-          tracker.widgetAdded.connect((_, panel) => watchNotebook(panel));
+          tracker.forEach((panel) => watchNotebook(panel, languages));
+          tracker.widgetAdded.connect((_, panel) => watchNotebook(panel, languages));
         }
         addCommands(app, { launcher: given(optional[1]), palette: given(optional[2]), browser: given(optional[3]) });
         if (ui) addButton(app, ui);
