@@ -56,12 +56,13 @@ ENTRY e {{
         )
 
 
-def test_what_has_no_routine_says_so():
+def test_half_precision_is_factored_in_single_precision():
     text = """HloModule m
 ENTRY e {
   x = bf16[4,4]{1,0} parameter(0)
   ROOT c = bf16[4,4]{1,0} cholesky(x), lower=true
 }"""
     executable = compile_for_cpu(text)
-    assert opcodes_on_evaluator(executable) == ["cholesky"]
-    assert executable.steps[0].reason.code == "no-blas-routine"
+    assert opcodes_on_evaluator(executable) == []
+    a = random("f32", (4, 4))
+    check_program(text, (a @ a.T + 4 * np.eye(4)).astype(primitive_type("bf16").dtype), relative=2e-2)
