@@ -3,7 +3,7 @@ def cse(module):
     changed = False
     seen = {}
     for i in list(module.entry.post_order()):
-        if i.opcode.name in ("parameter", "rng") or i.opcode.side_effect:
+        if i.opcode.name == "parameter" or i.opcode.side_effect:
             continue
         value = i.payload.key if i.opcode.name == "constant" else None
         key = (i.opcode, i.shape, i.operands, i.attributes, i.called, value)
@@ -18,7 +18,7 @@ def commutative_cse(module):
     changed = False
     seen = {}
     for i in list(module.entry.post_order()):
-        if i.opcode.name in ("parameter", "rng") or i.opcode.side_effect:
+        if i.opcode.name == "parameter" or i.opcode.side_effect:
             continue
         operands = [o.id for o in i.operands]
         if i.opcode.commutative:

@@ -50,7 +50,7 @@ def fold(module):
     for i in list(module.entry.post_order()):
         if not i.operands or any(o.opcode.name != "constant" for o in i.operands):
             continue
-        if i.opcode.name == "rng" or i.opcode.side_effect or not i.shape.is_array or i.shape.element_count > 64:
+        if i.opcode.side_effect or not i.shape.is_array or i.shape.element_count > 64:
             continue
         module.entry.replace(i, module.entry.add_constant(value_of(i)))
         module.entry.remove(i)

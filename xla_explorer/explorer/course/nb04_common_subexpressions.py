@@ -76,7 +76,7 @@ def equal_pair(module: HloModule, commutative: bool) -> tuple[HloInstruction, Hl
     """Two instructions of the entry that compute the same by their form, or None."""
     seen: dict[object, HloInstruction] = {}
     for i in module.entry.post_order():
-        if i.opcode.name in ("parameter", "rng", "after-all", "tuple") or has_side_effect(i):
+        if i.opcode.name in ("parameter", "after-all", "tuple") or has_side_effect(i):
             continue
         operands = [o.id for o in i.operands]
         if commutative and i.opcode.commutative:
@@ -91,11 +91,6 @@ def equal_pair(module: HloModule, commutative: bool) -> tuple[HloInstruction, Hl
 
 def _none_left(commutative: bool) -> Afterwards:
     def look(before: HloModule, after: HloModule) -> Failure | None:
-        if before.entry.root.opcode.name == "rng" or any(i.opcode.name == "rng" for i in before.instructions()):
-            kept = sum([i.opcode.name == "rng" for i in after.instructions()])
-            if kept < sum([i.opcode.name == "rng" for i in before.instructions()]):
-                return Failure("rng-merged", "Two throws of the dice are two numbers.", program_text(before), program_text(after), before,
-                               hint="Skip the opcode `rng`.")
         pair = equal_pair(after, commutative)
         if pair is None:
             return None

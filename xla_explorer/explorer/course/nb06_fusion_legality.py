@@ -32,8 +32,8 @@ ENTRY main {{
   tail = f32[4,4] tanh(product)
   start = token[] after-all()
   printed = token[] outfeed(tail, start)
-  late = f32[4,4] abs(n), control-predecessors={{e}}
-  last = f32[4,4] add(late, tail), control-predecessors={{n}}
+  late = f32[4,4] abs(n), control-predecessors={{n}}
+  last = f32[4,4] add(late, tail), control-predecessors={{e}}
   halves = (f32[4,4], f32[4]) tuple(last, sum)
   ROOT first = f32[4,4] get-tuple-element(halves), index=0
 }}"""

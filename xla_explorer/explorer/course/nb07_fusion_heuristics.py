@@ -14,7 +14,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
-_ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }"
+_ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT total = f32[] add(a, b) }"
 MODELS: dict[str, str] = {
     "diamond": """HloModule diamond
 ENTRY main { x = f32[1000] parameter(0)  y = f32[1000] parameter(1)  a = f32[1000] add(x, y)  b = f32[1000] negate(a)  c = f32[1000] abs(a)

@@ -55,7 +55,7 @@ def pass_failure(run: Pass, before: HloModule, afterwards: Afterwards, sets: int
     if lost:
         return Failure(
             "side-effect-lost", f"%{min(lost)} has an effect beside its value, and is gone.", program_text(before), program_text(after),
-            before, hint="Ask `i.opcode.side_effect` before you remove or merge an instruction.",
+            before, hint="Ask `i.opcode.side_effect` before you remove, merge or fold an instruction. `rng` counts: each throw is a new number.",
         )
     return value_difference(before, after, sets, value_hint) or afterwards(before, after)
 

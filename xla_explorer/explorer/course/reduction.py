@@ -1,8 +1,7 @@
 """Makes the program of a failed case small, as long as it fails in the same way.
 
 Five moves, each tried at every place until none helps: another root, an instruction that nobody reads taken out (so dead code can go or
-stay), an operand in place of its user, a parameter in place of an instruction, a call of a computation nobody needs forgotten. The
-number of trials is bounded, not the time, so the answer is the same on every machine.
+stay), an operand in place of its user, a parameter in place of an instruction, the same operand twice in place of two. The number of trials is bounded, not the time, so the answer is the same on every machine.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def smallest(module: HloModule, test: Test, failure: Failure) -> Failure:
 def smaller_modules(module: HloModule) -> Iterator[HloModule]:
     """Well-formed programs that are one move smaller, the boldest moves first."""
     for name in [i.name for i in module.entry.post_order()]:
-        for move in (_make_root, _bypass, _become_parameter, _take_out):
+        for move in (_make_root, _bypass, _become_parameter, _take_out, _repeat_first, _repeat_last):
             candidate = module.clone()
             candidate.attributes.pop("entry_computation_layout", None)
             if move(candidate.find(name)) and _weight(candidate) < _weight(module):
@@ -52,7 +51,7 @@ def smaller_modules(module: HloModule) -> Iterator[HloModule]:
 def _weight(module: HloModule) -> tuple[int, int, int]:
     operations = [i for i in module.instructions() if i.opcode.name != "parameter"]
     tuples = sum([i.opcode.name == "tuple" for i in operations])
-    return len(operations) + tuples, module.instruction_count(), sum([len(i.operands) for i in operations])
+    return len(operations) + tuples, module.instruction_count(), sum([len(set(i.operands)) for i in operations])
 
 
 def _make_root(i: HloInstruction) -> bool:
@@ -103,6 +102,24 @@ def _become_parameter(i: HloInstruction) -> bool:
     computation.replace(i, parameter)
     computation.remove(i)
     _forget_uncalled(parameter)
+    return True
+
+
+def _repeat_first(i: HloInstruction) -> bool:
+    """Its first operand takes the places of the others of the same shape."""
+    return _repeat(i, 0)
+
+
+def _repeat_last(i: HloInstruction) -> bool:
+    """Its last operand takes the places of the others of the same shape."""
+    return _repeat(i, -1)
+
+
+def _repeat(i: HloInstruction, which: int) -> bool:
+    if i.opcode.name == "tuple" or len(set(i.operands)) < 2:
+        return False
+    kept = i.operands[which]
+    i.parent.set_operands(i, [kept if o.shape is kept.shape else o for o in i.operands])
     return True
 
 

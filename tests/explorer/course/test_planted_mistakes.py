@@ -1,0 +1,315 @@
+"""Wrong answers of the kinds that students give: each is caught, with a small program, and not with an accident of the checker."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.explorer.course.fusion_plan import default_plan, is_given, required
+from xla_explorer.explorer.course.nb01_reading import QUIZ
+from xla_explorer.explorer.course.nb05_algebra import CANDIDATES
+from xla_explorer.explorer.course.nb06_fusion_legality import may_merge, other_path
+from xla_explorer.explorer.course.nb08_buffers import live_ranges
+
+# (exercise, code of the failure, most instructions in the counter-example or None) -> answer
+MISTAKES: list[tuple[str, str, int | None, Any]] = []
+
+
+def mistake(name: str, code: str, most: int | None = None) -> Callable[[Any], Any]:
+    def add(answer: Any) -> Any:
+        MISTAKES.append((name, code, most, answer))
+        return answer
+
+    return add
+
+
+RIGHT_QUIZ = {question: right for question, (right, _) in QUIZ.items()}
+mistake("nb01.quiz", "wrong-number")({**RIGHT_QUIZ, "bytes of bf16[10,3]": 120})
+mistake("nb01.quiz", "wrong-number")({**RIGHT_QUIZ, "fastest dimension of f32[2,3,5]{0,2,1}": 1})
+
+
+@mistake("nb01.strides", "wrong-strides", 1)
+def _(dimensions, order, size):  # ignores the layout
+    out, step = [], size
+    for d in reversed(dimensions):
+        out.insert(0, step)
+        step *= d
+    return tuple(out)
+
+
+@mistake("nb01.strides", "wrong-strides", 1)
+def _(dimensions, order, size):  # in the order of the layout
+    out, step = [], size
+    for d in order:
+        out.append(step)
+        step *= dimensions[d]
+    return tuple(out)
+
+
+@mistake("nb01.leaves", "wrong-leaves", 1)
+def _(shape):  # one level only
+    return [((k,), part) for k, part in enumerate(shape.tuple_shapes)] if shape.is_tuple else [((), shape)]
+
+
+@mistake("nb01.leaves", "wrong-leaves", 1)
+def _(shape):  # paths of the last number only
+    def walk(s, path):
+        return [leaf for k, part in enumerate(s.tuple_shapes) for leaf in walk(part, (k,))] if s.is_tuple else [(path, s)]
+
+    return walk(shape, ())
+
+
+@mistake("nb02.softmax", "not-finite")
+def _(x):
+    return x.exp() / x.exp().sum(axis=-1, keepdims=True)
+
+
+@mistake("nb02.softmax", "wrong-value")
+def _(x):  # over everything
+    e = (x - x.max()).exp()
+    return e / e.sum()
+
+
+@mistake("nb02.softmax", "over-budget")
+def _(x):
+    e = (x - x.max(axis=-1, keepdims=True)).exp()
+    f = (x - x.max(axis=-1, keepdims=True)).exp()
+    return e / f.sum(axis=-1, keepdims=True)
+
+
+@mistake("nb02.softmax", "no-value")
+def _(x):
+    return 3
+
+
+@mistake("nb02.layernorm", "wrong-value")
+def _(x, g, b):  # cancellation
+    m = x.mean(axis=-1, keepdims=True)
+    return (x - m) * ((x * x).mean(axis=-1, keepdims=True) - m * m + 1e-5).rsqrt() * g + b
+
+
+@mistake("nb02.layernorm", "not-finite")
+def _(x, g, b):  # no epsilon
+    c = x - x.mean(axis=-1, keepdims=True)
+    return c / (c * c).mean(axis=-1, keepdims=True).sqrt() * g + b
+
+
+@mistake("nb02.layernorm", "wrong-value")
+def _(x, g, b):  # gain after bias
+    c = x - x.mean(axis=-1, keepdims=True)
+    return (c * ((c * c).mean(axis=-1, keepdims=True) + 1e-5).rsqrt() + b) * g
+
+
+mistake("nb03.live", "other-set", 3)(lambda computation: {computation.root, *computation.root.operands})
+mistake("nb03.live", "other-set", 2)(lambda computation: set(computation.instructions.values()))
+
+
+def sweep(module, order, may=lambda i: i.opcode.name != "parameter" and not i.opcode.side_effect, computations=None):
+    changed = False
+    for c in computations or module.computations.values():
+        for i in order(list(c.post_order())):
+            if not i.users and i is not c.root and may(i):
+                c.remove(i)
+                changed = True
+    return changed
+
+
+mistake("nb03.dce", "dead-left", 3)(lambda m: sweep(m, lambda o: o))
+mistake("nb03.dce", "parameter-removed", 2)(lambda m: sweep(m, reversed, lambda i: not i.opcode.side_effect))
+mistake("nb03.dce", "side-effect-lost", 4)(lambda m: sweep(m, reversed, lambda i: i.opcode.name != "parameter"))
+mistake("nb03.dce", "dead-left")(lambda m: sweep(m, reversed, computations=[m.entry]))
+mistake("nb03.dce", "untrue-verdict", 1)(lambda m: sweep(m, reversed) or True)
+mistake("nb03.dce", "untrue-verdict", 2)(lambda m: sweep(m, reversed) and False)
+mistake("nb03.dce", "no-verdict", 2)(lambda m: sweep(m, reversed) and None)
+mistake("nb03.dce", "raised-ValueError", 2)(lambda m: bool([m.entry.remove(i) for i in list(m.entry.post_order())[:1]]))
+
+
+@mistake("nb03.dce", "value-changed", 2)
+def _(m):
+    i = m.entry.root
+    if i.opcode.name == "negate":
+        m.entry.replace(i, i.operands[0])
+        m.entry.remove(i)
+        return True
+    return False
+
+
+def cse(m, key, skip=("parameter",), effects=False):
+    changed, seen = False, {}
+    for i in list(m.entry.post_order()):
+        if i.opcode.name in skip or (i.opcode.side_effect and not effects):
+            continue
+        first = seen.setdefault(key(i), i)
+        if first is not i:
+            m.entry.replace(i, first)
+            m.entry.remove(i)
+            changed = True
+    return changed
+
+
+def full(i):
+    return i.opcode, i.shape, i.operands, i.attributes, i.called, i.payload.key if i.opcode.name == "constant" else None
+
+
+def ordered(i):
+    operands = tuple(sorted([o.id for o in i.operands])) if i.opcode.commutative else tuple([o.id for o in i.operands])
+    return i.opcode, i.shape, operands, i.attributes, i.called, i.payload.key if i.opcode.name == "constant" else None
+
+
+for exercise, right in (("nb04.cse", full), ("nb04.commutative", ordered)):
+    def without(*places: int, key: Any = right) -> Any:
+        return lambda i: tuple([part for k, part in enumerate(key(i)) if k not in places])
+
+    mistake(exercise, "value-changed")(lambda m, k=without(3): cse(m, k))
+    mistake(exercise, "value-changed")(lambda m, k=without(4): cse(m, k))
+    mistake(exercise, "value-changed")(lambda m, k=without(5): cse(m, k))
+    mistake(exercise, "side-effect-lost")(lambda m, k=right: cse(m, k, effects=True))
+mistake("nb04.cse", "value-changed")(lambda m: cse(m, lambda i: (*full(i)[:5], i.literal.scalar if i.opcode.name == "constant" else None)))
+mistake("nb04.cse", "equal-left", 4)(lambda m: cse(m, full, skip=("parameter", "constant")))
+mistake("nb04.commutative", "equal-left", 4)(lambda m: cse(m, full))
+mistake("nb04.commutative", "value-changed", 5)(lambda m: cse(m, lambda i: (*full(i)[:2], tuple(sorted(o.id for o in i.operands)), *full(i)[3:])))
+
+
+def splat(i):
+    i = i.operands[0] if i.opcode.name == "broadcast" else i
+    return i.literal.splat if i.opcode.name == "constant" else None
+
+
+def rule(test, result):
+    return lambda i: result(i) if test(i) else None
+
+
+mistake("nb05.rules", "rule-missing-1 (one)")(lambda i: None)
+mistake("nb05.rules", "value-changed", 3)(rule(lambda i: i.opcode.name == "add" and splat(i.operands[1]) == 0, lambda i: i.operands[0]))
+mistake("nb05.rules", "value-changed", 4)(rule(lambda i: i.opcode.name == "multiply" and splat(i.operands[1]) == 0, lambda i: i.operands[1]))
+mistake("nb05.rules", "value-changed", 3)(rule(lambda i: i.opcode.name == "divide" and splat(i.operands[0]) == 1, lambda i: i.operands[1]))
+mistake("nb05.rules", "raised-RuntimeError")(
+    rule(lambda i: i.opcode.name == "add", lambda i: i.parent.add("add", i.shape, i.operands[::-1])))
+mistake("nb05.rules", "rule-missing-1 (one)", 3)(
+    rule(lambda i: i.opcode.name == "multiply" and splat(i.operands[1]) == 1, lambda i: i.operands[0]))
+SAFE = {"x * 1 -> x", "x * 2 -> x + x", "x / 4 -> x * 0.25", "max(x, x) -> x"}
+RIGHT = {name: None if name in SAFE else {"x * 0 -> 0": math.inf, "x + 0 -> x": -0.0, "x - x -> 0": math.nan, "x / x -> 1": 0.0, "x / 3 -> x * (1/3)": 5.0,
+                                          "(x + y) - y -> x": (1.0, 1e30)}[name] for name in CANDIDATES}
+mistake("nb05.unsafe", "not-safe")({**RIGHT, "x / 3 -> x * (1/3)": None})
+mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x + 0 -> x": 1.0})
+mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x / 4 -> x * 0.25": math.nan})
+mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "(x + y) - y -> x": 1.0})
+
+
+def fold(m, may, order=lambda o: o):
+    from xla_explorer.hlo.evaluator import Evaluator
+    from xla_explorer.hlo.literal import literal_from_array
+
+    changed = False
+    for i in order(list(m.entry.post_order())):
+        if i.operands and i.shape.is_array and all(o.opcode.name == "constant" for o in i.operands) and may(i):
+            array = Evaluator().evaluate_instruction(i, [o.literal.array for o in i.operands])
+            m.entry.replace(i, m.entry.add_constant(literal_from_array(array, i.shape)))
+            m.entry.remove(i)
+            changed = True
+    return changed
+
+
+mistake("nb05.fold", "side-effect-lost")(lambda m: fold(m, lambda i: i.shape.element_count <= 64))
+mistake("nb05.fold", "too-large", 2)(lambda m: fold(m, lambda i: i.opcode.name != "rng"))
+mistake("nb05.fold", "not-folded")(lambda m: fold(m, lambda i: i.opcode.name != "rng" and i.shape.element_count <= 64, reversed))
+mistake("nb05.fold", "not-folded")(lambda m: fold(m, lambda i: i.opcode.name == "add"))
+
+
+@mistake("nb06.path", "missed-path")
+def _(p, c):  # one step only
+    return next(([p, m, c] for m in c.operands if m is not p and p in m.operands), None)
+
+
+@mistake("nb06.path", "no-such-path", 3)
+def _(p, c):
+    return [p, c] if p in c.operands else other_path(p, c)
+
+
+@mistake("nb06.path", "not-a-path", 4)
+def _(p, c):
+    found = other_path(p, c)
+    return found and found[::-1]
+
+
+mistake("nb06.path", "missed-path")(lambda p, c: None)
+def legality_without(*codes):
+    def judge(p, c):
+        reason = may_merge(p, c)
+        return None if reason is not None and reason.code in codes else reason
+
+    return judge
+
+
+for code in ("not-an-operand", "no-loop", "side-effect", "own-kernel", "reduce-is-root-only", "control-dependency", "would-create-cycle"):
+    mistake("nb06.legality", f"wrong-code-{code}")(legality_without(code))
+mistake("nb06.legality", "no-reason")(lambda p, c: may_merge(p, c) is None)
+mistake("nb06.legality", "no-message")(lambda p, c: (r := may_merge(p, c)) and xe.Reason(r.code, ""))
+mistake("nb06.legality", "wrong-code-allowed")(lambda p, c: may_merge(p, c) or xe.Reason("no-loop", "never"))
+
+mistake("nb07.plan", "no-gain")(default_plan)
+mistake("nb07.plan", "too-much-work")(required)
+mistake("nb07.plan", "must-be-stored", 2)(lambda computation: set())
+mistake("nb07.plan", "worse-than-default", 3)(lambda computation: {i for i in computation.instructions.values() if not is_given(i)})
+
+
+def changed_ranges(change):
+    def ranges(computation):
+        return change(computation, live_ranges(computation))
+
+    return ranges
+
+
+mistake("nb08.liveness", "result-freed")(changed_ranges(lambda c, r: {i: (a, max([a] + [c.post_order().index(u) for u in i.users])) for i, (a, _) in r.items()}))
+mistake("nb08.liveness", "wrong-range", 4)(changed_ranges(lambda c, r: {i: (a, b if b == len(c.post_order()) - 1 else b - 1) for i, (a, b) in r.items()}))
+mistake("nb08.liveness", "too-many", 2)(changed_ranges(lambda c, r: {**{p: (0, 0) for p in c.parameters()}, **r}))
+
+
+@mistake("nb08.assign", "too-large")
+def _(ranges):  # one after the other
+    return [sum([size for size, _, _ in ranges[:k]]) for k in range(len(ranges))]
+
+
+mistake("nb08.assign", "overlap")(lambda ranges: [0] * len(ranges))
+
+
+def first_fit(ranges, order, meets):
+    offsets, placed = [0] * len(ranges), []
+    for k in order(ranges):
+        at = 0
+        for low, high in sorted([(offsets[j], offsets[j] + ranges[j][0]) for j in placed if meets(ranges[j], ranges[k])]):
+            if low - at >= ranges[k][0]:
+                break
+            at = max(at, high)
+        offsets[k] = at
+        placed.append(k)
+    return offsets
+
+
+def decreasing(ranges):
+    return sorted(range(len(ranges)), key=lambda k: (-ranges[k][0], ranges[k][1]))
+
+
+mistake("nb08.assign", "overlap")(lambda r: first_fit(r, decreasing, lambda a, b: a[1] < b[2] and b[1] < a[2]))
+mistake("nb08.assign", "too-large")(lambda r: first_fit(r, lambda s: sorted(range(len(s)), key=lambda k: s[k][0]), lambda a, b: a[1] <= b[2] and b[1] <= a[2]))
+mistake("nb08.assign", "not-aligned")(lambda r: [o + 1 for o in first_fit(r, decreasing, lambda a, b: a[1] <= b[2] and b[1] <= a[2])])
+
+
+@pytest.mark.parametrize(("name", "code", "most", "answer"), MISTAKES, ids=[f"{n}-{c}-{k}" for k, (n, c, _, _) in enumerate(MISTAKES)])
+def test_mistake_is_caught(name: str, code: str, most: int | None, answer: Any) -> None:
+    result = xe.check(name, copy.copy(answer))
+    assert result.status == "failed" and result.failure is not None, repr(result)
+    assert result.failure.code == code, repr(result)
+    assert result.failure.message and (result.failure.expected or result.failure.got)
+    if most is not None:
+        assert result.failure.module is not None and result.failure.module.instruction_count() <= most, repr(result)
+
+
+def test_every_exercise_has_two_mistakes() -> None:
+    for name in xe.exercises():
+        assert sum([n == name for n, _, _, _ in MISTAKES]) >= 2, name

@@ -1,0 +1,67 @@
+"""Runs course notebooks: with the stubs as they are, or with the reference solutions in the exercise cells.
+
+`python course_notebooks.py [STEM ...]` runs them with the stubs and stores the outputs in the files, as they are published.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbclient
+import nbformat
+
+ROOT = Path(__file__).resolve().parents[2]
+COURSE = sorted(path for path in (ROOT / "notebooks").glob("*.ipynb") if not path.stem.startswith("00"))
+
+
+def solution_cells() -> dict[str, str]:
+    """Source of each exercise's cell by the name of the exercise; `# %% nb03.dce` begins one in `solutions/`."""
+    cells: dict[str, str] = {}
+    for path in sorted((Path(__file__).parent / "solutions").glob("nb*.py")):
+        parts = re.split(r"^# %% (\S+)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        cells.update(zip(parts[1::2], [part.strip() for part in parts[2::2]], strict=True))
+    return cells
+
+
+def exercise_cells(notebook: Any) -> list[Any]:
+    """The cells in which students write."""
+    return [cell for cell in notebook.cells if "exercise" in cell.metadata.get("tags", ())]
+
+
+def with_solutions(notebook: Any) -> Any:
+    """The notebook with the reference solutions in place of the stubs."""
+    solutions = solution_cells()
+    for cell in exercise_cells(notebook):
+        cell.source = solutions[cell.metadata["exercise"]]
+    return notebook
+
+
+def run(notebook: Any, folder: Path, seconds: int = 200) -> Any:
+    """Execute from top to bottom in a fresh kernel whose working directory is `folder`."""
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    nbclient.NotebookClient(notebook, timeout=seconds, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+    return notebook
+
+
+def published(notebook: Any) -> Any:
+    """Without widget state, times of execution and other traces of this run."""
+    notebook.metadata = {"kernelspec": notebook.metadata["kernelspec"], "language_info": {"name": "python"}}
+    for cell in notebook.cells:
+        cell.metadata.pop("execution", None)
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+    return notebook
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    for path in COURSE:
+        if not sys.argv[1:] or path.stem in sys.argv[1:]:
+            with tempfile.TemporaryDirectory() as scratch:
+                nbformat.write(published(run(nbformat.read(path, 4), Path(scratch))), path)
+            print(path.name, path.stat().st_size)

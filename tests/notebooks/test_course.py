@@ -1,0 +1,70 @@
+"""Every course notebook runs from top to bottom, with its stubs and with the reference solutions; what is stored in it fits both."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat")
+pytest.importorskip("nbclient", reason="nbclient is not installed: the course is NOT run")
+
+from course_notebooks import COURSE, ROOT, exercise_cells, run, solution_cells, with_solutions  # noqa: E402
+
+import xla_explorer as xe  # noqa: E402
+
+# By default three notebooks are run in a kernel; all of them with `-m slow`.
+FAST = ("03", "05", "06")
+
+
+def parameters() -> list[object]:
+    return [pytest.param(path, id=path.stem, marks=() if path.stem[:2] in FAST else pytest.mark.slow) for path in COURSE]
+
+
+def answers(notebook: object) -> list[str]:
+    """First lines of what the checks said."""
+    found = []
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            assert output.output_type != "error", output
+            if "check" in cell.metadata.get("tags", ()):
+                found.append(output["data"]["text/plain"].split("\n")[0])
+    return found
+
+
+@pytest.mark.parametrize("path", parameters())
+def test_with_the_stubs(path: Path, tmp_path: Path) -> None:
+    said = answers(run(nbformat.read(path, 4), tmp_path))
+    assert said and all(line.endswith(": not solved yet") for line in said), said
+
+
+@pytest.mark.parametrize("path", parameters())
+def test_with_the_reference_solutions(path: Path, tmp_path: Path) -> None:
+    said = answers(run(with_solutions(nbformat.read(path, 4)), tmp_path))
+    assert said and all(": passed" in line for line in said), said
+
+
+@pytest.mark.parametrize("path", COURSE, ids=[path.stem for path in COURSE])
+def test_what_is_stored(path: Path) -> None:
+    assert path.stat().st_size < 500_000
+    text = path.read_text(encoding="utf-8")
+    assert "widget-view" not in text and '"widgets"' not in text
+    assert not re.search(r"/(tmp|home|root|work|usr)/", text), "a path of the machine that ran it"
+    notebook = nbformat.read(path, 4)
+    nbformat.validate(notebook)
+    assert all(line.endswith(": not solved yet") for line in answers(notebook))
+    assert len(answers(notebook)) == len(exercise_cells(notebook))
+    for cell in notebook.cells:
+        assert cell.cell_type != "code" or "raise NotImplementedError" not in cell.source or cell in exercise_cells(notebook)
+
+
+def test_every_exercise_has_a_cell_and_a_solution() -> None:
+    in_notebooks = [cell.metadata["exercise"] for path in COURSE for cell in exercise_cells(nbformat.read(path, 4))]
+    assert sorted(in_notebooks) == sorted(xe.exercises()) == sorted(solution_cells())
+
+
+def test_no_solution_stands_in_a_notebook_or_in_the_package() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in (*COURSE, *(ROOT / "xla_explorer" / "explorer" / "course").glob("*.py"))]
+    for name, solution in solution_cells().items():
+        assert not any(solution in text for text in texts), name
