@@ -163,6 +163,45 @@ def _round(name: str, words: dict[str, object], ties: str) -> str:
     magic = "0x4160000000000000" if words["float"] == "float" else "0x4330000000000000"
     return _ROUND.format(**words, name=name, magic=magic, ties=ties.format(**words))
 
+# Not optimised: LLVM would recognise the product of two 64-bit numbers and call this very function for it.
+_LONG_PRODUCT = """define weak hidden i128 @__multi3(i128 %a, i128 %b) nounwind noinline optnone {
+  %a_low = trunc i128 %a to i64
+  %b_low = trunc i128 %b to i64
+  %a_shifted = lshr i128 %a, 64
+  %b_shifted = lshr i128 %b, 64
+  %a_high = trunc i128 %a_shifted to i64
+  %b_high = trunc i128 %b_shifted to i64
+  %a0 = and i64 %a_low, 4294967295
+  %a1 = lshr i64 %a_low, 32
+  %b0 = and i64 %b_low, 4294967295
+  %b1 = lshr i64 %b_low, 32
+  %p00 = mul i64 %a0, %b0
+  %p01 = mul i64 %a0, %b1
+  %p10 = mul i64 %a1, %b0
+  %p11 = mul i64 %a1, %b1
+  %carry = lshr i64 %p00, 32
+  %m1 = add i64 %p10, %carry
+  %m1_low = and i64 %m1, 4294967295
+  %m1_high = lshr i64 %m1, 32
+  %m2 = add i64 %p01, %m1_low
+  %m2_high = lshr i64 %m2, 32
+  %h1 = add i64 %p11, %m1_high
+  %h2 = add i64 %h1, %m2_high
+  %c1 = mul i64 %a_low, %b_high
+  %c2 = mul i64 %a_high, %b_low
+  %h3 = add i64 %h2, %c1
+  %high = add i64 %h3, %c2
+  %l1 = shl i64 %m2, 32
+  %l2 = and i64 %p00, 4294967295
+  %low = or i64 %l1, %l2
+  %wide_high = zext i64 %high to i128
+  %wide_low = zext i64 %low to i128
+  %top = shl i128 %wide_high, 64
+  %product = or i128 %top, %wide_low
+  ret i128 %product
+}
+"""
+
 
 def support_functions(symbols: list[str], *, half_is_integer: bool, has_c_library: bool) -> str:
     """IR text that defines those of the symbols that are known here; empty when none is.
@@ -191,5 +230,6 @@ def support_functions(symbols: list[str], *, half_is_integer: bool, has_c_librar
         "roundeven": _round("roundeven", double, _TIES_TO_EVEN),
     }  # fmt: skip
     if not has_c_library:
-        known |= {"fmod": _FLOAT_MODULO, "roundf": _round("roundf", single, _TIES_AWAY), "round": _round("round", double, _TIES_AWAY)}
+        known |= {"fmod": _FLOAT_MODULO, "__multi3": _LONG_PRODUCT}
+        known |= {"roundf": _round("roundf", single, _TIES_AWAY), "round": _round("round", double, _TIES_AWAY)}
     return "\n".join([known[name] for name in symbols if name in known])

@@ -1,0 +1,133 @@
+"""Ahead-of-time objects in C and C++ programs: the numbers, two modules in one program, threads, sizes."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from aot_programs import ATTENTION, build, mlp_text, need, output
+
+import xla_explorer as xe
+
+MAIN = """
+#include "mlp.h"
+#include "attention.h"
+#include <stdio.h>
+_Alignas(64) static unsigned char one[mlp_WORKSPACE_BYTES + 1], two[attention_WORKSPACE_BYTES + 1];
+static float x[mlp_x_COUNT], p[mlp_result_COUNT], q[3][attention_q_COUNT], o[attention_result_COUNT];
+int main(void) {
+  for (int k = 0; k < mlp_x_COUNT; k++) x[k] = (float)(k % 13) / 13 - 0.5f;
+  for (int k = 0; k < 3 * attention_q_COUNT; k++) (&q[0][0])[k] = (float)(k % 11) / 11 - 0.5f;
+  if (mlp_call(x, p, one) || attention_call(q[0], q[1], q[2], o, two)) return 1;
+  if (mlp_call(x, 0, one) != 1 || mlp_call(x, p, one + 4) != 2) return 2;
+  for (int k = 0; k < mlp_result_COUNT; k++) printf("%.9g\\n", p[k]);
+  for (int k = 0; k < attention_result_COUNT; k++) printf("%.9g\\n", o[k]);
+  return 0;
+}
+"""
+
+
+def _expected() -> np.ndarray:
+    x = ((np.arange(16 * 32) % 13).astype(np.float32) / np.float32(13) - np.float32(0.5)).reshape(16, 32)
+    q = ((np.arange(3 * 768) % 11).astype(np.float32) / np.float32(11) - np.float32(0.5)).reshape(3, 2, 24, 16)
+    p = xe.evaluate(xe.parse_hlo(mlp_text()), x)
+    o = xe.evaluate(xe.parse_hlo(ATTENTION), *q)
+    return np.concatenate([np.asarray(p).ravel(), np.asarray(o).ravel()])
+
+
+CASES = [
+    ("x86_64-linux-gnu", None, "gcc", ()),
+    ("x86_64-linux-gnu", "x86-64-v2", "gcc", ()),
+    ("aarch64-linux-gnu", "neoverse-n1", "aarch64-linux-gnu-gcc", ("qemu-aarch64",)),
+    ("aarch64-linux-gnu", "neoverse-v1", "aarch64-linux-gnu-gcc", ("qemu-aarch64", "-cpu", "max")),
+    ("riscv64-linux-gnu", None, "riscv64-linux-gnu-gcc", ("qemu-riscv64",)),
+]
+
+
+@pytest.mark.parametrize(("triple", "cpu", "compiler", "emulator"), CASES, ids=lambda value: value if isinstance(value, str) else None)
+def test_two_modules_in_one_program_give_the_expected_numbers(
+    tmp_path: Path, triple: str, cpu: str | None, compiler: str, emulator: tuple[str, ...]
+) -> None:
+    need(compiler, *emulator[:1])
+    xe.aot(mlp_text(), triple, cpu).save(tmp_path)
+    xe.aot(ATTENTION, triple, cpu).save(tmp_path)
+    (tmp_path / "main.c").write_text(MAIN)
+    program = build(tmp_path, compiler, ["main.c"], ["mlp.o", "attention.o"], "-static", "-std=c11")
+    got = np.array(output(*emulator, program).split(), np.float32)
+    np.testing.assert_allclose(got, _expected(), rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("text", "name", "weights"), [(mlp_text(), "mlp", "embed"), (ATTENTION, "attention", "pass"), (mlp_text(), "mlp", "pass")])
+def test_the_examples_build_without_warnings_in_c_and_cpp_and_are_small(tmp_path: Path, text: str, name: str, weights: str) -> None:
+    need("gcc", "g++", "strip")
+    package = xe.aot(text, weights=weights)
+    package.save(tmp_path)
+    results = []
+    for compiler, source, standard in (("gcc", f"{name}_example.c", "-std=c11"), ("g++", f"{name}_example.cpp", "-std=c++11")):
+        program = build(tmp_path, compiler, [source], [f"{name}.o"], standard, "-pedantic")
+        subprocess.run(["strip", str(program)], check=True)
+        embedded = sum([row.bytes for row in package.program.sections if row.kind == "data"])
+        assert program.stat().st_size - embedded < 40_000
+        done = subprocess.run([str(program)], cwd=tmp_path, capture_output=True, text=True, check=True)
+        results.append(done.stdout)
+    assert results[0] == results[1] and results[0].startswith("result: ")
+    line = subprocess.run(package.build_line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert line.returncode == 0 and line.stderr == ""
+
+
+THREADS = """
+#include "mlp.h"
+#include <pthread.h>
+#include <string.h>
+static float x[mlp_x_COUNT], want[mlp_result_COUNT];
+static void *work(void *wrong) {
+  _Alignas(64) unsigned char workspace[mlp_WORKSPACE_BYTES + 1];
+  float p[mlp_result_COUNT];
+  for (int k = 0; k < 500; k++) {
+    memset(workspace, k, sizeof workspace);
+    if (mlp_call(x, p, workspace) || memcmp(p, want, sizeof p)) *(int *)wrong = 1;
+  }
+  return 0;
+}
+int main(void) {
+  _Alignas(64) unsigned char workspace[mlp_WORKSPACE_BYTES + 1];
+  pthread_t threads[4];
+  int wrong[4] = {0};
+  for (int k = 0; k < mlp_x_COUNT; k++) x[k] = (float)(k % 13) / 13;
+  if (mlp_call(x, want, workspace)) return 1;
+  for (int k = 0; k < 4; k++) pthread_create(&threads[k], 0, work, &wrong[k]);
+  for (int k = 0; k < 4; k++) pthread_join(threads[k], 0);
+  return wrong[0] + wrong[1] + wrong[2] + wrong[3];
+}
+"""
+
+
+def test_several_threads_run_one_program(tmp_path: Path) -> None:
+    need("gcc")
+    xe.aot(mlp_text(), cpu="x86-64-v2").save(tmp_path)
+    (tmp_path / "main.c").write_text(THREADS)
+    output(build(tmp_path, "gcc", ["main.c"], ["mlp.o"], "-pthread", "-std=c11"))
+
+
+def test_a_workspace_is_not_written_beyond_its_size(tmp_path: Path) -> None:
+    need("gcc")
+    package = xe.aot(ATTENTION)
+    package.save(tmp_path)
+    (tmp_path / "main.c").write_text(
+        """
+#include "attention.h"
+#include <string.h>
+static float q[attention_q_COUNT], o[attention_result_COUNT];
+_Alignas(64) static unsigned char workspace[attention_WORKSPACE_BYTES + 64];
+int main(void) {
+  memset(workspace, 171, sizeof workspace);
+  int status = attention_call(q, q, q, o, workspace);
+  for (int k = 0; k < 64; k++) if (workspace[attention_WORKSPACE_BYTES + k] != 171) status = 9;
+  return status;
+}
+"""
+    )
+    assert package.workspace_bytes > 0
+    output(build(tmp_path, "gcc", ["main.c"], ["attention.o"], "-std=c11"))
