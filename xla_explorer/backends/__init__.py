@@ -41,9 +41,10 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from xla_explorer.backends.registry import backend_names as names
-    from xla_explorer.backends.registry import platform as get
-    from xla_explorer.backends.registry import register, unregister
-    from xla_explorer.backends.scaffolding.scaffold import scaffold
-    from xla_explorer.backends.testing.conformance import conformance
-    from xla_explorer.backends.testing.contract import contract
+    from xla_explorer.backends.registry import backend_names as names  # noqa: F401
+    from xla_explorer.backends.registry import platform as get  # noqa: F401
+    from xla_explorer.backends.registry import register as register
+    from xla_explorer.backends.registry import unregister as unregister
+    from xla_explorer.backends.scaffolding.scaffold import scaffold as scaffold
+    from xla_explorer.backends.testing.conformance import conformance as conformance
+    from xla_explorer.backends.testing.contract import contract as contract

@@ -7,7 +7,6 @@ import struct
 from collections.abc import Sequence
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-
 from xla_explorer_npu.instruction_set import OPERATION_NAMES, OPERATIONS, SPACES, SYMBOLS, TYPES, Address, Instruction
 
 MAGIC = b"NPU1"
@@ -69,8 +68,9 @@ def decode(code: bytes) -> list[Instruction]:
 
 def listing(program: Sequence[Instruction], notes: dict[int, str] | None = None) -> tuple[str, list[int | None]]:
     """(assembly text, HLO instruction id of each line). notes: comments before an instruction, by its number."""
-    targets = sorted({value for i in program for (_, kind), value in zip(OPERATIONS[i.operation].operands, i.operands, strict=True)
-                      if kind == "label"})
+    targets = sorted(
+        {value for i in program for (_, kind), value in zip(OPERATIONS[i.operation].operands, i.operands, strict=True) if kind == "label"}
+    )
     labels = {target: f"L{number}" for number, target in enumerate(targets)}
     lines: list[str] = []
     origins: list[int | None] = []
@@ -135,8 +135,11 @@ def _instruction(number: int, line: str, labels: dict[str, int]) -> Instruction:
                 if found is None:
                     raise ValueError("is no address such as d[r0+64], s[0], a[0]")
                 index = int(found[5]) if found[5] is not None else 255
-                operands.append(Address("d", int(found[2]), int(found[1]), index) if found[1] is not None
-                                else Address(found[3], int(found[4]), 0, index))
+                operands.append(
+                    Address("d", int(found[2]), int(found[1]), index)
+                    if found[1] is not None
+                    else Address(found[3], int(found[4]), 0, index)
+                )
             elif kind == "ints":
                 operands.append(tuple([int(part) for part in value.split("x")]) if value else ())
             elif kind == "symbol":

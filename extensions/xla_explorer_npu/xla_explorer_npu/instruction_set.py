@@ -79,8 +79,16 @@ OPERATIONS: dict[str, Operation] = {
     # acc[m, n] (+)= lhs[m, k] rhs[k, n], all row-major and dense; transposed: 1 when lhs comes as [k, m], 2 when rhs comes as [n, k]
     "mat.multiply": Operation(
         "mat",
-        (("acc", "address"), ("lhs", "address"), ("rhs", "address"), ("m", "int"), ("k", "int"), ("n", "int"),
-         ("transposed", "int"), ("clear", "int")),
+        (
+            ("acc", "address"),
+            ("lhs", "address"),
+            ("rhs", "address"),
+            ("m", "int"),
+            ("k", "int"),
+            ("n", "int"),
+            ("transposed", "int"),
+            ("clear", "int"),
+        ),
     ),
     "mat.store": Operation("vec", (("to", "address"), ("acc", "address"), *_N)),
     # i[reg] = (clear ? 0 : i[reg]) + step * clamp(load(from), 0, limit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import xla_explorer_npu.npu_fusion  # noqa: F401  # declares the pass
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Stage, hlo_stage
 from xla_explorer.compiler.buffers import BufferAssignment, assign_buffers
 from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline, requested_pipeline
@@ -16,8 +17,6 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-
-import xla_explorer_npu.npu_fusion  # noqa: F401  # declares the pass
 from xla_explorer_npu.assembler import listing
 from xla_explorer_npu.lowering import supports, write_program
 from xla_explorer_npu.npu_executable import NpuExecutable
@@ -94,5 +93,8 @@ class NpuCompiler:
 
 def _buffer_table(assignment: BufferAssignment) -> tuple[str, list[int | None]]:
     rows = assignment.to_rows()
-    lines = [repr(assignment), *[f"%{row['value']} {row['shape']}: {row['allocation']} + {row['offset']}, {row['size']} bytes" for row in rows]]
+    lines = [
+        repr(assignment),
+        *[f"%{row['value']} {row['shape']}: {row['allocation']} + {row['offset']}, {row['size']} bytes" for row in rows],
+    ]
     return "\n".join(lines), [None, *[row["id"] for row in rows]]

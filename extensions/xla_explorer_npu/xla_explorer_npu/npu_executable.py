@@ -7,11 +7,11 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from xla_explorer.backends.interfaces import DeviceMemory, KernelTiming, LinearTransferManager, ProfileResult
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
-
 from xla_explorer_npu.assembler import encode
 from xla_explorer_npu.lowering.program import NpuProgram
 from xla_explorer_npu.lowering.writer import ARENA, CONSTANTS, FIRST_BUFFER, WORKSPACE
@@ -109,8 +109,11 @@ class NpuExecutable:
             if origin is not None:
                 span = spans[origin]
                 span[0], span[1] = min(span[0], start), max(span[1], end)
-        rows = [KernelTiming(step, 1, ((spans[step.instruction][1] - spans[step.instruction][0]) * scale,)) for step in self.steps
-                if step.instruction in spans]
+        rows = [
+            KernelTiming(step, 1, ((spans[step.instruction][1] - spans[step.instruction][0]) * scale,))
+            for step in self.steps
+            if step.instruction in spans
+        ]
         return ProfileResult((timeline.cycles * scale,), tuple(rows), 0.0)
 
 

@@ -13,7 +13,6 @@ from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-
 from xla_explorer_npu.lowering.elementwise import ELEMENTWISE
 from xla_explorer_npu.lowering.writer import element_types_are_known, supports
 
@@ -33,8 +32,11 @@ def has_the_same_index(producer: HloInstruction, consumer: HloInstruction) -> Re
     if producer.opcode.name == "constant":
         return None
     if consumer.opcode.name == "broadcast" or producer.shape.dimensions != consumer.shape.dimensions:
-        return refuse("dimensions-differ", f"%{producer.name} is {producer.shape.text_without_layout}, %{consumer.name} "
-                      f"{consumer.shape.text_without_layout}: not one loop")
+        return refuse(
+            "dimensions-differ",
+            f"%{producer.name} is {producer.shape.text_without_layout}, %{consumer.name} "
+            f"{consumer.shape.text_without_layout}: not one loop",
+        )
     return None
 
 

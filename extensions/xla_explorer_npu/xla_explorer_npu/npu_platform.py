@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.interfaces import DeviceMemory, LinearTransferManager
 from xla_explorer.foundation.reason import Reason
-
 from xla_explorer_npu.assembler import decode
 from xla_explorer_npu.simulator import ALIGNMENT, Machine
 from xla_explorer_npu.timeline import Timeline
@@ -20,7 +19,9 @@ class NpuPlatform:
     """See `backends.interfaces.Platform`."""
 
     name = "npu"
-    description = "A small accelerator without LLVM: a systolic matrix unit, a vector unit, a scratchpad and DMA queues, simulated cycle by cycle."
+    description = (
+        "A small accelerator without LLVM: a systolic matrix unit, a vector unit, a scratchpad and DMA queues, simulated cycle by cycle."
+    )
 
     def __init__(self) -> None:
         self._executor = NpuStreamExecutor()

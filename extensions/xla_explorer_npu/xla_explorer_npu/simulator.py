@@ -73,7 +73,9 @@ class _Run:
         self.reads: list[tuple[str, int, int]] = []
         self.writes: list[tuple[str, int, int]] = []
         self.work = 0
-        self.handlers = {name: getattr(self, "_" + name.split(".")[0] + "_" + name.split(".")[1].replace("-", "_"), None) for name in OPERATIONS}
+        self.handlers = {
+            name: getattr(self, "_" + name.split(".")[0] + "_" + name.split(".")[1].replace("-", "_"), None) for name in OPERATIONS
+        }
 
     def go(self, most: int) -> Timeline:
         program = self.program
@@ -89,7 +91,9 @@ class _Run:
             try:
                 cycles = self._execute(i, unit)
             except (ValueError, TypeError, IndexError) as problem:
-                raise NpuFaultError(f"instruction {at} ({i.operation}.{i.element_type} {' '.join(map(str, i.operands))}): {problem}") from problem
+                raise NpuFaultError(
+                    f"instruction {at} ({i.operation}.{i.element_type} {' '.join(map(str, i.operands))}): {problem}"
+                ) from problem
             self._time(at, f"dma{i.operands[-1]}" if unit == "dma" else unit, cycles)
         raise NpuFaultError(f"no halt after {most} instructions: a loop that does not end")
 
@@ -191,7 +195,9 @@ class _Run:
         self._view(to, size, None, dtype, True)[:] = np.arange(start, start + size[axis]).astype(dtype).reshape(shape)
         return self._lanes(math.prod(size), i.element_type)
 
-    def _mat_multiply(self, i: Instruction, acc: Address, lhs: Address, rhs: Address, m: int, k: int, n: int, transposed: int, clear: int) -> int:
+    def _mat_multiply(
+        self, i: Instruction, acc: Address, lhs: Address, rhs: Address, m: int, k: int, n: int, transposed: int, clear: int
+    ) -> int:
         dtype = DTYPES[i.element_type]
         wide = np.dtype(np.int32) if dtype.kind in "iu" else np.dtype(np.float32)
         result = self._view(acc, (m, n), None, wide, True)
@@ -216,7 +222,14 @@ class _Run:
         return self._lanes(n, i.element_type)
 
     def _dma_copy(
-        self, i: Instruction, to: Address, source: Address, size: tuple[int, ...], to_step: tuple[int, ...], from_step: tuple[int, ...], queue: int
+        self,
+        i: Instruction,
+        to: Address,
+        source: Address,
+        size: tuple[int, ...],
+        to_step: tuple[int, ...],
+        from_step: tuple[int, ...],
+        queue: int,
     ) -> int:
         dtype = DTYPES[i.element_type]
         self._view(to, size, to_step, dtype, True)[...] = self._view(source, size, from_step, dtype, False)

@@ -10,6 +10,7 @@ from xla_explorer_npu.architecture import Architecture
 
 if TYPE_CHECKING:
     import pandas
+
     from xla_explorer.explorer.display import Svg
 
 MOST_EVENTS = 200_000
@@ -65,8 +66,14 @@ class Timeline:
         for unit in sorted(self.busy):
             peak = {"mat": a.array_size**2, "vec": a.lanes, "ctl": 0}.get(unit, a.dma_bytes) * self.cycles
             rows.append(
-                (unit, self.executed[unit], self.busy[unit], self.busy[unit] / max(self.cycles, 1), self.work[unit],
-                 self.work[unit] / peak if peak else float("nan"))
+                (
+                    unit,
+                    self.executed[unit],
+                    self.busy[unit],
+                    self.busy[unit] / max(self.cycles, 1),
+                    self.work[unit],
+                    self.work[unit] / peak if peak else float("nan"),
+                )
             )
         return pandas.DataFrame(rows, columns=["unit", "executed", "busy_cycles", "busy", "work", "of_peak"])
 

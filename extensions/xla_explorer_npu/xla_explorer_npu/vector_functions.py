@@ -186,7 +186,14 @@ FUNCTIONS: dict[str, Function] = {
     "select": np.where,
     "clamp": _widened(lambda low, x, high: _minimum(_maximum(x, low), high)),
 }
-COMPARE: dict[str, Function] = {"EQ": np.equal, "NE": np.not_equal, "LT": np.less, "LE": np.less_equal, "GT": np.greater, "GE": np.greater_equal}
+COMPARE: dict[str, Function] = {
+    "EQ": np.equal,
+    "NE": np.not_equal,
+    "LT": np.less,
+    "LE": np.less_equal,
+    "GT": np.greater,
+    "GE": np.greater_equal,
+}
 _FOLD = {"add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum, "and": np.bitwise_and, "or": np.bitwise_or,
          "xor": np.bitwise_xor}  # fmt: skip
 

@@ -13,13 +13,14 @@ from xla_explorer.backends.interfaces.stream_executor import DeviceMemory, Strea
 from xla_explorer.hlo.literal import Literal, literal_from_array
 from xla_explorer.hlo.shape import Shape
 
+_INFEEDS: WeakKeyDictionary[Any, deque[Literal]] = WeakKeyDictionary()
+_OUTFEEDS: WeakKeyDictionary[Any, deque[Literal]] = WeakKeyDictionary()
+
 
 class LinearTransferManager:
     """See `TransferManager`, `TupleTransfer` and `FeedTransfer` in `backends.interfaces`. The feeds are two queues on the host for each
-    executor; a device whose programs run `infeed` and `outfeed` takes from the one (`next_infeed`) and adds to the other (`put_outfeed`)."""
-
-    _infeeds: WeakKeyDictionary[Any, deque[Literal]] = WeakKeyDictionary()
-    _outfeeds: WeakKeyDictionary[Any, deque[Literal]] = WeakKeyDictionary()
+    executor, whichever manager asks; a device whose programs run `infeed` and `outfeed` takes from the one (`next_infeed`) and adds to
+    the other (`put_outfeed`)."""
 
     def transfer_literal_to_device(self, executor: StreamExecutor, literal: Literal) -> list[DeviceMemory]:
         """One buffer per array leaf, laid out as the literal's shape says."""
@@ -53,19 +54,19 @@ class LinearTransferManager:
 
     def transfer_literal_to_infeed(self, executor: StreamExecutor, literal: Literal) -> None:
         """See `FeedTransfer`."""
-        self._infeeds.setdefault(executor, deque()).append(literal)
+        _INFEEDS.setdefault(executor, deque()).append(literal)
 
     def transfer_literal_from_outfeed(self, executor: StreamExecutor, shape: Shape) -> Literal:
         """See `FeedTransfer`."""
-        return _take(self._outfeeds.get(executor), shape, "the program has written nothing to the outfeed that was not read")
+        return _take(_OUTFEEDS.get(executor), shape, "the program has written nothing to the outfeed that was not read")
 
     def next_infeed(self, executor: StreamExecutor, shape: Shape) -> Literal:
         """What the device's `infeed` takes: the oldest literal that was transferred. LookupError, ValueError as for the outfeed."""
-        return _take(self._infeeds.get(executor), shape, "nothing was transferred to the infeed that the program has not taken")
+        return _take(_INFEEDS.get(executor), shape, "nothing was transferred to the infeed that the program has not taken")
 
     def put_outfeed(self, executor: StreamExecutor, literal: Literal) -> None:
         """What the device's `outfeed` does."""
-        self._outfeeds.setdefault(executor, deque()).append(literal)
+        _OUTFEEDS.setdefault(executor, deque()).append(literal)
 
 
 def _take(queue: deque[Literal] | None, shape: Shape, empty: str) -> Literal:

@@ -36,7 +36,7 @@ class Scaffold:
     def __repr__(self) -> str:
         listed = "\n".join([f"  {name}" for name in self.files])
         return (
-            f"<Scaffold {self.name}, scenario {self.scenario}: {len(self.files)} files, the backend in {self.lines} lines, in {self.folder}>\n"
+            f"<Scaffold {self.name}, scenario {self.scenario}: {len(self.files)} files, {self.lines} lines of backend, in {self.folder}>\n"
             f"{listed}\ntest it:     cd {self.folder} && python -m pytest\ninstall it:  pip install -e {self.folder}"
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from xla_explorer.backends.interfaces import CompileOptions, Platform
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Platform
 from xla_explorer.backends.registry import platform
 from xla_explorer.backends.testing.programs import PROGRAMS, SIZES, OpcodeProgram, draw
 from xla_explorer.compiler.pipeline.value_check import largest_error
@@ -89,7 +89,11 @@ class Conformance:
     def table(self) -> pandas.DataFrame:
         """Opcodes down, element types across; a cell is a status, the worst where an opcode has several programs."""
         frame = self.to_frame()
-        worst = frame.assign(rank=frame["status"].map(STATUSES.index)).sort_values("rank").drop_duplicates(["opcode", "element_type"], keep="last")
+        worst = (
+            frame.assign(rank=frame["status"].map(STATUSES.index))
+            .sort_values("rank")
+            .drop_duplicates(["opcode", "element_type"], keep="last")
+        )
         return worst.pivot(index="opcode", columns="element_type", values="status").fillna("")
 
     def __repr__(self) -> str:
@@ -103,7 +107,9 @@ class Conformance:
         return f"<pre>{escape(repr(self))}</pre>{self.table().to_html()}"
 
 
-def conformance(backend: str | Platform, opcodes: Iterable[str] | None = None, types: Iterable[str] | None = None, seed: int = 0) -> Conformance:
+def conformance(
+    backend: str | Platform, opcodes: Iterable[str] | None = None, types: Iterable[str] | None = None, seed: int = 0
+) -> Conformance:
     """Run a small program for each opcode and element type and compare with the evaluator.
 
     backend: a registered name, or a Platform. opcodes, types: only these. A program is `ok`; `refused` with a Reason (it may have run on
@@ -141,33 +147,51 @@ def run_text(
 def _run(
     backend: Platform, module: HloModule, values: str, seed: int
 ) -> tuple[Outcome, list[Array], list[Array] | None, list[Array] | None]:
-    leaves = [leaf for p in module.entry.parameters() for _, leaf in p.shape.leaves() if leaf.is_array]
-    arguments = [draw(leaf, values, seed + k) for k, leaf in enumerate(leaves)]
-    expected = flatten_value(evaluate(module, *arguments))
-    compiler = backend.compiler()
-    options = CompileOptions(cache=False)
+    arguments, expected = reference(module, values, seed)
+    compiler, options = backend.compiler(), CompileOptions(cache=False)
     try:
         result = compiler.run_backend(compiler.run_hlo_passes(module, options), options)
-        if result.executable is None:
-            why = result.why_not
-            if why is None:
-                return Outcome("crashed", "no-reason", "there is no executable, and why_not is None"), arguments, expected, None
-            return Outcome("refused", why.code, why.message), arguments, expected, None
-        got = [np.asarray(a) for a in result.executable.execute([np.array(a) for a in arguments])]
-        steps = result.executable.steps
     except Exception as problem:
-        reason = reason_of(problem)
-        if reason is not None:
-            return Outcome("refused", reason.code, reason.message), arguments, expected, None
-        return Outcome("crashed", type(problem).__name__, str(problem).split("\n")[0]), arguments, expected, None
+        return crash_or_refusal(problem), arguments, expected, None
+    outcome, got = judge(result, arguments, expected)
+    return outcome, arguments, expected, got
+
+
+def reference(module: HloModule, values: str, seed: int) -> tuple[list[Array], list[Array]]:
+    """(arguments, one an array leaf of the parameters; what the evaluator makes of them)."""
+    leaves = [leaf for p in module.entry.parameters() for _, leaf in p.shape.leaves() if leaf.is_array]
+    arguments = [draw(leaf, values, seed + k) for k, leaf in enumerate(leaves)]
+    return arguments, flatten_value(evaluate(module, *arguments))
+
+
+def judge(result: CompileResult, arguments: list[Array], expected: list[Array]) -> tuple[Outcome, list[Array] | None]:
+    """Run what was compiled: (how it went, the results where there are any)."""
+    if result.executable is None:
+        why = result.why_not
+        if why is None:
+            return Outcome("crashed", "no-reason", "there is no executable, and why_not is None"), None
+        return Outcome("refused", why.code, why.message), None
+    try:
+        got = [np.asarray(a) for a in result.executable.execute([np.array(a) for a in arguments])]
+    except Exception as problem:
+        return crash_or_refusal(problem), None
+    steps = result.executable.steps
     runs_on = ",".join(dict.fromkeys([step.runs_on for step in steps]))
     error, fine = largest_error(expected, got)
     if not fine:
-        return Outcome("wrong", "values-differ", _difference(expected, got, error), runs_on), arguments, expected, got
+        return Outcome("wrong", "values-differ", _difference(expected, got, error), runs_on), got
     for step in steps:
         if step.runs_on == "evaluator" and step.reason is not None:
-            return Outcome("refused", step.reason.code, step.reason.message, runs_on), arguments, expected, got
-    return Outcome("ok", "", "", runs_on), arguments, expected, got
+            return Outcome("refused", step.reason.code, step.reason.message, runs_on), got
+    return Outcome("ok", "", "", runs_on), got
+
+
+def crash_or_refusal(problem: Exception) -> Outcome:
+    """An exception that carries a Reason is a refusal."""
+    reason = reason_of(problem)
+    if reason is not None:
+        return Outcome("refused", reason.code, reason.message)
+    return Outcome("crashed", type(problem).__name__, str(problem).split("\n")[0])
 
 
 def reason_of(problem: BaseException | None) -> Reason | None:

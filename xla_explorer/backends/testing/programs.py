@@ -43,7 +43,18 @@ class OpcodeProgram(NamedTuple):
         """The module for an element type and sizes."""
         n, m = sizes
         partner = {"c64": "f32", "c128": "f64", "f32": "c64", "f64": "c128"}.get(element_type, "")  # real and complex
-        holes = {"t": element_type, "c": partner, "n": n, "m": m, "nn": 2 * n, "mm": 2 * m, "n2": n + 2, "m1": m + 1, "h": (n + 1) // 2, "e": n * m}
+        holes = {
+            "t": element_type,
+            "c": partner,
+            "n": n,
+            "m": m,
+            "nn": 2 * n,
+            "mm": 2 * m,
+            "n2": n + 2,
+            "m1": m + 1,
+            "h": (n + 1) // 2,
+            "e": n * m,
+        }
         holes |= {"zero": "(0, 0)", "one": "(1, 0)"} if element_type in COMPLEX else {"zero": "0", "one": "1"}
         text = self.functions + "ENTRY main {\n" + self.body.strip("\n") + "\n}\n"
         for hole, value in holes.items():
@@ -62,7 +73,7 @@ def _binary(names: str, types: tuple[str, ...], values: str = "any") -> list[Opc
 
 
 def _fold(opcode: str) -> str:
-    return "fold {\n  a = {t}[] parameter(0)\n  b = {t}[] parameter(1)\n  ROOT r = {t}[] %s(a, b)\n}\n\n" % opcode
+    return "fold {\n  a = {t}[] parameter(0)\n  b = {t}[] parameter(1)\n  ROOT r = {t}[] " + opcode + "(a, b)\n}\n\n"
 
 
 _X = "  x = {t}[{n},{m}] parameter(0)\n"
@@ -85,16 +96,17 @@ again {
 }
 
 """
-_BRANCHES = """same {
-  ROOT x = {t}[{n},{m}] parameter(0)
-}
-
-double {
+_DOUBLE = """double {
   x = {t}[{n},{m}] parameter(0)
   ROOT r = {t}[{n},{m}] add(x, x)
 }
 
 """
+_BRANCHES = """same {
+  ROOT x = {t}[{n},{m}] parameter(0)
+}
+
+""" + _DOUBLE
 
 PROGRAMS: tuple[OpcodeProgram, ...] = (
     *_unary("abs", (*FLOAT, *SIGNED)),
@@ -116,7 +128,7 @@ PROGRAMS: tuple[OpcodeProgram, ...] = (
     *_binary("and or xor", BITS),
     *_binary("shift-left shift-right-arithmetic shift-right-logical", INTEGER, "small"),
     OpcodeProgram("is-finite", FLOAT, _X + "  ROOT r = pred[{n},{m}] is-finite(x)"),
-    *[OpcodeProgram(name, COMPLEX, _X + "  ROOT r = {c}[{n},{m}] %s(x)" % name) for name in ("real", "imag")],
+    *[OpcodeProgram(name, COMPLEX, _X + "  ROOT r = {c}[{n},{m}] " + name + "(x)") for name in ("real", "imag")],
     OpcodeProgram("compare", ANY, _X + "  y = {t}[{n},{m}] parameter(1)\n  ROOT r = pred[{n},{m}] compare(x, y), direction=EQ"),
     OpcodeProgram("compare", ("pred", *REAL), _X + "  y = {t}[{n},{m}] parameter(1)\n  ROOT r = pred[{n},{m}] compare(x, y), direction=LT"),
     OpcodeProgram("convert", ANY[:-2], _X + "  ROOT r = f32[{n},{m}] convert(x)"),
@@ -168,7 +180,8 @@ PROGRAMS: tuple[OpcodeProgram, ...] = (
         "convolution", FLOAT, "  x = {t}[2,{n},{m},3] parameter(0)\n  k = {t}[3,3,3,4] parameter(1)\n"
         "  ROOT r = {t}[2,{n},{m},4] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f"
     ),
-    OpcodeProgram("reduce", NUMBER, _X + "  z = {t}[] constant({zero})\n  ROOT r = {t}[{n}] reduce(x, z), dimensions={1}, to_apply=fold", _ADD),
+    OpcodeProgram("reduce", NUMBER, _X + "  z = {t}[] constant({zero})\n"
+                  "  ROOT r = {t}[{n}] reduce(x, z), dimensions={1}, to_apply=fold", _ADD),
     OpcodeProgram(
         "reduce", REAL, _X + "  z = {t}[] parameter(1)\n  ROOT r = {t}[{m}] reduce(x, z), dimensions={0}, to_apply=fold", _fold("maximum")
     ),
@@ -195,21 +208,23 @@ PROGRAMS: tuple[OpcodeProgram, ...] = (
         "conditional", NUMBER, "  p = pred[] parameter(0)\n  x = {t}[{n},{m}] parameter(1)\n"
         "  ROOT r = {t}[{n},{m}] conditional(p, x, x), true_computation=same, false_computation=double", _BRANCHES,
     ),
-    OpcodeProgram("call", NUMBER, _X + "  ROOT r = {t}[{n},{m}] call(x), to_apply=double", _BRANCHES.split("\n\n")[1] + "\n\n"),
-    OpcodeProgram("fusion", NUMBER, _X + "  ROOT r = {t}[{n},{m}] fusion(x), kind=kLoop, calls=double", _BRANCHES.split("\n\n")[1] + "\n\n"),
+    OpcodeProgram("call", NUMBER, _X + "  ROOT r = {t}[{n},{m}] call(x), to_apply=double", _DOUBLE),
+    OpcodeProgram("fusion", NUMBER, _X + "  ROOT r = {t}[{n},{m}] fusion(x), kind=kLoop, calls=double", _DOUBLE),
     OpcodeProgram("tuple", ANY, _X + "  ROOT r = ({t}[{n},{m}], {t}[{n},{m}]) tuple(x, x)"),
     OpcodeProgram(
         "get-tuple-element", ANY, "  p = ({t}[{n},{m}], {t}[{m}]) parameter(0)\n  ROOT r = {t}[{m}] get-tuple-element(p), index=1"
     ),
     OpcodeProgram("complex", ("f32", "f64"), _X + "  ROOT r = {c}[{n},{m}] complex(x, x)"),
     OpcodeProgram("fft", ("c64", "c128"), _X + "  ROOT r = {t}[{n},{m}] fft(x), fft_type=FFT, fft_length={{m}}"),
-    OpcodeProgram("cholesky", ("f32", "f64"), "  x = {t}[{n},{n}] parameter(0)\n  ROOT r = {t}[{n},{n}] cholesky(x), lower=true", values="spd"),
+    OpcodeProgram("cholesky", ("f32", "f64"), "  x = {t}[{n},{n}] parameter(0)\n"
+                  "  ROOT r = {t}[{n},{n}] cholesky(x), lower=true", values="spd"),
     OpcodeProgram(
         "triangular-solve", ("f32", "f64"), "  x = {t}[{n},{n}] parameter(0)\n  y = {t}[{n},{m}] parameter(1)\n"
         "  ROOT r = {t}[{n},{m}] triangular-solve(x, y), left_side=true, lower=true, transpose_a=NO_TRANSPOSE", values="spd",
     ),
     OpcodeProgram(
-        "batch-norm-inference", ("f32", "f64"), _X + "  a = {t}[{m}] parameter(1)\n  b = {t}[{m}] parameter(2)\n  c = {t}[{m}] parameter(3)\n"
+        "batch-norm-inference", ("f32", "f64"), _X + "  a = {t}[{m}] parameter(1)\n  b = {t}[{m}] parameter(2)\n"
+        "  c = {t}[{m}] parameter(3)\n"
         "  d = {t}[{m}] parameter(4)\n  ROOT r = {t}[{n},{m}] batch-norm-inference(x, a, b, c, d), epsilon=0.001, feature_index=1",
         values="positive",
     ),

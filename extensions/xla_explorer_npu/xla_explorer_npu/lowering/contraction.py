@@ -7,7 +7,6 @@ import math
 
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
-
 from xla_explorer_npu.instruction_set import Address
 from xla_explorer_npu.lowering.movement import place_padded
 from xla_explorer_npu.lowering.writer import ProgramWriter, Region, boxes, dense, lowers
@@ -33,7 +32,9 @@ def has_no_batch_groups(i: HloInstruction) -> Reason | None:
     if count != 1:
         return refuse("batch-groups", f"%{i.name} has batch_group_count={count}")
     if taps > _MOST_TAPS:
-        return refuse("window-too-large", f"%{i.name}: a window of {taps} taps; the program has one copy a tap, up to {_MOST_TAPS}", taps=taps)
+        return refuse(
+            "window-too-large", f"%{i.name}: a window of {taps} taps; the program has one copy a tap, up to {_MOST_TAPS}", taps=taps
+        )
     return None
 
 

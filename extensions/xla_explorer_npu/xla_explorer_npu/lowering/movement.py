@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from xla_explorer.hlo.instruction import HloInstruction
-
 from xla_explorer_npu.lowering.writer import ProgramWriter, Region, dense, lowers
 
 
@@ -89,9 +88,7 @@ def lower_pad(writer: ProgramWriter, i: HloInstruction) -> None:
     )  # fmt: skip
 
 
-def place_padded(
-    writer: ProgramWriter, target: Region, source: Region, filler: Region | int, low: list[int], spacing: list[int]
-) -> None:
+def place_padded(writer: ProgramWriter, target: Region, source: Region, filler: Region | int, low: list[int], spacing: list[int]) -> None:
     """Fill the target with a scalar (a region, or bits), then put source element k at low + k * spacing where that is inside."""
     if math.prod(target.sizes) == 0:
         return

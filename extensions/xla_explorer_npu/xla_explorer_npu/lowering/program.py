@@ -10,7 +10,6 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
-
 from xla_explorer_npu.instruction_set import Address, Instruction
 from xla_explorer_npu.lowering.writer import (
     ARENA,

@@ -7,7 +7,6 @@ import math
 
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
-
 from xla_explorer_npu.instruction_set import REDUCTIONS
 from xla_explorer_npu.lowering.movement import place_padded
 from xla_explorer_npu.lowering.writer import ProgramWriter, Region, boxes, lowers
@@ -24,7 +23,10 @@ def folds_one_array_by_one_operation(i: HloInstruction) -> Reason | None:
     root = i.called[0].root
     plain = root.opcode.name in REDUCTIONS and sorted([o.payload for o in root.operands if o.opcode.name == "parameter"]) == [0, 1]
     if not plain:
-        return refuse("combiner", f"%{i.name}: its combiner ends in %{root.name} ({root.opcode.name}); the vector unit folds by {', '.join(REDUCTIONS)}")
+        return refuse(
+            "combiner",
+            f"%{i.name}: its combiner ends in %{root.name} ({root.opcode.name}); the vector unit folds by {', '.join(REDUCTIONS)}",
+        )
     return None
 
 
@@ -32,7 +34,9 @@ def has_few_taps(i: HloInstruction) -> Reason | None:
     """A window is a loop that the program writes out."""
     taps = math.prod([w.size for w in i.attribute("window").dimensions])
     if taps > _MOST_TAPS:
-        return refuse("window-too-large", f"%{i.name}: a window of {taps} elements; the program has one copy each, up to {_MOST_TAPS}", taps=taps)
+        return refuse(
+            "window-too-large", f"%{i.name}: a window of {taps} elements; the program has one copy each, up to {_MOST_TAPS}", taps=taps
+        )
     return None
 
 

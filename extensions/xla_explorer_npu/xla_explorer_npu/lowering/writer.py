@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
-
 from xla_explorer_npu.architecture import NPU, Architecture
 from xla_explorer_npu.instruction_set import OPERATIONS, Address, Instruction
 from xla_explorer_npu.vector_functions import DTYPES
@@ -136,7 +135,9 @@ class ProgramWriter:
         """A dense tile of the scratchpad to a region, on the last queue."""
         last = self.architecture.dma_queues - 1
         queue = self._queue(region.sizes, region.steps, dense(region.sizes), region.item, range(last, last + 1))
-        self.emit("dma.copy", region.element_type, region.address, self.scratch(offset), region.sizes, region.steps, dense(region.sizes), queue)
+        self.emit(
+            "dma.copy", region.element_type, region.address, self.scratch(offset), region.sizes, region.steps, dense(region.sizes), queue
+        )
 
     def copy(self, target: Region, source: Region) -> None:
         """Device memory to device memory, element by element in step."""
@@ -155,7 +156,9 @@ class ProgramWriter:
 Lowering = Callable[[ProgramWriter, HloInstruction], None]
 Check = Callable[[HloInstruction], Reason | None]
 _TABLE: dict[str, tuple[Lowering, tuple[Check, ...]]] = {}
-RENAMES = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "domain", "add-dependency"})
+RENAMES = frozenset(
+    {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "domain", "add-dependency"}
+)
 CONTROL = frozenset({"while", "conditional", "call"})
 
 
@@ -183,7 +186,9 @@ def element_types_are_known(i: HloInstruction) -> Reason | None:
                 name = leaf.element_type.name
                 return refuse("element-type", f"%{i.name}: the NPU has no {name}", element_type=name, known=sorted(DTYPES))
             if any(leaf.dynamic):
-                return refuse("dynamic-dimension", f"%{i.name} has the dynamic shape {leaf.text_without_layout}; the NPU's programs have fixed sizes")
+                return refuse(
+                    "dynamic-dimension", f"%{i.name} has the dynamic shape {leaf.text_without_layout}; the NPU's programs have fixed sizes"
+                )
     return None
 
 
