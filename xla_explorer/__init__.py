@@ -54,6 +54,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "optimize": ("xla_explorer.explorer.trace", "optimize"),
     "options": ("xla_explorer.explorer.options", "options"),
     "parse_hlo": ("xla_explorer.hlo.text", "parse_hlo"),
+    "parse_stablehlo": ("xla_explorer.frontends.stablehlo", "parse_stablehlo"),
     "passes": ("xla_explorer.explorer.catalogue", "passes"),
     "random_arguments": ("xla_explorer.explorer.arguments", "random_arguments"),
     "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
@@ -139,6 +140,7 @@ if TYPE_CHECKING:
     from xla_explorer.compiler.pipeline import PassPipeline as PassPipeline
     from xla_explorer.compiler.pipeline import ValuesDifferError as ValuesDifferError
     from xla_explorer.compiler.pipeline import register_pass as register_pass
+    from xla_explorer.explorer.aot import aot as aot
     from xla_explorer.explorer.arguments import random_arguments as random_arguments
     from xla_explorer.explorer.call_signatures import diff_signatures as diff_signatures
     from xla_explorer.explorer.catalogue import passes as passes
@@ -155,7 +157,6 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.isolation import Isolation as Isolation
     from xla_explorer.explorer.jax_functions import jit as jit
     from xla_explorer.explorer.loading import load as load
-    from xla_explorer.explorer.aot import aot as aot
     from xla_explorer.explorer.options import options as options
     from xla_explorer.explorer.session import CompileFailedError as CompileFailedError
     from xla_explorer.explorer.session import Session as Session
@@ -168,6 +169,7 @@ if TYPE_CHECKING:
     from xla_explorer.foundation.journal import Journal as Journal
     from xla_explorer.foundation.reason import Reason as Reason
     from xla_explorer.frontends.jax_program import from_jax as from_jax
+    from xla_explorer.frontends.stablehlo import parse_stablehlo as parse_stablehlo
     from xla_explorer.hlo.builder import HloBuilder as HloBuilder
     from xla_explorer.hlo.builder import cond as cond
     from xla_explorer.hlo.builder import fori_loop as fori_loop

@@ -16,14 +16,15 @@ class LoadError(XlaExplorerError, OSError):
 
 
 def load(path: str | Path) -> Any:
-    """Read a module from a file: HLO text (`.hlo`, `.txt`), StableHLO or MHLO (`.mlir`, `.mlirbc`: with the extra `jax`), also
-    gzipped (`.gz`). A folder that XLA wrote with `--xla_dump_to` becomes an `XlaDump`.
+    """Read a module from a file: HLO text (`.hlo`, `.txt`), StableHLO or MHLO (`.mlir` as text; as bytecode or portable artifact with the
+    extra `jax`), also gzipped (`.gz`). A folder that XLA wrote with `--xla_dump_to` becomes an `XlaDump`.
 
     Raises:
         HloParseError: with the place in the file.
         LoadError: the file does not exist or cannot be read.
         DumpError: the folder holds no dump.
-        MissingExtraError, MlirConversionError: an MLIR file without jaxlib, or one that it refuses.
+        StablehloError: MLIR text that cannot be read, with the place; StablehloUnsupportedError: with the Reason.
+        MissingExtraError, MlirConversionError: bytecode without jaxlib, or such that it refuses.
     """
     path = Path(path)
     if path.is_dir():
@@ -38,9 +39,13 @@ def load(path: str | Path) -> Any:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise LoadError(f"cannot read {path}: {reason}", "give the path of a file of HLO text (.hlo, .txt, also .gz)") from None
     if {suffix.lower() for suffix in path.suffixes} & {".mlir", ".mlirbc", ".stablehlo", ".mhlo"}:
-        from xla_explorer.frontends.jax_program import module_from_mlir
+        if raw[:4] == b"ML\xefR":  # bytecode
+            from xla_explorer.frontends.jax_program import module_from_mlir
 
-        return module_from_mlir(raw, str(path))
+            return module_from_mlir(raw, str(path))
+        from xla_explorer.frontends.stablehlo import parse_stablehlo
+
+        return parse_stablehlo(raw, str(path))
     return parse_hlo(raw, str(path))
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from xla_explorer.foundation.optional import import_optional
 from xla_explorer.frontends.jax_program.mlir import hlo_text
-from xla_explorer.frontends.jax_program.source_places import complete_source_places
+from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 

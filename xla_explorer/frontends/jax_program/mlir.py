@@ -7,7 +7,7 @@ from typing import Any
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
-from xla_explorer.frontends.jax_program.source_places import complete_source_places
+from xla_explorer.frontends.source_places import complete_source_places
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 

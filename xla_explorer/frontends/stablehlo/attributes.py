@@ -1,0 +1,295 @@
+"""MLIR attributes as Python values.
+
+Integers, floats, truth values and strings are themselves; lists and `array<...>` are tuples; dictionaries keep their text; `dense<...>`
+is a Literal; `@name` a Symbol; an enumeration such as `#stablehlo<precision HIGH>` a Keyword; `#stablehlo.gather<...>` a Dictionary of
+its fields; types are themselves; what is not known is Opaque. Source: StableHLO specification; StablehloAttrs.td for the fields.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xla_explorer.frontends.stablehlo.dense import decode_bytes, decode_dense, read_dense
+from xla_explorer.frontends.stablehlo.reader import IDENTIFIER, STRING, WORD, Reader
+from xla_explorer.frontends.stablehlo.types import read_shape, read_type, starts_type
+from xla_explorer.hlo.attributes import ConvolutionDimensionNumbers
+from xla_explorer.hlo.literal import Literal
+
+
+class Symbol(str):
+    """The name of a function or mesh."""
+
+
+class Keyword(str):
+    """A bare word: a value of an enumeration."""
+
+
+class Opaque(NamedTuple):
+    """An attribute that is kept as it was written."""
+
+    text: str
+
+
+class Dictionary(dict[str, Any]):
+    """Named attributes; `text` is how they were written."""
+
+    text: str = ""
+
+
+NUMBER = re.compile(r"-?(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)(?![\w.])")
+_SCALAR_FOLLOWS = re.compile(r":\s*(?=[us]?i\d|bf16|f\d|index)")
+_DIALECT = re.compile(r"#([A-Za-z_][\w$.\-]*)")
+_OWN = ("stablehlo", "mhlo", "chlo")
+_PLUS = re.compile(r"[A-Za-z_0-9]+")
+
+
+def read_attribute(reader: Reader) -> Any:
+    """The attribute at the cursor."""
+    start = reader.skip()
+    character = reader.text[start : start + 1]
+    if character == '"':
+        return reader.string()
+    if character == "[":
+        return read_list(reader)
+    if character == "{":
+        return read_dictionary(reader)
+    if character == "@":
+        name = reader.symbol()
+        while reader.accept("::"):
+            name += "::" + reader.symbol()
+        return Symbol(name)
+    if character == "#":
+        return _hash(reader)
+    number = reader.take(NUMBER)
+    if number is not None:
+        return _number(reader, number.group())
+    word = WORD.match(reader.text, start)
+    name = word.group() if word else ""
+    if name in ("true", "false", "unit"):
+        reader.at = start + len(name)
+        return name != "false"
+    if name == "dense":
+        reader.at = start + len(name)
+        at, text = read_dense(reader)
+        reader.expect(":", "a dense literal")
+        return decode_dense(reader, read_shape(reader), text, at)
+    if name == "dense_resource":
+        return _resource(reader, start)
+    if name == "array":
+        reader.at = start + len(name)
+        return _array(reader)
+    if name == "loc":
+        reader.at = start + len(name)
+        return Opaque("loc" + reader.balanced())
+    if starts_type(reader):
+        return read_type(reader)
+    if name:
+        reader.at = start + len(name)
+        if reader.text.startswith("<", reader.at):
+            return Opaque(name + reader.balanced())
+        return Keyword(name)
+    reader.fail(f"expected an attribute, found {reader.found()}", "write a number, a string, a list, dense<...> or #dialect.name<...>")
+
+
+def _number(reader: Reader, text: str) -> int | float:
+    integral = re.fullmatch(r"-?(\d+|0x[0-9A-Fa-f]+)", text) is not None
+    shape = read_shape(reader) if reader.take(_SCALAR_FOLLOWS) is not None else None  # not the type of an operation
+    if shape is not None and shape.element_type.is_float:
+        if "0x" in text:
+            size = shape.element_type.dtype.itemsize
+            return float(np.frombuffer(int(text, 16).to_bytes(size, "little"), shape.element_type.dtype)[0])
+        return float(text)
+    return int(text, 0 if "0x" in text else 10) if integral else float(text)
+
+
+def read_list(reader: Reader) -> tuple[Any, ...]:
+    """`[a, b]`."""
+    reader.expect("[", "a list")
+    found = []
+    while not reader.accept("]"):
+        found.append(read_attribute(reader))
+        if not reader.accept(","):
+            reader.expect("]", "a list")
+            break
+    return tuple(found)
+
+
+def read_dictionary(reader: Reader, opening: str = "{", closing: str = "}") -> Dictionary:
+    """`{name = value, flag}`."""
+    start = reader.skip()
+    reader.expect(opening, "a dictionary")
+    found = Dictionary()
+    while not reader.accept(closing):
+        word = reader.take(IDENTIFIER)
+        name = word.group() if word else reader.string()
+        found[name] = read_attribute(reader) if reader.accept("=") else True
+        if not reader.accept(","):
+            reader.expect(closing, "a dictionary")
+            break
+    found.text = reader.text[start : reader.at]
+    return found
+
+
+def _array(reader: Reader) -> tuple[Any, ...]:
+    """`array<i64: 1, 2>`."""
+    reader.expect("<", "an array")
+    read_type(reader)
+    found: list[Any] = []
+    if reader.accept(":"):
+        while not reader.peek(">"):
+            found.append(read_attribute(reader))
+            if not reader.accept(","):
+                break
+    reader.expect(">", "an array")
+    return tuple(found)
+
+
+def _resource(reader: Reader, start: int) -> Literal:
+    reader.at = start + len("dense_resource")
+    reader.expect("<", "a resource")
+    at = reader.skip()
+    m = reader.take(STRING) or reader.need(WORD, "the name of a resource")
+    name = m.group().strip('"')
+    reader.expect(">", "a resource")
+    reader.expect(":", "a resource")
+    shape = read_shape(reader)
+    raw = reader.resource(name)
+    if raw is None:
+        reader.refuse(
+            "resource-missing",
+            f"the values of dense_resource<{name}> are not in this file",
+            "print the module with its resources (do not elide them), or load the bytecode with the extra jax",
+            at,
+            len(name),
+            name=name,
+        )
+    return decode_bytes(reader, shape, raw, at)
+
+
+def _hash(reader: Reader) -> Any:
+    start = reader.at
+    m = reader.need(_DIALECT, "an attribute")
+    name = m.group(1)
+    if f"#{name}" in reader.aliases:
+        if f"#{name}" not in reader.known_aliases:
+            here, reader.at = reader.at, reader.aliases[f"#{name}"]
+            reader.known_aliases[f"#{name}"] = read_attribute(reader)
+            reader.at = here
+        return reader.known_aliases[f"#{name}"]
+    dialect, _, kind = name.partition(".")
+    if dialect not in _OWN:
+        if reader.text.startswith("<", reader.at):
+            reader.balanced()
+        return Opaque(reader.text[start : reader.at])
+    if kind == "conv":
+        reader.expect("<", "dimension numbers")
+        numbers = _raw_convolution(reader) if reader.peek("raw") else read_convolution_numbers(reader)
+        reader.expect(">", "dimension numbers")
+        return numbers
+    if not kind:  # `#stablehlo<precision HIGH>`, or the long form `#stablehlo<gather<...>>`
+        reader.expect("<", "an enumeration")
+        kind = reader.need(WORD, "the name of an enumeration").group()
+        if not reader.peek("<"):
+            word = reader.need(_PLUS, "a value of the enumeration").group()
+            reader.expect(">", "an enumeration")
+            return Keyword(word)
+        found = read_fields(reader, f"#{dialect}<{kind}>")
+        reader.expect(">", "an attribute")
+        return found
+    return read_fields(reader, f"#{name}") if reader.peek("<") else Keyword(kind)
+
+
+def read_fields(reader: Reader, what: str) -> Any:
+    """`<name = value, ...>` as a Dictionary; `<WORD>` as a Keyword; anything else Opaque."""
+    start = reader.skip()
+    reader.expect("<", what)
+    if re.compile(r"\s*[A-Za-z_]\w*\s*=").match(reader.text, reader.at) or reader.peek(">"):
+        reader.at = start
+        return read_dictionary(reader, "<", ">")
+    word = re.compile(r"\s*([A-Za-z_0-9]+)\s*>").match(reader.text, reader.at)
+    if word is not None:
+        reader.at = word.end()
+        return Keyword(word.group(1))
+    reader.at = start
+    return Opaque(what + reader.balanced())
+
+
+_SIDE = re.compile(r"\[([^\]]*)\]")
+
+
+def read_convolution_numbers(reader: Reader) -> ConvolutionDimensionNumbers:
+    """`[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`."""
+    sides = []
+    for before, letters in (("", "bf"), ("x", "io"), ("->", "bf")):
+        if before:
+            reader.expect(before, "dimension numbers")
+        at = reader.skip()
+        labels = [label.strip() for label in reader.need(_SIDE, "dimension labels such as [b, 0, 1, f]").group(1).split(",")]
+        spatial = sorted(label for label in labels if label.isdecimal())
+        if sorted(labels) != sorted([*letters, *map(str, range(len(spatial)))]):
+            reader.fail(
+                f"the labels {', '.join(labels)} must be {letters[0]}, {letters[1]} and spatial numbers from 0, each once",
+                "write for example [b, 0, 1, f]",
+                at,
+            )
+        sides.append(labels)
+    if len({len(labels) for labels in sides}) != 1:
+        reader.fail("the sides differ in their number of dimensions", "give every side the same number of labels", at)
+    return _numbers_of(sides)
+
+
+def _numbers_of(sides: list[list[str]]) -> ConvolutionDimensionNumbers:
+    lhs, rhs, out = sides
+    spatial = [str(k) for k in range(len(lhs) - 2)]
+    text = f"{''.join(lhs)}_{''.join(rhs)}->{''.join(out)}"
+    return ConvolutionDimensionNumbers(
+        lhs.index("b"),
+        lhs.index("f"),
+        tuple(map(lhs.index, spatial)),
+        rhs.index("i"),
+        rhs.index("o"),
+        tuple(map(rhs.index, spatial)),
+        out.index("b"),
+        out.index("f"),
+        tuple(map(out.index, spatial)),
+        text,
+    )
+
+
+def _raw_convolution(reader: Reader) -> ConvolutionDimensionNumbers:
+    """The long form, `raw input_batch_dimension = 0, ...`."""
+    start = reader.at
+    reader.keyword("raw")
+    fields: dict[str, Any] = {}
+    while not reader.peek(">"):
+        name = reader.need(WORD, "a field of dimension numbers").group()
+        reader.expect("=", "dimension numbers")
+        fields[name] = read_attribute(reader)
+        if not reader.accept(","):
+            break
+
+    def side(prefix: str, letters: tuple[tuple[str, str], ...]) -> list[str]:
+        spatial = integers(fields.get(f"{prefix}_spatial_dimensions", ()))
+        places = {fields[f"{prefix}_{name}_dimension"]: letter for letter, name in letters}
+        places.update({place: str(number) for number, place in enumerate(spatial)})
+        return [places[k] for k in range(len(places))]
+
+    try:
+        batch = (("b", "batch"), ("f", "feature"))
+        return _numbers_of([side("input", batch), side("kernel", (("i", "input_feature"), ("o", "output_feature"))), side("output", batch)])
+    except (KeyError, ValueError) as problem:
+        reader.fail(
+            f"the dimension numbers are not complete: {problem}", "write #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>", start, 3
+        )
+
+
+def integers(value: Any) -> tuple[int, ...]:
+    """A list of integers in any of its spellings: `array<i64: ...>`, `[...]`, `dense<...>`."""
+    if isinstance(value, Literal):
+        return tuple(map(int, value.array.reshape(-1)))
+    if isinstance(value, tuple):
+        return tuple(map(int, value))
+    raise ValueError(f"expected a list of integers, got {value!r}")

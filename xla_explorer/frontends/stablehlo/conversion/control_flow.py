@@ -1,0 +1,115 @@
+"""Calls, branches, loops, tuples, barriers and tokens."""
+
+from __future__ import annotations
+
+from xla_explorer.frontends.stablehlo.attributes import Dictionary, Symbol
+from xla_explorer.frontends.stablehlo.conversion.reduction import one_region
+from xla_explorer.frontends.stablehlo.conversion.regions import body, captured
+from xla_explorer.frontends.stablehlo.conversion.registry import converts
+from xla_explorer.frontends.stablehlo.conversion.scope import Scope, frontend_attributes
+from xla_explorer.frontends.stablehlo.program import Operation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import token_shape
+
+
+@converts("func.call", "call")
+def call(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """The computation of a function."""
+    operands = scope.operands(operation)
+    computation = scope.converter.call(scope, str(scope.attribute(operation, "callee", required=True)), operands)
+    return scope.unpack(scope.emit("call", operands, called=(computation,)), len(operation.types))
+
+
+@converts("composite")
+def composite(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """A call that keeps the name, attributes and version of what it stands for."""
+    operands = scope.operands(operation)
+    target = scope.attribute(operation, "decomposition", required=True)
+    given = scope.attribute(operation, "composite_attributes", Dictionary())
+    described = Dictionary(
+        {
+            "composite.name": scope.attribute(operation, "name", required=True),
+            "composite.version": scope.attribute(operation, "version", 0),
+            "composite.attributes": given.text or "{}",
+        }
+    )
+    computation = scope.converter.call(scope, str(Symbol(target)), operands)
+    text = frontend_attributes(described)
+    i = scope.emit("call", operands, {"is_composite": True, "frontend_attributes": text}, called=(computation,))
+    return scope.unpack(i, len(operation.types))
+
+
+@converts("if", "case")
+def branches(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """A branch takes, as one value, what it reads from outside."""
+    (choice,) = scope.operands(operation)
+    if operation.name.endswith("if"):
+        one_region(scope, operation, 2)
+    elif not operation.regions:
+        scope.fail("a case without branches", "give at least one region")
+    operands, called = [], []
+    for number, region in enumerate(operation.regions):
+        taken = captured(scope, [region])
+        called.append(body(scope, region, (), taken, f"branch_{number}"))
+        operands.append(scope.pack([scope.value(use) for use in taken]))
+    return scope.unpack(scope.emit("conditional", (choice, *operands), called=tuple(called)), len(operation.types))
+
+
+@converts("while")
+def while_(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """The state is what the loop carries and what it reads from outside."""
+    one_region(scope, operation, 2)
+    operands = scope.operands(operation)
+    taken = captured(scope, operation.regions)
+    shapes = [o.shape.base for o in operands]
+    state = scope.pack([*operands, *[scope.value(use) for use in taken]])
+    condition = body(scope, operation.regions[0], shapes, taken, "condition")
+    step = body(scope, operation.regions[1], shapes, taken, "body", passes_on=True)
+    i = scope.emit("while", (state,), called=(condition, step))
+    return scope.unpack(i, len(operands), always=bool(taken))
+
+
+@converts("tuple")
+def tuple_(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """A tuple."""
+    return [scope.emit("tuple", scope.operands(operation), shape=scope.type_of(operation))]
+
+
+@converts("get_tuple_element")
+def get_tuple_element(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """One element."""
+    index = scope.attribute(operation, "index", required=True)
+    return [scope.emit("get-tuple-element", scope.operands(operation), {"index": index}, shape=scope.type_of(operation))]
+
+
+@converts("optimization_barrier")
+def optimization_barrier(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """All operands through one barrier."""
+    operands = scope.operands(operation)
+    if not operands:
+        return []
+    return scope.unpack(scope.emit("opt-barrier", (scope.pack(operands),)), len(operands))
+
+
+@converts("after_all", "create_token")
+def after_all(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """A token that is ready when all others are."""
+    return [scope.emit("after-all", scope.operands(operation), shape=token_shape())]
+
+
+@converts("add_dependency")
+def add_dependency(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """MHLO's: a value available no earlier than a token."""
+    return [scope.emit("add-dependency", scope.operands(operation), shape=scope.type_of(operation))]
+
+
+@converts("sdy.sharding_constraint", "sdy.propagation_barrier")
+def sharding_constraint(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """A marker with the sharding, where HLO can say it; the value is the operand."""
+    from xla_explorer.frontends.stablehlo.conversion.sharding import sharding_text
+
+    (x,) = scope.operands(operation)
+    text = sharding_text(scope.converter.meshes, str(operation.words[0])) if operation.words else None
+    if text is None:
+        return [x]
+    return [scope.emit("custom-call", (x,), {"custom_call_target": '"Sharding"', "sharding": text}, shape=x.shape)]

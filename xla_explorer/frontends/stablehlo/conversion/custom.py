@@ -1,0 +1,86 @@
+"""Custom calls: the target's name and its configuration as they are, or the HLO operation that MHLO hid behind a name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xla_explorer.frontends.stablehlo.attributes import Dictionary, Symbol, integers
+from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS, converts
+from xla_explorer.frontends.stablehlo.conversion.scope import Scope, quoted, tuple_of
+from xla_explorer.frontends.stablehlo.program import Operation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.layout import layout
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.shape import Shape
+
+# Source: xla_data.proto CustomCallApiVersion; 1 is the original one, which HLO text leaves out.
+_API_VERSIONS = {2: "API_VERSION_STATUS_RETURNING", 3: "API_VERSION_STATUS_RETURNING_UNIFIED", 4: "API_VERSION_TYPED_FFI"}
+# Attributes that the HLO instruction has a place for; what else the dictionary holds is the frontend's own.
+_HIDDEN = ("mhlo.", "chlo.", "stablehlo.")
+
+
+@converts("custom_call")
+def custom_call(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """A call by name. `mhlo.topk`, `mhlo.erf` and their kin are the operations that StableHLO lacks."""
+    target = str(scope.attribute(operation, "call_target_name", required=True))
+    prefix, _, short = target.partition(".")
+    hidden = CONVERSIONS.get(f"chlo.{'top_k' if short == 'topk' else short}") if f"{prefix}." in _HIDDEN else None
+    if hidden is not None:
+        inner = Operation(f"chlo.{'top_k' if short == 'topk' else short}", operation.at, [])
+        inner.operands, inner.operand_types, inner.types, inner.regions = (
+            operation.operands,
+            operation.operand_types,
+            operation.types,
+            operation.regions,
+        )
+        inner.attributes = Dictionary({**operation.attributes, **(operation.attributes.get("mhlo.attributes") or {})})
+        return hidden(scope, inner)
+    return _call(scope, operation, target)
+
+
+def _call(scope: Scope, operation: Operation, target: str) -> list[HloInstruction]:
+    given, operands = operation.attributes, scope.operands(operation)
+    attributes: dict[str, Any] = {"custom_call_target": quoted(target)}
+    if given.get("has_side_effect"):
+        attributes["custom_call_has_side_effect"] = True
+    version = _API_VERSIONS.get(given.get("api_version", 1))
+    config = given.get("mhlo.backend_config") or given.get("backend_config")
+    if "mhlo.backend_config" in given:  # how JAX carries a dictionary through StableHLO
+        version = _API_VERSIONS[4]
+    if version is not None:
+        attributes["api_version"] = version
+    if isinstance(config, Dictionary):
+        attributes["backend_config"] = config.text
+    elif config:
+        attributes["backend_config"] = quoted(config)
+    shapes = [scope.type_of(operation, k) for k in range(len(operation.types))]
+    if given.get("operand_layouts") is not None and given.get("result_layouts") is not None:
+        stated = [_laid_out(o.shape.base, order) for o, order in zip(operands, given["operand_layouts"], strict=False)]
+        attributes["operand_layout_constraints"] = "{" + ", ".join([s.text for s in stated]) + "}"
+        shapes = [_laid_out(shape, order) for shape, order in zip(shapes, given["result_layouts"], strict=False)]
+    aliases = _aliases(given.get("output_operand_aliases") or ())
+    if aliases:
+        attributes["output_to_operand_aliasing"] = aliases
+    called = tuple(
+        [scope.converter.call(scope, str(name), operands) for name in given.get("called_computations") or () if isinstance(name, Symbol)]
+    )
+    i = scope.emit("custom-call", operands, attributes, shape=tuple_of(shapes), called=called)
+    return scope.unpack(i, len(shapes))
+
+
+def _laid_out(shape: Shape, order: Any) -> Shape:
+    """The shape with a layout given minor to major, where there is one."""
+    if not shape.is_array or not isinstance(order, (Literal, tuple)) or len(integers(order)) != shape.rank:
+        return shape
+    return shape.with_layout(layout(integers(order)))
+
+
+def _aliases(given: Any) -> str:
+    entries = []
+    for alias in given:
+        if not isinstance(alias, dict):
+            continue
+        out = ",".join(map(str, integers(alias.get("output_tuple_indices", ()))))
+        inside = ",".join(map(str, integers(alias.get("operand_tuple_indices", ()))))
+        entries.append(f"{{{out}}}: ({alias.get('operand_index', 0)}, {{{inside}}})")
+    return "{" + ", ".join(entries) + "}" if entries else ""

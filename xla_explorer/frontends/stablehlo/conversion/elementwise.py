@@ -1,0 +1,111 @@
+"""Elementwise operations, most of them by a table of names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xla_explorer.frontends.stablehlo.attributes import Dictionary, Keyword
+from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS, converts
+from xla_explorer.frontends.stablehlo.conversion.scope import Scope
+from xla_explorer.frontends.stablehlo.program import Operation
+from xla_explorer.hlo.instruction import HloInstruction
+
+# StableHLO's name -> HLO's; operands and result as they are
+SAME: dict[str, str] = {
+    **{
+        name: name.replace("_", "-")
+        for name in (
+            "abs",
+            "add",
+            "and",
+            "atan2",
+            "cbrt",
+            "ceil",
+            "clamp",
+            "complex",
+            "cosine",
+            "count_leading_zeros",
+            "divide",
+            "exponential",
+            "exponential_minus_one",
+            "floor",
+            "imag",
+            "is_finite",
+            "log",
+            "log_plus_one",
+            "logistic",
+            "maximum",
+            "minimum",
+            "multiply",
+            "negate",
+            "not",
+            "or",
+            "popcnt",
+            "power",
+            "real",
+            "remainder",
+            "round_nearest_afz",
+            "round_nearest_even",
+            "rsqrt",
+            "select",
+            "shift_left",
+            "shift_right_arithmetic",
+            "shift_right_logical",
+            "sign",
+            "sine",
+            "sqrt",
+            "subtract",
+            "tan",
+            "tanh",
+            "xor",
+            "convert",
+            "bitcast_convert",
+            "reshape",
+            "stochastic_convert",
+            "copy",
+        )
+    },
+    **{f"chlo.{name}": name for name in ("erf", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh", "tan", "mulhi")},
+}
+
+
+def _same(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """The same operation under HLO's name."""
+    short = operation.name.removeprefix("stablehlo.").removeprefix("mhlo.")
+    name = SAME.get(short) or SAME[f"chlo.{short}"]
+    attributes: dict[str, Any] = {}
+    accuracy = operation.attributes.get("result_accuracy")
+    if isinstance(accuracy, Dictionary) and (text := accuracy_text(accuracy)):
+        attributes["result_accuracy"] = text
+    return [scope.emit(name, scope.operands(operation), attributes, shape=scope.type_of(operation))]
+
+
+def accuracy_text(accuracy: Dictionary) -> str:
+    """HLO's text of `#stablehlo.result_accuracy<...>`; empty for the default."""
+    mode = str(accuracy.get("mode", "DEFAULT")).upper()
+    if mode == "HIGHEST":
+        return "{mode=highest}"
+    if mode != "TOLERANCE":
+        return ""
+    return f"{{tolerance={{atol={accuracy.get('atol', 0.0):g},rtol={accuracy.get('rtol', 0.0):g},ulps={accuracy.get('ulps', 0)}}}}}"
+
+
+for _name in SAME:
+    CONVERSIONS[_name] = _same
+
+
+@converts("compare")
+def compare(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """The comparison type is written only where it is not what the element type says."""
+    attributes = {"direction": scope.keyword(operation, "comparison_direction")}
+    kind = operation.attributes.get("compare_type")
+    if isinstance(kind, Keyword) and str(kind) == "TOTALORDER":
+        attributes["type"] = "TOTALORDER"
+    return [scope.emit("compare", scope.operands(operation), attributes, shape=scope.type_of(operation))]
+
+
+@converts("reduce_precision")
+def reduce_precision(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """Exponent and mantissa bits."""
+    bits = {name: scope.attribute(operation, name, required=True) for name in ("exponent_bits", "mantissa_bits")}
+    return [scope.emit("reduce-precision", scope.operands(operation), bits, shape=scope.type_of(operation))]

@@ -1,0 +1,211 @@
+"""A program to an HloModule: functions to computations, the header, the parameters and what is said of them."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from xla_explorer.frontends.stablehlo.attributes import Dictionary
+from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS, Conversion
+from xla_explorer.frontends.stablehlo.conversion.scope import Scope, fits, frontend_attributes
+from xla_explorer.frontends.stablehlo.conversion.sharding import sharding_of_value
+from xla_explorer.frontends.stablehlo.conversion.special_functions import write_function
+from xla_explorer.frontends.stablehlo.locations import Locations
+from xla_explorer.frontends.stablehlo.program import Argument, Function, Operation, Program
+from xla_explorer.frontends.stablehlo.reader import Reader
+from xla_explorer.hlo.builder import HloBuilder
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import CONSTANT
+from xla_explorer.hlo.shape import Shape
+
+_NOT_IN_NAMES = re.compile(r"[^\w.\-]")
+_PLAIN_ARGUMENT = re.compile(r"%arg\d+|%\d+")
+
+
+def hlo_name(text: str, otherwise: str) -> str:
+    """A name that HLO text allows."""
+    name = _NOT_IN_NAMES.sub("_", text).strip("_") or otherwise
+    return name if name[0].isalpha() else f"_{name}"
+
+
+class ModuleConverter:
+    """Converts one program. `builder` writes the computations that are decompositions of ours."""
+
+    def __init__(self, program: Program, reader: Reader) -> None:
+        self.program = program
+        self.reader = reader
+        self.locations = Locations(reader)
+        self.meshes = program.meshes
+        self.builder = HloBuilder(hlo_name(program.name, "main"), locations=False)
+        self.module: HloModule = self.builder.module
+        self._instances: dict[tuple[str, tuple[Shape, ...]], HloComputation] = {}
+        self._open: list[str] = []
+        self._lines = [m.end() for m in re.finditer("\n", reader.text)]
+
+    def line(self, offset: int) -> int:
+        """The line of an offset, from 1."""
+        return bisect.bisect_right(self._lines, offset) + 1
+
+    def conversion_of(self, scope: Scope, operation: Operation) -> Conversion:
+        """The function for an operation, by its name without the dialect (CHLO's with it)."""
+        dialect, _, short = operation.name.partition(".")
+        key = short if dialect in ("stablehlo", "mhlo") else operation.name
+        found = CONVERSIONS.get(key)
+        if found is None and dialect == "mhlo":
+            found = CONVERSIONS.get(f"chlo.{short}")
+        if found is None:
+            import difflib
+
+            near = difflib.get_close_matches(key, CONVERSIONS, 3)
+            scope.refuse(
+                "operation",
+                f"{operation.name} has no HLO of ours" + (f"; near: {', '.join(near)}" if near else ""),
+                "let the extra jax convert it: xla_explorer.frontends.jax_program.module_from_mlir",
+                operation=operation.name,
+            )
+        return found
+
+    def decomposition(self, name: str, shapes: tuple[Shape, ...]) -> HloComputation:
+        """The computation of one of `SPECIAL_FUNCTIONS`, written once for each combination of shapes."""
+        found = self._instances.get((f"chlo.{name}", shapes))
+        if found is None:
+            found = self._instances[f"chlo.{name}", shapes] = write_function(self.builder, name, shapes)
+        return found
+
+    # -- functions ---------------------------------------------------------------------------------------------------
+    def convert(self) -> HloModule:
+        """The module; its entry is `main`, or the only function that is not private."""
+        function = self._entry()
+        shapes = [self._shape(argument) for argument in function.arguments]
+        entry = self.module.entry
+        scope = Scope(self, entry)
+        for number, (argument, shape) in enumerate(zip(function.arguments, shapes, strict=True)):
+            scope.values[argument.name] = [self._parameter(entry, number, argument, shape)]
+        results = self._body(function, scope)
+        scope.operation = None
+        shardings = [sharding_of_value(self.meshes, given) for given in function.result_attributes]
+        root = scope.pack(results)
+        if any(s is not None for s in shardings):
+            if len(results) == 1:
+                root = scope.emit("copy", (root,))
+            text = shardings[0] if len(shardings) == 1 else "{" + ", ".join([s or "{replicated}" for s in shardings]) + "}"
+            entry.set_attributes(root, root.attributes.with_values(sharding=text))
+        entry.set_root(root)
+        self._header(function, len(results))
+        module = self.module
+        for computation in module.computations.values():  # those that only said sizes
+            for i in [i for i in computation.instructions.values() if i.opcode is CONSTANT and not i.users and not i.is_root]:
+                computation.remove(i)
+        module.computations = {c.name: c for c in module.post_order_computations()}
+        module.source_text, module.filename = self.reader.text, self.reader.filename
+        return module
+
+    def _entry(self) -> Function:
+        functions = self.program.functions
+        if "main" in functions:
+            found = [functions["main"]]
+        else:
+            found = [f for f in functions.values() if not f.private and f.body is not None]
+        if not found:
+            self.reader.fail("the text holds no function to begin with", "name the function that runs first @main", 0)
+        if len(found) > 1:
+            names = ", ".join([f"@{f.name}" for f in found[:5]])
+            self.reader.fail(f"several functions could run first: {names}", "name one of them @main, make the others private", found[1].at)
+        return found[0]
+
+    def call(self, scope: Scope, name: str, operands: Sequence[HloInstruction]) -> HloComputation:
+        """The computation of a function for operands of these shapes."""
+        function = self.program.functions.get(name)
+        if function is None:
+            scope.fail(f"no function is named @{name}", f"the functions are {', '.join('@' + n for n in list(self.program.functions)[:6])}")
+        shapes = tuple([o.shape.base for o in operands])
+        stated = [self._shape(a) for a in function.arguments]
+        if len(shapes) != len(stated) or not all(map(fits, shapes, stated)):
+            scope.fail(
+                f"@{name} takes ({', '.join([s.text_without_layout for s in stated])}), "
+                f"got ({', '.join([s.text_without_layout for s in shapes])})",
+                "correct the operands",
+            )
+        found = self._instances.get((name, shapes))
+        if found is not None:
+            return found
+        if name in self._open:
+            scope.refuse("recursion", f"@{name} calls itself ({' -> '.join([*self._open, name])})", "HLO has no recursion: write a loop")
+        self._open.append(name)
+        computation = self.module.add_computation(hlo_name(name, "function"))
+        inner = Scope(self, computation)
+        for number, (argument, shape) in enumerate(zip(function.arguments, shapes, strict=True)):
+            inner.values[argument.name] = [self._parameter(computation, number, argument, shape)]
+        results = self._body(function, inner)
+        computation.set_root(inner.pack(results))
+        self._open.pop()
+        self._instances[name, shapes] = computation
+        return computation
+
+    def _body(self, function: Function, scope: Scope) -> list[HloInstruction]:
+        if function.body is None:
+            self.reader.fail(
+                f"@{function.name} is declared, but has no body here", "give the function's body", function.at, len(function.name) + 1
+            )
+        results = scope.run(function.body)
+        stated = [kind for kind in function.results if isinstance(kind, Shape)]
+        if len(results) != len(stated) or not all(fits(i.shape, kind) for i, kind in zip(results, stated, strict=True)):
+            got = ", ".join([i.shape.text_without_layout for i in results])
+            self.reader.fail(
+                f"@{function.name} states ({', '.join([s.text_without_layout for s in stated])}), but returns ({got})",
+                "correct the type of the function",
+                function.at,
+                len(function.name) + 1,
+            )
+        return results
+
+    def _shape(self, argument: Argument) -> Shape:
+        if not isinstance(argument.type, Shape):
+            self.reader.refuse(
+                "value-type", "an argument that is no tensor, token or tuple", "pass tensors", argument.at, max(len(argument.name), 1)
+            )
+        return argument.type
+
+    def _parameter(self, computation: HloComputation, number: int, argument: Argument, shape: Shape) -> HloInstruction:
+        place = self.locations.at(argument.location)
+        name = place.name if place.name and not place.file else argument.name if not _PLAIN_ARGUMENT.fullmatch(argument.name) else ""
+        i = computation.add_parameter(number, shape, hlo_name(name.lstrip("%"), f"arg{number}") if name else f"arg{number}")
+        i.metadata = self.locations.metadata(argument.location)
+        i.line = self.line(argument.at)
+        given: dict[str, Any] = {}
+        sharding = sharding_of_value(self.meshes, argument.attributes)
+        if sharding is not None:
+            given["sharding"] = sharding
+        frontend = argument.attributes.get("mhlo.frontend_attributes")
+        if isinstance(frontend, Dictionary) and frontend:
+            given["frontend_attributes"] = frontend_attributes(frontend)
+        if given:
+            computation.set_attributes(i, i.attributes.with_values(**given))
+        return i
+
+    # -- the header --------------------------------------------------------------------------------------------------
+    def _header(self, function: Function, result_count: int) -> None:
+        """Aliases, donors, and over how many devices the program runs. Source: XLA's mlir_hlo_to_hlo.cc."""
+        given, header = self.program.attributes, self.module.attributes
+        aliases, donors = [], []
+        for number, argument in enumerate(function.arguments):
+            output = argument.attributes.get("tf.aliasing_output")
+            if isinstance(output, int):
+                index = f"{{{output}}}" if result_count != 1 else "{}"
+                aliases.append(f"{index}: ({number}, {{}}, may-alias)")
+            elif argument.attributes.get("jax.buffer_donor") or argument.attributes.get("mhlo.buffer_donor"):
+                donors.append(f"({number}, {{}})")
+        if aliases:
+            header["input_output_alias"] = f"{{ {', '.join(aliases)} }}"
+        if donors:
+            header["buffer_donor"] = f"{{ {', '.join(donors)} }}"
+        for name, own in (("mhlo.num_replicas", "replica_count"), ("mhlo.num_partitions", "num_partitions")):
+            if isinstance(given.get(name), int) and given[name] != 1:
+                header[own] = str(given[name])
+        frontend = given.get("mhlo.frontend_attributes")
+        if isinstance(frontend, Dictionary) and frontend:
+            header["frontend_attributes"] = frontend_attributes(frontend)

@@ -1,0 +1,142 @@
+"""Reductions, windows, sorts, maps and normalisations: operations that call a computation of scalars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xla_explorer.frontends.stablehlo.conversion.contraction import window_of
+from xla_explorer.frontends.stablehlo.conversion.regions import combiner
+from xla_explorer.frontends.stablehlo.conversion.registry import converts
+from xla_explorer.frontends.stablehlo.conversion.scope import Scope
+from xla_explorer.frontends.stablehlo.program import Operation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.shape import Shape
+
+
+def one_region(scope: Scope, operation: Operation, count: int = 1) -> None:
+    """Fail unless the operation has so many regions."""
+    if len(operation.regions) != count:
+        scope.fail(f"{operation.name} has {len(operation.regions)} regions, it needs {count}", "write ({ ^bb0(...): ... })")
+
+
+def results(scope: Scope, operation: Operation, i: HloInstruction) -> list[HloInstruction]:
+    """The results of an operation that gives a tuple when it has several; their types checked."""
+    found = scope.unpack(i, len(operation.types))
+    for k, part in enumerate(found):
+        scope.check_type(operation, k, part)
+    return found
+
+
+@converts("reduce")
+def reduce(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """Inputs, then their initial values."""
+    one_region(scope, operation)
+    called = combiner(scope, operation.regions[0], "reducer")
+    i = scope.emit("reduce", scope.operands(operation), {"dimensions": scope.integers(operation, "dimensions")}, called=(called,))
+    return results(scope, operation, i)
+
+
+@converts("reduce_window")
+def reduce_window(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """One value for every window."""
+    one_region(scope, operation)
+    window = window_of(
+        scope,
+        operation,
+        scope.integers(operation, "window_dimensions"),
+        operation.attributes.get("padding"),
+        "base_dilations",
+        "window_dilations",
+    )
+    called = combiner(scope, operation.regions[0], "reducer")
+    return results(scope, operation, scope.emit("reduce-window", scope.operands(operation), {"window": window}, called=(called,)))
+
+
+@converts("select_and_scatter")
+def select_and_scatter(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """A window's source goes where its selected element was."""
+    one_region(scope, operation, 2)
+    operands = scope.operands(operation)
+    sizes = scope.integers(operation, "window_dimensions", (1,) * operands[0].shape.rank)
+    window = window_of(scope, operation, sizes, operation.attributes.get("padding"), "base_dilations", "window_dilations")
+    called = (combiner(scope, operation.regions[0], "select"), combiner(scope, operation.regions[1], "scatter"))
+    return [scope.emit("select-and-scatter", operands, {"window": window}, shape=scope.type_of(operation), called=called)]
+
+
+@converts("sort")
+def sort(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """All operands move together; without a dimension the last."""
+    one_region(scope, operation)
+    operands = scope.operands(operation)
+    dimension = operation.attributes.get("dimension", -1)
+    attributes = {
+        "dimensions": (dimension % max(operands[0].shape.rank, 1),),
+        "is_stable": bool(operation.attributes.get("is_stable", False)),
+    }
+    i = scope.emit("sort", operands, attributes, called=(combiner(scope, operation.regions[0], "comparator"),))
+    return results(scope, operation, i)
+
+
+@converts("map")
+def map_(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """A computation of scalars, element by element."""
+    one_region(scope, operation)
+    attributes = {"dimensions": scope.integers(operation, "dimensions")}
+    called = combiner(scope, operation.regions[0], "mapped")
+    return [scope.emit("map", scope.operands(operation), attributes, shape=scope.type_of(operation), called=(called,))]
+
+
+@converts("batch_norm_training", "batch_norm_inference", "batch_norm_grad")
+def batch_norm(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """HLO's operations of the same names."""
+    attributes = {
+        "epsilon": float(scope.attribute(operation, "epsilon", required=True)),
+        "feature_index": scope.attribute(operation, "feature_index", required=True),
+    }
+    name = operation.name.partition(".")[2].replace("_", "-")
+    return results(scope, operation, scope.emit(name, scope.operands(operation), attributes))
+
+
+@converts("rng")
+def rng(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """Numbers from the device's own state; the operand that gives the shape says what the type says."""
+    a, b = scope.operands(operation)[:2]
+    distribution = f"rng_{scope.keyword(operation, 'rng_distribution').lower()}"
+    return [scope.emit("rng", (a, b), {"distribution": distribution}, shape=scope.type_of(operation))]
+
+
+@converts("rng_bit_generator")
+def rng_bit_generator(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """(new state, bits)."""
+    algorithm = f"rng_{scope.keyword(operation, 'rng_algorithm', 'DEFAULT').lower()}"
+    algorithm = {"rng_three_fry": "rng_three_fry", "rng_philox": "rng_philox"}.get(algorithm, "rng_default")
+    i = scope.emit("rng-bit-generator", scope.operands(operation), {"algorithm": algorithm}, shape=scope.result_tuple(operation))
+    return scope.unpack(i, 2)
+
+
+@converts("chlo.top_k")
+def top_k(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """(values, indices) of the k largest."""
+    attributes: dict[str, Any] = {
+        "k": scope.attribute(operation, "k", required=True),
+        "largest": bool(operation.attributes.get("largest", True)),
+    }
+    return results(scope, operation, scope.emit("topk", scope.operands(operation), attributes))
+
+
+@converts("chlo.scan")
+def scan(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """Inputs along one dimension, carries from step to step; outputs, then final carries."""
+    one_region(scope, operation)
+    operands = scope.operands(operation)
+    segments = scope.integers(operation, "operandSegmentSizes")
+    dimension = scope.attribute(operation, "dimension", required=True)
+    shapes: list[Shape] = []
+    for k, operand in enumerate(operands):
+        sizes = operand.shape.dimensions
+        shapes.append(
+            operand.shape.with_dimensions([*sizes[:dimension], *sizes[dimension + 1 :]]) if k < segments[0] else operand.shape.base
+        )
+    attributes = {"dimensions": (dimension,), "num_carries": segments[1], "is_reverse": bool(operation.attributes.get("is_reverse", False))}
+    i = scope.emit("scan", operands, attributes, called=(combiner(scope, operation.regions[0], "step", shapes),))
+    return results(scope, operation, i)

@@ -1,0 +1,74 @@
+"""Regions as computations: combiners that see their parameters only, and bodies that also take what they read from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_explorer.frontends.stablehlo.conversion.scope import Scope, tuple_of
+from xla_explorer.frontends.stablehlo.program import Region, Use
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.shape import Shape
+
+
+def combiner(scope: Scope, region: Region, name: str, shapes: Sequence[Shape] | None = None) -> HloComputation:
+    """A computation with one parameter for each argument of the region. shapes: by default those that the region states."""
+    computation = scope.converter.module.add_computation(name)
+    inner = Scope(scope.converter, computation, scope)
+    for number, argument in enumerate(region.arguments):
+        shape = shapes[number] if shapes is not None else argument.type
+        if not isinstance(shape, Shape):
+            scope.refuse("value-type", "an argument of a region that is no tensor", "use tensors")
+        inner.values[argument.name] = [computation.add_parameter(number, shape)]
+    computation.set_root(inner.pack(inner.run(region)))
+    return computation
+
+
+def free_uses(regions: Sequence[Region]) -> list[Use]:
+    """What regions read and do not define, each value once, in order."""
+    found: dict[tuple[str, int], Use] = {}
+
+    def walk(region: Region, known: frozenset[str]) -> None:
+        own = set(known).union([a.name for a in region.arguments])
+        for operation in region.operations:
+            for use in operation.operands:
+                if use.name not in own:
+                    found.setdefault((use.name, use.number), use)
+            for inner in operation.regions:
+                walk(inner, frozenset(own))
+            own.update([name for name, _ in operation.results])
+
+    for region in regions:
+        walk(region, frozenset())
+    return list(found.values())
+
+
+def captured(scope: Scope, regions: Sequence[Region]) -> list[Use]:
+    """The values (no constants) that regions take from outside; each is then an operand of ours."""
+    return [use for use in free_uses(regions) if not isinstance(scope.find(use.name), Literal)]
+
+
+def body(
+    scope: Scope, region: Region, shapes: Sequence[Shape], taken: Sequence[Use], name: str, *, passes_on: bool = False
+) -> HloComputation:
+    """A computation with one parameter: the region's arguments of these shapes and the captured values, as a tuple unless there is one.
+
+    passes_on: the captured values are returned behind the results, as the state of a loop wants it.
+    """
+    computation = scope.converter.module.add_computation(name)
+    inner = Scope(scope.converter, computation, scope)
+    if len(region.arguments) != len(shapes):
+        scope.fail(f"the region takes {len(region.arguments)} arguments, it is given {len(shapes)}", "name one argument for each value")
+    outside = [scope.value(use) for use in taken]
+    every = [*shapes, *[i.shape.base for i in outside]]
+    parameter = computation.add_parameter(0, tuple_of(every), "state")
+    parts = inner.unpack(parameter, len(every))
+    for argument, part in zip(region.arguments, parts, strict=False):
+        inner.values[argument.name] = [part]
+    for use, part in zip(taken, parts[len(shapes) :], strict=True):
+        inner.captured[use.name, use.number] = part
+    results: list[HloInstruction] = inner.run(region)
+    inner.operation = None
+    computation.set_root(inner.pack([*results, *(parts[len(shapes) :] if passes_on else ())]))
+    return computation

@@ -1,0 +1,31 @@
+"""Which function makes HLO of which operation; the table that the families fill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from xla_explorer.hlo.instruction import HloInstruction
+
+if TYPE_CHECKING:
+    from xla_explorer.frontends.stablehlo.conversion.scope import Scope
+    from xla_explorer.frontends.stablehlo.program import Operation
+
+# (scope, operation) -> an instruction for each result
+Conversion: TypeAlias = "Callable[[Scope, Operation], list[HloInstruction]]"
+_F = TypeVar("_F", bound="Callable[..., object]")
+
+CONVERSIONS: dict[str, Conversion] = {}
+
+
+def converts(*names: str) -> Callable[[_F], _F]:
+    """Register the decorated function for operations by name without `stablehlo.` (MHLO's share it); CHLO's with `chlo.`."""
+
+    def register(function: _F) -> _F:
+        for name in names:
+            if name in CONVERSIONS:
+                raise ValueError(f"{name} is converted twice")
+            CONVERSIONS[name] = function  # type: ignore[assignment]
+        return function
+
+    return register

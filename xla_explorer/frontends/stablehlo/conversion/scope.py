@@ -1,0 +1,324 @@
+"""One computation in the making: what each MLIR name stands for there, and the one way to an instruction.
+
+Constants are written when they are first used, in the computation that uses them: a region that reads a constant of its surroundings then
+needs no parameter for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from xla_explorer.frontends.stablehlo.attributes import Dictionary, Keyword, integers
+from xla_explorer.frontends.stablehlo.conversion.sharding import sharding_of_results
+from xla_explorer.frontends.stablehlo.program import Operation, Region, Use
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.attributes.dictionary_text import read_frontend_attributes
+from xla_explorer.hlo.computation import HloComputation, infer_shape
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import Literal, literal_from_array
+from xla_explorer.hlo.opcodes import CONSTANT, opcode
+from xla_explorer.hlo.shape import Shape, ShapeError, tuple_shape
+
+if TYPE_CHECKING:
+    from xla_explorer.frontends.stablehlo.conversion.module_converter import ModuleConverter
+
+_RETURNS = ("stablehlo.return", "mhlo.return", "func.return", "chlo.return")
+
+
+class Scope:
+    """values: name -> an instruction for each result, or the literal of a constant. outer: the scope around a region."""
+
+    def __init__(self, converter: ModuleConverter, computation: HloComputation, outer: Scope | None = None) -> None:
+        self.converter = converter
+        self.computation = computation
+        self.outer = outer
+        self.values: dict[str, list[HloInstruction] | Literal] = {}
+        self.captured: dict[tuple[str, int], HloInstruction] = {}
+        self.operation: Operation | None = None
+        self._literals: dict[str, HloInstruction] = {}
+        self._main: HloInstruction | None = None
+
+    # -- values ------------------------------------------------------------------------------------------------------
+    def value(self, use: Use) -> HloInstruction:
+        """The instruction of an operand."""
+        found = self.values.get(use.name)
+        if isinstance(found, Literal):
+            return self._literal(use.name, found)
+        if found is not None:
+            if use.number >= len(found):
+                self._undefined(use, f"{use.name} has {len(found)} result{'s' if len(found) != 1 else ''}")
+            return found[use.number]
+        taken = self.captured.get((use.name, use.number))
+        if taken is not None:
+            return taken
+        outside = self.outer.find(use.name) if self.outer is not None else None
+        if isinstance(outside, Literal):
+            return self._literal(use.name, outside)
+        if outside is None:
+            self._undefined(use, f"{use.name} is defined nowhere before its use")
+        reader = self.converter.reader
+        reader.refuse(
+            "captured-value",
+            f"this region reads {use.name} from outside, and the computation of its operation cannot",
+            "give the value as an operand",
+            use.at,
+            len(use.name),
+        )
+
+    def find(self, name: str) -> list[HloInstruction] | Literal | None:
+        """What a name stands for here or around."""
+        found = self.values.get(name)
+        if found is None and self.outer is not None:
+            return self.outer.find(name)
+        return found
+
+    def _undefined(self, use: Use, message: str) -> NoReturn:
+        near = [name for name in self.values if name.startswith(use.name[:2])][:4]
+        self.converter.reader.fail(
+            message, "define the value first" + (f"; near: {', '.join(near)}" if near else ""), use.at, len(use.name)
+        )
+
+    def _literal(self, name: str, literal: Literal) -> HloInstruction:
+        found = self._literals.get(name)
+        if found is None:
+            found = self._literals[name] = self.constant(literal)
+        return found
+
+    def constant(self, value: Any, like: Shape | None = None) -> HloInstruction:
+        """A constant instruction. like: the shape whose element type a number takes."""
+        literal = value if isinstance(value, Literal) else literal_from_array(np.asarray(value, like.element_type.dtype if like else None))
+        i = self.computation.add(CONSTANT, literal.shape, payload=literal, metadata=self._metadata())
+        i.line = self._line()
+        return i
+
+    def operands(self, operation: Operation) -> list[HloInstruction]:
+        """All operands of an operation, their types checked where the text gives them."""
+        found = [self.value(use) for use in operation.operands]
+        if operation.operand_types is not None:
+            if len(operation.operand_types) != len(found):
+                self.fail(f"{operation.name} has {len(found)} operands, its type gives {len(operation.operand_types)}", "correct the type")
+            for use, i, kind in zip(operation.operands, found, operation.operand_types, strict=True):
+                if isinstance(kind, Shape) and not fits(i.shape, kind):
+                    self.converter.reader.fail(
+                        f"{use.name} is {i.shape.text_without_layout}, but {operation.name} states {kind.text_without_layout}",
+                        "correct the type, or the operand",
+                        use.at,
+                        len(use.name),
+                    )
+        return found
+
+    # -- instructions ------------------------------------------------------------------------------------------------
+    def emit(
+        self,
+        name: str,
+        operands: Iterable[HloInstruction],
+        attributes: dict[str, Any] | None = None,
+        *,
+        shape: Shape | None = None,
+        called: tuple[HloComputation, ...] = (),
+        any_type: bool = False,
+    ) -> HloInstruction:
+        """An instruction. shape: as the program states it; it must agree with what operands and attributes give.
+
+        Where the program leaves a dimension open and the operands do not, theirs is taken. any_type: the program chooses the element type.
+        """
+        spec, operands = opcode(name), tuple(operands)
+        known = attributes_of(attributes or {})
+        inferred = None
+        if spec.shape_rule is not None:
+            try:
+                inferred = infer_shape(spec, tuple([o.shape for o in operands]), known, called)
+            except (ShapeError, IndexError, AttributeError) as problem:
+                self.fail(str(problem), f"see {spec.source}")
+            if any_type and shape is not None and inferred is not None and inferred.element_type is not shape.element_type:
+                inferred = inferred.with_element_type(shape.element_type)
+            if shape is not None and not fits(inferred, shape):
+                self.fail(
+                    f"{self._name} states {shape.text_without_layout}, but its operands give {inferred.text_without_layout}",
+                    f"correct the type; {spec.summary}",
+                )
+        final = shape if inferred is None or (shape is not None and shape.base is inferred.base) else inferred
+        if final is None:
+            self.fail(f"{self._name} needs the type of its result", "write it behind ->")
+        i = self.computation.add(spec, final, operands, known, called=called, metadata=self._metadata())
+        i.line = self._line()
+        if name not in ("tuple", "get-tuple-element"):
+            self._main = i
+        return i
+
+    def pack(self, values: Sequence[HloInstruction]) -> HloInstruction:
+        """One value as it is, any other number as a tuple."""
+        return values[0] if len(values) == 1 else self.emit("tuple", values)
+
+    def unpack(self, i: HloInstruction, count: int, *, always: bool = False) -> list[HloInstruction]:
+        """What `pack` packed: the elements of a tuple, or the value itself when there is one (and it is not `always` a tuple)."""
+        if count == 1 and not always:
+            return [i]
+        return [self.emit("get-tuple-element", (i,), {"index": k}) for k in range(count)]
+
+    def broadcast(self, i: HloInstruction, shape: Shape, dimensions: Sequence[int] = ()) -> HloInstruction:
+        """HLO's broadcast; dimensions of size one that grow are reshaped away first, as HLO repeats whole dimensions only."""
+        grown = [k for k, d in enumerate(dimensions) if i.shape.dimensions[k] == 1 and shape.dimensions[d] != 1]
+        if grown:
+            kept = [k for k in range(i.shape.rank) if k not in grown]
+            i = self.emit("reshape", (i,), shape=i.shape.with_dimensions([i.shape.dimensions[k] for k in kept]))
+            dimensions = [dimensions[k] for k in kept]
+        if i.shape.base is shape.base and list(dimensions) == list(range(shape.rank)):
+            return i
+        order = sorted(range(len(dimensions)), key=lambda k: dimensions[k])
+        if order != list(range(len(dimensions))):
+            i = self.emit("transpose", (i,), {"dimensions": tuple(order)})
+            dimensions = sorted(dimensions)
+        return self.emit("broadcast", (i,), {"dimensions": tuple(dimensions)}, shape=shape)
+
+    def full(self, number: Any, like: Shape) -> HloInstruction:
+        """A number repeated to a shape."""
+        i = self.constant(number, like)
+        return self.broadcast(i, like.base) if like.rank else i
+
+    # -- operations --------------------------------------------------------------------------------------------------
+    def run(self, region: Region) -> list[HloInstruction]:
+        """Convert the operations of a region; the values that it returns."""
+        for operation in region.operations:
+            self.operation = operation
+            if operation.name in _RETURNS:
+                if operation is not region.operations[-1]:
+                    self.fail("operations stand behind the return", "end the region with its return")
+                return self.operands(operation)
+            self._convert(operation)
+        self.converter.reader.fail("this region returns nothing", "end it with stablehlo.return", region.at)
+
+    def _convert(self, operation: Operation) -> None:
+        if operation.name in ("stablehlo.constant", "mhlo.constant", "chlo.constant"):
+            value = operation.attributes.get("value")
+            if not isinstance(value, Literal):
+                self.refuse("constant", f"{operation.name} holds no dense literal", "write dense<...> : tensor<...>")
+            if operation.types and isinstance(operation.types[0], Shape) and operation.types[0].base is not value.shape.base:
+                self.fail(f"the constant is {value.shape}, its type {operation.types[0]}", "correct the type")
+            if operation.results:
+                self.values[operation.results[0][0]] = value
+            return
+        self._main = None
+        results = self.converter.conversion_of(self, operation)(self, operation)
+        if len(results) != len(operation.types):
+            self.fail(f"{operation.name} gives {len(results)} results, its type {len(operation.types)}", "correct the type")
+        self._annotate(operation)
+        taken = 0
+        for name, count in operation.results:
+            if name in self.values:
+                self.fail(f"{name} is defined twice", "rename one of the values")
+            self.values[name] = results[taken : taken + count]
+            taken += count
+
+    def _annotate(self, operation: Operation) -> None:
+        """Sharding and frontend attributes go on the instruction that does the work."""
+        given, i = operation.attributes, self._main
+        if i is None or i.parent is not self.computation:
+            return
+        more: dict[str, Any] = {}
+        sharding = sharding_of_results(self.converter.meshes, given)
+        if sharding is not None:
+            more["sharding"] = sharding
+        frontend = given.get("mhlo.frontend_attributes")
+        if isinstance(frontend, Dictionary) and frontend:
+            more["frontend_attributes"] = frontend_attributes(frontend)
+        if more:
+            self.computation.set_attributes(i, i.attributes.with_values(**more))
+
+    def type_of(self, operation: Operation, number: int = 0) -> Shape:
+        """The stated shape of a result."""
+        kind = operation.types[number] if number < len(operation.types) else None
+        if not isinstance(kind, Shape):
+            self.refuse("value-type", f"result {number} of {operation.name} is no tensor, token or tuple", "use tensors")
+        return kind
+
+    def result_tuple(self, operation: Operation) -> Shape:
+        """The stated shapes of all results, as a tuple."""
+        return tuple_shape([self.type_of(operation, k) for k in range(len(operation.types))])
+
+    def check_type(self, operation: Operation, number: int, i: HloInstruction) -> None:
+        """Fail unless an instruction has the type that the operation states for a result."""
+        stated = self.type_of(operation, number)
+        if not fits(i.shape, stated):
+            self.fail(
+                f"result {number} of {operation.name} is {i.shape.text_without_layout}, its type says {stated.text_without_layout}",
+                "correct the type",
+            )
+
+    def attribute(self, operation: Operation, name: str, default: Any = None, *, required: bool = False) -> Any:
+        """An attribute; fails when a required one is missing."""
+        if required and name not in operation.attributes:
+            self.fail(f"{operation.name} needs the attribute {name}", f"write {name} = ...")
+        return operation.attributes.get(name, default)
+
+    def integers(self, operation: Operation, name: str, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
+        """An attribute that lists integers; without a default it is required."""
+        value = self.attribute(operation, name, default, required=default is None)
+        try:
+            return integers(value)
+        except ValueError as problem:
+            self.fail(f"{name} of {operation.name}: {problem}", f"write {name} = array<i64: 0, 1>")
+
+    def keyword(self, operation: Operation, name: str, default: str | None = None) -> str:
+        """An attribute that is a value of an enumeration; without a default it is required."""
+        value = self.attribute(operation, name, default, required=default is None)
+        if not isinstance(value, (Keyword, str)):
+            self.fail(f"{name} of {operation.name} is no value of an enumeration", f"write {name} = #stablehlo<...>")
+        return str(value)
+
+    # -- errors and places -------------------------------------------------------------------------------------------
+    @property
+    def _name(self) -> str:
+        return self.operation.name if self.operation is not None else "the function"
+
+    def fail(self, message: str, hint: str) -> NoReturn:
+        """Raise StablehloError at the operation being converted."""
+        operation = self.operation
+        self.converter.reader.fail(message, hint, operation.at if operation else 0, len(operation.name) if operation else 1)
+
+    def refuse(self, code: str, message: str, hint: str, **facts: Any) -> NoReturn:
+        """Raise StablehloUnsupportedError at the operation being converted."""
+        operation = self.operation
+        self.converter.reader.refuse(
+            code, message, hint, operation.at if operation else 0, len(operation.name) if operation else 1, **facts
+        )
+
+    def _metadata(self) -> str | None:
+        return self.converter.locations.metadata(self.operation.location) if self.operation is not None else None
+
+    def _line(self) -> int:
+        return self.converter.line(self.operation.at) if self.operation is not None else 0
+
+
+def fits(actual: Shape, stated: Shape) -> bool:
+    """Whether a value of the actual shape may stand where the stated one is written: open dimensions take any size."""
+    if actual.base is stated.base:
+        return True
+    if actual.is_tuple or stated.is_tuple:
+        return len(actual.tuple_shapes) == len(stated.tuple_shapes) and all(map(fits, actual.tuple_shapes, stated.tuple_shapes))
+    return (
+        actual.element_type is stated.element_type
+        and actual.rank == stated.rank
+        and all(
+            a == b or moving_a or moving_b
+            for a, b, moving_a, moving_b in zip(actual.dimensions, stated.dimensions, actual.dynamic, stated.dynamic, strict=True)
+        )
+    )
+
+
+def quoted(value: Any) -> str:
+    """A string of HLO text."""
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def frontend_attributes(given: Dictionary) -> str:
+    """The HLO text of frontend attributes, sorted by name."""
+    return read_frontend_attributes("{" + ",".join([f"{name}={quoted(given[name])}" for name in sorted(given)]) + "}")
+
+
+def tuple_of(shapes: Sequence[Shape]) -> Shape:
+    """One shape as it is, any other number as a tuple."""
+    return shapes[0] if len(shapes) == 1 else tuple_shape(shapes)

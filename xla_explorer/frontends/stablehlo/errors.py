@@ -1,0 +1,40 @@
+"""What a StableHLO text can be refused for: always with the place, the cause and a next step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
+from xla_explorer.foundation.reason import Reason
+
+
+class StablehloError(XlaExplorerError, SyntaxError):
+    """MLIR text that cannot be read as a StableHLO program, or a program that breaks a rule of the dialect.
+
+    `span` is the place, `hint` the next step; filename, lineno, offset and text are set as on Python's own SyntaxError.
+    """
+
+    def __init__(self, message: str, span: SourceSpan, hint: str) -> None:
+        super().__init__(message, hint)
+        self.span = span
+        self.msg = message
+        self.filename, self.text = span.filename, span.line_text
+        self.lineno = self.end_lineno = span.line
+        self.offset, self.end_offset = span.column, span.end_column
+
+    def __str__(self) -> str:
+        return f"{self.span.caret()}\n{type(self).__name__}: {self.message}\n  hint: {self.hint}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.span, self.hint)
+
+
+class StablehloUnsupportedError(StablehloError):
+    """A sound program that has no HLO of ours: `reason` says what stands against it."""
+
+    def __init__(self, reason: Reason, span: SourceSpan, hint: str) -> None:
+        super().__init__(reason.message, span, hint)
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.reason, self.span, self.hint)

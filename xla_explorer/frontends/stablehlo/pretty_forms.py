@@ -1,0 +1,376 @@
+"""The forms in which StableHLO, MHLO and CHLO print their operations, read into the attributes of the generic form.
+
+Nearly all of them are a list of operands, bare words and `name = value` pairs, then `{attributes} : type`; `FIELDS` says which attribute
+each name stands for. The others have a reader each. Source: the assembly formats of StablehloOps.td and ChloOps.td.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from xla_explorer.frontends.stablehlo.attributes import (
+    Dictionary,
+    Keyword,
+    Symbol,
+    read_attribute,
+    read_convolution_numbers,
+    read_dictionary,
+    read_fields,
+    read_list,
+)
+from xla_explorer.frontends.stablehlo.locations import skip_location
+from xla_explorer.frontends.stablehlo.parser import Parser
+from xla_explorer.frontends.stablehlo.program import Argument, Operation, Region, Use
+from xla_explorer.frontends.stablehlo.reader import STRING, WORD
+from xla_explorer.frontends.stablehlo.types import integer, read_type
+from xla_explorer.hlo.literal import Literal
+
+# operation -> {name in its own form: attribute}
+FIELDS: dict[str, dict[str, str]] = {
+    "broadcast_in_dim": {"dims": "broadcast_dimensions"},
+    "dynamic_broadcast_in_dim": {"dims": "broadcast_dimensions"},
+    "transpose": {"dims": "permutation"},
+    "reverse": {"dims": "dimensions"},
+    "iota": {"dim": "iota_dimension"},
+    "dynamic_iota": {"dim": "iota_dimension"},
+    "concatenate": {"dim": "dimension"},
+    "get_dimension_size": {"dim": "dimension"},
+    "set_dimension_size": {"dim": "dimension"},
+    "broadcast": {"sizes": "broadcast_sizes"},
+    "dynamic_slice": {"sizes": "slice_sizes"},
+    "pad": {"low": "edge_padding_low", "high": "edge_padding_high", "interior": "interior_padding"},
+    "fft": {"type": "fft_type", "length": "fft_length"},
+    "rng": {"distribution": "rng_distribution"},
+    "rng_bit_generator": {"algorithm": "rng_algorithm"},
+    "dot": {"precision": "precision_config"},
+    "dot_general": {"precision": "precision_config", "contracting_dims": "contracting", "batching_dims": "batching"},
+    "convolution": {"dim_numbers": "dimension_numbers"},
+    "dynamic_conv": {"dim_numbers": "dimension_numbers"},
+    "einsum": {"config": "einsum_config"},
+    "unary_einsum": {"config": "einsum_config"},
+    "cholesky": {"lower": "lower"},
+}
+_WINDOW = {
+    "stride": "window_strides",
+    "pad": "padding",
+    "lhs_dilate": "lhs_dilation",
+    "rhs_dilate": "rhs_dilation",
+    "reverse": "window_reversal",
+}
+_PAIR = re.compile(r"x\s*(?=\[)")
+_FIELD = re.compile(r"([A-Za-z_]\w*)\s*=(?!=)")
+_SLICE = re.compile(r"(-?\d+)\s*:\s*(-?\d+)(?:\s*:\s*(-?\d+))?")
+_FORMAT = re.compile(r"e(\d+)m(\d+)")
+_DIALECTS = ("stablehlo", "mhlo", "chlo", "func", "sdy")
+
+
+def read_custom_form(parser: Parser, operation: Operation) -> None:
+    """What follows the name of an operation in its own form."""
+    reader = parser.reader
+    name = operation.name
+    if name in ("return", "call"):  # func's own, printed without the dialect inside a function
+        operation.name = name = f"func.{name}"
+    dialect, _, short = name.partition(".")
+    if name == "arith.constant":
+        dialect, short, operation.name = "stablehlo", "constant", "stablehlo.constant"
+    if dialect not in _DIALECTS:
+        reader.refuse(
+            "dialect",
+            f"{name}: the dialect {dialect} is not StableHLO, MHLO or CHLO",
+            f"lower {dialect} to StableHLO before export",
+            operation.at,
+            len(name),
+            dialect=dialect,
+        )
+    special = _SPECIAL.get(f"{dialect}.{short}")
+    if special is not None:
+        special(parser, operation)
+        return
+    _pieces(parser, operation, FIELDS.get(short, {}))
+    _settle(parser, operation, short)
+
+
+def _pieces(parser: Parser, operation: Operation, fields: dict[str, str]) -> None:
+    """Operands, words and fields up to the end of the operation."""
+    reader = parser.reader
+    while True:
+        at = reader.skip()
+        character = reader.text[at : at + 1]
+        if character == "%":
+            operation.operands.append(parser.use())
+            if reader.text.startswith("[", reader.at):
+                _slice_of(parser, operation)
+        elif character == "(":
+            reader.at += 1
+            operation.operands += _parenthesis(parser, operation, fields)
+        elif character == "{":
+            operation.attributes.update(read_dictionary(reader))
+        elif character == ",":
+            reader.at += 1
+        elif character == ":":
+            reader.at += 1
+            parser.signature(operation)
+            return
+        elif character == "@":
+            operation.words.append(Symbol(reader.symbol()))
+        elif character == '"':
+            operation.words.append(reader.string())
+        elif character == "[" and operation.operands:
+            _slice_of(parser, operation)
+        elif (field := reader.take(_FIELD)) is not None:
+            name = field.group(1)
+            operation.attributes[fields.get(name, name)] = _field(parser, name)
+        elif not operation.types and operation.name.endswith("return"):
+            return
+        elif (word := reader.take(WORD)) is not None:
+            operation.words.append(Keyword(word.group()))
+        else:
+            reader.fail(
+                f"expected operands, attributes or ': type' of {operation.name}, found {reader.found()}",
+                f'compare with how MLIR prints {operation.name}, or write the generic form "{operation.name}"(...)',
+            )
+
+
+def _parenthesis(parser: Parser, operation: Operation, fields: dict[str, str]) -> list[Use]:
+    """`(%a, %b, k = 3)`."""
+    reader, found = parser.reader, []
+    while not reader.accept(")"):
+        field = reader.take(_FIELD)
+        if field is not None:
+            operation.attributes[fields.get(field.group(1), field.group(1))] = _field(parser, field.group(1))
+        else:
+            found.append(parser.use())
+        if not reader.accept(","):
+            reader.expect(")", "a list of operands")
+            break
+    return found
+
+
+def _field(parser: Parser, name: str) -> Any:
+    reader = parser.reader
+    if name == "dim_numbers":
+        return read_convolution_numbers(reader)
+    if reader.peek("<"):
+        return read_fields(reader, name)
+    if name == "type" and (word := reader.take(WORD)) is not None:  # `complex` would be read as a type
+        return Keyword(word.group())
+    value = read_attribute(reader)
+    if isinstance(value, tuple) and reader.take(_PAIR) is not None:
+        return value, read_list(reader)
+    return value
+
+
+def _slice_of(parser: Parser, operation: Operation) -> None:
+    """`[0:4:2, 1:3]` behind the operand of a slice, `[1]` behind that of get_tuple_element."""
+    reader = parser.reader
+    reader.expect("[", "a slice")
+    starts, limits, strides = [], [], []
+    while not reader.accept("]"):
+        m = reader.take(_SLICE)
+        if m is None:
+            operation.attributes["index"] = integer(reader, "start:limit:stride, or the number of a tuple element")
+        else:
+            starts.append(int(m.group(1)))
+            limits.append(int(m.group(2)))
+            strides.append(int(m.group(3) or 1))
+        if not reader.accept(","):
+            reader.expect("]", "a slice")
+            break
+    if "index" not in operation.attributes:
+        operation.attributes.update(start_indices=tuple(starts), limit_indices=tuple(limits), strides=tuple(strides))
+
+
+def _settle(parser: Parser, operation: Operation, short: str) -> None:
+    """Words and fields that stand for attributes in another shape."""
+    given, words, reader = operation.attributes, operation.words, parser.reader
+    if short in ("compare", "broadcast_compare") and words:
+        given["comparison_direction"] = words[0]
+        if len(words) > 1:
+            given["compare_type"] = words[1]
+    elif short == "select" and operation.operand_types is None:
+        operation.types = operation.types[-1:]
+    elif short == "custom_call":
+        given["call_target_name"] = str(words[0]) if words else ""
+    elif short == "composite":
+        given["name"] = str(words[0]) if words else ""
+    elif short == "reduce_precision" and "format" in given:
+        m = _FORMAT.fullmatch(str(given.pop("format")))
+        if m is None:
+            reader.fail("expected a format such as e5m10", "write format = e5m10", operation.at)
+        given.update(exponent_bits=int(m.group(1)), mantissa_bits=int(m.group(2)))
+    elif short == "dot_general":
+        contracting, batching = given.pop("contracting", ((), ())), given.pop("batching", ((), ()))
+        given["dot_dimension_numbers"] = Dictionary(
+            lhs_batching_dimensions=batching[0],
+            rhs_batching_dimensions=batching[1],
+            lhs_contracting_dimensions=contracting[0],
+            rhs_contracting_dimensions=contracting[1],
+        )
+    elif short in ("convolution", "dynamic_conv"):
+        for name, value in given.pop("window", Dictionary()).items():
+            given[_WINDOW.get(name, name)] = value
+    elif short == "call":
+        given["callee"] = words[0] if words else Symbol("")
+    elif short == "return":
+        operation.types = ()
+
+
+# -- forms of their own ----------------------------------------------------------------------------------------------
+def _constant(parser: Parser, operation: Operation) -> None:
+    reader = parser.reader
+    if reader.peek("{"):
+        operation.attributes.update(read_dictionary(reader))
+    at = reader.skip()
+    value = read_attribute(reader)
+    if not isinstance(value, Literal):
+        reader.refuse("constant", f"{operation.name} holds no dense literal", "write dense<...> : tensor<...>", at)
+    operation.attributes["value"] = value
+    operation.types = (value.shape,)
+    if reader.accept(":"):
+        read_type(reader)
+
+
+def _while(parser: Parser, operation: Operation) -> None:
+    """`(%i = %0, ...) : types attributes {...} cond {...} do {...}`."""
+    reader = parser.reader
+    names: list[tuple[str, int]] = []
+    reader.expect("(", "a while")
+    while not reader.accept(")"):
+        argument = parser.use()
+        reader.expect("=", "a while")
+        names.append((argument.name, argument.at))
+        operation.operands.append(parser.use())
+        if not reader.accept(","):
+            reader.expect(")", "a while")
+            break
+    if reader.accept(":"):
+        parser.signature(operation)
+    if len(operation.types) != len(names):
+        reader.fail(
+            f"{len(names)} values are carried, but {len(operation.types)} types are given", "give one type for each value", operation.at, 5
+        )
+    if reader.keyword("attributes"):
+        operation.attributes.update(read_dictionary(reader))
+    for word in ("cond", "do"):
+        if not reader.keyword(word):
+            reader.fail(f"expected {word!r} and a region, found {reader.found()}", "write cond {...} do {...}")
+        arguments = [Argument(name, kind, Dictionary(), None, at) for (name, at), kind in zip(names, operation.types, strict=True)]
+        operation.regions.append(parser.region(arguments))
+
+
+def _reduce(parser: Parser, operation: Operation) -> None:
+    """`(%x init: %c), ... applies op across dimensions = [0] : type`, or with a reducer as a region."""
+    reader = parser.reader
+    inits: list[Use] = []
+    while reader.accept("("):
+        operation.operands.append(parser.use())
+        reader.expect("init:", "a reduce")
+        inits.append(parser.use())
+        reader.expect(")", "a reduce")
+        reader.accept(",")
+    inner = None
+    if reader.keyword("applies"):
+        at = reader.skip()
+        inner = Operation(reader.need(WORD, "the operation that reduces").group(), at, [("%result", 1)])
+    if not (reader.keyword("across") and reader.keyword("dimensions") and reader.accept("=")):
+        reader.fail(f"expected 'across dimensions = [...]', found {reader.found()}", "write across dimensions = [0]")
+    operation.attributes["dimensions"] = read_list(reader)
+    if reader.peek("{"):
+        operation.attributes.update(read_dictionary(reader))
+    reader.expect(":", "a reduce")
+    parser.signature(operation)
+    count = len(operation.operands)
+    operation.operands += inits
+    operation.location = skip_location(reader)
+    if inner is None:
+        if not reader.keyword("reducer"):
+            reader.fail(f"expected 'reducer', found {reader.found()}", "write reducer(%a: tensor<f32>, %b: tensor<f32>) {...}")
+        pairs = []
+        while reader.accept("("):
+            pairs.append(parser.arguments())
+        if len(pairs) != count or any(len(pair) != 2 for pair in pairs):
+            reader.fail(f"the reducer needs {count} pairs of arguments", "write one pair (accumulator, element) for each input")
+        operation.regions = [parser.region([pair[0] for pair in pairs] + [pair[1] for pair in pairs])]
+        return
+    kind = operation.operand_types[-1] if operation.operand_types else operation.types[-1]
+    inner.types = (kind,)
+    inner.operands = [Use("%lhs", 0, inner.at), Use("%rhs", 0, inner.at)]
+    inner.location = operation.location
+    back = Operation("stablehlo.return", inner.at, [])
+    back.operands = [Use("%result", 0, inner.at)]
+    arguments = [Argument(name, kind, Dictionary(), operation.location, inner.at) for name in ("%lhs", "%rhs")]
+    operation.regions = [Region(arguments, [inner, back], inner.at)]
+
+
+def _scan(parser: Parser, operation: Operation) -> None:
+    """`chlo.scan(%x) inits (%c) dimension=0 attributes {...} {...} : types`."""
+    reader = parser.reader
+    reader.expect("(", "a scan")
+    operation.operands = parser.uses(")")
+    count = len(operation.operands)
+    if not reader.keyword("inits"):
+        reader.fail(f"expected 'inits', found {reader.found()}", "write inits (%c)")
+    reader.expect("(", "a scan")
+    operation.operands += parser.uses(")")
+    operation.attributes["operandSegmentSizes"] = (count, len(operation.operands) - count)
+    field = reader.take(_FIELD)
+    while field is not None:
+        operation.attributes[field.group(1)] = read_attribute(reader)
+        field = reader.take(_FIELD)
+    if reader.keyword("attributes"):
+        operation.attributes.update(read_dictionary(reader))
+    operation.regions = [parser.region()]
+    reader.expect(":", "a scan")
+    parser.signature(operation)
+
+
+def _mesh(parser: Parser, operation: Operation) -> None:
+    """`sdy.mesh @name = <["x"=2]>`."""
+    reader = parser.reader
+    name = reader.symbol()
+    reader.expect("=", "a mesh")
+    text = reader.balanced()
+    if reader.peek("{"):
+        read_dictionary(reader)
+    operation.words = [name, text]
+
+
+def _sharding_constraint(parser: Parser, operation: Operation) -> None:
+    """`sdy.sharding_constraint %x <@mesh, [{}]> : type`; the other operations of sdy are refused by name."""
+    reader = parser.reader
+    if operation.name not in ("sdy.sharding_constraint", "sdy.propagation_barrier", "sdy.return"):
+        reader.refuse(
+            "sdy",
+            f"{operation.name} is known to Shardy's own lowering only",
+            "lower with jax_use_shardy_partitioner off, or load through the extra jax",
+            operation.at,
+            len(operation.name),
+        )
+    operation.operands = [parser.use()]
+    if reader.peek("<"):
+        operation.words = [reader.balanced()]
+    while not reader.peek(":"):
+        reader.accept(",")
+        if reader.take(_FIELD) is not None:
+            read_attribute(reader)
+        elif reader.take(STRING) is None and reader.take(WORD) is None:
+            break
+    reader.expect(":", operation.name)
+    parser.signature(operation)
+
+
+_SPECIAL = {
+    "stablehlo.constant": _constant,
+    "mhlo.constant": _constant,
+    "chlo.constant": _constant,
+    "stablehlo.while": _while,
+    "mhlo.while": _while,
+    "stablehlo.reduce": _reduce,
+    "mhlo.reduce": _reduce,
+    "chlo.scan": _scan,
+    "sdy.mesh": _mesh,
+    "sdy.sharding_constraint": _sharding_constraint,
+    "sdy.propagation_barrier": _sharding_constraint,
+    "sdy.manual_computation": _sharding_constraint,
+}

@@ -1,0 +1,144 @@
+"""A cursor over MLIR text: white space, comments, words, numbers, strings, balanced brackets, and errors that point at a place.
+
+Source: the lexical structure of https://mlir.llvm.org/docs/LangRef.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NoReturn
+
+from xla_explorer.foundation.diagnostic import SourceSpan
+from xla_explorer.foundation.reason import refuse
+from xla_explorer.frontends.stablehlo.errors import StablehloError, StablehloUnsupportedError
+
+_BLANK = re.compile(r"(?:\s++|//[^\n]*+)*+")
+WORD = re.compile(r"[A-Za-z_][\w$.\-]*")
+IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*")
+VALUE = re.compile(r"(%[\w$.\-]+)(?:#(\d+))?")
+SYMBOL = re.compile(r'@(?:([A-Za-z_][\w$.\-]*)|"((?:[^"\\]|\\.)*)")')
+STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+INTEGER = re.compile(r"-?\d+")
+_ALIAS_DEFINITION = re.compile(r"^[ \t]*([#!][A-Za-z_][\w$\-]*)[ \t]*=[ \t]*", re.MULTILINE)
+_ESCAPE = re.compile(rb'\\(?:([0-9A-Fa-f]{2})|(["\\nt]))')
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|->|[<>(){}\[\]]')
+_CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
+_RESOURCES = re.compile(r"\{-#.*?#-\}\s*\Z", re.DOTALL)
+_RESOURCE = re.compile(r'([\w$.\-]+|"[^"]*")\s*:\s*"0x([0-9A-Fa-f]*)"')
+
+
+def unescaped(text: str) -> str:
+    """The content of an MLIR string: `\\22` is a byte in hexadecimal."""
+    if "\\" not in text:
+        return text
+    simple = {b'"': b'"', b"\\": b"\\", b"n": b"\n", b"t": b"\t"}
+    raw = _ESCAPE.sub(lambda m: bytes([int(m.group(1), 16)]) if m.group(1) else simple[m.group(2)], text.encode())
+    return raw.decode("utf-8", "replace")
+
+
+class Reader:
+    """text and the offset `at`; `aliases` gives the offset of what each `#name =` or `!name =` of the file stands for."""
+
+    def __init__(self, text: str, filename: str | None = None) -> None:
+        self.text = text
+        self.filename = filename
+        self.at = 0
+        self.aliases = {m.group(1): m.end() for m in _ALIAS_DEFINITION.finditer(text)}
+        self.known_aliases: dict[str, Any] = {}
+        self._resources: dict[str, bytes] | None = None
+
+    # -- errors ------------------------------------------------------------------------------------------------------
+    def span(self, at: int | None = None, length: int = 1) -> SourceSpan:
+        """The place of an offset; by default the cursor."""
+        return SourceSpan.from_offset(self.text, self.at if at is None else at, length, self.filename or "<stablehlo>")
+
+    def fail(self, message: str, hint: str, at: int | None = None, length: int = 1) -> NoReturn:
+        """Raise StablehloError at an offset."""
+        raise StablehloError(message, self.span(at, length), hint)
+
+    def refuse(self, code: str, message: str, hint: str, at: int | None = None, length: int = 1, **facts: Any) -> NoReturn:
+        """Raise StablehloUnsupportedError with its Reason at an offset."""
+        raise StablehloUnsupportedError(refuse(code, message, **facts), self.span(at, length), hint)
+
+    # -- pieces ------------------------------------------------------------------------------------------------------
+    def skip(self) -> int:
+        """Behind white space and comments."""
+        self.at = _BLANK.match(self.text, self.at).end()  # type: ignore[union-attr]
+        return self.at
+
+    def peek(self, token: str) -> bool:
+        """Whether the token comes next."""
+        return self.text.startswith(token, self.skip())
+
+    def accept(self, token: str) -> bool:
+        """Take the token if it comes next."""
+        if not self.text.startswith(token, self.skip()):
+            return False
+        self.at += len(token)
+        return True
+
+    def expect(self, token: str, where: str) -> None:
+        """Take the token, or fail. where: what was being read."""
+        if not self.accept(token):
+            self.fail(f"expected {token!r} in {where}, found {self.found()}", f"compare with how MLIR prints {where}")
+
+    def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Take what matches, if it comes next."""
+        m = pattern.match(self.text, self.skip())
+        if m is not None:
+            self.at = m.end()
+        return m
+
+    def need(self, pattern: re.Pattern[str], what: str) -> re.Match[str]:
+        """Take what matches, or fail."""
+        m = self.take(pattern)
+        if m is None:
+            self.fail(f"expected {what}, found {self.found()}", f"write {what}")
+        return m
+
+    def keyword(self, word: str) -> bool:
+        """Take a whole word if it comes next."""
+        m = WORD.match(self.text, self.skip())
+        if m is None or m.group() != word:
+            return False
+        self.at = m.end()
+        return True
+
+    def string(self) -> str:
+        """A quoted string, its content."""
+        return unescaped(self.need(STRING, "a string in double quotes").group(1))
+
+    def symbol(self) -> str:
+        """`@name`, without the mark."""
+        m = self.need(SYMBOL, "a symbol such as @main")
+        return m.group(1) if m.group(1) is not None else unescaped(m.group(2))
+
+    def found(self) -> str:
+        """What stands at the cursor, for messages."""
+        self.skip()
+        m = re.compile(r'[%@#!^]?[\w.$\-]+|"[^"\n]*"|\S').match(self.text, self.at)
+        return repr(m.group()[:40]) if m else "the end of the text"
+
+    def balanced(self) -> str:
+        """The text from the bracket at the cursor to the one that closes it, both included."""
+        start, stack = self.skip(), []
+        for m in _BRACKET.finditer(self.text, start):
+            piece = m.group()
+            if piece in _CLOSING:
+                stack.append(_CLOSING[piece])
+            elif piece in _CLOSING.values():
+                if not stack or stack.pop() != piece:
+                    self.fail(f"{piece!r} closes nothing", "balance the brackets", m.start())
+                if not stack:
+                    self.at = m.end()
+                    return self.text[start : self.at]
+        self.fail("this bracket is never closed", "the text ends too early; was it cut?", start)
+
+    def resource(self, name: str) -> bytes | None:
+        """The bytes that the file's resource section holds under a name, without the alignment that stands before them."""
+        if self._resources is None:
+            section = _RESOURCES.search(self.text)
+            self._resources = {}
+            for m in _RESOURCE.finditer(section.group()) if section else ():
+                self._resources[m.group(1).strip('"')] = bytes.fromhex(m.group(2))[4:]
+        return self._resources.get(name)
