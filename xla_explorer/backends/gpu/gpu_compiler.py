@@ -24,11 +24,11 @@ from xla_explorer.hlo.module import HloModule
 
 
 def gpu_pipeline() -> PassPipeline:
-    """The shared pipeline, fused by estimated time; small kernels share launches."""
+    """The shared pipeline, fused by estimated time; small kernels share launches; latencies hidden, streams assigned."""
     horizontal = (make_pass("horizontal-loop-fusion"), make_pass("horizontal-input-fusion"))
     # Rows first: what is left to the queue is what no block can keep in its registers.
     fusing = PassPipeline("gpu-fusion", (make_pass("row-fusion"), make_pass("priority-fusion")))
-    return code_generation_pipeline("gpu", fusing=fusing, after_fusion=horizontal)
+    return code_generation_pipeline("gpu", fusing=fusing, after_fusion=horizontal, asynchronous=True)
 
 
 class GpuCompiler:

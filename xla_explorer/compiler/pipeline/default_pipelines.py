@@ -65,7 +65,7 @@ def code_generation_pipeline(
 ) -> PassPipeline:
     """The whole default pipeline of a backend that generates code from fusions: simplify; fix layouts; fuse; make copies
     explicit; order (cpu_compiler.cc, gpu_compiler.cc). before_layouts: what the backend replaces before layouts are fixed. fusing: its
-    policy of fusion (default: the CPU's). after_fusion: what it makes of finished kernels."""
+    policy of fusion (default: the CPU's). after_fusion: what it makes of finished kernels. asynchronous: whether it has streams."""
     lowering = PassPipeline(
         "lowering",
         (
@@ -93,7 +93,7 @@ def code_generation_pipeline(
             make_pass("double-buffer-loop-unrolling"),
         ),
     )
-    return PassPipeline(name, (default_simplification_pipeline(), lowering, fusion, _finishing()))
+    return PassPipeline(name, (default_simplification_pipeline(), lowering, fusion, _finishing(asynchronous)))
 
 
 def required_pipeline() -> PassPipeline:
@@ -105,9 +105,13 @@ def required_pipeline() -> PassPipeline:
     return PassPipeline("required", (lowering, _finishing()))
 
 
-def _finishing() -> PassPipeline:
+def _finishing(asynchronous: bool = False) -> PassPipeline:
     # Copies come after fusion: a copy inserted earlier would be fused away and the aliasing it guards with it.
-    return PassPipeline("finishing", (make_pass("copy-insertion"), make_pass("dce"), make_pass("memory-scheduler")))
+    copies = [make_pass("copy-insertion"), make_pass("dce"), make_pass("memory-scheduler")]
+    if asynchronous:
+        # Copies are inserted for the order that there is, so the order that hides latencies comes before; streams follow from the last one.
+        copies = [make_pass("latency-hiding-scheduler"), *copies, make_pass("stream-assignment")]
+    return PassPipeline("finishing", tuple(copies))
 
 
 def requested_pipeline(passes: PipelineLike, default: PassPipeline) -> PassPipeline:

@@ -57,7 +57,7 @@ def schedule_computation(computation: HloComputation, *, soft_edges: bool = True
     for i in order:
         for before in i.control_predecessors:
             followers.setdefault(before, []).append(i)
-    for before, after in _soft_edges(computation, place) if soft_edges else ():
+    for before, after in order_that_saves_copies(computation) if soft_edges else ():
         followers.setdefault(before, []).append(after)
         waits[after] += 1
     readers = {i: len(i.users) for i in order}  # of what has been computed, who still reads it
@@ -100,7 +100,7 @@ def schedule_computation(computation: HloComputation, *, soft_edges: bool = True
     return result
 
 
-def _soft_edges(computation: HloComputation, place: dict[HloInstruction, int]) -> list[tuple[HloInstruction, HloInstruction]]:
+def order_that_saves_copies(computation: HloComputation) -> list[tuple[HloInstruction, HloInstruction]]:
     """(before, after) pairs that no operand asks for but that save copies; together with the operands they have no cycle."""
     wanted: list[tuple[HloInstruction, HloInstruction]] = []
     for i in computation.instructions.values():

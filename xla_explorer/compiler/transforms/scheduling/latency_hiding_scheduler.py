@@ -1,0 +1,191 @@
+"""The pass `latency-hiding-scheduler`: other work runs between a start and its done.
+
+List scheduling from the end of the program backwards: a done is placed as late as its readers allow, which opens a window; work that does
+not need it fills the window; the start closes it when the estimated time has passed, and no earlier than that unless nothing else is left.
+Of several instructions the one at the end of the longest chain (latencies included) goes first. Runs before copy insertion, which keeps
+the order. Source: xla/service/latency_hiding_scheduler.cc.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.scheduling.async_pairs import AsyncPair, DurationModel, async_pairs
+from xla_explorer.compiler.transforms.scheduling.memory_scheduler import ensure_schedule, order_that_saves_copies
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+LATENCY_HIDING_REASONS: dict[str, str] = {
+    "nothing-to-overlap": "everything else is needed before it starts or needs its result",
+    "forbidden-by-user": "the user wants the device to wait for it at once",
+}
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class LatencyHidingScheduler:
+    """Schedules the module when it has asynchronous work; otherwise `memory-scheduler` does.
+
+    max_in_flight: asynchronous operations of one kind at a time. memory_limit: bytes alive from which on keeping few alive goes before
+    hiding (0: none).
+    """
+
+    name: ClassVar[str] = "latency-hiding-scheduler"
+    max_in_flight: int = 2
+    memory_limit: int = 0
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Every computation that control flow runs."""
+        computations = sequential_computations(module)
+        if not any(async_pairs(c) for c in computations):
+            return False
+        durations = DurationModel(context)
+        changed = False
+        for computation in computations:
+            pairs = async_pairs(computation)
+            if not pairs:
+                changed |= ensure_schedule(computation)
+                continue
+            order = self._schedule(computation, pairs, durations, context)
+            if computation.schedule is None or list(computation.schedule) != order:
+                computation.set_schedule(order)
+                changed = True
+        return changed
+
+    def _schedule(
+        self, computation: HloComputation, pairs: list[AsyncPair], durations: DurationModel, context: PassContext
+    ) -> list[HloInstruction]:
+        order = BackwardList(computation, pairs, durations, self.max_in_flight, self.memory_limit).order()
+        hidden = work_between(order, pairs, durations)
+        refused = set()
+        for pair in pairs:
+            time = durations.pair(pair)
+
+            def nothing_to_overlap(start: HloInstruction, done: HloInstruction, pair: AsyncPair = pair) -> Reason | None:
+                if hidden[pair] > 0:
+                    return None
+                return refuse("nothing-to-overlap", f"no work that %{start.name} does not wait for can run before %{done.name}")
+
+            facts: dict[str, Any] = {
+                "latency_microseconds": durations.pair(pair) / 1e3,
+                "hidden_microseconds": min(time, hidden[pair]) / 1e3,
+                "work_between_microseconds": hidden[pair] / 1e3,
+                "kind": pair.kind,
+            }
+            reason = context.decide("latency-hiding", (), (nothing_to_overlap,), pair.start, pair.done, facts=facts.copy)
+            if reason is not None and reason.code != "nothing-to-overlap":
+                refused.add(pair)
+        if refused:
+            order = BackwardList(computation, pairs, durations, self.max_in_flight, self.memory_limit, refused).order()
+        return order
+
+
+def work_between(order: list[HloInstruction], pairs: list[AsyncPair], durations: DurationModel) -> dict[AsyncPair, float]:
+    """Nanoseconds of work that an order places between start and done of each pair."""
+    elapsed, at = {}, 0.0
+    for i in order:
+        elapsed[i] = at
+        at += durations.instruction(i)
+    return {pair: elapsed[pair.done] - elapsed[pair.start] for pair in pairs}
+
+
+class BackwardList:
+    """One backward list scheduling. at_once: pairs whose done follows the start directly."""
+
+    def __init__(
+        self,
+        computation: HloComputation,
+        pairs: list[AsyncPair],
+        durations: DurationModel,
+        max_in_flight: int,
+        memory_limit: int,
+        at_once: set[AsyncPair] | frozenset[AsyncPair] = frozenset(),
+    ) -> None:
+        self.computation, self.max_in_flight, self.memory_limit = computation, max_in_flight, memory_limit
+        sequence = computation.post_order()
+        self.place = {i: number for number, i in enumerate(sequence)}
+        self.busy = {i: durations.instruction(i) for i in sequence}
+        self.of_start = {pair.start: pair for pair in pairs}
+        self.of_done = {pair.done: pair for pair in pairs}
+        self.latency = {pair: 0.0 if pair in at_once else durations.pair(pair) for pair in pairs}
+        self.at_once = at_once
+        self.before: dict[HloInstruction, set[HloInstruction]] = {i: {*i.operands, *i.control_predecessors} for i in sequence}
+        # Readers of a buffer before what overwrites it saves copies; a control edge may want it otherwise.
+        if not any(i.control_predecessors for i in sequence):
+            for first, then in order_that_saves_copies(computation):
+                self.before[then].add(first)
+        self.after: dict[HloInstruction, int] = dict.fromkeys(sequence, 0)
+        for earlier in self.before.values():
+            for i in earlier:
+                self.after[i] += 1
+        self.depth = self._depths(sequence)
+
+    def _depths(self, sequence: list[HloInstruction]) -> Mapping[HloInstruction, float]:
+        """Time from the beginning to the end of each instruction when nothing but its operands holds it up."""
+        depth: dict[HloInstruction, float] = {}
+        for i in sequence:
+            pair = self.of_done.get(i)
+            depth[i] = max([depth[o] for o in i.operands], default=0.0) + self.busy[i] + (self.latency[pair] if pair is not None else 0.0)
+        return depth
+
+    def order(self) -> list[HloInstruction]:
+        """The order of execution."""
+        reverse: list[HloInstruction] = []
+        now = 0.0
+        may_start_at: dict[HloInstruction, float] = {}
+        in_flight: dict[str, int] = {}
+        alive: set[HloInstruction] = set()
+        alive_bytes = 0
+        ready = [i for i, waiting in self.after.items() if waiting == 0]
+        while ready:
+            pressed = bool(self.memory_limit) and alive_bytes > self.memory_limit
+            i = min(ready, key=lambda c: self._rank(c, now, may_start_at, in_flight, alive, pressed))
+            ready.remove(i)
+            reverse.append(i)
+            now = max(now, may_start_at.get(i, 0.0)) + self.busy[i]
+            if i in self.of_done:
+                pair = self.of_done[i]
+                in_flight[pair.kind] = in_flight.get(pair.kind, 0) + 1
+                may_start_at[pair.start] = now + self.latency[pair]
+            elif i in self.of_start:
+                in_flight[self.of_start[i].kind] -= 1
+            alive_bytes += self._growth(i, alive)
+            alive.discard(i)
+            alive.update(i.operands)
+            for earlier in self.before[i]:
+                self.after[earlier] -= 1
+                if self.after[earlier] == 0:
+                    ready.append(earlier)
+        return reverse[::-1]
+
+    def _rank(
+        self,
+        i: HloInstruction,
+        now: float,
+        may_start_at: Mapping[HloInstruction, float],
+        in_flight: Mapping[str, int],
+        alive: set[HloInstruction],
+        pressed: bool,
+    ) -> tuple[float, ...]:
+        """Smallest goes first (that is, stands last)."""
+        start, done = self.of_start.get(i), self.of_done.get(i)
+        if start is not None and start in self.at_once:
+            return (-1.0,)
+        early = max(0.0, may_start_at.get(i, 0.0) - now)  # a start that would not be waited for long enough
+        crowded = done is not None and in_flight.get(done.kind, 0) >= self.max_in_flight
+        opens = done is not None and not crowded
+        memory = float(self._growth(i, alive)) if pressed else 0.0
+        closes = start is not None and not early
+        return (float(crowded), early, memory, 0.0 if opens or closes else 1.0, -self.depth[i], -float(self.place[i]))
+
+    def _growth(self, i: HloInstruction, alive: set[HloInstruction]) -> int:
+        """Bytes that come alive (going backwards) when it is placed: its operands that nobody later reads, less its result."""
+        grown = sum([o.shape.byte_size for o in set(i.operands) if o not in alive])
+        return grown - (i.shape.byte_size if i in alive else 0)
