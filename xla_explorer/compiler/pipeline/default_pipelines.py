@@ -61,7 +61,12 @@ def default_simplification_pipeline() -> PassPipeline:
 
 
 def code_generation_pipeline(
-    name: str, *, before_layouts: tuple[HloPass, ...] = (), fusing: HloPass | PassPipeline | None = None, after_fusion: tuple[HloPass, ...] = ()
+    name: str,
+    *,
+    before_layouts: tuple[HloPass, ...] = (),
+    fusing: HloPass | PassPipeline | None = None,
+    after_fusion: tuple[HloPass, ...] = (),
+    asynchronous: bool = False,
 ) -> PassPipeline:
     """The whole default pipeline of a backend that generates code from fusions: simplify; fix layouts; fuse; make copies
     explicit; order (cpu_compiler.cc, gpu_compiler.cc). before_layouts: what the backend replaces before layouts are fixed. fusing: its
