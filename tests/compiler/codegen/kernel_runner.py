@@ -7,10 +7,12 @@ target "gpu" they become PTX, which the emulator runs, with every access checked
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 
 import numpy as np
 
 from xla_explorer.backends.gpu.architecture import gpu_architecture
+from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
 from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
 from xla_explorer.backends.gpu.kernel_module import KernelModule
@@ -18,7 +20,7 @@ from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
-from xla_explorer.compiler.codegen.target import HOST_LIKE, NVPTX
+from xla_explorer.compiler.codegen.target import HOST_LIKE
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
@@ -57,23 +59,29 @@ def native_kernels(kernels, effort):
 
 
 def ptx_kernels(kernels, effort):
-    """The same on the emulator; any fault is an error."""
+    """The same on the emulator, where a kernel is what the GPU's emitters make of it (one or two launches); any fault is an error."""
     architecture = gpu_architecture()
     module = KernelModule(architecture)
-    added = {name: module.add(name, 0, kernel, may_overlap=True) for name, kernel in kernels}
+    added = {
+        name: [module.add(name, 0, one.kernel, may_overlap=True, emitted=one, emitter=emitted.emitter) for one in emitted.kernels]
+        for name, emitted in kernels
+    }
     lines, _ = module.write()
     parsed = parse_ptx(emit_assembly("\n".join(lines) + "\n", architecture.target, PTX_OPTIMIZATION))
 
-    def run(name, kernel, arrays):
-        device, launch = GlobalMemory(), added[name].launch
+    def run(name, emitted, arrays):
+        device = GlobalMemory()
         addresses = []
         for number, array in enumerate(arrays):
             addresses.append(0 if array is None else device.allocate(array.nbytes, f"argument {number}"))
             if array is not None:
                 device.write(addresses[-1], array.view(np.uint8))
-        emulated = EmulatedKernel(parsed, parsed.kernels[added[name].name], device)
-        result = emulated.launch(launch.blocks, launch.threads_per_block, addresses, LaunchOptions(global_races=True))
-        assert result.findings == [], result.findings[0]
+        scratch = [device.allocate(emitted.scratch_bytes, "scratch")] if emitted.scratch_bytes else []
+        for one in added[name]:
+            kernel = EmulatedKernel(parsed, parsed.kernels[one.name], device)
+            given = [*addresses, *scratch] if one.scratch else addresses
+            result = kernel.launch(one.launch.blocks, one.launch.threads_per_block, given, LaunchOptions(global_races=True))
+            assert result.findings == [], result.findings[0]
         for address, array in zip(addresses, arrays, strict=True):
             if array is not None:
                 array.view(np.uint8)[:] = device.read(address, array.nbytes)
@@ -111,8 +119,9 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
         slots = list(kernel_slots(i))
         if i.name in in_place:
             slots[-1] = 0
-        made.append((i, f"k{len(made)}", write_kernel(i, NVPTX if target == "gpu" else HOST_LIKE, tuple(slots))))
-    run = (ptx_kernels if target == "gpu" else native_kernels)([(name, kernel) for _, name, kernel in made], effort)
+        write = partial(write_gpu_kernels, architecture=gpu_architecture()) if target == "gpu" else partial(write_kernel, target=HOST_LIKE)
+        made.append((i, f"k{len(made)}", tuple(slots), write(i, slots=tuple(slots))))
+    run = (ptx_kernels if target == "gpu" else native_kernels)([(name, kernel) for _, name, _, kernel in made], effort)
     memory = {}
     for p in entry.parameters():
         memory[p, ()] = _in_memory(inputs[p.payload], p.shape)
@@ -128,7 +137,7 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
                 return buffer(i.operands[0], (i.attribute("index"), *index))
         return memory[i, index]
 
-    for i, name, kernel in made:
+    for i, name, slots, kernel in made:
         operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
         arrays = [buffer(o) for o in operands]
         for index, leaf in i.shape.leaves():
@@ -140,8 +149,8 @@ def run_kernels(text, *inputs, target="cpu", in_place=(), effort="fast"):
                     leaf.element_type.dtype
                 )
             arrays.append(memory[i, index])
-        by_slot = dict(zip(kernel.slots, arrays, strict=True))
-        run(name, kernel, [by_slot.get(k) for k in range(kernel.parameters)])
+        by_slot = dict(zip(slots, arrays, strict=True))
+        run(name, kernel, [by_slot.get(k) for k in range(max(slots, default=-1) + 1)])
     return [_logical(buffer(entry.root, index), leaf) for index, leaf in entry.root.shape.leaves() if leaf.is_array]
 
 

@@ -1,0 +1,100 @@
+"""The kernels of one instruction on the emulator: values beside the evaluator's, faults and races, counters by PTX line."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xla_explorer.backends.gpu.architecture import gpu_architecture
+from xla_explorer.backends.gpu.emitters import EmittedKernels, write_gpu_kernels
+from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
+from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
+from xla_explorer.backends.gpu.kernel_module import KernelModule
+from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
+from xla_explorer.backends.llvm.llvm_compiler import emit_assembly
+from xla_explorer.hlo.evaluator import evaluate
+from xla_explorer.hlo.text.parser import parse_hlo
+
+
+class Ran(NamedTuple):
+    """emitted: what was chosen. values, wanted: result leaves. rows: counters. ptx: the text."""
+
+    emitted: EmittedKernels
+    values: list[Any]
+    wanted: list[Any]
+    rows: list[dict[str, Any]]
+    ptx: str
+
+    def conflicts(self):
+        """The worst bank conflict of a shared-memory access."""
+        return max([row["bank_conflict"] for row in self.rows if row["bank_conflict"]], default=1.0)
+
+    def sector_use(self):
+        """The lowest share of useful bytes in the sectors of a global access of whole warps."""
+        return min([row["sector_use"] for row in self.rows if row["sector_use"] and row["active"] > 0.9], default=1.0)
+
+
+def ptx_of(text, architecture="sm_90"):
+    """The module's root, what writes it, the kernels' names, their PTX."""
+    facts = gpu_architecture(architecture)
+    root = parse_hlo(text).entry.root
+    emitted = write_gpu_kernels(root, facts)
+    module = KernelModule(facts)
+    kernels = [module.add(root.name, root.id, one.kernel, False, one, emitted.emitter) for one in emitted.kernels]
+    return root, emitted, kernels, emit_assembly("\n".join(module.write()[0]) + "\n", facts.target, PTX_OPTIMIZATION)
+
+
+def assemble_everywhere(text):
+    """ptxas takes the PTX for each of these; nothing spills."""
+    if find_ptxas() is None:
+        return
+    for architecture in ("sm_80", "sm_90", "sm_90a"):
+        for row in assemble_ptx(ptx_of(text, architecture)[3], architecture).resources:
+            assert row.spill_stores <= 16, row
+
+
+def run(text, *inputs, assemble=True) -> Ran:
+    """Run the entry's root (its operands are parameters and constants), every access checked, races searched for everywhere."""
+    root, emitted, kernels, ptx = ptx_of(text)
+    if assemble:
+        assemble_everywhere(text)
+    parsed, device = parse_ptx(ptx), GlobalMemory()
+    addresses = []
+    for o in root.operands if root.opcode.name == "fusion" else tuple(dict.fromkeys(root.operands)):
+        given = inputs[o.payload] if o.opcode.name == "parameter" else o.literal.array
+        array = np.asarray(given, o.shape.element_type.dtype).reshape(o.shape.dimensions)
+        stored = np.ascontiguousarray(array.transpose(tuple(reversed(o.shape.layout.minor_to_major)))).reshape(-1)
+        addresses.append(device.allocate(stored.nbytes, o.name))
+        device.write(addresses[-1], stored.view(np.uint8))
+    results = []
+    for _, leaf in root.shape.leaves():
+        size = leaf.element_count * leaf.element_type.bytes
+        addresses.append(device.allocate(size, "result"))
+        results.append((addresses[-1], leaf, size))
+    scratch = [device.allocate(emitted.scratch_bytes, "scratch")] if emitted.scratch_bytes else []
+    rows = []
+    for made in kernels:
+        kernel = EmulatedKernel(parsed, parsed.kernels[made.name], device)
+        arguments = [*addresses, *scratch] if made.scratch else addresses
+        options = LaunchOptions(global_races=True, counters=True)
+        done = kernel.launch(made.launch.blocks, made.launch.threads_per_block, arguments, options)
+        assert done.findings == [], done.findings[0]
+        rows += kernel.counters.rows()
+    values = []
+    for address, leaf, size in results:
+        order = tuple(reversed(leaf.layout.minor_to_major))
+        flat = device.read(address, size).view(leaf.element_type.dtype)
+        values.append(flat.reshape([leaf.dimensions[d] for d in order]).transpose(np.argsort(order)) if order else flat.reshape(()))
+    wanted = evaluate(parse_hlo(text), *inputs)
+    return Ran(emitted, values, [np.asarray(x) for x in (wanted if isinstance(wanted, tuple) else (wanted,))], rows, ptx)
+
+
+def check(text, *inputs, relative=1e-5, assemble=True) -> Ran:
+    """The same, with values compared: exactly for integers and preds."""
+    ran = run(text, *inputs, assemble=assemble)
+    for found, wanted in zip(ran.values, ran.wanted, strict=True):
+        if found.dtype.kind in "biu":
+            assert (found == wanted).all()
+        else:
+            kind = np.complex128 if found.dtype.kind == "c" else np.float64
+            np.testing.assert_allclose(found.astype(kind), wanted.astype(kind), rtol=relative, atol=relative)
+    return ran

@@ -1,0 +1,88 @@
+"""Transposes through shared memory and vectorised loops: values, coalescing, bank conflicts."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from emitter_runner import check
+
+RANDOM = np.random.default_rng(11)
+TYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "s8": np.int8, "f64": np.float64, "c64": np.complex64, "pred": bool}
+
+
+def transpose(kind, shape, order):
+    sizes, result = ",".join(map(str, shape)), ",".join([str(shape[d]) for d in order])
+    return f"""HloModule m
+ENTRY e {{ x = {kind}[{sizes}] parameter(0) ROOT r = {kind}[{result}] transpose(x), dimensions={{{",".join(map(str, order))}}} }}"""
+
+
+def values(kind, *shape):
+    x = RANDOM.standard_normal(shape) * 50
+    return x > 0 if kind == "pred" else x.astype(TYPES[kind])
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize(
+    ("shape", "order"), [((64, 96), (1, 0)), ((100, 52), (1, 0)), ((3, 40, 50), (0, 2, 1)), ((33, 5, 47), (2, 1, 0)), ((256, 128), (1, 0))]
+)
+def test_transpose(kind, shape, order):
+    ran = check(transpose(kind, shape, order), values(kind, *shape), assemble=shape == (100, 52))
+    assert ran.emitted.emitter == "transpose" and ran.conflicts() == 1
+    if shape == (256, 128):
+        assert ran.sector_use() == 1
+
+
+def test_small_types_are_packed():
+    ran = check(transpose("s8", (256, 128), (1, 0)), values("s8", 256, 128))
+    assert "ld.global.nc.b32" in ran.ptx and "st.global.b32" in ran.ptx
+
+
+def test_transpose_inside_a_fusion():
+    text = """HloModule m
+f { x = f32[64,80] parameter(0) y = f32[80,64] parameter(1) b = f32[64] parameter(2) n = f32[64,80] negate(x)
+  t = f32[80,64] transpose(n), dimensions={1,0} bb = f32[80,64] broadcast(b), dimensions={1}
+  a = f32[80,64] add(t, y) ROOT r = f32[80,64] multiply(a, bb) }
+ENTRY e { x = f32[64,80] parameter(0) y = f32[80,64] parameter(1) b = f32[64] parameter(2)
+  ROOT r = f32[80,64] fusion(x, y, b), kind=kInput, calls=f }"""
+    ran = check(text, values("f32", 64, 80), values("f32", 80, 64), values("f32", 64))
+    assert ran.emitted.emitter == "transpose" and ran.conflicts() == 1
+
+
+def test_copy_that_changes_the_layout():
+    text = "HloModule m\nENTRY e { x = f32[64,80]{0,1} parameter(0) ROOT r = f32[64,80]{1,0} copy(x) }"
+    assert check(text, values("f32", 64, 80)).emitted.emitter == "transpose"
+
+
+def test_a_short_dimension_is_refused_with_its_size():
+    ran = check(transpose("f32", (5, 300), (1, 0)), values("f32", 5, 300))
+    assert ("transpose", "transposed-dimension-is-short") in [(name, reason.code) for name, reason in ran.emitted.refused]
+
+
+def test_vectorised_loop_with_two_results():
+    text = """HloModule m
+f { x = f32[512,260] parameter(0) b = f32[260] parameter(1) bb = f32[512,260] broadcast(b), dimensions={1}
+  a = f32[512,260] add(x, bb) c = f32[512,260] multiply(a, x) d = pred[512,260] compare(a, c), direction=LT
+  ROOT t = (f32[512,260], pred[512,260]) tuple(c, d) }
+ENTRY e { x = f32[512,260] parameter(0) b = f32[260] parameter(1)
+  ROOT r = (f32[512,260], pred[512,260]) fusion(x, b), kind=kLoop, calls=f }"""
+    ran = check(text, values("f32", 512, 260), values("f32", 260))
+    assert ran.emitted.emitter == "vector-loop"
+    assert {"ld.global.nc.v4.b32", "st.global.v4.b32", "st.global.b32"} <= {row["opcode"] for row in ran.rows}
+
+
+def test_bf16_takes_eight_at_once():
+    text = "HloModule m\nENTRY e { x = bf16[300000] parameter(0) ROOT r = bf16[300000] multiply(x, x) }"
+    ran = check(text, values("bf16", 300000), relative=1e-2)
+    assert "ld.global.nc.v4.b32" in ran.ptx and ran.sector_use() == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("HloModule m\nENTRY e { x = f32[1001] parameter(0) ROOT r = f32[1001] negate(x) }", "multiple"),
+        ("HloModule m\nENTRY e { x = f32[64] parameter(0) ROOT r = f32[64] negate(x) }", "multiprocessors"),
+    ],
+)
+def test_one_element_a_thread_has_a_reason(text, words):
+    size = 1001 if "1001" in text else 64
+    ((name, reason),) = check(text, values("f32", size)).emitted.refused
+    assert (name, reason.code) == ("vector-loop", "one-element-a-thread") and words in reason.message
