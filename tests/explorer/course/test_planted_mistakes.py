@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "notebooks"))
+from course_notebooks import solution_cells
 
 import xla_explorer as xe
 from xla_explorer.explorer.course.fusion_plan import default_plan, is_given, required
@@ -18,6 +23,13 @@ from xla_explorer.explorer.course.nb08_buffers import live_ranges
 
 # (exercise, code of the failure, most instructions in the counter-example or None) -> answer
 MISTAKES: list[tuple[str, str, int | None, Any]] = []
+
+
+def solution_text(name: str) -> str:
+    """The PTX of a reference solution."""
+    scope: dict[str, Any] = {}
+    exec(solution_cells()[name], scope)
+    return str(scope[name.replace("nb10.", "") + "_sum"])
 
 
 def mistake(name: str, code: str, most: int | None = None) -> Callable[[Any], Any]:
@@ -298,6 +310,40 @@ def decreasing(ranges):
 mistake("nb08.assign", "overlap")(lambda r: first_fit(r, decreasing, lambda a, b: a[1] < b[2] and b[1] < a[2]))
 mistake("nb08.assign", "too-large")(lambda r: first_fit(r, lambda s: sorted(range(len(s)), key=lambda k: s[k][0]), lambda a, b: a[1] <= b[2] and b[1] <= a[2]))
 mistake("nb08.assign", "not-aligned")(lambda r: [o + 1 for o in first_fit(r, decreasing, lambda a, b: a[1] <= b[2] and b[1] <= a[2])])
+
+
+WARP, BLOCK = [solution_text(name) for name in ("nb10.warp", "nb10.block")]
+mistake("nb10.warp", "wrong-sum")(WARP.replace("%f1, 16, 31", "%f1, 8, 31"))
+mistake("nb10.warp", "fault")(WARP.replace("@%p1 bra done;", ""))
+mistake("nb10.warp", "fault")(WARP.replace("%r1, 4;", "%r1, 8;"))
+mistake("nb10.warp", "form")(WARP.replace("shfl.sync.down.b32 %f2, %f1,", "mov.f32 %f2, %f1; //"))
+mistake("nb10.warp", "cannot-be-read")(WARP.replace("ret;\n}", "ret;"))
+mistake("nb10.block", "fault")(BLOCK.replace("bar.sync 0;", "bar.warp.sync 0xffffffff;"))
+mistake("nb10.block", "fault")(BLOCK.replace("setp.ge.u32 %p1, %r3, %r2;", "setp.gt.u32 %p1, %r3, %r2;"))
+mistake("nb10.block", "wrong-sum")(BLOCK.replace("add.u32 %r3, %r3, 256;", "add.u32 %r3, %r3, 512;"))
+mistake("nb10.block", "form")(WARP)
+
+
+def cost_with(**change):
+    def cost(i):
+        from xla_explorer.hlo.analysis.cost import instruction_cost
+
+        known = instruction_cost(i)
+        return change.get(i.opcode.name, lambda o, b, i: (o, b))(int(known.flops + known.transcendentals), int(known.bytes_accessed), i)
+
+    return cost
+
+
+mistake("nb11.cost", "wrong-cost-dot", 3)(cost_with(dot=lambda o, b, i: (o // 2, b)))
+mistake("nb11.cost", "wrong-cost-reduce")(cost_with(reduce=lambda o, b, i: (i.operands[0].shape.element_count, b)))
+mistake("nb11.cost", "wrong-cost-broadcast", 2)(cost_with(broadcast=lambda o, b, i: (i.shape.element_count, b)))
+mistake("nb11.cost", "wrong-cost-reduce")(cost_with(reduce=lambda o, b, i: (o, b - 4)))
+mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: peak)
+mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: o / (o / peak + b / bandwidth))
+PLACES = {"add of f32[1000000]": "memory", "exponential of f32[1000000]": "memory", "sum of f32[1000,1000] over dimension 1": "memory",
+          "dot of f32[1024,1024] and f32[1024,1024]": "arithmetic", "dot of f32[1024,1024] and f32[1024,1]": "arithmetic"}
+mistake("nb11.place", "wrong-place")(PLACES)
+mistake("nb11.place", "wrong-place")({name: "memory" for name in PLACES})
 
 
 @pytest.mark.parametrize(("name", "code", "most", "answer"), MISTAKES, ids=[f"{n}-{c}-{k}" for k, (n, c, _, _) in enumerate(MISTAKES)])

@@ -10,6 +10,8 @@ from xla_explorer.explorer.course import (
     nb06_fusion_legality,
     nb07_fusion_heuristics,
     nb08_buffers,
+    nb10_ptx,
+    nb11_roofline,
 )
 from xla_explorer.explorer.course.registry import Exercise, UnknownExerciseError, check, exercises
 from xla_explorer.explorer.course.result import CheckResult, ExerciseNotPassedError, Failure
@@ -24,6 +26,8 @@ _NOTEBOOKS = (
     nb06_fusion_legality,
     nb07_fusion_heuristics,
     nb08_buffers,
+    nb10_ptx,
+    nb11_roofline,
 )
 
 __all__ = ["CheckResult", "Exercise", "ExerciseNotPassedError", "Failure", "UnknownExerciseError", "check", "exercises"]
