@@ -7,18 +7,21 @@ from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MULTI_OU
 from xla_explorer.compiler.transforms.fusion.planning import fusion_checklist, plan_fusions
 from xla_explorer.compiler.transforms.fusion.policy import FUSION_REASONS
 from xla_explorer.compiler.transforms.fusion.priority_fusion import PriorityFusion
+from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.compiler.transforms.fusion.row_fusion import RowFusion
 
 __all__ = [
     "FUSION_REASONS",
     "HORIZONTAL_REASONS",
     "MULTI_OUTPUT_REASONS",
+    "REASONS_BY_KIND",
     "FusionWrapper",
     "HorizontalInputFusion",
     "HorizontalLoopFusion",
     "InstructionFusion",
     "MultiOutputFusion",
-    "PriorityFusion", "RowFusion",
+    "PriorityFusion",
+    "RowFusion",
     "fusion_checklist",
     "plan_fusions",
 ]

@@ -33,6 +33,7 @@ MULTI_OUTPUT_REASONS: dict[str, str] = {
     "too-many-arrays": "the loop would read and write too many arrays at once",
     "fused-computation-too-large": "the code of one element would become too long",
     "nothing-shared": "they read too little in common",
+    "forbidden-by-user": "the user wants the two in different kernels",
 }
 
 

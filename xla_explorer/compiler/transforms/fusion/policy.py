@@ -26,7 +26,6 @@ FUSION_REASONS: dict[str, str] = {
     "tuple-or-token": "only arrays are computed element by element",
     "control-dependency": "its place in the order of execution is fixed",
     "consumer-not-fusible": "the consumer reads its operands from memory",
-    "would-create-cycle": "the fused instruction would need its own result",
     "layout-differs": "inside a fusion every array is row-major",
     "dynamic-dimension": "sizes inside a fusion are fixed",
     "constant-not-fused": "a constant of many elements stays in memory; one element becomes an immediate",
