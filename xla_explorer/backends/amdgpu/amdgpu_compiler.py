@@ -18,11 +18,22 @@ from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
 from xla_explorer.compiler.codegen.target import AMDGPU
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
+from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
+
+
+_EXPANDED = (
+    "batchnorm_expander",
+    "scan-expander",
+    "stochastic_convert_decomposer",
+    "cholesky-expander",
+    "triangular-solve-expander",
+    "select_and_scatter_expander",
+)
 
 
 class AmdGpuCompiler:
@@ -31,8 +42,8 @@ class AmdGpuCompiler:
     name = "amdgpu"
 
     def default_pipeline(self) -> PassPipeline:
-        """The HLO pipeline, as data."""
-        return code_generation_pipeline("amdgpu")
+        """The HLO pipeline, as data: what has no kernel is expanded, for there is no host beside the device that could evaluate it."""
+        return code_generation_pipeline("amdgpu", before_layouts=tuple([make_pass(name) for name in _EXPANDED]))
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when there is a kernel (or nothing to do) for the (optimised) instruction."""

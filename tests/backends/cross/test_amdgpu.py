@@ -1,0 +1,86 @@
+"""AMD GPUs: kernels for gfx90a and gfx942 with their registers; nothing runs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.backends.amdgpu.amdgpu_kernels import ARCHITECTURES, kernel_registers, stack_in_private_memory
+from xla_explorer.backends.registry import platform
+
+SOFTMAX = """HloModule softmax
+max { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT m = f32[] maximum(a, b) }
+less { a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT l = pred[] compare(a, b), direction=LT }
+ENTRY main {
+  x = f32[64,200] parameter(0)
+  low = f32[] constant(-inf)
+  m = f32[64] reduce(x, low), dimensions={1}, to_apply=max
+  mb = f32[64,200] broadcast(m), dimensions={0}
+  d = f32[64,200] subtract(x, mb)
+  e = f32[64,200] exponential(d)
+  n = s32[64,200] convert(x)
+  s = s32[64,200] sort(n), dimensions={1}, to_apply=less
+  ROOT r = (f32[64,200], s32[64,200]) tuple(e, s)
+}
+"""
+
+
+@pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
+def test_every_kernel_has_assembly_an_object_and_registers(architecture: str) -> None:
+    session = xe.compile(SOFTMAX, backend="amdgpu", architecture=architecture)
+    names = {kernel.name for kernel in session.result.program.kernels}
+    registers = session.stages["registers"]
+    assert {line.split(":")[0] for line in registers.text.splitlines()} == names
+    assert all(int(count) > 0 for count in re.findall(r"(\d+) vector", registers.text))
+    assert None not in registers.origins
+    assert session.stages["object"].data[:4] == b"\x7fELF"
+    assembly = str(session.assembly())
+    assert all(f"{name}:" in assembly for name in names) and re.search(r"s_load_dword|v_\w+_f32", assembly)
+    assert any(origin is not None for origin in session.stages["assembly"].origins)
+
+
+def test_nothing_runs_and_a_reason_says_why() -> None:
+    why = platform("amdgpu").availability()
+    assert why is not None and why.code == "inspect-only"
+    session = xe.compile(SOFTMAX, backend="amdgpu")
+    with pytest.raises(xe.XlaExplorerError, match="runtime for AMD"):
+        session()
+    with pytest.raises(xe.XlaExplorerError, match="runtime for AMD"):
+        platform("amdgpu").stream_executor()
+
+
+def test_an_unknown_architecture_names_the_known_ones() -> None:
+    with pytest.raises(xe.XlaExplorerError, match="gfx90a, gfx942"):
+        xe.compile(SOFTMAX, backend="amdgpu", architecture="sm_90")
+
+
+def test_the_stack_moves_to_private_memory() -> None:
+    lines, origins = stack_in_private_memory(["  %x = alloca [4 x i64], align 8", "  ret void"], [3, 4])
+    assert lines == ["  %x.private = alloca [4 x i64], align 8, addrspace(5)", "  %x = addrspacecast ptr addrspace(5) %x.private to ptr", "  ret void"]
+    assert origins == [3, 3, 4]
+
+
+def test_registers_are_read_from_metadata() -> None:
+    text = """	.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .agpr_count:     0
+    .args:
+      - .address_space:  global
+        .name:           a0
+    .name:           one
+    .private_segment_fixed_size: 16
+    .sgpr_count:     14
+    .sgpr_spill_count: 1
+    .vgpr_count:     35
+    .vgpr_spill_count: 2
+"""
+    (row,) = kernel_registers(text)
+    assert (row.name, row.vector_registers, row.scalar_registers, row.spilled, row.stack_bytes) == ("one", 35, 14, 3, 16)
+    assert kernel_registers("") == []

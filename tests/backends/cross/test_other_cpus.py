@@ -1,0 +1,159 @@
+"""Other CPUs: what is generated for each, what running them needs, values under emulation."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.backends.cross import CrossPlatform, runners
+from xla_explorer.backends.cross.cpu_targets import CPU_TARGETS, description_of_triple, target_description
+from xla_explorer.backends.registry import platform
+
+RUNNING = [name for name, target in CPU_TARGETS.items() if target.runner]
+ELEMENTWISE = "HloModule m\nENTRY e {\n  x = f32[64] parameter(0)\n  y = f32[64] parameter(1)\n  z = f32[64] multiply(x, y)\n  ROOT r = f32[64] add(z, x)\n}"
+HALF = """HloModule m
+ENTRY e {
+  x = f16[40,5]{0,1} parameter(0)
+  d = f64[40,5]{0,1} parameter(1)
+  t = f16[40,5]{0,1} tanh(x)
+  n = f16[40,5]{0,1} convert(d)
+  s = f16[40,5]{0,1} add(t, n)
+  w = f64[40,5]{0,1} convert(s)
+  o = f64[40,5]{0,1} remainder(d, w)
+  e = f64[40,5]{0,1} round-nearest-even(d)
+  a = f64[40,5]{0,1} round-nearest-afz(d)
+  ROOT r = (f16[40,5]{0,1}, f64[40,5]{0,1}, f64[40,5]{0,1}, f64[40,5]{0,1}) tuple(s, o, e, a)
+}"""
+
+
+def _session(name: str, text: str, **options: Any) -> xe.Session:
+    return xe.compile(text, backend=name, cache=False, **options)
+
+
+def _need(name: str) -> None:
+    if (why := platform(name).availability()) is not None:
+        pytest.skip(f"{name}: {why}")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "pattern"),
+    [
+        ("aarch64", {}, r"fm\w+\s+v\d+\.4s"),
+        ("aarch64", {"cpu": "neoverse-v1"}, r"fm\w+\s+z\d+\.s"),
+        ("riscv64", {}, r"vfm\w+\.v"),
+        ("riscv64", {"features": "+m,+a,+f,+d,+c"}, r"fm\w+\.s"),
+        ("x86-64", {}, r"vf?m\w+ps.*%ymm"),
+        ("x86-64", {"cpu": "x86-64-v2"}, r"\smulps\s.*%xmm"),
+        ("x86-64", {"cpu": "x86-64-v4"}, r"vf?m\w+ps.*%[yz]mm"),
+        ("wasm32", {}, r"f32x4\.mul"),
+        ("hexagon", {}, r"\t\{\n[^}]*sfmpy[^}]*\n\t\}"),
+    ],
+)
+def test_each_cpu_gets_its_own_vectors(name: str, options: dict[str, str], pattern: str) -> None:
+    session = _session(name, ELEMENTWISE, **options)
+    assert re.search(pattern, str(session.assembly())), str(session.assembly())
+    assert list(session.stages) == ["hlo", "hlo-optimized", "buffers", "llvm-ir", "llvm-ir-optimized", "assembly", "object"]
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_values_where_the_cpu_lacks_instructions(name: str) -> None:
+    """Half precision, rounding and remainders, which several of these call a runtime for; in a layout that is not row-major."""
+    _need(name)
+    random = np.random.default_rng(3)
+    d = (random.normal(size=(40, 5)) * 10.0 ** random.integers(-9, 6, (40, 5))).round(8)
+    d.ravel()[:12] = [0.5, 1.5, 2.5, -0.5, -2.5, 1e300, -1e300, np.inf, np.nan, 65519.999, 65520.0, 5.9e-8]
+    x = random.normal(size=(40, 5)).astype(np.float16)
+    x.ravel()[:6] = [np.inf, -np.inf, np.nan, 6e-8, -6e-8, 65504]
+    got = _session(name, HALF)(x, d)
+    want = xe.evaluate(xe.parse_hlo(HALF), x, d)
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_array_equal(np.isnan(a), np.isnan(b))
+        np.testing.assert_allclose(np.asarray(a, np.float64), np.asarray(b, np.float64), rtol=1e-3 if a.dtype == np.float16 else 0)
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_loops_sorts_and_factorisations_run(name: str) -> None:
+    _need(name)
+    b = xe.HloBuilder("m")
+    x = b.parameter(xe.f32[6, 6], "x")
+    module = b.build(b.cholesky(x, lower=True))
+    a = np.random.default_rng(1).normal(size=(6, 6)).astype(np.float32)
+    a = a @ a.T + 6 * np.eye(6, dtype=np.float32)
+    session = xe.compile(module, backend=name, cache=False)
+    np.testing.assert_allclose(session(a), np.linalg.cholesky(a), rtol=1e-4, atol=1e-5)
+    assert {step.runs_on for step in session.program_steps} <= {"kernel", "copy"}
+    assert "cholesky" not in {i.opcode.name for i in session.module.instructions()}
+
+
+@pytest.mark.parametrize("name", RUNNING)
+def test_profiles_have_a_time_a_run(name: str) -> None:
+    _need(name)
+    executable = _session(name, ELEMENTWISE).executable
+    profile = executable.profile([np.ones(64, np.float32)] * 2, 4)
+    assert len(profile.total_us) == 4 and min(profile.total_us) >= 0 and profile.kernels == ()
+
+
+@pytest.mark.parametrize(("name", "missing"), [("aarch64", "qemu-aarch64"), ("riscv64", "riscv64-linux-gnu-gcc"), ("wasm32", "wasm-ld")])
+def test_a_missing_tool_is_a_reason_with_its_command(name: str, missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runners.shutil, "which", lambda program: None if program == missing else f"/usr/bin/{program}")
+    why = CrossPlatform(name).availability()
+    assert why is not None and why.code == "tool-missing" and missing in why.message and "install" in why.facts["command"]
+    session = _session(name, ELEMENTWISE)
+    assert session.stages["object"].data
+    with pytest.raises(xe.XlaExplorerError, match=missing):
+        session(np.ones(64, np.float32), np.ones(64, np.float32))
+
+
+def test_x86_levels_that_this_machine_lacks_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = CPU_TARGETS["x86-64"]
+    description = target_description(target, "x86-64-v4")
+    if runners.runner_availability(target) is not None:
+        pytest.skip("no x86-64 machine with a C compiler")
+    from dataclasses import replace
+
+    from xla_explorer.backends.llvm import target_machine
+
+    host = replace(target_machine.host_target(), features="+sse4.2")
+    monkeypatch.setattr(target_machine, "host_target", lambda: host)
+    why = runners.runner_availability(target, description)
+    assert why is not None and why.code == "cpu-feature-missing" and why.facts["feature"] == "avx512f"
+
+
+def test_an_unknown_option_is_an_error() -> None:
+    with pytest.raises(xe.XlaExplorerError, match="no option 'level'"):
+        _session("aarch64", ELEMENTWISE, level=3)
+
+
+def test_what_has_no_native_code_has_stages_and_a_reason() -> None:
+    text = "HloModule m\nENTRY e {\n  t = token[] after-all()\n  i = (f32[2], token[]) infeed(t)\n  ROOT x = f32[2] get-tuple-element(i), index=0\n}"
+    session = _session("aarch64", text)
+    assert list(session.stages) == ["hlo", "hlo-optimized"]
+    with pytest.raises(xe.XlaExplorerError, match="infeed"):
+        session()
+
+
+def test_a_program_that_fails_says_so() -> None:
+    _need("aarch64")
+    session = _session("aarch64", ELEMENTWISE)
+    session.executable.program.compiled.objects = (b"no object",)
+    with pytest.raises(runners.RunFailedError, match="linking"):
+        session(np.ones(64, np.float32), np.ones(64, np.float32))
+
+
+def test_triples_have_their_facts() -> None:
+    assert description_of_triple("riscv64-linux-gnu").abi_name == "lp64d"
+    assert description_of_triple("wasm32-unknown-unknown").pointer_bits == 32
+    assert not description_of_triple("x86_64-linux-gnu").has_fma and description_of_triple("x86_64-linux-gnu", "x86-64-v3").has_fma
+    assert description_of_triple("x86_64-linux-gnu", "x86-64-v4").vector_register_bits == 512
+
+
+@pytest.mark.parametrize("name", sorted(CPU_TARGETS))
+def test_every_tool_has_a_command_that_adds_it(name: str) -> None:
+    target = CPU_TARGETS[name]
+    for program in filter(None, [target.compiler, *target.emulator[:1]]):
+        assert program in runners._PACKAGES or shutil.which(program)
