@@ -96,8 +96,9 @@ def test_hlo_cells_are_highlighted_and_python_cells_stay_python(lab: Lab, page: 
         "() => [...document.querySelectorAll('.jp-CodeCell .cm-line span')].some(s => s.textContent === 'f32[8,4]{1,0}')", timeout=20_000
     )
     assert _colours(page, ".jp-CodeCell", ["%%hlo plus"])["%%hlo plus"]
-    languages = page.evaluate("() => [...document.querySelectorAll('.jp-CodeCell .cm-content')].map(e => e.dataset.language)")
-    assert languages == ["hlo", "python"]
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.jp-CodeCell .cm-content')].map(e => e.dataset.language).join() === 'hlo,python'", timeout=20_000
+    )
     _keep(page, "lab_hlo_cell")
     # The first line decides, as soon as it is typed.
     page.locator(".jp-CodeCell .cm-content").nth(1).click()

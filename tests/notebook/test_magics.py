@@ -139,3 +139,62 @@ def test_help_and_completion(shell: Shell) -> None:
     assert "--passes" in magic_line_candidates("%%hlo --pa")
     assert "exponential" in opcode_candidates("  e = f32[4] exp") and not opcode_candidates("HloModule exp")
     assert text is not None
+
+
+def test_annotate_unfolds_each_line_to_its_code(shell: Shell) -> None:
+    result, _, outputs = shell.run("%%hlo noted --annotate\n" + ADD)
+    assert result.success and result.result.last_profile is not None
+    page = next(o.data["text/html"] for o in outputs if "annotated" in o.data.get("text/html", ""))
+    line = page[page.index("b = f32") if "b = f32" in page else page.index("ROOT") :]
+    assert "<details" in page and "<script" not in page and "LLVM IR, optimised" in page and "rgba(230,159,0" in page
+    assert "fadd" in line and "float:right" in page
+    listing = shell.names["noted"].annotate(measure=False)
+    added = next(row for row in listing.lines if "add(a, y)" in row.text)
+    assert added.number == 10 and added.time_us and added.share == 1.0 and any("fadd" in text for text in added.code["llvm-ir-optimized"])
+    assert not next(row for row in listing.lines if row.text.startswith("HloModule")).code
+    shell.run("%%hlo quiet --annotate --no-run\n" + ADD)
+    assert shell.names["quiet"].last_profile is None
+
+
+def test_isolate_in_the_line(shell: Shell) -> None:
+    shell.run("%%hlo apart --isolate --timeout 30\n" + ADD)
+    assert shell.names["apart"].isolation.timeout == 30.0
+    result, text, _ = shell.run("%%hlo apart --timeout 3\n" + ADD)
+    assert not result.success and "add isolate=True" in text
+
+
+def test_an_interrupt_is_one_line_and_the_next_cell_runs(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
+
+    monkeypatch.setattr(DeadCodeElimination, "run", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    result, text, _ = shell.run("%%hlo halted\n" + ADD)
+    assert not result.success and "Interrupted" in text and ".py" not in text and "halted" not in shell.names
+    monkeypatch.undo()
+    assert shell.run("%%hlo halted\n" + ADD)[0].success
+
+
+def test_completion_of_options(shell: Shell) -> None:
+    assert magic_line_candidates("%%hlo --ann") == ["--annotate"] and magic_line_candidates("%%jax --exp") == ["--explore"]
+    assert "cpu" in magic_line_candidates("%%jax p --backend c")
+
+
+@pytest.mark.jax
+def test_jax_cells_bind_a_session_for_each_program(shell: Shell) -> None:
+    pytest.importorskip("jax", reason="jax is not installed: %%jax is NOT tried")
+    cell = "import jax, jax.numpy as jnp\n@jax.jit\ndef energy(x):\n    return jnp.sum(jnp.sin(x) ** 2)\nvalue = energy(jnp.ones(16))"
+    _, text, _ = shell.run("%%jax programs\n" + cell)
+    programs = shell.names["programs"]
+    assert programs.largest is programs["energy"] and "energy" in text
+    assert float(shell.names["value"]) == pytest.approx(float(programs["energy"](np.ones(16, np.float32))), rel=1e-6)
+    assert "energy" in repr(programs)
+    assert shell.run("%%jax --show graph\n" + cell.replace("energy", "again"))[0].success
+    failed, text, _ = shell.run("%%jax p\n1/0")
+    assert failed.result is None and "ZeroDivisionError" in text
+
+
+def test_jax_cells_say_what_is_missing(shell: Shell) -> None:
+    try:
+        import jax  # noqa: F401
+    except ImportError:
+        result, text, _ = shell.run("%%jax\n1")
+        assert not result.success and "pip install" in text and "Traceback" not in text

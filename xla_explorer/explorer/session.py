@@ -16,6 +16,7 @@ from xla_explorer.explorer.decisions import Answer, decisions_frame, why_not
 from xla_explorer.explorer.display import CodeText
 from xla_explorer.explorer.isolation.settings import Isolation, isolation_settings
 from xla_explorer.explorer.loading import as_module
+from xla_explorer.explorer.progress import working
 from xla_explorer.explorer.source_lines import SourceLines
 from xla_explorer.explorer.trace import Trace
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import pandas
 
     from xla_explorer.compiler.pipeline import PassPipeline
+    from xla_explorer.explorer.annotated_source import AnnotatedSource
     from xla_explorer.explorer.applicable import ApplicableRules
     from xla_explorer.explorer.bisection import BisectionResult
     from xla_explorer.explorer.buffer_report import BufferReport
@@ -351,13 +353,15 @@ class Session:
         """The first pass, then the first rewrite, after which the value differs from the evaluator's of the module as written."""
         from xla_explorer.explorer.bisection import bisect
 
-        return bisect(self, arrays)
+        with working(f"bisecting {self.source.name}"):
+            return bisect(self, arrays)
 
     def profile(self, *arrays: Any, repeats: int = 20) -> pandas.DataFrame:
         """A row a kernel and one for the whole program; see `explorer.profiling.profile`. Without arrays: random ones, and it says so."""
         from xla_explorer.explorer.profiling import profile
 
-        self.last_profile = profile(self, arrays, repeats)
+        with working(f"profiling {self.source.name} on {self.backend}"):
+            self.last_profile = profile(self, arrays, repeats)
         self.__dict__.pop("explorer_source", None)
         return self.last_profile
 
@@ -387,6 +391,15 @@ class Session:
         from xla_explorer.explorer.side_by_side import side_by_side
 
         return side_by_side(self, stages)
+
+    def annotate(self, *arrays: Any, repeats: int = 20, measure: bool = True) -> AnnotatedSource:
+        """The HLO as it was written; each line unfolds to its LLVM IR and PTX, shaded by measured time. Without arrays: random ones.
+
+        measure: profile it first (where it can run); else the times are those of the last profile, if one was made.
+        """
+        from xla_explorer.explorer.annotated_source import annotated_source
+
+        return annotated_source(self, arrays if measure else None, repeats)
 
     @cached_property
     def explorer_source(self) -> Any:
@@ -489,14 +502,16 @@ def compile(
     error: BaseException | None = None
     phase = "hlo passes"
     try:
-        trace = compiler.run_hlo_passes(source, options)
+        with working(f"passes of {source.name} for {backend}"):
+            trace = compiler.run_hlo_passes(source, options)
     except PassFailedError as problem:
         trace, error, phase = problem.trace, problem.__cause__ or problem, f"the pass {problem.pass_name}"
     seconds: Mapping[str, float] = {"hlo-passes": time.perf_counter() - started}
     if error is None:
         started = time.perf_counter()
         try:
-            result = _run_backend(backend, compiler, trace, options, isolation)
+            with working(f"compiling {source.name} for {backend}"):
+                result = _run_backend(backend, compiler, trace, options, isolation)
             seconds = result.seconds
         except Exception as problem:
             error, phase = problem, "the backend"

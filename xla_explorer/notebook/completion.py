@@ -10,14 +10,14 @@ from xla_explorer.compiler.pipeline import registered_passes
 from xla_explorer.hlo.opcodes import OPCODES
 
 SHOWN = ("graph", "passes", "fusion", "ir", "asm", "ptx", "buffers", "kernels", "code", "html")
-OPTIONS = ("--passes", "--backend", "--show", "--time", "--args", "--no-run", "--save", "--journal")
+OPTIONS = ("--passes", "--backend", "--show", "--time", "--args", "--no-run", "--save", "--journal", "--annotate", "--isolate", "--timeout")
+JAX_OPTIONS = ("--passes", "--backend", "--show", "--journal", "--explore")
 _OPCODE_PLACE = re.compile(r"=\s*(?:\([^)]*\)|\S+)\s+([a-z\-]*)$")
 
 
 def complete_magic_line(_shell: Any, event: Any) -> list[str]:
-    """Candidates for the word at the cursor of a line that starts with `%%hlo`."""
-    text = event.line[: getattr(event, "text_until_cursor", event.line).__len__()]
-    return magic_line_candidates(getattr(event, "text_until_cursor", text))
+    """Candidates for the word at the cursor of a line that starts with `%%hlo` or `%%jax`."""
+    return magic_line_candidates(getattr(event, "text_until_cursor", event.line))
 
 
 def magic_line_candidates(text: str) -> list[str]:
@@ -35,7 +35,7 @@ def magic_line_candidates(text: str) -> list[str]:
     elif before == "--journal":
         choices = ("off", "passes", "decisions", "everything")
     else:
-        choices = OPTIONS
+        choices = JAX_OPTIONS if words[0] == "%%jax" else OPTIONS
     return [prefix + comma + choice for choice in choices if choice.startswith(last)]
 
 

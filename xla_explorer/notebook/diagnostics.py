@@ -22,6 +22,13 @@ class NotebookDiagnostic(Exception):
         return str(self).split("\n")
 
 
+class NotebookInterrupt(KeyboardInterrupt):
+    """Ctrl-C in a magic: one line instead of the frames of whatever was at work."""
+
+    def _render_traceback_(self) -> list[str]:
+        return ["Interrupted. Nothing was bound; the session and everything before it are as they were."]
+
+
 def diagnostic_text(problem: BaseException) -> str:
     """The error as people should read it: with its name unless it says it itself."""
     text = str(problem)
@@ -38,6 +45,8 @@ def one_diagnostic(function: _Function) -> _Function:
             return function(*arguments, **named)
         except XlaExplorerError as problem:
             raise NotebookDiagnostic(problem) from None
+        except KeyboardInterrupt:
+            raise NotebookInterrupt from None
 
     return run  # type: ignore[return-value]  # the same signature
 

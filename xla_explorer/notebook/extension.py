@@ -13,7 +13,8 @@ from xla_explorer.notebook.magics import HloMagics
 def load(shell: Any) -> None:
     """Register everything with an IPython shell. Loading twice does no harm."""
     shell.register_magics(HloMagics)
-    shell.set_hook("complete_command", complete_magic_line, str_key="%%hlo")
+    for magic in ("%%hlo", "%%jax"):
+        shell.set_hook("complete_command", complete_magic_line, str_key=magic)
     shell.set_hook("complete_command", complete_hlo_text, re_key=r".*=\s*\S+\s+[a-z\-]*$")
     # One slot for all extensions: leave it to whoever took it first.
     if not shell.custom_exceptions:

@@ -19,18 +19,29 @@ from xla_explorer.explorer.exploring import explore
 from xla_explorer.explorer.profiling import Timing
 from xla_explorer.explorer.session import CompileFailedError, Session, compile
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.frontends.jax_program import captured_programs
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.notebook.completion import SHOWN
 from xla_explorer.notebook.diagnostics import one_diagnostic
+from xla_explorer.notebook.jax_cell import JaxPrograms
 
 CHECKED_FLOPS = 2e8
 """Results of modules up to this size are checked against the evaluator."""
 
 
+def _shown(text: str) -> list[str]:
+    """What --show names, checked."""
+    wanted = [word for word in text.split(",") if word]
+    for word in wanted:
+        if word not in SHOWN:
+            raise UsageError(f"argument --show: invalid choice: {word!r} (choose from {', '.join(SHOWN)})")
+    return wanted
+
+
 @magics_class
 class HloMagics(Magics):
-    """`%%hlo`, `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`."""
+    """`%%hlo`, `%%jax`, `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`, `%hlo_explore`."""
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
@@ -53,15 +64,15 @@ class HloMagics(Magics):
     @argument("--no-run", action="store_true", help="compile only")
     @argument("--save", default="", help="write the exploration to this HTML file")
     @argument("--journal", default="decisions", help="off, passes, decisions, everything")
+    @argument("--annotate", action="store_true", help="each line unfolds to its LLVM IR and PTX, shaded by measured time")
+    @argument("--isolate", action="store_true", help="run the generated code in a child process (default: xe.options.isolate)")
+    @argument("--timeout", type=float, default=None, help="with --isolate: seconds that the compile and the run may take")
     @cell_magic
     @one_diagnostic
     def hlo(self, line: str, cell: str) -> Any:
         """Compile the HLO text of the cell; bind and return the session."""
         given = parse_argstring(self.hlo, line)
-        wanted = [word for word in given.show.split(",") if word]
-        for word in wanted:
-            if word not in SHOWN:
-                raise UsageError(f"argument --show: invalid choice: {word!r} (choose from {', '.join(SHOWN)})")
+        wanted = _shown(given.show)
         if not given.name.isidentifier():
             raise UsageError(f"argument name: {given.name!r} is no Python variable name")
         backends = [name for name in given.backend.split(",") if name] or ["cpu"]
@@ -69,7 +80,15 @@ class HloMagics(Magics):
         for backend in backends:
             try:
                 # The blank line stands for the magic, so that lines count as the cell shows them.
-                sessions[backend] = compile("\n" + cell, backend, given.passes, given.journal, filename="<%%hlo>")
+                sessions[backend] = compile(
+                    "\n" + cell,
+                    backend,
+                    given.passes,
+                    given.journal,
+                    filename="<%%hlo>",
+                    isolate=True if given.isolate else None,
+                    timeout=given.timeout,
+                )
             except CompileFailedError as problem:
                 # What happened before the failure stays in the hands of the reader.
                 self._names[given.name] = problem.session
@@ -87,11 +106,39 @@ class HloMagics(Magics):
                 self._run(one, given)
         for word in wanted:
             self._show(word, session)
+        if given.annotate:
+            display(session.annotate(*self._arguments(given.args), measure=not given.no_run))
         if given.save:
             print(f"written: {session.save(given.save)}")
-        if wanted or given.time:
+        if wanted or given.time or given.annotate:
             session.brief_once = True
         return session
+
+    @magic_arguments()
+    @argument("name", nargs="?", default="_jax", help="variable that the programs are bound to (default: _jax)")
+    @argument("--passes", default="default", help="default, none, or a pipeline such as algsimp,cse,dce")
+    @argument("--backend", default="cpu", help="cpu, gpu, interpreter, xla or a plug-in")
+    @argument("--journal", default="decisions", help="off, passes, decisions, everything")
+    @argument("--show", default="", help="what to show of the largest program, with commas: " + ",".join(SHOWN))
+    @argument("--explore", action="store_true", help="open the explorer on the largest program")
+    @cell_magic
+    @one_diagnostic
+    def jax(self, line: str, cell: str) -> Any:
+        """Run the cell; compile what JAX compiled in it, and bind and return the sessions. `NAME.largest` is mostly the one you want."""
+        given = parse_argstring(self.jax, line)
+        wanted = _shown(given.show)
+        assert self.shell is not None
+        with captured_programs() as modules:
+            outcome = self.shell.run_cell(cell, store_history=False)
+        if not outcome.success:
+            return None  # IPython has shown the error
+        programs = JaxPrograms([compile(m, given.backend, given.passes, given.journal) for m in modules])
+        self._names[given.name] = programs
+        for word in wanted:
+            self._show(word, programs.largest)
+        if given.explore:
+            display(explore(programs.largest))
+        return programs
 
     def _arguments(self, text: str) -> list[Any]:
         names = [name.strip() for name in text.split(",") if name.strip()]

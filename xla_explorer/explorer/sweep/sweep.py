@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.loading import as_module
+from xla_explorer.explorer.progress import counted
 from xla_explorer.explorer.sweep.executors import choose
 from xla_explorer.explorer.sweep.store import RowStore
 from xla_explorer.explorer.sweep.task import Task
@@ -60,7 +61,7 @@ def sweep(
     kept = RowStore(Path(store) if store is not None else None)
     keys = [task.key for task in tasks]
     missing = [k for k, key in enumerate(keys) if key not in kept.rows]
-    for number, row in choose(executor, retries)([tasks[k] for k in missing]):
+    for number, row in counted(choose(executor, retries)([tasks[k] for k in missing]), "sweep", len(missing)):
         kept.add({**row, "key": keys[missing[number]]})
     # Equal tasks under two names share a row's facts, not its names.
     rows = [{**kept.rows[key], "module": task.module, "option": task.option} for task, key in zip(tasks, keys, strict=True)]
