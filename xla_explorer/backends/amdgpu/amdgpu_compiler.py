@@ -25,7 +25,6 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-
 _EXPANDED = (
     "batchnorm_expander",
     "scan-expander",
