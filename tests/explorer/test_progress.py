@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,7 +29,7 @@ class _Terminal:
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> _Terminal:
     made = _Terminal()
-    monkeypatch.setattr(sys, "stderr", made)
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=made, modules={}))  # pytest changes sys.stderr between the phases
     monkeypatch.setattr(progress, "PATIENCE", 0.05)
     monkeypatch.setattr(progress, "_PACE", 0.02)
     return made

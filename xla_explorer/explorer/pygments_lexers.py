@@ -14,7 +14,7 @@ _LAYOUT = r"(?:\{[\d,]*(?::[^{}]*)?\})?"
 SHAPE = r"[a-z][a-z0-9]*\[(?:<=|[\d,?\s])*\]" + _LAYOUT
 
 
-class HloLexer(RegexLexer):
+class HloLexer(RegexLexer):  # type: ignore[misc]
     """HLO text as XLA prints and reads it; also the cells of `%%hlo`."""
 
     name = "HLO"
