@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.kernel_costs import kernel_costs
+from xla_explorer.explorer.kernel_costs import KernelCost, kernel_costs
 from xla_explorer.explorer.kernel_formula import kernel_formula
 from xla_explorer.explorer.profiling import WHOLE_PROGRAM
 from xla_explorer.explorer.rewrite_replay import RewriteReplay, rule_texts
@@ -127,6 +127,10 @@ class SessionReports(TraceReports):
             return "unknown", str(problem.args[0]) if problem.args else "one of them has no buffer of its own"
         return ("", "") if reason is None else (reason.code, reason.message)
 
+    @cached_property
+    def _costs(self) -> list[KernelCost]:
+        return kernel_costs(self._session.module)
+
     # -- kernels and the machine ---------------------------------------------------------------------------------------
     @cached_property
     def _kernels(self) -> list[KernelRow]:
@@ -134,7 +138,7 @@ class SessionReports(TraceReports):
         steps = {s.instruction: s for s in session.program_steps}
         measured = self._measured
         rows = []
-        for cost in kernel_costs(session.module)[:MOST_KERNELS]:
+        for cost in self._costs[:MOST_KERNELS]:
             i, step = cost.instruction, steps.get(cost.instruction.id)
             reason = step.reason if step is not None else None
             rows.append(
@@ -179,15 +183,12 @@ class SessionReports(TraceReports):
         return MachineRoof(limits.cpu, limits.flops(), limits.bandwidth(), tuple([(int(n), float(v)) for n, v in limits.cached_bandwidth]))
 
     def columns(self) -> Sequence[Column]:
-        kernels = [row for row in self._kernels if row.instruction is not None]
         found = []
         if measured := self._measured:
             found.append(Column("measured time", "us", measured))
-        if kernels:
-            predicted = {row.instruction: row.predicted_us for row in kernels if row.predicted_us}
-            found.append(Column("predicted time", "us", predicted))  # type: ignore[arg-type]  # None ids are left out above
-            moved = {row.instruction: float(row.bytes_read + row.bytes_written) for row in kernels}
-            found.append(Column("bytes moved", "bytes", moved))  # type: ignore[arg-type]
+        if self._costs:
+            found.append(Column("predicted time", "us", {c.instruction.id: c.nanoseconds / 1e3 for c in self._costs}))
+            found.append(Column("bytes moved", "bytes", {c.instruction.id: c.times * c.cost.bytes_accessed for c in self._costs}))
         return found
 
     def column(self, given: Any) -> Column:
@@ -239,7 +240,7 @@ class SessionReports(TraceReports):
             return []
         ids = {i.name: i.id for i in session.module.instructions()}
         rows = session.remarks().astype(object).values.tolist()
-        return [RemarkRow(*map(str, row), id=ids.get(str(row[3]).lstrip("%"))) for row in rows]
+        return [RemarkRow(kind, by, message, name, line, ids.get(name.lstrip("%"))) for kind, by, message, name, line in rows]
 
     def remarks(self) -> Sequence[RemarkRow]:
         return self._remarks

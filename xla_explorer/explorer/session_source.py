@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from xla_explorer.explorer.decisions import decision_rows
 from xla_explorer.explorer.profiling import WHOLE_PROGRAM
+from xla_explorer.explorer.python_source import python_pane
 from xla_explorer.explorer.rule_book import rule_book
 from xla_explorer.explorer.session_reports import SessionReports, TraceReports
 from xla_explorer.explorer.views.picture import PictureGraph
@@ -217,7 +218,8 @@ class SessionSource(TraceSource):
 
     def _make_panes(self) -> list[CodePane]:
         session = self.session
-        panes = [self._source_pane()] if session.source.source_text else []
+        written = python_pane(session.source, session.source_lines)
+        panes = [written] if written is not None else [self._source_pane()] if session.source.source_text else []
         panes.append(_cut("hlo", self.text(len(self.trace.steps)), f"xla_explorer {session.backend}", ""))
         names = [name for name in session.stages if name in ("llvm-ir", "llvm-ir-optimized", "assembly", "ptx", "sass")]
         panes += [self._stage_pane(name) for name in names]

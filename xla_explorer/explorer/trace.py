@@ -169,21 +169,30 @@ class Trace:
     def _fusion_edges(self, step: int) -> tuple[dict[tuple[int, int], str], list[tuple[int, int]]]:
         refused: dict[tuple[int, int], str] = {}
         accepted: dict[tuple[int, int], None] = {}
-        for event in self._fusion_events:
-            if (self.lineage.step_of(event) or 0) > step or len(event.subjects) < 2:
-                continue
-            pair = (event.subjects[0], event.subjects[1])
-            if event.kind == "allowed":
+        for at, pair, code in self._fusion_outcomes:
+            if at > step:
+                break
+            if code is None:
                 accepted[pair] = None
                 refused.pop(pair, None)
             else:
-                refused[pair] = event.reason.code if event.reason else ""
+                refused[pair] = code
                 accepted.pop(pair, None)
         return refused, list(accepted)
 
+    @cached_property
+    def _fusion_outcomes(self) -> list[tuple[int, tuple[int, int], str | None]]:
+        """(step, (producer, consumer), code of the refusal or None) of every fusion decision, in order."""
+        found = []
+        for event in self._fusion_events:
+            if len(event.subjects) >= 2:
+                code = None if event.kind == "allowed" else event.reason.code if event.reason else ""
+                found.append((self.lineage.step_of(event) or 0, (event.subjects[0], event.subjects[1]), code))
+        return sorted(found, key=lambda row: row[0])
+
     def warm(self) -> None:
         """Make the indexes that pictures and texts of steps read."""
-        _ = self._fusion_events, self.lineage.step_of_span
+        _ = self._fusion_outcomes, self.lineage.step_of_span
 
     @cached_property
     def _fusion_events(self) -> list[Any]:

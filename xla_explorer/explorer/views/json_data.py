@@ -10,7 +10,7 @@ from xla_explorer.explorer.views.picture import PictureGraph
 from xla_explorer.explorer.views.source import TextLine
 
 LineData = list[Any]
-"""[text, instruction id or None]"""
+"""[text, instruction id or None], and a list of more ids where there are some"""
 
 
 class PictureData(TypedDict):
@@ -58,5 +58,5 @@ def picture_data(graph: PictureGraph) -> PictureData:
 
 
 def text_lines(lines: Sequence[TextLine] | Sequence[tuple[str, int | None]]) -> list[LineData]:
-    """Lines as [text, instruction id or None]."""
-    return [[line[0], line[1]] for line in lines]
+    """Lines as [text, instruction id or None], with a list of more ids where a line has several."""
+    return [[line[0], line[1]] if len(line) < 3 or not line[2] else [line[0], line[1], list(line[2])] for line in lines]

@@ -21,6 +21,8 @@ from xla_explorer.explorer.views.source import CodePane, DecisionRow, ExplorerSo
 FORMAT = 1
 EMBED_INSTRUCTIONS = 6_000
 """A payload is complete by itself when its changed steps together hold no more instructions than this."""
+TEXT_APART = 2_000
+"""The text of a step with more instructions is not sent with its picture, which is what is waited for."""
 MOST_DECISIONS = 2_000
 MOST_HISTORIES = 3_000
 
@@ -28,10 +30,10 @@ Runs = list[list[int]]
 
 
 class StepDetail(TypedDict):
-    """What one step shows: its picture, its text, the rules that fired."""
+    """What one step shows: its picture, its text (None: asked for on its own), the rules that fired."""
 
     picture: PictureData
-    text: list[LineData]
+    text: list[LineData] | None
     rewrites: list[list[Any]]
 
 
@@ -50,12 +52,12 @@ class PooledStep(TypedDict):
 
 
 class PaneData(TypedDict):
-    """One code pane; `lines` as in a `StepDetail`."""
+    """One code pane; `lines` as in a `StepDetail` (None: asked for when the pane is opened)."""
 
     name: str
     producer: str
     note: str
-    lines: list[LineData]
+    lines: list[LineData] | None
 
 
 class ExplorerPayload(TypedDict):
@@ -106,18 +108,20 @@ def shown_step(steps: Sequence[StepRow], index: int) -> int:
     return index
 
 
-def step_detail(source: ExplorerSource, step: int) -> StepDetail:
+def step_detail(source: ExplorerSource, step: int, *, with_text: bool = True) -> StepDetail:
     """What one step shows."""
     return StepDetail(
         picture=picture_data(source.picture(step)),
-        text=text_lines(source.text(step)),
+        text=text_lines(source.text(step)) if with_text else None,
         rewrites=[plain(row) for row in source.rewrites(step)],
     )
 
 
-def pane_data(panes: Sequence[CodePane]) -> list[PaneData]:
+def pane_data(panes: Sequence[CodePane], *, with_lines: bool = True) -> list[PaneData]:
     """The code panes as JSON data."""
-    return [PaneData(name=p.name, producer=p.producer, note=p.note, lines=text_lines(p.lines)) for p in panes]
+    return [
+        PaneData(name=p.name, producer=p.producer, note=p.note, lines=text_lines(p.lines) if with_lines else None) for p in panes
+    ]
 
 
 def is_small(steps: Sequence[StepRow], limit: int = EMBED_INSTRUCTIONS) -> bool:
@@ -224,7 +228,7 @@ def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int
             nodes=pools["nodes"].runs(picture["nodes"]),
             edges=pools["edges"].runs(picture["edges"]),
             groups=pools["groups"].runs(picture["groups"]),
-            text=pools["text"].runs(detail["text"]),
+            text=pools["text"].runs(detail["text"] or ()),
             aliases=picture["aliases"],
             hidden=picture["hidden"],
             note=picture["note"],
@@ -245,18 +249,27 @@ def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int
 
 
 def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
-    """The data for one request of the widget: {"ask": "step" | "history", "id": int}, {"ask": "panes"}, or a report's.
+    """The data for one request of the widget: {"ask": "step" | "text" | "history", "id": int}, {"ask": "panes"}, {"ask": "pane",
+    "name": str}, or a report's.
 
     Raises:
-        ValueError: for a request that is none of these, or a step that does not exist.
+        ValueError: for a request that is none of these, or a step or pane that does not exist.
     """
     ask, number = message.get("ask"), message.get("id")
     if ask == "panes":
-        return pane_data(source.panes())
-    if ask in ("step", "history") and isinstance(number, int) and not isinstance(number, bool):
+        return pane_data(source.panes(), with_lines=False)
+    if ask == "pane":
+        for pane in source.panes():
+            if pane.name == message.get("name"):
+                return text_lines(pane.lines)
+        raise ValueError(f"there is no pane {message.get('name')!r}")
+    if ask in ("step", "text", "history") and isinstance(number, int) and not isinstance(number, bool):
         if ask == "history":
             return plain(list(source.history(number)))
-        if not 0 <= number < len(source.steps()):
-            raise ValueError(f"there is no step {number}: the compile has {len(source.steps())}")
-        return step_detail(source, number)
+        steps = source.steps()
+        if not 0 <= number < len(steps):
+            raise ValueError(f"there is no step {number}: the compile has {len(steps)}")
+        if ask == "text":
+            return text_lines(source.text(number))
+        return step_detail(source, number, with_text=steps[number].instructions_after <= TEXT_APART)
     return answer_report(source, message)

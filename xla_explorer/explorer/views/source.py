@@ -53,10 +53,11 @@ class RewriteRow(NamedTuple):
 
 
 class TextLine(NamedTuple):
-    """One printed line and the instruction that it prints, if one."""
+    """One printed line and the instruction that it prints, if one; `also`: more instructions that came from this line."""
 
     text: str
     instruction: int | None = None
+    also: tuple[int, ...] = ()
 
 
 class Check(NamedTuple):

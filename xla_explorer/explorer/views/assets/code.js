@@ -15,6 +15,7 @@ const TITLES = {
   sass: "SASS",
 };
 const FIRST_CHOICE = [["hlo-after", "hlo"], ["llvm-ir-optimized", "llvm-ir"], ["assembly", "ptx", "sass"], ["source"]];
+const CHEAP_CHOICE = [["hlo-before"], ["hlo-after", "hlo"]]; // where the others take a code generation
 export const paneTitle = name => TITLES[name] || name;
 
 export function codeStrip(app) {
@@ -49,11 +50,12 @@ export function codeStrip(app) {
 
   function build(pane) {
     if (built.has(pane.name)) return built.get(pane.name);
-    const lines = lineBlocks(pane.lines, id => app.select(id, pane.name)),
+    const lines = lineBlocks(pane.lines || [["…", null]], id => app.select(id, pane.name)),
       notes = [];
     if (pane.producer) notes.push(pane.producer);
     if (pane.note) notes.push(pane.note);
-    notes.push(`${pane.lines.length} lines`);
+    if (pane.lines) notes.push(`${pane.lines.length} lines`);
+    else fetchLines(pane);
     const el = make(
       "div",
       { className: "xe-pane", data: { pane: pane.name } },
@@ -74,6 +76,18 @@ export function codeStrip(app) {
     const entry = { el, lines };
     built.set(pane.name, entry);
     return entry;
+  }
+  // A pane of a big module comes when it is opened: assembly may take a code generation.
+  function fetchLines(pane) {
+    app.store
+      .pane(pane.name)
+      .catch(error => [[error.message, null]])
+      .then(lines => {
+        pane.lines = lines;
+        built.get(pane.name)?.lines.dispose();
+        built.delete(pane.name);
+        if (shown.includes(pane.name)) layout();
+      });
   }
   function layout() {
     chips.replaceChildren(
@@ -102,7 +116,7 @@ export function codeStrip(app) {
       );
     for (const name of shown) {
       const { lines } = built.get(name),
-        entry = panes.find(p => p.name === name).lines.findIndex(([text]) => text.startsWith("ENTRY"));
+        entry = (panes.find(p => p.name === name).lines || []).findIndex(([text]) => text.startsWith("ENTRY"));
       if (tops.has(name)) lines.root.scrollTop = tops.get(name);
       else if (entry > 0) lines.scrollTo(entry);
     }
@@ -168,7 +182,8 @@ export function codeStrip(app) {
     }
     follow();
     const wanted = panes.some(p => p.name === app.wantedPane) ? [app.wantedPane] : [];
-    const ranked = FIRST_CHOICE.map(family => family.find(name => panes.some(p => p.name === name))).filter(
+    const ready = panes.every(p => p.lines) ? FIRST_CHOICE : CHEAP_CHOICE,
+      ranked = ready.map(family => family.find(name => panes.some(p => p.name === name))).filter(
       name => name && !wanted.includes(name),
     );
     shown = [...wanted, ...ranked.slice(0, Math.max(0, 3 - wanted.length))].sort(

@@ -231,19 +231,31 @@ async function build(root, model, ask, disposals) {
       : `step 0 of ${store.steps.length - 1}: as written`;
     app.origin = "step";
     graph.draw();
-    text.refresh();
-    rewrites.refresh();
-    if (s.level === "llvm" && app.tab === "graph") setTab("text");
-    if (s.level !== "llvm") code.follow();
     timeline.show();
     why.show();
-    times.mark();
-    decisions.mark();
     root.dataset.step = number;
     root.dataset.stepMs = (performance.now() - started).toFixed(1);
+    if (s.level === "llvm" && app.tab === "graph") setTab("text");
+    times.mark();
+    decisions.mark();
+    rewrites.refresh();
     app.changed();
+    if (now.lacksText || old?.lacksText) {
+      // The picture is there; what is long follows.
+      Promise.all([store.text(number), before === null ? null : store.text(before)])
+        .then(() => mine === ticket && showText())
+        .catch(error => {
+          app.problem = error.message;
+          why.show();
+        });
+    } else showText();
     for (const near of [nextChange(1), nextChange(-1)]) if (near !== null) store.step(near).catch(() => {});
   };
+  function showText() {
+    text.refresh();
+    if (store.steps[app.step].level !== "llvm") code.follow();
+    if (app.selected !== null) why.show();
+  }
   app.showDecision = async (index, jump) => {
     const d = store.decisions[index],
       subject = d.consumer ?? d.producer;

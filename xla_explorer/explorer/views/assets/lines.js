@@ -44,10 +44,12 @@ export function lineBlocks(lines, onSelect) {
   }
   fill(0);
   root.append(...blocks);
-  lines.forEach(([, id], at) => {
-    if (id === null) return;
-    if (!byId.has(id)) byId.set(id, []);
-    byId.get(id).push(at);
+  lines.forEach(([, first, also], at) => {
+    if (first === null) return;
+    for (const id of also ? [first, ...also] : [first]) {
+      if (!byId.has(id)) byId.set(id, []);
+      byId.get(id).push(at);
+    }
   });
   root.addEventListener("click", event => {
     const line = event.target.closest("[data-id]");

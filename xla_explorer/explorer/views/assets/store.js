@@ -109,7 +109,8 @@ export function stepOf(detail) {
   for (const g of picture.groups) if (g.instruction !== null) names.set(g.instruction, g.name || g.label);
   return {
     picture,
-    text: detail.text,
+    text: detail.text || [],
+    lacksText: !detail.text,
     rewrites: detail.rewrites.map(r => named("rewrite", r)),
     operands,
     users,
@@ -204,6 +205,17 @@ export async function openStore(model, ask) {
     const id = data.same[number] ?? number;
     return once("step" + id, async () => learn(stepOf(data.complete ? embedded(id) : await ask({ ask: "step", id }))));
   };
+  // The text of a big step, which comes after its picture. Resolves to whether it is new.
+  const text = async number => {
+    const one = await step(number);
+    if (!one.lacksText) return false;
+    const id = data.same[number] ?? number;
+    const lines = await once("text" + id, () => ask({ ask: "text", id }));
+    one.text = lines;
+    one.lacksText = false;
+    return true;
+  };
+  const pane = name => once("pane" + name, () => ask({ ask: "pane", name }));
   const panes = () => once("panes", async () => (data.complete ? data.panes : await ask({ ask: "panes" })));
   const history = id =>
     once("history" + id, async () =>
@@ -257,6 +269,8 @@ export async function openStore(model, ask) {
     parents,
     children,
     step,
+    text,
+    pane,
     panes,
     history,
     report,

@@ -220,15 +220,20 @@ export function whyView(app) {
       group = app.now?.picture.groups.find(g => g.instruction === id),
       line = app.now?.text.find(l => l[1] === id);
     const about = node || group,
-      name = app.store.names.get(id) || `#${id}`;
+      name = app.store.names.has(id) ? `%${app.store.names.get(id)}` : `#${id}`;
     out.push(
       make(
         "p",
         {},
-        make("b", { className: "mono", textContent: `%${name}` }),
+        make("b", { className: "mono", textContent: name }),
         make("span", { textContent: about ? `  ${about.label} · ${about.detail}` : "  not in this step" }),
       ),
     );
+    if (!about && app.now) {
+      const here = [...app.store.counterparts(id, new Set(app.now.names.keys()), app.now.picture.aliases)].filter(k => k !== id);
+      if (here.length)
+        out.push(make("p", {}, make("span", { className: "xe-dim", textContent: "here it is " }), ...here.slice(0, 8).flatMap((k, n) => [n ? ", " : "", link(k)])));
+    }
     if (line) {
       out.push(make("pre", { className: "xe-hlo" }, ...highlighted(line[0].trim())));
       const help = app.opcodeHelp(opcodeOf(line[0]));
