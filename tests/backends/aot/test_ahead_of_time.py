@@ -101,6 +101,7 @@ def test_what_has_no_native_code_is_refused_by_name() -> None:
         ({"prefix": "while"}, "while_"),
         ({"triple": "z80-unknown"}, "z80"),
         ({"triple": "nvptx64-nvidia-cuda"}, "GPU"),
+        ({"triple": "s390x-linux-gnu"}, "lowest byte first"),
         ({"triple": "aarch64-linux-gnu", "cpu": "native"}, "native"),
     ],
 )
@@ -128,6 +129,13 @@ def test_undefined_symbols_are_read_from_elf_and_wasm() -> None:
            "  %y = call double @one(double %x)\n  ret double %y\n}\n"  # fmt: skip
     for triple in ("x86_64-linux-gnu", "riscv64-linux-gnu", "hexagon-unknown-elf", "wasm32-unknown-unknown"):
         assert undefined_symbols(optimize_and_emit(text, description_of_triple(triple)).object_bytes) == ["one", "two"]
+
+
+@pytest.mark.parametrize("triple", ["x86_64-apple-darwin", "arm64-apple-macosx", "x86_64-pc-windows-msvc"])
+def test_other_systems_get_objects_of_their_own_format(triple: str) -> None:
+    package = xe.aot(ATTENTION, triple)
+    assert {section.kind for section in package.program.sections} >= {"text", "data"} and package.build_line.startswith("cc ")
+    assert package.object_bytes[:4] != b"\x7fELF"
 
 
 @pytest.mark.parametrize("backend", ["cpu", "aarch64", "wasm32"])

@@ -77,6 +77,38 @@ def test_the_examples_build_without_warnings_in_c_and_cpp_and_are_small(tmp_path
     assert line.returncode == 0 and line.stderr == ""
 
 
+HALVES = """
+#include "first.h"
+#include "second.h"
+#include <stdio.h>
+static const uint16_t x[4] = {0x3C00, 0xC248, 0x0001, 0x7BFF};
+int main(void) {
+  uint16_t a[4], b[4];
+  if (first_call(x, a, 0) || second_call(x, b, 0)) return 1;
+  for (int k = 0; k < 4; k++) printf("%d %d\\n", a[k], b[k]);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("triple", "compiler", "emulator"), [("x86_64-linux-gnu", "gcc", ()), ("riscv64-linux-gnu", "riscv64-linux-gnu-gcc", ("qemu-riscv64",))])
+def test_two_modules_may_bring_the_same_helpers(tmp_path: Path, triple: str, compiler: str, emulator: tuple[str, ...]) -> None:
+    """Conversions of half precision, which these CPUs have no instruction for."""
+    need(compiler, *emulator)
+    for name, opcode in (("first", "negate"), ("second", "sqrt")):
+        text = f"HloModule m\nENTRY e {{\n  x = f16[4] parameter(0)\n  ROOT y = f16[4] {opcode}(x)\n}}"
+        xe.aot(text, triple, prefix=name).save(tmp_path)
+    (tmp_path / "main.c").write_text(HALVES)
+    program = build(tmp_path, compiler, ["main.c"], ["first.o", "second.o"], "-static", "-std=c11")
+    got = np.array(output(*emulator, program).split(), np.uint16).reshape(4, 2)
+    x = np.array([0x3C00, 0xC248, 1, 0x7BFF], np.uint16).view(np.float16)
+    np.testing.assert_array_equal(got[:, 0], (-x).view(np.uint16))
+    with np.errstate(invalid="ignore"):
+        want = np.sqrt(x)
+    assert np.isnan(got[1, 1].view(np.float16))
+    np.testing.assert_array_equal(got[[0, 2, 3], 1], want[[0, 2, 3]].view(np.uint16))
+
+
 THREADS = """
 #include "mlp.h"
 #include <pthread.h>

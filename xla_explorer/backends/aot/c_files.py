@@ -171,11 +171,12 @@ def cpp_example(program: AheadOfTimeProgram) -> str:
     return "\n".join([*lines, *_example_body(program, f"alignas({program.prefix}_ALIGNMENT)")])
 
 
+# On Linux and on bare metal; elsewhere the system's own.
 _COMPILERS = {
     "x86_64": "gcc",
     "aarch64": "aarch64-linux-gnu-gcc",
     "riscv64": "riscv64-linux-gnu-gcc",
-    "hexagon": "hexagon-unknown-linux-musl-clang",
+    "hexagon": "hexagon-clang",
 }
 
 
@@ -184,7 +185,8 @@ def build_line(program: AheadOfTimeProgram, *, cpp: bool = False) -> str:
     p = program.prefix
     if program.description.architecture.startswith("wasm"):
         return f"wasm-ld --no-entry --export={p}_run --export=__heap_base {p}.o -o {p}.wasm"
-    compiler = _COMPILERS.get(program.description.architecture, "cc")
+    unusual = not any(system in program.description.triple for system in ("linux", "-elf"))
+    compiler = "cc" if unusual else _COMPILERS.get(program.description.architecture, "cc")
     if cpp:
         compiler = {"cc": "c++"}.get(compiler, compiler.removesuffix("gcc") + "g++" if compiler.endswith("gcc") else compiler + "++")
     libraries = " -lm" if needs_mathematics(program) else ""

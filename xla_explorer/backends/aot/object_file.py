@@ -95,7 +95,7 @@ def _undefined_in_elf(data: bytes) -> set[str]:
             name, defined_in = struct.unpack_from("<I", data, at)[0], struct.unpack_from("<H", data, at + place_of_section)[0]
             if defined_in == 0 and name:
                 found.add(_text_at(data, sections[table.link].offset + name))
-    return found - {"_GLOBAL_OFFSET_TABLE_"}  # the linker makes it
+    return found - {"_GLOBAL_OFFSET_TABLE_", ".TOC."}  # the linker makes these
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xla_explorer.backends.llvm.target_machine import TargetDescription, describe_target, host_target
+from xla_explorer.backends.llvm.target_machine import TargetDescription, TargetError, describe_target, host_target
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
@@ -107,15 +107,10 @@ def description_of_triple(triple: str, cpu: str | None = None, features: str | N
     if architecture.startswith(("nvptx", "amdgcn", "r600", "spirv")):
         raise UnknownTargetError(f"{triple!r} is a GPU: object code ahead of time is for CPUs", "the backends gpu and amdgpu show its code")
     description = describe_target(triple, cpu or "", features, "pic")
-    _check_cpu(description)
-    return description
-
-
-def _check_cpu(description: TargetDescription) -> None:
-    """LLVM takes an unknown CPU with a message on stderr and goes on; that is no answer."""
-    from xla_explorer.backends.llvm.target_machine import TargetError, create_target_machine
-
     try:
-        create_target_machine(description, 0)
+        layout = description.data_layout
     except TargetError as problem:
         raise UnknownTargetError(problem.message, f"triples such as {', '.join([t.triple for t in CPU_TARGETS.values()])}") from None
+    if layout.startswith("E"):
+        raise UnknownTargetError(f"{triple!r} stores the highest byte first; constants are written lowest byte first", "little-endian only")
+    return description
