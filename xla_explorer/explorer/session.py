@@ -16,6 +16,7 @@ from xla_explorer.explorer.decisions import Answer, decisions_frame, why_not
 from xla_explorer.explorer.display import CodeText
 from xla_explorer.explorer.isolation.settings import Isolation, isolation_settings
 from xla_explorer.explorer.loading import as_module
+from xla_explorer.explorer.options import options as defaults
 from xla_explorer.explorer.progress import working
 from xla_explorer.explorer.source_lines import SourceLines
 from xla_explorer.explorer.trace import Trace
@@ -171,8 +172,27 @@ class Session:
         return self.gpu._code("ptx", "ptx", "session.ptx()")
 
     def sass(self) -> CodeText:
-        """Machine code of an NVIDIA GPU, where a driver answers."""
+        """Machine code of an NVIDIA GPU, line by line with its HLO; needs ptxas and nvdisasm, no GPU."""
+        from xla_explorer.backends.gpu.disassembly import why_no_sass
+
+        if (missing := why_no_sass()) is not None:
+            raise XlaExplorerError(f"no SASS: {missing.message}", "install CUDA's binary utilities, or name the program in that variable")
         return self.gpu._code("sass", "sass", "session.sass()")
+
+    def ptxas_report(self) -> pandas.DataFrame:
+        """A row per GPU kernel: emitter, launch, registers, spills, shared memory, and the occupancy these allow with what limits it.
+
+        XlaExplorerError where ptxas is missing.
+        """
+        from xla_explorer.backends.gpu.architecture import gpu_architecture
+        from xla_explorer.backends.gpu.occupancy import REPORT_COLUMNS, resource_rows
+        from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx
+        from xla_explorer.explorer.wide_frame import wide_frame
+
+        executable = self.gpu.executable
+        text, name = executable.ptx.text, executable.ptx.architecture
+        rows = resource_rows(executable.program.kernels, assemble_ptx(text, name), gpu_architecture(name))
+        return wide_frame(rows, list(REPORT_COLUMNS))
 
     @cached_property
     def gpu(self) -> Session:
@@ -414,17 +434,18 @@ class Session:
 
         return explore(self, **options)
 
-    def to_html(self) -> str:
-        """The whole exploration as one self-contained HTML page."""
+    def to_html(self, *, paths: bool | None = None) -> str:
+        """The whole exploration as one self-contained HTML page. paths: keep absolute paths of this machine in it, of which else only
+        the names of the files stay; None: what `xe.options.paths` says."""
         from xla_explorer.explorer.views.html_page import export_page
 
-        return export_page(self.explorer_source)
+        return export_page(self.explorer_source, paths=defaults.paths if paths is None else paths)
 
-    def save(self, path: Any) -> Any:
+    def save(self, path: Any, *, paths: bool | None = None) -> Any:
         """Write `to_html()` to a file and return the path."""
         from xla_explorer.explorer.views.html_page import save_page
 
-        return save_page(self.explorer_source, path)
+        return save_page(self.explorer_source, path, paths=defaults.paths if paths is None else paths)
 
     def __repr__(self) -> str:
         steps = self.trace.steps

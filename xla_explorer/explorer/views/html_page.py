@@ -2,16 +2,19 @@
 
 Nothing is fetched: script, style and data are in the file. The address carries the selection
 (`#step=17&op=42&pane=llvm-ir`). All data is JSON in an inert element, and `<` never occurs in it, so no name in a
-module can end that element.
+module can end that element. A content security policy allows our own script, by its hash, and nothing else.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 from pathlib import Path
+from typing import Any
 
 from xla_explorer.explorer.views.front_end import page_module, style
 from xla_explorer.explorer.views.payload import build_payload, packed
+from xla_explorer.explorer.views.private_paths import data_without_paths, without_paths
 from xla_explorer.explorer.views.source import ExplorerSource
 from xla_explorer.explorer.views.static_form import static_html
 from xla_explorer.explorer.views.svg import escape
@@ -25,24 +28,38 @@ body { margin: 0; background: #fff; color: #1c1c1c; font: 13px/1.45 system-ui, s
 """
 
 
-def export_page(source: ExplorerSource) -> str:
-    """The whole page as text. Complete whatever the size of the module: every changed step is embedded, rows shared
-    by steps once."""
-    data = base64.b64encode(packed(build_payload(source, complete=True))).decode()
-    body = static_html(source, inline_svg=True)
+def _policy(script: str) -> str:
+    """What the page may do: run our one script, show pictures that it holds. It fetches, embeds and submits nothing."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        f"<title>{escape(source.title)} · xla_explorer</title><style>{_PAGE_STYLE}{style()}</style></head>\n"
-        f'<body><main id="static">{body}</main>\n<div id="explorer" class="xe-page"></div>\n'
-        f'<script type="application/octet-stream" id="data">{data}</script>\n'
-        f'<script type="module">{page_module()}</script></body></html>\n'
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
     )
 
 
-def save_page(source: ExplorerSource, path: str | Path) -> Path:
+def export_page(source: ExplorerSource, *, paths: bool = False) -> str:
+    """The whole page as text. Complete whatever the size of the module: every changed step is embedded, rows shared
+    by steps once. paths: keep absolute paths (of source files, of dumps) instead of the names of the files alone."""
+    payload: Any = build_payload(source, complete=True)
+    body, title = static_html(source, inline_svg=True), escape(source.title)
+    if not paths:
+        payload, body, title = data_without_paths(payload), without_paths(body), without_paths(title)
+    data = base64.b64encode(packed(payload)).decode()
+    script = page_module()
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{title} · xla_explorer</title><style>{_PAGE_STYLE}{style()}</style></head>\n"
+        f'<body><main id="static">{body}</main>\n<div id="explorer" class="xe-page"></div>\n'
+        f'<script type="application/octet-stream" id="data">{data}</script>\n'
+        f'<script type="module">{script}</script></body></html>\n'
+    )
+
+
+def save_page(source: ExplorerSource, path: str | Path, *, paths: bool = False) -> Path:
     """Write the page to `path` (UTF-8) and return the path."""
     path = Path(path)
-    path.write_text(export_page(source), encoding="utf-8")
+    path.write_text(export_page(source, paths=paths), encoding="utf-8")
     return path

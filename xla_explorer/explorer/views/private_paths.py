@@ -1,0 +1,37 @@
+"""Paths of somebody's machine, taken out of what leaves it: of an absolute path only the name of the file stays."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_SEGMENT = r"[^\s\"'<>:/\\,;=(){}\[\]*|&]"
+# A path that stands free in a text. Not after a name, a closing bracket or `<`: `jit(f)/jit(main)/add` and `</b>` are none.
+_FREE = re.compile(rf"(?<![\w)\]}}./*<:\\-])(?:file://)?/(?:{_SEGMENT}+/)+(?={_SEGMENT})")
+_WINDOWS = re.compile(rf"(?<![\w)\]}}])[A-Za-z]:[\\/]{{1,2}}(?:(?:{_SEGMENT}| )+[\\/]{{1,2}})+(?={_SEGMENT})")
+# Between quotes a path may hold anything.
+_QUOTED = re.compile(r'(?<=")/(?:[^"\n\\/]|\\.)+/(?:(?:[^"\n\\/]|\\.)*/)*(?=[^"\n/]+")')
+_ESCAPED = re.compile(r"(?<=&quot;)/(?:(?!&quot;)[^\n/])+/(?:(?:(?!&quot;)[^\n/])*/)*(?=(?:(?!&quot;)[^\n/])+&quot;)")
+_WHOLE = re.compile(r"(?:file://)?/[^\n\"/<>]+/(?:[^\n\"/<>]*/)*(?=[^\n\"/<>]+\Z)")
+
+
+def without_paths(text: str) -> str:
+    """`text` with absolute paths cut to the names of their files: `/home/me/model.py:12` becomes `model.py:12`."""
+    if "/" not in text and "\\" not in text:
+        return text
+    if text.startswith(("/", "file:")):
+        text = _WHOLE.sub("", text, count=1)
+    for pattern in (_QUOTED, _ESCAPED, _FREE, _WINDOWS):
+        text = pattern.sub("", text)
+    return text
+
+
+def data_without_paths(data: Any) -> Any:
+    """The same for every string in nested lists, tuples and dicts; keys stay."""
+    if isinstance(data, str):
+        return without_paths(data)
+    if isinstance(data, dict):
+        return {key: data_without_paths(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [data_without_paths(value) for value in data]
+    return data
