@@ -106,9 +106,9 @@ def explain(session: Session, key: int) -> Explanation:
         for row in frame[frame["instruction"] == key].to_dict("records"):
             notes.append(f"{row['median_us']:.4g} us (iqr {row['iqr_us']:.2g}, n {row['n']})")
     code = {}
-    for stage_name in ("llvm-ir-optimized", "ptx"):
-        if stage_name in session.stages:
-            lines = [line for line, origin in session.stage(stage_name).lines() if origin == key]
+    for stage_name, stage in session.stages.items():
+        if stage.is_code and stage_name not in ("llvm-ir", "assembly", "sass"):  # what LLVM's optimised IR and PTX say already
+            lines = [line for line, origin in stage.lines() if origin == key]
             if lines:
                 code[stage_name] = lines
     return Explanation(

@@ -221,7 +221,7 @@ class SessionSource(TraceSource):
         written = python_pane(session.source, session.source_lines)
         panes = [written] if written is not None else [self._source_pane()] if session.source.source_text else []
         panes.append(_cut("hlo", self.text(len(self.trace.steps)), f"xla_explorer {session.backend}", ""))
-        names = [name for name in session.stages if name in ("llvm-ir", "llvm-ir-optimized", "assembly", "ptx", "sass")]
+        names = [name for name, stage in session.stages.items() if stage.is_code]
         panes += [self._stage_pane(name) for name in names]
         if "ptx" not in names and session.error is None and session.source.instruction_count() <= MOST_LINES_FOR_PTX:
             note = "made from the same source by the pipeline of the gpu backend; nothing ran on a GPU"

@@ -12,7 +12,7 @@ class Stage:
     """name: `hlo`, `hlo-optimized`, `schedule`, `buffers`, `llvm-ir`, `llvm-ir-optimized`, `assembly`, `ptx`, `object` ...
 
     Content is produced on first use. `origins` gives, for each line of the text, the id of the (optimised) HLO instruction that
-    it came from, or None.
+    it came from, or None. language: `hlo`, `llvm`, `asm`, `ptx`, `sass` ... for code, `text` for tables, `object` for bytes.
     """
 
     def __init__(
@@ -47,6 +47,11 @@ class Stage:
     def is_text(self) -> bool:
         """Whether `.text` works."""
         return isinstance(self._get()[0], str)
+
+    @property
+    def is_code(self) -> bool:
+        """Whether people read it as code beside the HLO: neither HLO itself, nor a table (`text`), nor bytes (`object`)."""
+        return self.language not in ("hlo", "text", "object")
 
     @property
     def origins(self) -> list[int | None]:
