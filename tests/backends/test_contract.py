@@ -1,153 +1,228 @@
-"""The contract every registered backend keeps: a new one gets these tests by existing."""
+"""What every registered backend keeps, and that broken promises are found: a new backend gets these tests by existing."""
 
 from __future__ import annotations
 
-from typing import Any
+import importlib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.interfaces import CompileOptions, Compiler, CompileResult, Platform, StreamExecutor, TransferManager
-from xla_explorer.backends.registry import UnknownBackendError, backend_names, platform
-from xla_explorer.foundation.optional import MissingExtraError
-from xla_explorer.hlo.evaluator import evaluate
+from xla_explorer.backends.interfaces import (
+    AheadOfTimeCompiler,
+    CompileOptions,
+    EventRecorder,
+    FeedTransfer,
+    LinearTransferManager,
+    TupleTransfer,
+    shape_size_bytes,
+)
+from xla_explorer.backends.registry import UnknownBackendError, platform
+from xla_explorer.backends.testing.contract import CHECKS
+from xla_explorer.backends.testing.programs import PROGRAMS, SIZES, draw
 from xla_explorer.hlo.literal import literal_from_array
+from xla_explorer.hlo.shape import parse_shape
 
-MODULE = """HloModule contract
-add { a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT s = f32[] add(a, b) }
-ENTRY main {
-  x = f32[5,3] parameter(0)
-  n = s32[] parameter(1)
-  zero = f32[] constant(0)
-  row = f32[5] reduce(x, zero), dimensions={1}, to_apply=add
-  wide = f32[5,3] broadcast(row), dimensions={0}
-  y = f32[5,3] divide(x, wide)
-  one = s32[] constant(1)
-  m = s32[] add(n, one)
-  ROOT result = (f32[5,3], s32[]) tuple(y, m)
-}
-"""
+FAST = ("cpu", "interpreter")  # the others start emulators or compile every program by LLVM
 
 
-@pytest.fixture(params=backend_names())
-def backend(request: pytest.FixtureRequest) -> Platform:
-    return platform(request.param)
+@pytest.mark.parametrize("name", xe.backends.names())
+def test_a_registered_backend_keeps_its_contract(name: str) -> None:
+    found = xe.backends.contract(name, sample=8 if name in FAST else 40)
+    found.require()
+    assert len(found.checks) == len(CHECKS)
+    assert set(found.to_frame()["status"]) <= {"ok", "skipped"}
 
 
-def _inputs() -> list[Any]:
-    return [np.arange(1, 16, dtype=np.float32).reshape(5, 3), np.int32(41)]
+@pytest.mark.slow
+@pytest.mark.parametrize("name", xe.backends.names())
+def test_a_registered_backend_keeps_all_of_it(name: str) -> None:
+    xe.backends.contract(name).require()
 
 
-def _compile(backend: Platform, given: str | xe.HloModule = MODULE) -> CompileResult:
-    compiler = backend.compiler()
-    options = CompileOptions(cache=False)
-    module = xe.parse_hlo(given) if isinstance(given, str) else given
+@pytest.mark.parametrize("name", ["interpreter", "cpu"])
+def test_conformance_of_the_backends_that_run_here(name: str) -> None:
+    found = xe.backends.conformance(name, types=["f32", "s16", "c64"] if name == "cpu" else None)
+    assert found.passed, found.first_failure
+    assert found.counts["ok"] == len(found.rows)
+    assert found.table().loc["dot", "f32"] == "ok"
+
+
+def test_conformance_says_refused_where_the_evaluator_steps_in() -> None:
+    text = "HloModule d\nENTRY e { n = s32[] parameter(0)\n x = f32[4] parameter(1)\n ROOT y = f32[<=4] set-dimension-size(x, n), dimensions={0} }"
+    compiler, options = platform("cpu").compiler(), CompileOptions(cache=False)
+    result = compiler.run_backend(compiler.run_hlo_passes(xe.parse_hlo(text), options), options)
+    assert result.executable is not None and result.executable.steps[0].reason is not None
+
+
+def test_every_program_is_well_formed_and_has_a_value() -> None:
+    for program in PROGRAMS:
+        for element_type in program.types:
+            module = xe.parse_hlo(program.text(element_type, SIZES[-1]))
+            xe.verify(module)
+            leaves = [leaf for p in module.entry.parameters() for _, leaf in p.shape.leaves()]
+            xe.evaluate(module, *[draw(leaf, program.values, k) for k, leaf in enumerate(leaves)])
+
+
+def test_conformance_refuses_an_opcode_without_a_program() -> None:
+    with pytest.raises(xe.XlaExplorerError, match="no conformance program for infeed"):
+        xe.backends.conformance("interpreter", opcodes=["infeed"])
+
+
+# -- planted violations: a device made by the kit, then broken ----------------------------------------------------------
+Plant = Callable[..., ModuleType]
+
+
+@pytest.fixture
+def device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plant]:
+    """Writes a scenario-3 package and imports it, with (old, new) text replaced in one of its files."""
+    made: list[str] = []
+
+    def plant(file: str = "", old: str = "", new: str = "") -> ModuleType:
+        name = f"victim{len(made)}"
+        folder = tmp_path / name
+        xe.backends.scaffold(name, 3, folder)
+        package = f"xla_explorer_{name}"
+        made.append(package)
+        if file:
+            path = folder / package / file
+            assert path.read_text().count(old) == 1
+            path.write_text(path.read_text().replace(old, new))
+        monkeypatch.syspath_prepend(str(folder))
+        importlib.invalidate_caches()
+        return importlib.import_module(package)
+
+    yield plant
+    for module in [m for m in sys.modules if m.split(".")[0] in made]:
+        del sys.modules[module]
+
+
+def broken(package: ModuleType, name: str) -> str:
+    """The message of the one check that must fail; the others may skip, but nothing unrelated may break."""
+    found = xe.backends.contract(package.platform(), sample=3)
+    failed = {check.name: check.message for check in found.failures}
+    assert name in failed, found
+    with pytest.raises(xe.XlaExplorerError, match="promises"):
+        found.require()
+    return failed[name]
+
+
+def test_the_device_of_the_kit_is_sound(device: Plant) -> None:
+    assert xe.backends.contract(device().platform()).kept
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        ("[: len(raw) - 1] = raw[:-1]", "copy_to_device must copy all len(data) bytes"),
+        ("[:] = raw.ljust(len(self._memory[address]), b'!')", "write len(data) bytes, not the buffer's size"),
+    ],
+)
+def test_a_wrong_copy_size_is_caught(device: Plant, new: str, message: str) -> None:
+    assert message in broken(device("platform.py", "[: len(raw)] = raw", new), "copies-keep-to-their-size")
+
+
+def test_too_few_bytes_read_back_are_caught(device: Plant) -> None:
+    package = device("platform.py", "[source.address][:size])", "[source.address][: size - 1])")
+    assert "copy exactly `size` bytes" in broken(package, "copies-keep-to-their-size")
+
+
+def test_a_claimed_opcode_without_code_is_caught(device: Plant) -> None:
+    package = device("compiler.py", "if i.opcode.name not in OPERATIONS:", 'if i.opcode.name not in {*OPERATIONS, "sine", "log", "floor", "sign"}:')
+    message = broken(package, "supports-tells-the-truth")
+    assert "supports() claims it, but it is crashed" in message and "return a Reason for" in message
+
+
+def test_a_claimed_opcode_with_wrong_values_is_caught_and_minimised(device: Plant) -> None:
+    package = device("platform.py", '"maximum": np.maximum', '"maximum": np.minimum')
+    found = xe.backends.conformance(package.platform(), opcodes=["add", "maximum"], types=["f32"])
+    assert found.counts == {"ok": 1, "refused": 0, "wrong": 1, "crashed": 0}
+    failure = found.first_failure
+    assert failure is not None and failure.row.opcode == "maximum"
+    assert "f32[1,1]" in failure.text and len(xe.parse_hlo(failure.text).entry.instructions) == 3
+    assert "expected" in str(failure) and "maximum on f32 is wrong" in repr(found)
+
+
+def test_a_missing_synchronise_is_caught(device: Plant) -> None:
+    package = device("compiler.py", "executor.synchronize()  # a launch only queues the work", "pass")
+    message = broken(package, "results-are-read-after-synchronize")
+    assert "Call synchronize(stream) before the first copy_from_device" in message
+
+
+def test_a_missing_synchronise_is_caught_where_the_device_happens_to_be_fast(device: Plant) -> None:
+    """A device that runs at once hides the mistake in the values; the order of the calls still shows it."""
+    package = device("compiler.py", "executor.synchronize()  # a launch only queues the work", "pass")
+    executor = type(package.platform().stream_executor())
+    executor.launch = lambda self, loaded, function, arguments, stream=None: self._run(loaded, arguments)
+    assert "without synchronize in between" in broken(package, "results-are-read-after-synchronize")
+
+
+def test_a_synchronise_that_does_not_wait_is_caught(device: Plant) -> None:
+    package = device("platform.py", "while self._queue:", "while self._queue and stream is None:")
+    assert "wait until the queue is empty" in broken(package, "synchronize-waits")
+
+
+def test_a_reason_is_wanted_where_nothing_runs(device: Plant) -> None:
+    package = device("compiler.py", "None, seconds, refusal)", "None, seconds)")
+    failed = xe.backends.conformance(package.platform(), opcodes=["sine"], types=["f32"]).rows[0]
+    assert (failed.status, failed.code) == ("crashed", "no-reason")
+
+
+# -- the registry and the abilities --------------------------------------------------------------------------------------
+def test_a_backend_of_this_process(device: Plant) -> None:
+    made = device().platform()
+    xe.backends.register(made)
     try:
-        return compiler.run_backend(compiler.run_hlo_passes(module, options), options)
-    except MissingExtraError as problem:
-        pytest.skip(f"{backend.name} cannot compile here: {problem.message}")
+        assert made.name in xe.backends.names() and xe.backends.get(made.name) is made
+        session = xe.compile("HloModule m\nENTRY e { x = f32[3] parameter(0)\n ROOT y = f32[3] negate(x) }", backend=made.name)
+        np.testing.assert_array_equal(session(np.ones(3, np.float32)), -np.ones(3, np.float32))
+    finally:
+        xe.backends.unregister(made.name)
+    assert made.name not in xe.backends.names()
 
 
-def test_the_parts_have_the_interfaces(backend: Platform) -> None:
-    assert isinstance(backend, Platform)
-    assert backend.description.endswith(".")
-    assert isinstance(backend.compiler(), Compiler)
-    if backend.availability() is None:
-        assert isinstance(backend.stream_executor(), StreamExecutor)
-        assert isinstance(backend.transfer_manager(), TransferManager)
-
-
-def test_compiling_leaves_the_source_alone_and_gives_ordered_stages(backend: Platform) -> None:
-    module = xe.parse_hlo(MODULE)
-    before = module.to_text()
-    result = _compile(backend, module)
-    assert module.to_text() == before
-    assert list(result.stages)[:2] == ["hlo", "hlo-optimized"]
-    for stage in result.stages.values():
-        if stage.is_text:
-            assert stage.text.strip()
-            assert len(stage.origins) <= len(stage.text.splitlines()) + 2
-    known = {i.id for i in result.trace.module.instructions()}
-    for stage in result.stages.values():
-        if stage.name != "hlo" and stage.is_text:
-            assert {origin for origin in stage.origins if origin is not None} <= known, stage.name
-
-
-def test_values_are_the_evaluators_or_the_refusal_is_a_reason(backend: Platform) -> None:
-    result = _compile(backend)
-    if result.executable is None:
-        assert result.why_not is not None and result.why_not.code
-        pytest.skip(f"{backend.name} cannot run here: {result.why_not}")
-    inputs = _inputs()
-    kept = [np.array(a) for a in inputs]
-    got = result.executable.execute([np.asarray(a) for a in inputs])
-    want = evaluate(xe.parse_hlo(MODULE), *inputs)
-    for a, b in zip(got, want, strict=True):
-        assert a.dtype == b.dtype and a.shape == b.shape
-        np.testing.assert_allclose(a, b, rtol=1e-6)
-    for a, b in zip(inputs, kept, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
-def test_every_step_says_where_it_runs(backend: Platform) -> None:
-    result = _compile(backend)
-    steps = result.executable.steps if result.executable is not None else []
-    for step in steps:
-        assert step.runs_on in ("kernel", "library", "copy", "evaluator")
-        if step.runs_on == "evaluator" and backend.name != "interpreter":
-            assert step.reason is not None, f"{step.name} runs on the evaluator without a reason"
-
-
-FFT = "HloModule f\nENTRY e { x = c64[8] parameter(0)\n y = c64[8] fft(x), fft_type=FFT, fft_length={8}\n ROOT z = c64[8] add(y, y) }"
-
-
-@pytest.mark.parametrize("text", [MODULE, FFT])
-def test_what_runs_on_the_evaluator_is_what_the_compiler_does_not_support(backend: Platform, text: str) -> None:
-    result = _compile(backend, text)
-    if result.executable is None or backend.name == "interpreter":
-        pytest.skip(f"{backend.name} has no native steps here")
-    compiler, module = backend.compiler(), result.trace.module
-    for step in result.executable.steps:
-        refused = compiler.supports(module.find(step.instruction)) is not None
-        assert refused == (step.runs_on == "evaluator"), step.name
-
-
-def test_results_do_not_share_memory(backend: Platform) -> None:
-    result = _compile(backend)
-    if result.executable is None:
-        pytest.skip(f"{backend.name} cannot run here: {result.why_not}")
-    first = result.executable.execute([np.asarray(a) for a in _inputs()])
-    copy = first[0].copy()
-    result.executable.execute([np.ones((5, 3), np.float32), np.asarray(np.int32(0))])
-    np.testing.assert_array_equal(first[0], copy)
-
-
-def test_literals_travel(backend: Platform) -> None:
-    if (why := backend.availability()) is not None:
-        pytest.skip(f"{backend.name}: {why}")
-    executor, manager = backend.stream_executor(), backend.transfer_manager()
-    for value in (np.arange(6, dtype=np.int16).reshape(2, 3), np.float64(2.5), (np.arange(3.0), np.array([True, False]))):
-        literal = literal_from_array(value)
-        buffers = manager.transfer_literal_to_device(executor, literal)
-        assert manager.transfer_literal_from_device(executor, buffers, literal.shape) == literal
-        for buffer in buffers:
-            executor.deallocate(buffer)
-
-
-def test_a_copy_that_does_not_fit_is_refused(backend: Platform) -> None:
-    if (why := backend.availability()) is not None:
-        pytest.skip(f"{backend.name}: {why}")
-    executor = backend.stream_executor()
-    memory = executor.allocate(8)
-    with pytest.raises(ValueError, match="fit"):
-        executor.copy_to_device(memory, bytes(9))
-    with pytest.raises(ValueError):
-        executor.copy_from_device(memory, 9)
+def test_built_in_names_are_taken() -> None:
+    with pytest.raises(ValueError, match="built-in"):
+        xe.backends.register(platform("cpu"))
 
 
 def test_an_unknown_backend_names_the_known_ones() -> None:
     with pytest.raises(UnknownBackendError, match="cpu"):
         platform("cpx")
+
+
+def test_infeed_and_outfeed_keep_their_order() -> None:
+    executor, manager = platform("cpu").stream_executor(), LinearTransferManager()
+    assert isinstance(manager, FeedTransfer)
+    first, second = literal_from_array(np.arange(3.0)), literal_from_array(np.int32(7))
+    for literal in (first, second):
+        manager.transfer_literal_to_infeed(executor, literal)
+    with pytest.raises(ValueError, match="next in the queue is f64"):
+        manager.next_infeed(executor, second.shape)
+    assert [manager.next_infeed(executor, x.shape) for x in (first, second)] == [first, second]
+    with pytest.raises(LookupError, match="outfeed"):
+        manager.transfer_literal_from_outfeed(executor, first.shape)
+    manager.put_outfeed(executor, second)
+    assert LinearTransferManager().transfer_literal_from_outfeed(executor, second.shape) == second
+
+
+def test_tuple_tables_hold_addresses() -> None:
+    executor, manager = platform("cpu").stream_executor(), LinearTransferManager()
+    assert isinstance(manager, TupleTransfer)
+    elements = [executor.allocate(4), executor.allocate(8)]
+    table = manager.write_tuple_index_table(executor, elements)
+    assert np.frombuffer(executor.copy_from_device(table, 16), np.uint64).tolist() == [e.address for e in elements]
+
+
+def test_sizes_of_shapes() -> None:
+    assert [shape_size_bytes(parse_shape(t)) for t in ("f32[3,5]", "(f32[2], (s8[1], pred[]))", "token[]")] == [60, 16, 0]
+
+
+def test_abilities_are_asked_for_by_their_protocols() -> None:
+    assert isinstance(platform("cpu").compiler(), AheadOfTimeCompiler)
+    assert not isinstance(platform("interpreter").compiler(), AheadOfTimeCompiler)
+    assert isinstance(platform("gpu").stream_executor(), EventRecorder)

@@ -27,7 +27,7 @@ def encode(program: Sequence[Instruction]) -> bytes:
         parts.append(struct.pack("<BB", OPERATION_NAMES.index(i.operation), TYPES.index(i.element_type)))
         for (_, kind), value in zip(OPERATIONS[i.operation].operands, i.operands, strict=True):
             if kind == "address":
-                parts.append(struct.pack("<BHBq", SPACES.index(value.space), value.base, value.index, value.offset))
+                parts.append(struct.pack("<BHBq", SPACES.index(value.space), value.base, value.register, value.offset))
             elif kind == "ints":
                 parts.append(struct.pack(f"<B{len(value)}q", len(value), *value))
             elif kind == "symbol":

@@ -14,16 +14,16 @@ SPACES = "dsa"
 
 
 class Address(NamedTuple):
-    """space: one of SPACES. base: base register (device memory only). offset: bytes. index: index register, or NO_INDEX."""
+    """space: one of SPACES. base: base register (device memory only). offset: bytes. register: index register, or NO_INDEX."""
 
     space: str
     offset: int
     base: int = 0
-    index: int = NO_INDEX
+    register: int = NO_INDEX
 
     def __str__(self) -> str:
         inside = f"r{self.base}+{self.offset}" if self.space == "d" else str(self.offset)
-        return f"{self.space}[{inside}{f'+i{self.index}' if self.index != NO_INDEX else ''}]"
+        return f"{self.space}[{inside}{f'+i{self.register}' if self.register != NO_INDEX else ''}]"
 
 
 class Instruction(NamedTuple):

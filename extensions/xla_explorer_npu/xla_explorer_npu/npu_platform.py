@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +61,8 @@ class NpuStreamExecutor:
         self.timeline: Timeline | None = None
         self.clock = 0
         self._default = Stream()
-        self._streams = [self._default]
+        # A stream that nobody holds any more has nobody who waits for it.
+        self._streams: weakref.WeakSet[Stream] = weakref.WeakSet([self._default])
         self._free: dict[int, list[int]] = {}
         self._top = ALIGNMENT
 
@@ -116,12 +118,12 @@ class NpuStreamExecutor:
     def create_stream(self) -> Stream:
         """A queue of its own."""
         stream = Stream()
-        self._streams.append(stream)
+        self._streams.add(stream)
         return stream
 
     def synchronize(self, stream: Stream | None = None) -> None:
         """Run what is queued on a stream; without one, on all."""
-        for queue in self._streams if stream is None else [stream]:
+        for queue in list(self._streams) if stream is None else [stream]:
             while queue.pending:
                 queue.pending.pop(0)()
 

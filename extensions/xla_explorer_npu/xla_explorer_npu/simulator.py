@@ -122,7 +122,7 @@ class _Run:
     # -- memory --------------------------------------------------------------------------------------------------------
     def _place(self, address: Address) -> int:
         at = address.offset + (self.bases[address.base] if address.space == "d" else 0)
-        return at + self.index[address.index] if address.index != NO_INDEX else at
+        return at + self.index[address.register] if address.register != NO_INDEX else at
 
     def _view(self, address: Address, sizes: tuple[int, ...], steps: tuple[int, ...] | None, dtype: np.dtype[Any], write: bool) -> Array:
         at, item = self._place(address), dtype.itemsize
@@ -136,7 +136,7 @@ class _Run:
         if low < 0:
             raise ValueError(f"{address} is below the memory")
         (self.writes if write else self.reads).append((address.space, low, high))
-        return np.ndarray(sizes, dtype, self.memory[address.space], at, strides)  # type: ignore[call-overload,no-any-return]
+        return np.ndarray(sizes, dtype, self.memory[address.space], at, strides)
 
     def _line(self, address: Address, n: int, element_type: str, write: bool = False) -> Array:
         return self._view(address, (n,), None, DTYPES[element_type], write)

@@ -89,12 +89,12 @@ def _shift(function: Function, wide: Callable[[Array], Array]) -> Function:
 
 def _logical(a: Array, b: Array) -> Array:
     unsigned = f"u{a.dtype.itemsize}"
-    return np.right_shift(a.view(unsigned), b.view(unsigned)).view(a.dtype)
+    return np.asarray(np.right_shift(a.view(unsigned), b.view(unsigned)).view(a.dtype))
 
 
 def _arithmetic(a: Array, b: Array) -> Array:
     signed = f"i{a.dtype.itemsize}"
-    return np.right_shift(a.view(signed), b.view(signed)).view(a.dtype)
+    return np.asarray(np.right_shift(a.view(signed), b.view(signed)).view(a.dtype))
 
 
 def _all_sign(a: Array) -> Array:
@@ -103,7 +103,7 @@ def _all_sign(a: Array) -> Array:
 
 
 def _population(a: Array) -> Array:
-    return np.bitwise_count(a.view(f"u{a.dtype.itemsize}")).astype(a.dtype)
+    return np.asarray(np.bitwise_count(a.view(f"u{a.dtype.itemsize}")).astype(a.dtype))
 
 
 def _leading_zeros(a: Array) -> Array:
@@ -113,7 +113,7 @@ def _leading_zeros(a: Array) -> Array:
     while distance < bits:
         smeared |= smeared >> smeared.dtype.type(distance)
         distance *= 2
-    return (bits - np.bitwise_count(smeared)).astype(a.dtype)
+    return np.asarray((bits - np.bitwise_count(smeared)).astype(a.dtype))
 
 
 def _sign(a: Array) -> Array:
@@ -167,7 +167,7 @@ FUNCTIONS: dict[str, Function] = {
     "sine": _in_double(np.sin),
     "cosine": _in_double(np.cos),
     "tan": _in_double(np.tan),
-    "erf": _in_double(lambda a: _erf(a).astype(np.float64)),
+    "erf": _in_double(lambda a: np.asarray(_erf(a), np.float64)),
     "add": _widened(np.add),
     "subtract": _widened(np.subtract),
     "multiply": _widened(np.multiply),

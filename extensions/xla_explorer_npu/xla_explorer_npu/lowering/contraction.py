@@ -76,9 +76,9 @@ def lower_dot(writer: ProgramWriter, i: HloInstruction) -> None:
                     rows_in = _tail(left.box((*at, *m.starts, *k.starts), (*one, *m.sizes, *k.sizes)), nm + nk)
                     columns_in = _tail(right.box((*at, *k.starts, *n.starts), (*one, *k.sizes, *n.sizes)), nk + nn)
                     turned = _load_either_way(writer, rows_in, nm, a) + 2 * _load_either_way(writer, columns_in, nk, b)
-                    _multiply(writer, lhs.element_type, acc, a, b, (m.count, k.count, n.count), turned, number == 0)
+                    _multiply(writer, lhs.element_type, acc, a, b, (m.elements, k.elements, n.elements), turned, number == 0)
                 out = buffers.take(2)
-                writer.emit("mat.store", target.element_type, writer.scratch(out), acc, m.count * n.count)
+                writer.emit("mat.store", target.element_type, writer.scratch(out), acc, m.elements * n.elements)
                 writer.store(_tail(target.box((*at, *m.starts, *n.starts), (*one, *m.sizes, *n.sizes)), nm + nn), out)
 
 
@@ -136,15 +136,15 @@ def lower_convolution(writer: ProgramWriter, i: HloInstruction) -> None:
                         a, b = buffers.take(0), buffers.take(1)
                         feature = group * depth + k.starts[0]
                         starts = [m.starts[0], *[p * s + d for p, s, d in zip(m.starts[1:], strides[1:], shift, strict=True)], feature]
-                        block = image.box(starts, (*m.sizes, k.count))._replace(steps=steps)
+                        block = image.box(starts, (*m.sizes, k.elements))._replace(steps=steps)
                         writer.load(block, a)
-                        part = weights.box((*weight, k.starts[0], column), (*[1] * len(tap), k.count, n.count))
+                        part = weights.box((*weight, k.starts[0], column), (*[1] * len(tap), k.elements, n.elements))
                         writer.load(_tail(part, 2), b)
-                        _multiply(writer, source.element_type, acc, a, b, (m.count, k.count, n.count), 0, first)
+                        _multiply(writer, source.element_type, acc, a, b, (m.elements, k.elements, n.elements), 0, first)
                         first = False
                 out = buffers.take(2)
                 if first:  # no taps or no input features: a sum of nothing
-                    writer.emit("vec.fill", target.element_type, writer.scratch(out), 0, m.count * n.count)
+                    writer.emit("vec.fill", target.element_type, writer.scratch(out), 0, m.elements * n.elements)
                 else:
-                    writer.emit("mat.store", target.element_type, writer.scratch(out), acc, m.count * n.count)
-                writer.store(result.box((*m.starts, column), (*m.sizes, n.count)), out)
+                    writer.emit("mat.store", target.element_type, writer.scratch(out), acc, m.elements * n.elements)
+                writer.store(result.box((*m.starts, column), (*m.sizes, n.elements)), out)

@@ -128,7 +128,7 @@ class _Tiles:
             free += [place[o] for o in dict.fromkeys(member.operands) if self.last_use[o] == number and o in place]
             place[member] = take()
             if box is not None:
-                self._compute(member, base + place[member] * stride, operands, box.count)
+                self._compute(member, base + place[member] * stride, operands, box.elements)
         out = offset(self.root)
         if box is not None:
             self.writer.store(self.target.box(box.starts, box.sizes), out)

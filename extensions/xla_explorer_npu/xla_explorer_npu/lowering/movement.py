@@ -112,7 +112,7 @@ def _index_registers(writer: ProgramWriter, whole: Region, block: tuple[int, ...
         where = writer.region_of(index)
         step = whole.steps[d] * whole.item
         writer.emit("ctl.index", where.element_type, 0, where.address, whole.sizes[d] - block[d], step, int(d == 0))
-    address = whole.address._replace(index=0) if indices else whole.address
+    address = whole.address._replace(register=0) if indices else whole.address
     return whole._replace(address=address, sizes=block)
 
 

@@ -56,12 +56,12 @@ def lower_reduce(writer: ProgramWriter, i: HloInstruction) -> None:
         result = (number % 2) * quarter // 2
         writer.load(Region(start.address, source.element_type, k.sizes, (0,) * len(k.sizes)), result)
         for r in boxes([source.sizes[d] for d in reduced], _ROW):
-            if r.count == 0:
+            if r.elements == 0:
                 continue
             turn ^= 1
             offset = (1 + turn) * quarter
             writer.load(matrix.box((*k.starts, *r.starts), (*k.sizes, *r.sizes)), offset)
-            writer.emit(operation, source.element_type, writer.scratch(result), writer.scratch(offset), k.count, r.count)
+            writer.emit(operation, source.element_type, writer.scratch(result), writer.scratch(offset), k.elements, r.elements)
         writer.store(target.box(k.starts, k.sizes), result)
 
 
@@ -88,5 +88,5 @@ def lower_reduce_window(writer: ProgramWriter, i: HloInstruction) -> None:
             offset = (1 + turn) * quarter
             starts = [p * w.stride + t * w.window_dilation for p, w, t in zip(box.starts, window, tap, strict=True)]
             writer.load(source.box(starts, box.sizes)._replace(steps=steps), offset)
-            writer.emit(operation, source.element_type, writer.scratch(result), writer.scratch(result), writer.scratch(offset), box.count)
+            writer.emit(operation, source.element_type, writer.scratch(result), writer.scratch(result), writer.scratch(offset), box.elements)
         writer.store(target.box(box.starts, box.sizes), result)

@@ -60,8 +60,8 @@ class Box(NamedTuple):
     sizes: tuple[int, ...]
 
     @property
-    def count(self) -> int:
-        """Its elements."""
+    def elements(self) -> int:
+        """How many."""
         return math.prod(self.sizes)
 
 
