@@ -203,7 +203,8 @@ def test_lines_of_assembly_belong_to_instructions() -> None:
     owners = {names[origin] for line, origin in stage.lines() if origin is not None and "mat.multiply" in line}
     assert len(owners) == 2
     assert list(session.stages)[:2] == ["hlo", "hlo-optimized"] and "buffers" in session.stages
-    assert "npu-assembly" in session.to_html()
+    assert "npu-assembly" in [pane.name for pane in session.explorer_source.panes()]  # beside the HLO, in the widget
+    assert session.explain(next(iter(owners))).code["npu-assembly"]
 
 
 def test_the_timeline_is_a_table_and_a_picture() -> None:
