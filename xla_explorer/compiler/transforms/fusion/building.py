@@ -33,11 +33,11 @@ def build_fusion(
     default kInput for a reduction, else kLoop."""
     members = list(members)
     inside = set(members)
-    operands: dict[HloInstruction, None] = {}
-    for member in reversed(members):
+    operands: dict[HloInstruction, None] = {}  # in XLA's order: the root's first, then those of what was fused, one after the other
+    for member in members:
         for operand in member.operands:
             if operand not in inside:
-                operands[operand] = None
+                operands.setdefault(operand)
     fused = computation.module.add_computation(computation.module.names.unique(computation_name))
     fusion = computation.add(
         FUSION,
