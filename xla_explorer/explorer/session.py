@@ -459,7 +459,8 @@ class Session:
             slow = len([s for s in self.program_steps if s.runs_on == "evaluator"])
             if slow and self.backend != "interpreter":
                 parts.append(f"{slow} on the evaluator")
-        parts.append(f"compiled in {sum(self.seconds.values()) * 1e3:.1f} ms")
+        if self.seconds:  # a dump knows no times
+            parts.append(f"compiled in {sum(self.seconds.values()) * 1e3:.1f} ms")
         if self.error is not None:
             parts.append(f"FAILED in {self.failed_phase}: {type(self.error).__name__}")
         return f"<Session {self.source.name} on {self.backend}: {', '.join(parts)}>"
