@@ -124,6 +124,12 @@ def test_x86_levels_that_this_machine_lacks_are_refused(monkeypatch: pytest.Monk
     assert why is not None and why.code == "cpu-feature-missing" and why.facts["feature"] == "avx512f"
 
 
+def test_an_unknown_cpu_is_an_error_not_a_message_of_llvm(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(xe.XlaExplorerError, match="neoverse-n1"):
+        _session("aarch64", ELEMENTWISE, cpu="neoverse-n0")
+    assert "recognized" not in capfd.readouterr().err
+
+
 def test_an_unknown_option_is_an_error() -> None:
     with pytest.raises(xe.XlaExplorerError, match="no option 'level'"):
         _session("aarch64", ELEMENTWISE, level=3)
@@ -147,6 +153,7 @@ def test_a_program_that_fails_says_so() -> None:
 
 def test_triples_have_their_facts() -> None:
     assert description_of_triple("riscv64-linux-gnu").abi_name == "lp64d"
+    assert description_of_triple("riscv64-linux-gnu", features="+v").features == "+m,+a,+f,+d,+c,+v"
     assert description_of_triple("wasm32-unknown-unknown").pointer_bits == 32
     assert not description_of_triple("x86_64-linux-gnu").has_fma and description_of_triple("x86_64-linux-gnu", "x86-64-v3").has_fma
     assert description_of_triple("x86_64-linux-gnu", "x86-64-v4").vector_register_bits == 512

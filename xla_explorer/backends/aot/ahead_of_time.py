@@ -125,11 +125,8 @@ def _unique(name: str, taken: set[str]) -> str:
     return name
 
 
-def refusals(module: HloModule, program: HostProgram | None) -> list[Reason]:
-    """What keeps a module from an ahead-of-time program, instruction by instruction."""
-    if program is None:
-        found = dynamic_dimension(module)
-        return [found] if found is not None else []
+def refusals(program: HostProgram) -> list[Reason]:
+    """The steps that only the evaluator could do, which an object file has not."""
     reasons = []
     for row in program.rows:
         if row.runs_on == "evaluator":
@@ -171,12 +168,12 @@ def compile_ahead_of_time(
     instruction has no native code.
     """
     module = trace.module
-    if reasons := refusals(module, None):
-        raise AheadOfTimeError(reasons)
+    if (dynamic := dynamic_dimension(module)) is not None:
+        raise AheadOfTimeError([dynamic])
     assignment = assignment or assign_buffers(module)
     target = codegen_target(description, libraries=False)
     program = write_program(module, assignment, target=target, name=f"{prefix}_program")
-    if reasons := refusals(module, program):
+    if reasons := refusals(program):
         raise AheadOfTimeError(reasons)
     inputs, outputs = entry_buffers(module)
     sizes = [buffer.shape.byte_size for buffer in (*inputs, *outputs)]

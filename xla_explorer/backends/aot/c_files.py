@@ -209,10 +209,10 @@ def cmake_snippet(program: AheadOfTimeProgram) -> str:
 def companion_files(program: AheadOfTimeProgram) -> dict[str, bytes]:
     """Every file of the program by name."""
     p = program.prefix
-    files = {f"{p}.o": program.object_bytes, f"{p}.h": header(program).encode()}
+    files = {f"{p}.o": program.object_bytes, f"{p}.h": header(program).encode("utf-8", "replace")}
     if program.weights:
         files[f"{p}.weights"] = program.weight_bytes
     if not program.description.architecture.startswith("wasm"):
-        files |= {f"{p}_example.c": c_example(program).encode(), f"{p}_example.cpp": cpp_example(program).encode()}
+        files |= {f"{p}_example.c": c_example(program).encode("utf-8", "replace"), f"{p}_example.cpp": cpp_example(program).encode("utf-8", "replace")}
         files[f"{p}.cmake"] = cmake_snippet(program).encode()
     return files

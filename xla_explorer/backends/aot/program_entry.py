@@ -7,6 +7,7 @@ outputs and the caller's workspace: any number of threads may run the same entry
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -117,9 +118,8 @@ def write_entry(
     return ProgramEntry([*lines, *new], [*program.origins, *[None] * len(new)], weights, workspace_bytes)
 
 
-def _check(body: list[str], refusals: list[str], pointers: list[str], name: str, status: int, condition: object) -> None:
+def _check(body: list[str], refusals: list[str], pointers: list[str], name: str, status: int, condition: Callable[[str], str]) -> None:
     """Return `status` when the condition holds for one of the pointers."""
-    assert callable(condition)
     if not pointers:
         return
     total = ""

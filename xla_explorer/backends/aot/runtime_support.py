@@ -62,12 +62,11 @@ _TO_HALF = """define weak hidden {half} @{name}({float} %x) nounwind {{
 }}
 """
 
-# Adding and subtracting 2^(bits of the mantissa) rounds to even; `_TIES_AWAY` turns back the ties that went towards zero.
-_TIES_TO_EVEN = "  %chosen = select i1 true, {float} %down, {float} %down"
+# Adding and subtracting 2^(bits of the mantissa) rounds to even; this turns back the ties that went towards zero.
 _TIES_AWAY = """  %rest = fsub {float} %y, %down
   %tie = fcmp oeq {float} %rest, 0x3FE0000000000000
   %next = fadd {float} %down, 0x3FF0000000000000
-  %chosen = select i1 %tie, {float} %next, {float} %down"""
+  %away = select i1 %tie, {float} %next, {float} %down"""
 _ROUND = """define weak hidden {float} @{name}({float} %x) nounwind {{
   %b = bitcast {float} %x to {integer}
   %a = and {integer} %b, {magnitude}
@@ -76,7 +75,7 @@ _ROUND = """define weak hidden {float} @{name}({float} %x) nounwind {{
   %up = fadd {float} %y, {magic}
   %down = fsub {float} %up, {magic}
 {ties}
-  %rounded_bits = bitcast {float} %chosen to {integer}
+  %rounded_bits = bitcast {float} {chosen} to {integer}
   %signed_bits = or {integer} %rounded_bits, %sign
   %signed = bitcast {integer} %signed_bits to {float}
   %small = fcmp olt {float} %y, {magic}
@@ -159,9 +158,10 @@ finish:
 """
 
 
-def _round(name: str, words: dict[str, object], ties: str) -> str:
+def _round(name: str, words: dict[str, object], away: bool = False) -> str:
     magic = "0x4160000000000000" if words["float"] == "float" else "0x4330000000000000"
-    return _ROUND.format(**words, name=name, magic=magic, ties=ties.format(**words))
+    ties = _TIES_AWAY.format(**words) if away else ""
+    return _ROUND.format(**words, name=name, magic=magic, ties=ties, chosen="%away" if away else "%down")
 
 # Not optimised: LLVM would recognise the product of two 64-bit numbers and call this very function for it.
 _LONG_PRODUCT = """define weak hidden i128 @__multi3(i128 %a, i128 %b) nounwind noinline optnone {
@@ -226,10 +226,10 @@ def support_functions(symbols: list[str], *, half_is_integer: bool, has_c_librar
             half_place=(1 << 41) - 1, bias=1008 << 10, smallest_normal=0x3F10000000000000, too_large=0x40EFFE0000000000,
             infinity=0x7FF0000000000000,
         ),
-        "roundevenf": _round("roundevenf", single, _TIES_TO_EVEN),
-        "roundeven": _round("roundeven", double, _TIES_TO_EVEN),
+        "roundevenf": _round("roundevenf", single),
+        "roundeven": _round("roundeven", double),
     }  # fmt: skip
     if not has_c_library:
         known |= {"fmod": _FLOAT_MODULO, "__multi3": _LONG_PRODUCT}
-        known |= {"roundf": _round("roundf", single, _TIES_AWAY), "round": _round("round", double, _TIES_AWAY)}
+        known |= {"roundf": _round("roundf", single, away=True), "round": _round("round", double, away=True)}
     return "\n".join([known[name] for name in symbols if name in known])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xla_explorer.backends.llvm.target_machine import TargetDescription, TargetError, describe_target, host_target
+from xla_explorer.backends.llvm.target_names import unknown_names
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
@@ -85,32 +86,49 @@ class UnknownTargetError(XlaExplorerError, ValueError):
 
 def target_description(target: CpuTarget, cpu: str | None = None, features: str | None = None) -> TargetDescription:
     """What the backend of a CPU generates code for. cpu, features: instead of the row's."""
-    if features is None:
-        features = target.features
-    return describe_target(target.triple, target.cpu if cpu is None else cpu, features, "pic")
+    made = describe_target(
+        target.triple, target.cpu if cpu is None else cpu, target.features if features is None else features, "pic"
+    )
+    if cpu is not None or features is not None:
+        _check_names(made)
+    return made
+
+
+_LEVELS = ("", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
+
+
+def _check_names(description: TargetDescription) -> None:
+    """UnknownTargetError for names that LLVM does not know."""
+    if description.architecture == "x86_64" and description.cpu in _LEVELS and not description.features:
+        return
+    reason = unknown_names(description.triple, description.cpu, description.features, description.abi_name)
+    if reason is not None:
+        raise UnknownTargetError(reason.message, "spell CPU and features as LLVM does: cpu='x86-64-v3', features='+avx2,+fma'")
 
 
 def description_of_triple(triple: str, cpu: str | None = None, features: str | None = None) -> TargetDescription:
-    """What ahead-of-time code for a triple is generated for: the baseline of its architecture unless cpu or features say more.
+    """What ahead-of-time code for a triple is generated for: the baseline of its architecture, with what cpu and features add.
 
-    cpu `native`: this machine's CPU and features. UnknownTargetError where this LLVM has no such target.
+    cpu `native`: this machine's CPU and features. UnknownTargetError where this LLVM has no such target, CPU or feature, and for GPUs and
+    machines that store the highest byte first.
     """
     architecture = triple.split("-", 1)[0]
-    if cpu == "native":
-        host = host_target()
-        if host.architecture != architecture:
-            raise UnknownTargetError(f"cpu='native' is {host.architecture}, the triple is {triple!r}", "name the CPU, as LLVM spells it")
-        cpu, features = host.cpu, features if features is not None else host.features
-    rows = [target for target in CPU_TARGETS.values() if target.triple.split("-", 1)[0] == architecture]
-    if features is None:
-        features = rows[0].baseline if rows else ""
     if architecture.startswith(("nvptx", "amdgcn", "r600", "spirv")):
         raise UnknownTargetError(f"{triple!r} is a GPU: object code ahead of time is for CPUs", "the backends gpu and amdgpu show its code")
-    description = describe_target(triple, cpu or "", features, "pic")
     try:
-        layout = description.data_layout
+        layout = describe_target(triple).data_layout
     except TargetError as problem:
         raise UnknownTargetError(problem.message, f"triples such as {', '.join([t.triple for t in CPU_TARGETS.values()])}") from None
     if layout.startswith("E"):
         raise UnknownTargetError(f"{triple!r} stores the highest byte first; constants are written lowest byte first", "little-endian only")
+    rows = [target for target in CPU_TARGETS.values() if target.triple.split("-", 1)[0] == architecture]
+    assumed = rows[0].baseline if rows else ""
+    if cpu == "native":
+        host = host_target()
+        if host.architecture != architecture:
+            raise UnknownTargetError(f"cpu='native' is {host.architecture}, the triple is {triple!r}", "name the CPU, as LLVM spells it")
+        cpu, assumed = host.cpu, host.features
+    description = describe_target(triple, cpu or "", ",".join(filter(None, (assumed, features))), "pic")
+    if cpu or features:
+        _check_names(description)
     return description

@@ -16,6 +16,7 @@ from xla_explorer.backends.interfaces import AotCompilationOptions, CompileOptio
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import assign_buffers
+from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
 from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
@@ -44,6 +45,8 @@ class CrossCompiler:
         name = instruction.opcode.name
         if name in ("cholesky", "triangular-solve"):
             return refuse("no-library", f"%{instruction.name}: code for {self.target.triple} calls no library", opcode=name)
+        if name in ("dot", "convolution"):
+            return kernel_is_emitted(instruction)
         return CpuCompiler().supports(instruction)
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ class ForeignExecutable:
         self.program = program
         self.steps = [ProgramStep(*row) for row in program.program.rows]
         self._runner = runner
+        self._lock = threading.Lock()  # the runner has one folder
         self._readers = [LeafReader(buffer.instruction, buffer.shape) for buffer in program.inputs]
 
     def execute(self, arrays: list[Array]) -> list[Array]:
@@ -41,7 +43,8 @@ class ForeignExecutable:
                 "parameters: " + ", ".join([f"%{r.name}: {r.shape.text_without_layout}" for r in self._readers]),
             )
         data = [reader.prepare(array).tobytes() for reader, array in zip(self._readers, arrays, strict=True)]
-        results, times = self._runner.run(self.program, data, repeats)
+        with self._lock:
+            results, times = self._runner.run(self.program, data, repeats)
         outputs = [_array(raw, buffer.shape) for raw, buffer in zip(results, self.program.outputs, strict=True)]
         return outputs, times
 

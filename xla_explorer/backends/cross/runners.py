@@ -12,6 +12,7 @@ import struct
 import subprocess
 import tempfile
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -34,7 +35,6 @@ _PACKAGES = {
 }
 # What this CPU must have to run code of a level; the last of the level's features.
 _LEVEL_FEATURES = {"x86-64-v2": "sse4.2", "x86-64-v3": "avx2", "x86-64-v4": "avx512f"}
-_CACHED_STATIC = ("-O2", "-static")
 
 
 class RunFailedError(XlaExplorerError):
@@ -217,7 +217,7 @@ def _wasm_engine() -> Any:
 
 
 @contextlib.contextmanager
-def _wasm_errors(what: str) -> Any:
+def _wasm_errors(what: str) -> Iterator[None]:
     import wasmtime
 
     try:

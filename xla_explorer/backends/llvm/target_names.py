@@ -1,0 +1,52 @@
+"""Whether LLVM knows a CPU and features by their names.
+
+LLVM takes unknown names with a message on stderr, and ends the process later when the target that is left cannot be. So it is asked in a
+process of its own, whose messages are read.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import re
+import subprocess
+import sys
+
+from xla_explorer.foundation.reason import Reason, refuse
+
+_QUESTION = """
+import sys
+import llvmlite.binding as binding
+binding.initialize_all_targets()
+binding.initialize_all_asmprinters()
+triple, cpu, features, abi = sys.argv[1:]
+target = binding.Target.from_triple(triple)
+machine = target.create_target_machine(cpu=cpu, features=features, abiname=abi)
+module = binding.parse_assembly("define void @f() {\\n  ret void\\n}")
+module.triple, module.data_layout = triple, str(machine.target_data)
+machine.emit_object(module)
+"""
+_UNKNOWN = re.compile(r"'([^']*)' is not a recognized (processor|feature)")
+_NAME = re.compile(r"^  ([\w.+-]+) +- ", re.MULTILINE)
+
+
+@functools.lru_cache(maxsize=64)
+def unknown_names(triple: str, cpu: str, features: str, abi_name: str = "") -> Reason | None:
+    """None when LLVM knows them all and has a target of them; else which it does not know, with the nearest that it does."""
+    answer = _ask(triple, cpu, features, abi_name)
+    found = _UNKNOWN.search(answer.stderr)
+    if found is not None:
+        name, kind = found.groups()
+        known = _NAME.findall(_ask(triple, "help", "", abi_name).stderr)
+        near = difflib.get_close_matches(name.lstrip("+-"), known, 3)
+        hint = f"; the nearest are {', '.join(near)}" if near else ""
+        return refuse("unknown-cpu", f"LLVM knows no {kind} {name!r} for {triple}{hint}", name=name, kind=kind, near=near)
+    if answer.returncode:
+        message = answer.stderr.strip().splitlines()[-1] if answer.stderr.strip() else f"status {answer.returncode}"
+        return refuse("target-not-possible", f"LLVM has no target {triple} with cpu {cpu!r} and features {features!r}: {message}")
+    return None
+
+
+def _ask(triple: str, cpu: str, features: str, abi_name: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", _QUESTION, triple, cpu, features, abi_name]
+    return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
