@@ -346,6 +346,84 @@ mistake("nb11.place", "wrong-place")(PLACES)
 mistake("nb11.place", "wrong-place")({name: "memory" for name in PLACES})
 
 
+SCOPE: dict[str, Any] = {"xe": xe}
+for cell in ("nb09.emit", "nb09.sum", "nb12.elf", "nb12.build", "nb13.compile", "nb13.executable"):
+    exec(solution_cells()[cell], SCOPE)
+EMIT, SUM = SCOPE["emit"], SCOPE["sum_ir"]
+mistake("nb09.emit", "wrong-value", 3)(lambda c: EMIT(c).replace("@llvm.maximum.f32", "@llvm.maxnum.f32"))
+mistake("nb09.emit", "wrong-value")(lambda c: EMIT(c).replace("%next, %n", "%i, %n").replace("icmp slt i64 %i", "icmp slt i64 %more0").replace(
+    "%more = icmp", "%more0 = add i64 %i, 2\n  %more = icmp"))
+mistake("nb09.emit", "wrong-value", 3)(lambda c: EMIT(c).replace("fsub float %v0, %v1", "fsub float %v1, %v0"))
+mistake("nb09.emit", "cannot-run")(lambda c: EMIT(c).replace("fneg", "fnegate"))
+mistake("nb09.emit", "crashed")(lambda c: EMIT(c).replace("getelementptr float, ptr %x", "getelementptr <1000000000 x float>, ptr %x"))
+mistake("nb09.sum", "not-vectorised")(SUM.replace(" reassoc", ""))
+mistake("nb09.sum", "promises-too-much")(SUM.replace("reassoc", "fast"))
+mistake("nb09.sum", "wrong-sum")(SUM.replace("phi float [ 0.0, %entry ], [ %longer, %loop ]\n  %address", "phi float [ 1.0, %entry ], [ %longer, %loop ]\n  %address"))
+mistake("nb12.elf", "wrong-machine")(lambda data: (int.from_bytes(data[18:20], "little"), 64) if data[:4] == b"\x7fELF" else None)
+mistake("nb12.elf", "wrong-machine")(lambda data: (int.from_bytes(data[18:20], "little"), 32 * data[4]) if data[:4] == b"\x7fELF" else None)
+mistake("nb12.elf", "wrong-machine")(lambda data: (int.from_bytes(data[18:20], "little"), 32 * data[4]))
+mistake("nb12.build", "wrong-machine")(lambda module: xe.aot(module, "aarch64-linux-gnu", prefix="device"))
+mistake("nb12.build", "no-vectors")(lambda module: xe.aot(module, "riscv64-linux-gnu", prefix="device"))
+mistake("nb12.build", "wrong-prefix")(lambda module: xe.aot(module, "riscv64-linux-gnu", features="+v"))
+
+
+def naive(computation, slots, result, new_slot):
+    program = []
+
+    def push(i):
+        if i.opcode.name == "parameter":
+            program.append(("push", slots[i.parameter_number]))
+        elif i.opcode.name == "broadcast":
+            program.append(("constant", i.operands[0].literal.scalar, i.shape.element_count))
+        else:
+            for o in i.operands:
+                push(o)
+            program.append((i.opcode.name,))
+
+    push(computation.root)
+    return [*program, ("store", result)]
+
+
+mistake("nb13.compile", "computed-twice", 4)(naive)
+mistake("nb13.compile", "machine-stopped", 2)(lambda *given: SCOPE["compile_for"](*given)[:-1])
+mistake("nb13.compile", "machine-stopped")(lambda c, slots, result, new_slot: SCOPE["compile_for"](c, slots, result, lambda: 1000))
+
+
+@mistake("nb13.compile", "wrong-value", 3)
+def _(computation, slots, result, new_slot):  # parameters in reverse
+    return SCOPE["compile_for"](computation, slots[::-1], result, new_slot)
+
+
+@mistake("nb13.executable", "too-many-copies")
+def _(machine, program, weights):
+    def run(x):
+        slots = [machine.allocate() for _ in range(4)]
+        for slot, value in zip(slots, [x, *weights], strict=False):
+            machine.copy_in(slot, value)
+        machine.run(program(slots[:3], slots[3]))
+        return machine.copy_out(slots[3])
+
+    return run
+
+
+@mistake("nb13.executable", "memory-lost")
+def _(machine, program, weights):
+    resident = [machine.allocate() for _ in weights]
+    for slot, value in zip(resident, weights, strict=True):
+        machine.copy_in(slot, value)
+
+    def run(x):
+        source, result = machine.allocate(), machine.allocate()
+        machine.copy_in(source, x)
+        machine.run(program([source, *resident], result))
+        return machine.copy_out(result)
+
+    return run
+
+
+mistake("nb13.executable", "wrong-value")(lambda machine, program, weights: SCOPE["load"](machine, program, weights[::-1]))
+
+
 @pytest.mark.parametrize(("name", "code", "most", "answer"), MISTAKES, ids=[f"{n}-{c}-{k}" for k, (n, c, _, _) in enumerate(MISTAKES)])
 def test_mistake_is_caught(name: str, code: str, most: int | None, answer: Any) -> None:
     result = xe.check(name, copy.copy(answer))

@@ -10,8 +10,11 @@ from xla_explorer.explorer.course import (
     nb06_fusion_legality,
     nb07_fusion_heuristics,
     nb08_buffers,
+    nb09_llvm,
     nb10_ptx,
     nb11_roofline,
+    nb12_retarget,
+    nb13_own_device,
 )
 from xla_explorer.explorer.course.registry import Exercise, UnknownExerciseError, check, exercises
 from xla_explorer.explorer.course.result import CheckResult, ExerciseNotPassedError, Failure
@@ -26,8 +29,11 @@ _NOTEBOOKS = (
     nb06_fusion_legality,
     nb07_fusion_heuristics,
     nb08_buffers,
+    nb09_llvm,
     nb10_ptx,
     nb11_roofline,
+    nb12_retarget,
+    nb13_own_device,
 )
 
 __all__ = ["CheckResult", "Exercise", "ExerciseNotPassedError", "Failure", "UnknownExerciseError", "check", "exercises"]

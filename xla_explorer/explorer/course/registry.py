@@ -86,13 +86,15 @@ def check(name: str, answer: Any) -> CheckResult:
     except WrongAnswer as wrong:
         return CheckResult(name, "failed", cases, wrong.failure)
     except Exception as error:
+        if not _frames_of_the_answer(error):
+            raise  # a mistake of the check, not of the answer
         return CheckResult(name, "failed", cases, error_failure(error), error=error)
     return CheckResult(name, "passed", cases, note=note)
 
 
 def error_failure(error: BaseException) -> Failure:
     """An exception of the answer's code as a failure: its kind, its text, and the line where it was raised."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_ours(f.filename)]
+    frames = _frames_of_the_answer(error)
     where = f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}" if frames else ""
     return Failure(
         f"raised-{type(error).__name__}",
@@ -102,5 +104,5 @@ def error_failure(error: BaseException) -> Failure:
     )
 
 
-def _is_ours(filename: str) -> bool:
-    return filename.startswith((_PACKAGE, "<frozen"))
+def _frames_of_the_answer(error: BaseException) -> list[traceback.FrameSummary]:
+    return [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith((_PACKAGE, "<frozen"))]

@@ -1,0 +1,60 @@
+# %% nb09.emit
+BINARY = {"add": "fadd", "subtract": "fsub", "multiply": "fmul", "divide": "fdiv"}
+
+
+def emit(computation):
+    parameters = computation.parameters()
+    names, lines = {}, []
+    for i in computation.post_order():
+        register = f"%v{len(names)}"
+        names[i] = register
+        operands = [names[o] for o in i.operands]
+        if i.opcode.name == "parameter":
+            lines.append(f"%a{i.parameter_number} = getelementptr float, ptr %x{i.parameter_number}, i64 %i")
+            lines.append(f"{register} = load float, ptr %a{i.parameter_number}")
+        elif i.opcode.name == "negate":
+            lines.append(f"{register} = fneg float {operands[0]}")
+        elif i.opcode.name == "maximum":
+            lines.append(f"{register} = call float @llvm.maximum.f32(float {operands[0]}, float {operands[1]})")
+        else:
+            lines.append(f"{register} = {BINARY[i.opcode.name]} float {operands[0]}, {operands[1]}")
+    body = "\n  ".join(lines)
+    pointers = ", ".join(f"ptr %x{k}" for k in range(len(parameters)))
+    return f"""
+declare float @llvm.maximum.f32(float, float)
+define void @kernel({pointers}, ptr %out, i64 %n) {{
+entry:
+  %none = icmp sle i64 %n, 0
+  br i1 %none, label %done, label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  {body}
+  %place = getelementptr float, ptr %out, i64 %i
+  store float {names[computation.root]}, ptr %place
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}"""
+# %% nb09.sum
+sum_ir = """
+define void @sum(ptr %x0, ptr %out, i64 %n) {
+entry:
+  %none = icmp sle i64 %n, 0
+  br i1 %none, label %done, label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %total = phi float [ 0.0, %entry ], [ %longer, %loop ]
+  %address = getelementptr float, ptr %x0, i64 %i
+  %x = load float, ptr %address
+  %longer = fadd reassoc float %total, %x
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  %result = phi float [ 0.0, %entry ], [ %longer, %loop ]
+  store float %result, ptr %out
+  ret void
+}
+"""

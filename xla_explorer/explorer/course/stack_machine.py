@@ -1,0 +1,109 @@
+"""A device without LLVM: a stack machine on vectors, with memory of its own. What a back end of one's own is written for in notebook 13."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+Array = np.ndarray[Any, Any]
+STACK_LIMIT = 8
+OPERATIONS = {"add": 2, "subtract": 2, "multiply": 2, "divide": 2, "maximum": 2, "minimum": 2, "negate": 1, "abs": 1, "exponential": 1, "tanh": 1}
+
+
+class StackMachineError(XlaExplorerError, RuntimeError):
+    """The machine stopped: the message names the instruction."""
+
+
+class StackMachine:
+    """Slots of memory by number, a stack of at most eight vectors, and counters.
+
+    Instructions: ("push", slot), ("store", slot) which pops, ("constant", number, length), and the names in OPERATIONS, as ("add",), which
+    pop their operands (the last pushed is the last operand) and push the result.
+    copies_in, copies_out: transfers from and to the host. executed: instructions by name.
+    """
+
+    def __init__(self) -> None:
+        self.memory: dict[int, Array | None] = {}
+        self.copies_in = self.copies_out = 0
+        self.executed: dict[str, int] = {}
+        self._next = 0
+
+    def allocate(self) -> int:
+        """A new slot, empty."""
+        slot = self._next
+        self._next += 1
+        self.memory[slot] = None
+        return slot
+
+    def deallocate(self, slot: int) -> None:
+        """Give a slot back."""
+        if slot not in self.memory:
+            raise StackMachineError(f"slot {slot} is not allocated")
+        del self.memory[slot]
+
+    def copy_in(self, slot: int, value: Any) -> None:
+        """From the host to a slot."""
+        if slot not in self.memory:
+            raise StackMachineError(f"slot {slot} is not allocated", "machine.allocate() returns one")
+        self.memory[slot] = np.array(value, np.float32)
+        self.copies_in += 1
+
+    def copy_out(self, slot: int) -> Array:
+        """From a slot to the host."""
+        value = self._read(slot, "copy_out")
+        self.copies_out += 1
+        return value.copy()
+
+    def _read(self, slot: int, who: str) -> Array:
+        value = self.memory.get(slot)
+        if value is None:
+            raise StackMachineError(f"{who}: slot {slot} {'was never written' if slot in self.memory else 'is not allocated'}")
+        return value
+
+    def run(self, program: Sequence[tuple[Any, ...]]) -> None:
+        """Execute; the stack is empty before and must be empty after."""
+        stack: list[Array] = []
+        for number, instruction in enumerate(program):
+            name, where = instruction[0], f"instruction {number} {instruction}"
+            self.executed[name] = self.executed.get(name, 0) + 1
+            if name == "push":
+                stack.append(self._read(instruction[1], where))
+            elif name == "constant":
+                stack.append(np.full(instruction[2], instruction[1], np.float32))
+            elif name == "store":
+                if not stack:
+                    raise StackMachineError(f"{where}: the stack is empty")
+                if instruction[1] not in self.memory:
+                    raise StackMachineError(f"{where}: slot {instruction[1]} is not allocated")
+                self.memory[instruction[1]] = stack.pop()
+            elif name in OPERATIONS:
+                count = OPERATIONS[name]
+                if len(stack) < count:
+                    raise StackMachineError(f"{where}: takes {count} operands, the stack has {len(stack)}")
+                operands = stack[len(stack) - count :]
+                del stack[len(stack) - count :]
+                stack.append(_FUNCTIONS[name](*operands))
+            else:
+                raise StackMachineError(f"{where}: there is no such instruction", f"it has push, store, constant, {', '.join(OPERATIONS)}")
+            if len(stack) > STACK_LIMIT:
+                raise StackMachineError(f"{where}: the stack has {STACK_LIMIT} places", "store intermediate results in slots")
+        if stack:
+            raise StackMachineError(f"{len(stack)} values are left on the stack", "store the result")
+
+
+_FUNCTIONS: dict[str, Any] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "negate": np.negative,
+    "abs": np.abs,
+    "exponential": np.exp,
+    "tanh": np.tanh,
+}
