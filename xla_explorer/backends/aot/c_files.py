@@ -213,6 +213,7 @@ def companion_files(program: AheadOfTimeProgram) -> dict[str, bytes]:
     if program.weights:
         files[f"{p}.weights"] = program.weight_bytes
     if not program.description.architecture.startswith("wasm"):
-        files |= {f"{p}_example.c": c_example(program).encode("utf-8", "replace"), f"{p}_example.cpp": cpp_example(program).encode("utf-8", "replace")}
+        files[f"{p}_example.c"] = c_example(program).encode("utf-8", "replace")
+        files[f"{p}_example.cpp"] = cpp_example(program).encode("utf-8", "replace")
         files[f"{p}.cmake"] = cmake_snippet(program).encode()
     return files
