@@ -23,6 +23,8 @@ from xla_explorer.backends.interfaces import (
 )
 from xla_explorer.backends.registry import UnknownBackendError, platform
 from xla_explorer.backends.testing.contract import CHECKS
+from xla_explorer.backends.testing.isolated import IsolatedRunner
+from xla_explorer.backends.testing.outcome import judge
 from xla_explorer.backends.testing.programs import PROGRAMS, SIZES, draw
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.shape import parse_shape
@@ -52,11 +54,13 @@ def test_conformance_of_the_backends_that_run_here(name: str) -> None:
     assert found.table().loc["dot", "f32"] == "ok"
 
 
-def test_conformance_says_refused_where_the_evaluator_steps_in() -> None:
+def test_what_the_evaluator_does_for_a_backend_is_refused() -> None:
     text = "HloModule d\nENTRY e { n = s32[] parameter(0)\n x = f32[4] parameter(1)\n ROOT y = f32[<=4] set-dimension-size(x, n), dimensions={0} }"
     compiler, options = platform("cpu").compiler(), CompileOptions(cache=False)
     result = compiler.run_backend(compiler.run_hlo_passes(xe.parse_hlo(text), options), options)
-    assert result.executable is not None and result.executable.steps[0].reason is not None
+    x = np.ones(4, np.float32)
+    outcome, _ = judge(result, [np.asarray(4, np.int32), x], [x])
+    assert (outcome.status, outcome.code, outcome.runs_on) == ("refused", "dynamic-dimension", "evaluator")
 
 
 def test_every_program_is_well_formed_and_has_a_value() -> None:
@@ -170,6 +174,32 @@ def test_a_reason_is_wanted_where_nothing_runs(device: Plant) -> None:
     package = device("compiler.py", "None, seconds, refusal)", "None, seconds)")
     failed = xe.backends.conformance(package.platform(), opcodes=["sine"], types=["f32"]).rows[0]
     assert (failed.status, failed.code) == ("crashed", "no-reason")
+
+
+def test_native_code_that_dies_is_crashed(device: Plant, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In a child that knows the device by its entry point."""
+    package = device("platform.py", '"tanh": np.tanh', '"tanh": lambda x: __import__("os").abort()')
+    folder = tmp_path / "victim0"
+    metadata = folder / "victim-0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: victim\nVersion: 0\n")
+    (metadata / "entry_points.txt").write_text(f"[xla_explorer.backends]\nvictim0 = {package.__name__}:platform\n")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    platform.cache_clear()
+    found = xe.backends.conformance("victim0", opcodes=["abs", "tanh", "negate"], types=["f32"], isolate=True)
+    assert [(r.opcode, r.status, r.code) for r in found.rows] == [("abs", "ok", ""), ("negate", "ok", ""), ("tanh", "crashed", "SIGABRT")]
+    assert found.first_failure is not None and "f32[1,1]" in found.first_failure.text
+
+
+def test_no_answer_is_crashed() -> None:
+    runner = IsolatedRunner("interpreter", timeout=0.001)
+    outcome, *_ = runner(xe.parse_hlo("HloModule m\nENTRY e { x = f32[2] parameter(0)\n ROOT y = f32[2] negate(x) }"), "any", 0)
+    assert (outcome.status, outcome.code) == ("crashed", "timeout")
+
+
+def test_isolation_is_for_installed_backends(device: Plant) -> None:
+    with pytest.raises(xe.XlaExplorerError, match="installed backends only"):
+        xe.backends.conformance(device().platform(), isolate=True)
 
 
 # -- the registry and the abilities --------------------------------------------------------------------------------------

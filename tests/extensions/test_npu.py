@@ -138,6 +138,15 @@ def test_convolution_with_groups_strides_and_padding() -> None:
     assert timeline.work["mat"] == 2 * 9 * 10 * 20 * 6 * 9
 
 
+@pytest.mark.parametrize("kind", ["f32", "bf16", "s32"])
+def test_depthwise_convolutions_go_to_the_vector_unit(kind: str) -> None:
+    _, timeline = compiled(
+        f"HloModule d\nENTRY e {{ x = {kind}[2,9,8,70] parameter(0)\n k = {kind}[3,3,1,70] parameter(1)\n ROOT r = {kind}[2,9,8,70] "
+        "convolution(x, k), window={size=3x3 pad=1_1x1_1 rhs_reversal=1x0}, dim_labels=b01f_01io->b01f, feature_group_count=70 }"
+    )
+    assert not timeline.work["mat"] and timeline.least_cycles < timeline.cycles
+
+
 @pytest.mark.parametrize(("name", "least_busy"), [("mlp_train_b128_784_512_10", 0.25), ("attention_h8_s256_d64", 0.12)])
 def test_whole_workloads(name: str, least_busy: float) -> None:
     """The matrix unit's share of all cycles; the rest is memory and vector work."""
@@ -213,7 +222,7 @@ def test_the_timeline_is_a_table_and_a_picture() -> None:
     assert list(frame.columns) == ["number", "unit", "start", "end", "work", "hlo"]
     assert frame["end"].max() == timeline.cycles and (frame["hlo"] != "").all()
     bundle = timeline._repr_mimebundle_()
-    assert "<svg" in bundle["text/html"] and "of_peak" in bundle["text/html"] and "cycles; busy" in bundle["text/plain"]
+    assert "<svg" in bundle["text/html"] and "of_peak" in bundle["text/html"] and "for this work; busy" in bundle["text/plain"]
     svg = timeline.svg()
     assert svg.svg.count("<rect") > 10 and svg._repr_mimebundle_()["image/svg+xml"].startswith("<svg")
     assert timeline.by_instruction().index[0].startswith("%")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -115,11 +114,3 @@ class NpuExecutable:
             if step.instruction in spans
         ]
         return ProfileResult((timeline.cycles * scale,), tuple(rows), 0.0)
-
-
-def roofline(timeline: Timeline) -> float:
-    """Least cycles that the work of a run could take if one unit were always busy: the largest of work over peak."""
-    a = timeline.architecture
-    peak = {"mat": a.array_size**2, "vec": a.lanes}
-    moved = sum([work for unit, work in timeline.work.items() if unit.startswith("dma")])
-    return max([math.ceil(timeline.work[unit] / rate) for unit, rate in peak.items()] + [math.ceil(moved / (a.dma_bytes * a.dma_queues))])

@@ -57,6 +57,14 @@ class Timeline:
         origin = self._origins[number] if number < len(self._origins) else None
         return self._names.get(origin, "") if origin is not None else ""
 
+    @property
+    def least_cycles(self) -> int:
+        """What the work would take if the busiest kind of unit were never idle: a bound that no order of instructions can beat."""
+        a = self.architecture
+        moved = sum([work for unit, work in self.work.items() if unit.startswith("dma")])
+        rates = [(self.work["mat"], a.array_size**2), (self.work["vec"], a.lanes), (moved, a.dma_bytes * a.dma_queues)]
+        return max([-(-work // rate) for work, rate in rates])
+
     def utilisation(self) -> pandas.DataFrame:
         """A row a unit: executed, busy_cycles, busy (share of all cycles), work, of_peak (work over what the unit could have done)."""
         import pandas
@@ -127,7 +135,7 @@ class Timeline:
 
     def __repr__(self) -> str:
         shares = ", ".join([f"{unit} {100 * self.busy[unit] / max(self.cycles, 1):.0f} %" for unit in sorted(self.busy)])
-        return f"<Timeline: {self.cycles} cycles; busy: {shares}>"
+        return f"<Timeline: {self.cycles} cycles, at least {self.least_cycles} for this work; busy: {shares}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from xla_explorer.explorer.display import table_html

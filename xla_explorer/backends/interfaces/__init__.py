@@ -1,4 +1,8 @@
-"""What a backend implements: Platform, Compiler, Executable, StreamExecutor, TransferManager; and the data they exchange."""
+"""What a backend implements: Platform, Compiler, Executable, StreamExecutor, TransferManager; and the data they exchange.
+
+That is all a backend must have. What it may have is in `abilities.py`, each ability a small protocol: events, copies within the device,
+tuple tables, infeed and outfeed, sizes of its own, code ahead of time.
+"""
 
 from xla_explorer.backends.interfaces.abilities import (
     AheadOfTimeCompiler,

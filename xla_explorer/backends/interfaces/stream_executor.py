@@ -34,7 +34,7 @@ class StreamExecutor(Protocol):
         ...
 
     def copy_from_device(self, source: DeviceMemory, size: int, stream: Any = None) -> bytes:
-        """Device bytes to the host."""
+        """Device bytes to the host, as they are now: `synchronize` first where work that writes them is queued."""
         ...
 
     def load(self, code: bytes, exports: list[str]) -> Any:
@@ -42,7 +42,7 @@ class StreamExecutor(Protocol):
         ...
 
     def launch(self, loaded: Any, function: str, arguments: list[int], stream: Any = None) -> None:
-        """Run a function of loaded code with addresses as arguments."""
+        """Queue a function of loaded code with addresses as arguments; it has run when `synchronize` returns."""
         ...
 
     def create_stream(self) -> Any:

@@ -22,7 +22,7 @@ from xla_explorer.backends.interfaces import (
     TupleTransfer,
 )
 from xla_explorer.backends.registry import platform
-from xla_explorer.backends.testing.conformance import judge, reason_of, reference
+from xla_explorer.backends.testing.outcome import judge, reason_of, reference
 from xla_explorer.backends.testing.programs import PROGRAMS
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.evaluator import evaluate, flatten_value

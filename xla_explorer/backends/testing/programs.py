@@ -102,11 +102,14 @@ _DOUBLE = """double {
 }
 
 """
-_BRANCHES = """same {
+_BRANCHES = (
+    """same {
   ROOT x = {t}[{n},{m}] parameter(0)
 }
 
-""" + _DOUBLE
+"""
+    + _DOUBLE
+)
 
 PROGRAMS: tuple[OpcodeProgram, ...] = (
     *_unary("abs", (*FLOAT, *SIGNED)),

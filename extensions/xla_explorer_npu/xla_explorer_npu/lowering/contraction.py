@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.attributes.values import WindowDimension
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer_npu.instruction_set import Address
 from xla_explorer_npu.lowering.movement import place_padded
@@ -82,6 +84,37 @@ def lower_dot(writer: ProgramWriter, i: HloInstruction) -> None:
                 writer.store(_tail(target.box((*at, *m.starts, *n.starts), (*one, *m.sizes, *n.sizes)), nm + nn), out)
 
 
+def _depthwise(writer: ProgramWriter, image: Region, weights: Region, result: Region, window: Sequence[WindowDimension]) -> None:
+    """One input feature an output feature is no work for an array: the vector unit adds up the taps, each times its weights, which a
+    load spreads over the tile."""
+    strides = (1, *[w.stride for w in window], 1)
+    steps = tuple([a * b for a, b in zip(image.steps, strides, strict=True)])
+    kind, part = image.element_type, writer.architecture.scratchpad_bytes // 6
+    wide = "f32" if kind in ("f16", "bf16") else kind
+    turn = 0
+    for box in boxes(result.sizes, part // 8):
+        total, n = writer.scratch(4 * part), box.elements
+        writer.emit("vec.fill", wide, total, 0, n)
+        for tap in itertools.product(*[range(w.size) for w in window]):
+            turn ^= 1
+            x, y = turn * part, (2 + turn) * part
+            shift = [0, *[w.window_dilation * t for w, t in zip(window, tap, strict=True)], 0]
+            weight = [w.size - 1 - t if w.window_reversal else t for w, t in zip(window, tap, strict=True)]
+            starts = [p * s + d for p, s, d in zip(box.starts, strides, shift, strict=True)]
+            writer.load(image.box(starts, box.sizes)._replace(steps=steps), x)
+            spread = weights.box((*weight, 0, box.starts[-1]), [1] * len(weights.sizes))
+            spread_steps = (*[0] * (len(box.sizes) - 1), weights.steps[-1])
+            writer.load(Region(spread.address, kind, box.sizes, spread_steps), y)
+            if wide != kind:
+                for place in (x, y):
+                    writer.emit("vec.convert", wide, writer.scratch(place), writer.scratch(place), n, kind)
+            writer.emit("vec.multiply", wide, writer.scratch(x), writer.scratch(x), writer.scratch(y), n)
+            writer.emit("vec.add", wide, total, total, writer.scratch(x), n)
+        if wide != result.element_type:
+            writer.emit("vec.convert", result.element_type, total, total, n, wide)
+        writer.store(result.box(box.starts, box.sizes), 4 * part)
+
+
 def _tail(region: Region, count: int) -> Region:
     """Without the leading dimensions, which are 1."""
     cut = len(region.sizes) - count
@@ -118,6 +151,9 @@ def lower_convolution(writer: ProgramWriter, i: HloInstruction) -> None:
         place_padded(writer, padded, image, 0, [0, *[w.padding_low for w in window], 0], [1, *[w.base_dilation for w in window], 1])
         image = padded
     if math.prod(result.sizes) == 0:
+        return
+    if groups == result.sizes[-1] == image.sizes[-1]:
+        _depthwise(writer, image, weights, result, window)
         return
     tile, buffers = writer.architecture.tile, _Buffers(writer)
     depth, columns = weights.sizes[-2], result.sizes[-1] // groups

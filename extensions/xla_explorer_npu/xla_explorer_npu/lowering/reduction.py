@@ -88,5 +88,7 @@ def lower_reduce_window(writer: ProgramWriter, i: HloInstruction) -> None:
             offset = (1 + turn) * quarter
             starts = [p * w.stride + t * w.window_dilation for p, w, t in zip(box.starts, window, tap, strict=True)]
             writer.load(source.box(starts, box.sizes)._replace(steps=steps), offset)
-            writer.emit(operation, source.element_type, writer.scratch(result), writer.scratch(result), writer.scratch(offset), box.elements)
+            writer.emit(
+                operation, source.element_type, writer.scratch(result), writer.scratch(result), writer.scratch(offset), box.elements
+            )
         writer.store(target.box(box.starts, box.sizes), result)

@@ -1,0 +1,99 @@
+"""How one module went on a backend: ok, refused, wrong or crashed, judged by the evaluator."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Platform
+from xla_explorer.backends.testing.programs import draw
+from xla_explorer.compiler.pipeline.value_check import largest_error
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
+from xla_explorer.hlo.module import HloModule
+
+Array = np.ndarray[Any, Any]
+STATUSES = ("ok", "refused", "wrong", "crashed")
+
+
+class Outcome(NamedTuple):
+    """status: one of STATUSES. code: of the Reason where it was refused; the exception's name where it crashed. runs_on: where its steps
+    ran, with commas: a refused one that ran all the same did so on the evaluator."""
+
+    status: str
+    code: str = ""
+    message: str = ""
+    runs_on: str = ""
+
+
+# (outcome, arguments, what the evaluator says, what the backend says or None)
+Run = tuple[Outcome, list[Array], list[Array] | None, list[Array] | None]
+
+
+def run_module(backend: Platform, module: HloModule, values: str, seed: int) -> Run:
+    """Compile and run on arguments drawn as `values` says. Raises what the evaluator raises, never what the backend does."""
+    arguments, expected = reference(module, values, seed)
+    compiler, options = backend.compiler(), CompileOptions(cache=False)
+    try:
+        result = compiler.run_backend(compiler.run_hlo_passes(module, options), options)
+    except Exception as problem:
+        return crash_or_refusal(problem), arguments, expected, None
+    outcome, got = judge(result, arguments, expected)
+    return outcome, arguments, expected, got
+
+
+def reference(module: HloModule, values: str, seed: int) -> tuple[list[Array], list[Array]]:
+    """(arguments, one an array leaf of the parameters; what the evaluator makes of them)."""
+    leaves = [leaf for p in module.entry.parameters() for _, leaf in p.shape.leaves() if leaf.is_array]
+    arguments = [draw(leaf, values, seed + k) for k, leaf in enumerate(leaves)]
+    return arguments, flatten_value(evaluate(module, *arguments))
+
+
+def judge(result: CompileResult, arguments: list[Array], expected: list[Array]) -> tuple[Outcome, list[Array] | None]:
+    """Run what was compiled: (how it went, the results where there are any)."""
+    if result.executable is None:
+        why = result.why_not
+        if why is None:
+            return Outcome("crashed", "no-reason", "there is no executable, and why_not is None"), None
+        return Outcome("refused", why.code, why.message), None
+    try:
+        got = [np.asarray(a) for a in result.executable.execute([np.array(a) for a in arguments])]
+    except Exception as problem:
+        return crash_or_refusal(problem), None
+    steps = result.executable.steps
+    runs_on = ",".join(dict.fromkeys([step.runs_on for step in steps]))
+    error, fine = largest_error(expected, got)
+    if not fine:
+        return Outcome("wrong", "values-differ", _difference(expected, got, error), runs_on), got
+    for step in steps:
+        if step.runs_on == "evaluator" and step.reason is not None:
+            return Outcome("refused", step.reason.code, step.reason.message, runs_on), got
+    return Outcome("ok", "", "", runs_on), got
+
+
+def crash_or_refusal(problem: Exception) -> Outcome:
+    """An exception that carries a Reason is a refusal."""
+    reason = reason_of(problem)
+    if reason is not None:
+        return Outcome("refused", reason.code, reason.message)
+    return Outcome("crashed", type(problem).__name__, str(problem).split("\n")[0])
+
+
+def reason_of(problem: BaseException | None) -> Reason | None:
+    """The Reason that an exception, or what caused it, carries as `.reason`."""
+    while problem is not None:
+        reason = getattr(problem, "reason", None)
+        if isinstance(reason, Reason):
+            return reason
+        problem = problem.__cause__
+    return None
+
+
+def _difference(expected: list[Array], got: list[Array], error: float) -> str:
+    if len(expected) != len(got):
+        return f"{len(got)} results, expected {len(expected)}"
+    for number, (want, have) in enumerate(zip(expected, got, strict=True)):
+        if want.shape != have.shape or want.dtype != have.dtype:
+            return f"result {number} is {have.dtype}{list(have.shape)}, expected {want.dtype}{list(want.shape)}"
+    return f"largest error {error:.3g} of the largest value"
