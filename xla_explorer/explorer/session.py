@@ -189,7 +189,7 @@ class Session:
         from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx
         from xla_explorer.explorer.wide_frame import wide_frame
 
-        executable = self.gpu.executable
+        executable: Any = self.gpu.executable
         text, name = executable.ptx.text, executable.ptx.architecture
         rows = resource_rows(executable.program.kernels, assemble_ptx(text, name), gpu_architecture(name))
         return wide_frame(rows, list(REPORT_COLUMNS))

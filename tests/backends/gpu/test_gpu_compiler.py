@@ -201,3 +201,17 @@ def test_division_and_square_root_are_exact():
 ENTRY e { x = f32[50] parameter(0) y = f32[50] parameter(1) d = f32[50] divide(x, y) ROOT s = f32[50] sqrt(d) }"""
     ptx = compiled(text, passes="none").stages["ptx"].text
     assert "div.rn.f32" in ptx and not re.search(r"\.approx", ptx)
+
+
+def test_launches_are_decisions():
+    events = [e for e in compiled(SOFTMAX).trace.journal.events if e.by == "launch"]
+    (chosen,) = [e for e in events if e.kind == "allowed"]
+    assert chosen.facts["emitter"] == "row-reduction" and chosen.facts["block"] >= 128 and "rows" in chosen.facts["reasoning"]
+
+
+def test_dot_weighs_the_library():
+    text = """HloModule m
+ENTRY e { a = bf16[256,256] parameter(0) b = bf16[256,256] parameter(1)
+  ROOT c = bf16[256,256] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
+    (step,) = compiled(text).program.steps
+    assert step.reason.facts["emitter"] == "tensor-core-dot" and step.reason.facts["own_us"] > step.reason.facts["library_us"] > 0

@@ -66,11 +66,24 @@ class GpuArchitecture:
         return {name: getattr(self, name) for name in _COST_FACTS}
 
     @property
+    def shared_per_multiprocessor(self) -> int:
+        """Bytes of shared memory."""
+        return _RESIDENT[self.name.rstrip("a")][0] << 10
+
+    @property
+    def blocks_per_multiprocessor(self) -> int:
+        """Blocks that are resident at once, at most."""
+        return _RESIDENT[self.name.rstrip("a")][1]
+
+    @property
     def resident_threads(self) -> int:
         """Threads that the whole device holds at once."""
         return self.multiprocessors * self.threads_per_multiprocessor
 
 
+# KiB of shared memory, and resident blocks, of a multiprocessor.
+_RESIDENT = {"sm_75": (64, 16), "sm_80": (164, 32), "sm_86": (100, 16), "sm_89": (100, 24), "sm_90": (228, 32), "sm_100": (228, 32),
+             "sm_120": (100, 24)}  # fmt: skip
 ARCHITECTURES = {
     a.name: a
     for a in (

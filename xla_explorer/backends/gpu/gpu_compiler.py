@@ -7,7 +7,7 @@ from typing import Any
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, gpu_architecture
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
-from xla_explorer.backends.gpu.gpu_program import kernel_is_emitted_for_gpu, write_gpu_program
+from xla_explorer.backends.gpu.gpu_program import GpuProgram, kernel_is_emitted_for_gpu, write_gpu_program
 from xla_explorer.backends.gpu.gpu_stages import gpu_stages
 from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.runtime.devices import device_executor
@@ -18,6 +18,7 @@ from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -71,6 +72,7 @@ class GpuCompiler:
         started = time.perf_counter()
         program = write_gpu_program(trace.module, assignment, architecture)
         seconds["llvm-ir"] = time.perf_counter() - started
+        record_launches(program, trace.journal)
         stages = gpu_stages(trace, assignment, program, architecture)
         executable = GpuExecutable(
             trace.module,
@@ -83,6 +85,26 @@ class GpuCompiler:
             synchronous=bool(options.backend_options.get("synchronous", False)),
         )
         return CompileResult(trace, executable, stages, assignment, seconds, program=program)
+
+
+def record_launches(program: GpuProgram, journal: Journal | None) -> None:
+    """The choice of each kernel's emitter and launch dimensions as decisions of kind `launch`, and what was refused before."""
+    if journal is None or journal.level < Level.DECISIONS:
+        return
+    for i, made in program.emitted:
+        for name, reason in made.refused:
+            journal.write("denied", "launch", (i.id,), (i.name,), reason, {"emitter": name})
+        for one in made.kernels:
+            facts = {
+                "emitter": made.emitter,
+                "grid": one.launch.blocks,
+                "block": one.launch.threads_per_block,
+                "shared_bytes": one.shared_bytes,
+                "reasoning": one.launch.reasoning,
+            }
+            if made.estimated_us is not None:
+                facts |= {"own_us": round(made.estimated_us, 2), "library_us": round(made.library_us, 2)}
+            journal.write("allowed", "launch", (i.id,), (i.name,), None, facts)
 
 
 def _device(options: CompileOptions) -> tuple[DeviceExecutor, Reason | None]:

@@ -105,18 +105,21 @@ def kernel_is_emitted_for_gpu(i: HloInstruction) -> Reason | None:
     return kernel_is_emitted(i, "gpu")
 
 
-def library_choice(i: HloInstruction) -> Reason | None:
-    """Why a library call is not made where XLA would make one; None where XLA would write a kernel too."""
+def library_choice(i: HloInstruction, made: EmittedKernels) -> Reason | None:
+    """Why a library call is not made where XLA would make one, with what both ways are estimated to take; None where XLA would write a
+    kernel too."""
     name = i.opcode.name
     if name not in ("dot", "convolution"):
         return None
     library = "cuBLAS" if name == "dot" else "cuDNN"
+    facts: dict[str, object] = {"library": library, "opcode": name, "emitter": made.emitter}
+    if made.estimated_us is not None:
+        facts |= {"own_us": round(made.estimated_us, 2), "library_us": round(made.library_us, 2)}
     return refuse(
         "library-not-called-yet",
         f"%{i.name}: XLA would call {library} for this {name}; there is no {library} call yet, so it is a "
-        f"loop kernel, one thread per result element",
-        library=library,
-        opcode=name,
+        f"{'loop kernel, one thread per result element' if made.emitter == 'loop' else made.emitter + ' kernel'}",
+        **facts,
     )
 
 
@@ -205,7 +208,7 @@ class GpuProgramWriter:
         names = [i.name, f"{i.name}_combine"]
         pairs = zip(names, made.kernels, strict=False)
         kernels = [self.kernels.add(name, i.id, e.kernel, may_overlap, e, made.emitter) for name, e in pairs]
-        return [Thunk("kernel", i, kernel, distinct, reason=library_choice(i)) for kernel in kernels]
+        return [Thunk("kernel", i, kernel, distinct, reason=library_choice(i, made)) for kernel in kernels]
 
 
 def write_gpu_program(

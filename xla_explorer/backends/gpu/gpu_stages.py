@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.disassembly import sass_of, why_no_sass
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.interfaces import Stage, hlo_stage
 from xla_explorer.backends.llvm.assembly import parse_assembly
@@ -34,6 +35,10 @@ def gpu_stages(
         Stage("llvm-ir-optimized", lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)), "llvm")
     )
     stages.append(Stage("ptx", lambda: ptx_without_debug(emit_assembly(with_lines(), target, PTX_OPTIMIZATION)), "ptx"))
+    if why_no_sass() is None:
+        stages.append(
+            Stage("sass", lambda: sass_of(emit_assembly(with_lines(), target, PTX_OPTIMIZATION), architecture.name), "sass")
+        )
     stages.append(Stage("launches", lambda: launch_table(program)))
     return {stage.name: stage for stage in stages}
 

@@ -7,6 +7,7 @@ Found in the environment variable XLA_EXPLORER_PTXAS, on PATH, in a CUDA install
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shutil
@@ -24,6 +25,7 @@ _SECONDS = 120
 _ENTRY = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
 _STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _REGISTERS = re.compile(r"Used (\d+) registers")
+_SHARED = re.compile(r"(\d+) bytes smem")
 
 
 class PtxAssemblerError(XlaExplorerError):
@@ -32,7 +34,8 @@ class PtxAssemblerError(XlaExplorerError):
 
 
 class KernelResources(NamedTuple):
-    """What one kernel needs: registers per thread; stack, spill stores and spill loads in bytes per thread."""
+    """What one kernel needs: registers per thread; stack, spill stores and spill loads in bytes per thread; static shared memory in
+    bytes per block."""
 
     name: str
     architecture: str
@@ -40,6 +43,7 @@ class KernelResources(NamedTuple):
     stack: int
     spill_stores: int
     spill_loads: int
+    shared: int = 0
 
 
 class AssembledPtx(NamedTuple):
@@ -52,25 +56,27 @@ class AssembledPtx(NamedTuple):
 @cache
 def find_ptxas() -> str | None:
     """Path of ptxas, or None."""
-    named = os.environ.get("XLA_EXPLORER_PTXAS")
+    return find_tool("ptxas", "XLA_EXPLORER_PTXAS")
+
+
+@cache
+def find_tool(program: str, variable: str) -> str | None:
+    """Path of one of NVIDIA's programs, or None. variable: of the environment, which names it outright."""
+    named = os.environ.get(variable)
     if named:
         return named if Path(named).is_file() else None
-    found = shutil.which("ptxas")
+    found = shutil.which(program)
     if found:
         return found
-    folders = [
-        Path(root) for root in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda") if root
-    ]
-    try:
-        import nvidia  # the namespace of NVIDIA's wheels
-
-        folders += [
-            path for root in nvidia.__path__ for path in (Path(root) / "cuda_nvcc", *sorted(Path(root).glob("cu*")))
-        ]
-    except ImportError:
-        pass
+    folders = [Path(root) / "bin" for root in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda") if root]
+    for package, inside in (("nvidia", ("cuda_nvcc/bin", "cu*/bin")), ("triton", ("backends/nvidia/bin",))):
+        try:
+            roots = list(importlib.import_module(package).__path__)
+        except ImportError:
+            continue
+        folders += [path for root in roots for pattern in inside for path in sorted(Path(root).glob(pattern))]
     for folder in folders:
-        candidate = folder / "bin" / ("ptxas.exe" if os.name == "nt" else "ptxas")
+        candidate = folder / (f"{program}.exe" if os.name == "nt" else program)
         if candidate.is_file():
             return str(candidate)
     return None
@@ -87,8 +93,8 @@ def why_no_ptxas() -> Reason | None:
     )
 
 
-def assemble_ptx(text: str, architecture: str = DEFAULT_ARCHITECTURE) -> AssembledPtx:
-    """Assemble PTX text. PtxAssemblerError when ptxas is missing or refuses."""
+def assemble_ptx(text: str, architecture: str = DEFAULT_ARCHITECTURE, *options: str) -> AssembledPtx:
+    """Assemble PTX text; options: more of ptxas' own. PtxAssemblerError when ptxas is missing or refuses."""
     program = find_ptxas()
     if program is None:
         missing = why_no_ptxas()
@@ -98,7 +104,7 @@ def assemble_ptx(text: str, architecture: str = DEFAULT_ARCHITECTURE) -> Assembl
         source, target = Path(folder) / "module.ptx", Path(folder) / "module.cubin"
         source.write_text(text)
         done = subprocess.run(
-            [program, f"-arch={architecture}", "-v", str(source), "-o", str(target)],
+            [program, f"-arch={architecture}", "-v", *options, str(source), "-o", str(target)],
             capture_output=True,
             text=True,
             timeout=_SECONDS,
@@ -134,6 +140,7 @@ def _resources(said: str, text: str) -> tuple[KernelResources, ...]:
         elif sizes := _STACK.search(line):
             stack = (int(sizes[1]), int(sizes[2]), int(sizes[3]))
         elif (used := _REGISTERS.search(line)) and name:
-            rows[name] = KernelResources(name, architecture, int(used[1]), *stack)
+            shared = _SHARED.search(line)
+            rows[name] = KernelResources(name, architecture, int(used[1]), *stack, int(shared[1]) if shared else 0)
     order = {entry: k for k, entry in enumerate(re.findall(r"\.entry (\w+)\(", text))}
     return tuple(sorted(rows.values(), key=lambda row: order.get(row.name, len(order))))

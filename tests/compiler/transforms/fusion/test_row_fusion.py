@@ -78,6 +78,6 @@ def test_what_the_rows_are_made_of_stays_outside_when_others_read_it():
     text = softmax(more="  ROOT t = (f32[64,128], f32[64,128]) tuple(r, n)\n", root="r").replace(
         "  low =", "  n = f32[64,128] tanh(x)\n  low ="
     ).replace("reduce(x, low)", "reduce(n, low)").replace("subtract(x, mb)", "subtract(n, mb)")
-    module, (fusion,), _ = fused(text)
+    _, (fusion,), _ = fused(text)
     assert [o.name for o in fusion.operands] == ["n"]
     assert "tanh" not in [i.opcode.name for i in fusion.called[0].instructions.values()]

@@ -57,7 +57,7 @@ def plan_columns(outer: int, length: int, columns: int, width: int, architecture
         splits = -(-length // (steps * above))
     blocks = outer * tiles * splits
     threads = across * above
-    why = (f"{outer} x {columns} columns of {length} elements: blocks of {across} x {above} threads, {width} columns and {steps} rows each; "
+    why = (f"{outer} x {columns} columns of {length} elements: {across} x {above} threads, {width} columns and {steps} rows each; "
            f"{outer * tiles} blocks cover the columns")  # fmt: skip
     if splits > 1:
         why += f", which would leave multiprocessors idle, so the rows are cut into {splits} parts"

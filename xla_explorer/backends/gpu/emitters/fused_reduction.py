@@ -59,7 +59,8 @@ class FusedReduction:
     """
 
     def __init__(self, context: KernelContext, phases: list[list[HloInstruction]], dimensions: tuple[int, ...], reduced: set[int],
-                 maps: dict[HloInstruction, DimensionMap], opaque: set[HloInstruction], depending: set[HloInstruction]) -> None:  # fmt: skip
+                 maps: dict[HloInstruction, DimensionMap], opaque: set[HloInstruction],
+                 depending: set[HloInstruction]) -> None:  # fmt: skip
         self.context, self.phases, self.dimensions, self.reduced = context, phases, dimensions, reduced
         borders = {d for d in range(len(dimensions) - 1) if (d in reduced) != (d + 1 in reduced)}
         for i in opaque:

@@ -66,7 +66,7 @@ def plan_rows(count: int, length: int, width: int, architecture: GpuArchitecture
     if splits > 1:
         block, rows = max(threads, WARP), max(WARP // threads, 1)
     steps = -(-chunks // threads)
-    why = f"{count} rows of {length} elements: {threads} threads a row, {steps} steps of {width} elements each; {rows} rows a block of {block}"
+    why = f"{count} rows of {length} elements: {threads} threads a row, {steps} steps of {width} elements each; {rows} rows a block"
     if splits > 1:
         why += f"; each row is cut into {splits} parts, since {count} rows leave multiprocessors idle"
     return RowPlan(threads, rows, width, steps, splits, chunks, LaunchDimensions(blocks, block, count * splits * threads, why))

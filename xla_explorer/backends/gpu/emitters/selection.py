@@ -1,7 +1,7 @@
 """Which emitter writes the kernel of a fusion or a lone instruction, and why not a better one.
 
-Asked in this order: reduction (rows or columns), transposition through shared memory, vectorised loop; else the writer of the root's
-opcode, which makes one thread per element.
+Asked in this order: tensor cores for a dot, reduction (rows or columns), transposition through shared memory, vectorised loop; else the
+writer of the root's opcode, which makes one thread per element.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.column_reduction import plan_columns, write_column_kernel, write_column_partials_kernel
 from xla_explorer.backends.gpu.emitters.fused_reduction import FusedReduction, analyse_reduction
 from xla_explorer.backends.gpu.emitters.row_reduction import plan_rows, scratch_arrays, write_partials_kernel, write_row_kernel
+from xla_explorer.backends.gpu.emitters.tensor_core_dot import plan_dot, write_dot_kernel
 from xla_explorer.backends.gpu.emitters.transposition import plan_transpose, write_transpose_kernel
 from xla_explorer.backends.gpu.emitters.vector_loop import plan_vector_loop, write_vector_loop
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
@@ -34,13 +35,16 @@ class EmittedKernel(NamedTuple):
 class EmittedKernels(NamedTuple):
     """kernels: to be launched one after the other. emitter: its name. scratch_bytes: of memory that they share.
 
-    refused: (emitter, why) of those that were asked before.
+    refused: (emitter, why) of those that were asked before. estimated_us, library_us: device time of these kernels and of
+    the library's, where the emitter has an estimate.
     """
 
     kernels: tuple[EmittedKernel, ...]
     emitter: str
     scratch_bytes: int = 0
     refused: tuple[tuple[str, Reason], ...] = ()
+    estimated_us: float | None = None
+    library_us: float = 0.0
 
 
 def write_gpu_kernels(
@@ -66,7 +70,7 @@ def write_gpu_kernels(
     return EmittedKernels((EmittedKernel(kernel, launch),), "loop", 0, tuple(refused))
 
 
-_NOT_OF_THIS_KIND = frozenset({"no-reduction", "not-transposed", "root-has-a-writer"})
+_NOT_OF_THIS_KIND = frozenset({"no-dot", "no-reduction", "not-transposed", "root-has-a-writer"})
 
 
 def _context(i: HloInstruction, slots: tuple[int, ...]) -> KernelContext:
@@ -131,6 +135,15 @@ def _transpose(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     return EmittedKernels((_finished(context, slots, plan.launch, shared),), "transpose")
 
 
+def _dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
+    plan = plan_dot(i, architecture)
+    if isinstance(plan, Reason):
+        return plan
+    context = _context(i, slots)
+    shared = write_dot_kernel(context, plan)
+    return EmittedKernels((_finished(context, slots, plan.launch, shared),), "tensor-core-dot", 0, (), plan.estimated_us, plan.library_us)
+
+
 def _has_own_writer(context: KernelContext) -> bool:
     return len(context.roots) == 1 and context.roots[0].opcode.name in ROOT_WRITERS
 
@@ -147,4 +160,4 @@ def _vector_loop(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[
     return EmittedKernels((_finished(context, slots, launch),), "vector-loop")
 
 
-_WRITERS = (("reduction", _reduction), ("transpose", _transpose), ("vector-loop", _vector_loop))
+_WRITERS = (("tensor-core-dot", _dot), ("reduction", _reduction), ("transpose", _transpose), ("vector-loop", _vector_loop))

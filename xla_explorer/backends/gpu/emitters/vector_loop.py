@@ -19,8 +19,8 @@ from xla_explorer.foundation.reason import Reason, refuse
 
 LARGEST = 8
 MOST_WORK = 256  # operations that one thread may have
-_LONG = frozenset({"exponential", "log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan2", "logistic", "divide", "remainder", "cbrt",
-                   "exponential-minus-one", "log-plus-one", "rsqrt", "sqrt"})  # fmt: skip
+_LONG = frozenset({"exponential", "log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan2", "logistic", "divide", "remainder",
+                   "cbrt", "exponential-minus-one", "log-plus-one", "rsqrt", "sqrt"})  # fmt: skip
 
 
 def _work(context: KernelContext) -> int:

@@ -47,7 +47,7 @@ class RowFusion:
         for computation in sequential_computations(module):
             planner = _Planner(computation, context, self)
             for root in reversed(computation.post_order()):
-                members = planner.members_of(root) if root not in planner.taken else None
+                members = planner.members_of(root) if root not in planner.taken | planner.refused else None
                 if members is None:
                     continue
                 reduce = next(m for m in members if m.opcode is fusible.REDUCE)
@@ -56,19 +56,23 @@ class RowFusion:
                     planner.taken.update(members)
                     build_fusion(computation, root, members, name="row_fusion", computation_name="row_computation", kind=_CUSTOM)
                     changed = True
+                else:  # a part of it would store what the whole would have kept
+                    planner.refused.update(members)
         if changed:
             order_callees_first(module)
         return changed
 
 
 class _Planner:
-    """Finds the members of a kernel from its root. taken: members of kernels so far."""
+    """Finds the members of a kernel from its root. taken: members of kernels so far. refused: of those that
+    were not to be."""
 
     def __init__(self, computation: HloComputation, context: PassContext, options: RowFusion) -> None:
         self.context, self.options = context, options
         self.place = {i: number for number, i in enumerate(computation.post_order())}
         self.pinned = fusible.control_successors(computation)
         self.taken: set[HloInstruction] = set()
+        self.refused: set[HloInstruction] = set()
         self.members: list[HloInstruction] = []
 
     def members_of(self, root: HloInstruction) -> list[HloInstruction] | None:

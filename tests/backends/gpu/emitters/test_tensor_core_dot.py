@@ -1,0 +1,71 @@
+"""Matrix products by tensor cores: every orientation of the operands, edges, batches; no bank conflicts; what is refused."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from emitter_runner import check, ptx_of
+
+from xla_explorer.backends.gpu.architecture import gpu_architecture
+from xla_explorer.backends.gpu.emitters import write_gpu_kernels
+from xla_explorer.hlo.text.parser import parse_hlo
+
+RANDOM = np.random.default_rng(5)
+TYPES = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32}
+
+
+def dot(kind, result, a, b, left, right, batch=0):
+    dims = ",".join(map(str, range(batch)))
+    m = next(a[d] for d in range(batch, len(a)) if d != left)
+    n = next(b[d] for d in range(batch, len(b)) if d != right)
+    shapes = [",".join(map(str, shape)) for shape in (a, b, (*a[:batch], m, n))]
+    batches = f", lhs_batch_dims={{{dims}}}, rhs_batch_dims={{{dims}}}" if batch else ""
+    return f"""HloModule m
+ENTRY e {{ a = {kind}[{shapes[0]}] parameter(0) b = {kind}[{shapes[1]}] parameter(1)
+  ROOT r = {result}[{shapes[2]}] dot(a, b){batches}, lhs_contracting_dims={{{left}}}, rhs_contracting_dims={{{right}}} }}"""
+
+
+@pytest.mark.parametrize(("kind", "result"), [("bf16", "f32"), ("f16", "f16"), ("bf16", "bf16")])
+@pytest.mark.parametrize(
+    ("a", "b", "left", "right", "batch"),
+    [
+        ((64, 64), (64, 64), 1, 0, 0),
+        ((40, 72), (72, 56), 1, 0, 0),
+        ((64, 96), (48, 96), 1, 1, 0),
+        ((96, 64), (96, 72), 0, 0, 0),
+        ((96, 64), (40, 96), 0, 1, 0),
+        ((3, 40, 64), (3, 64, 48), 2, 1, 1),
+        ((17, 200), (200, 24), 1, 0, 0),
+    ],
+)
+def test_products(kind, result, a, b, left, right, batch):
+    x, y = (RANDOM.standard_normal(shape).astype(TYPES[kind]) for shape in (a, b))
+    ran = check(dot(kind, result, a, b, left, right, batch), x, y, relative=1e-3 if result == "f32" else 2e-2)
+    assert ran.emitted.emitter == "tensor-core-dot" and ran.conflicts() == 1
+    assert "mma.sync" in ran.ptx and "ldmatrix" in ran.ptx and "cp.async" in ran.ptx
+
+
+def test_large_tiles_where_there_are_enough_of_them():
+    text = dot("bf16", "f32", (1500, 64), (64, 1504), 1, 0)
+    x, y = (RANDOM.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in ((1500, 64), (64, 1504)))
+    ran = check(text, x, y, relative=1e-3)
+    assert ran.emitted.kernels[0].launch.threads_per_block == 256 and ran.conflicts() == 1
+    assert ran.emitted.kernels[0].shared_bytes <= 48 * 1024
+    assert 0 < ran.emitted.library_us < ran.emitted.estimated_us
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (dot("f32", "f32", (64, 64), (64, 64), 1, 0), "type-not-of-tensor-cores"),
+        (dot("bf16", "f32", (64, 60), (60, 64), 1, 0), "rows-not-aligned"),
+        (dot("bf16", "f32", (8, 64), (64, 64), 1, 0), "matrix-is-small"),
+    ],
+)
+def test_refusals(text, code):
+    assert dict(ptx_of(text)[1].refused)["tensor-core-dot"].code == code
+
+
+def test_old_devices_have_no_such_instruction():
+    root = parse_hlo(dot("bf16", "f32", (64, 64), (64, 64), 1, 0)).entry.root
+    refused = dict(write_gpu_kernels(root, gpu_architecture("sm_75")).refused)
+    assert refused["tensor-core-dot"].code == "no-such-instruction"

@@ -1,0 +1,62 @@
+"""SASS, the machine code of NVIDIA GPUs, with the HLO instruction of every line: ptxas keeps line numbers, nvdisasm shows them.
+
+Optional: nvdisasm comes with CUDA, and with the package triton. Source: CUDA Binary Utilities, "nvdisasm".
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from xla_explorer.backends.gpu.ptx_assembler import PtxAssemblerError, assemble_ptx, find_tool, why_no_ptxas
+from xla_explorer.foundation.reason import Reason, refuse
+
+_SECONDS = 120
+_PLACE = re.compile(r"//## File \".*\", line (\d+)")
+
+
+def why_no_sass() -> Reason | None:
+    """None when ptxas and nvdisasm are here."""
+    if (missing := why_no_ptxas()) is not None:
+        return missing
+    if find_tool("nvdisasm", "XLA_EXPLORER_NVDISASM") is None:
+        return refuse(
+            "no-nvdisasm",
+            "nvdisasm was found neither in XLA_EXPLORER_NVDISASM, on PATH, in a CUDA installation nor in the package triton",
+        )
+    return None
+
+
+def sass_of(ptx_with_lines: str, architecture: str) -> tuple[str, list[int | None]]:
+    """SASS of PTX text that has `.loc` directives, and the HLO instruction id of each line. PtxAssemblerError where a tool is missing."""
+    missing = why_no_sass()
+    if missing is not None:
+        raise PtxAssemblerError(missing.message, "install CUDA's binary utilities, or name nvdisasm in XLA_EXPLORER_NVDISASM")
+    program = find_tool("nvdisasm", "XLA_EXPLORER_NVDISASM")
+    assert program is not None
+    cubin = assemble_ptx(ptx_with_lines, architecture, "-lineinfo").cubin
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "module.cubin"
+        path.write_bytes(cubin)
+        done = subprocess.run([program, "-gi", "-c", str(path)], capture_output=True, text=True, timeout=_SECONDS, check=False)
+    if done.returncode:
+        raise PtxAssemblerError(f"nvdisasm refused the machine code: {done.stderr.strip()[:300]}", "this is a defect of the code generator")
+    return with_origins(done.stdout)
+
+
+def with_origins(said: str) -> tuple[str, list[int | None]]:
+    """nvdisasm's text without its notes on lines, and the HLO instruction id that the last note before each line names."""
+    lines: list[str] = []
+    origins: list[int | None] = []
+    current: int | None = None
+    for line in said.splitlines():
+        if place := _PLACE.search(line):
+            current = int(place[1]) - 1 if int(place[1]) else None
+            continue
+        if line.startswith((".section", ".text.")) or line.lstrip().startswith(".section"):
+            current = None
+        lines.append(line)
+        origins.append(current if line.lstrip().startswith("/*") else None)
+    return "\n".join(lines) + "\n", origins
