@@ -1,7 +1,7 @@
 """Random modules compiled and run for a while on changing numbers of threads: `python soak.py SECONDS [FIRST_SEED]`.
 
 Each is run several times, from two Python threads at once, and compared with the evaluator. At the end one line of JSON: how many
-modules, resident memory after a third of the time and at the end (MiB), what failed.
+modules, resident memory after a third of the time and at the end (MiB), growth between the two for each module (KiB), what failed.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ def soak(seconds: float, first: int) -> dict[str, Any]:
     faulthandler.enable()
     usual = parallel_plan.SHARE_NS
     started = time.monotonic()
-    middle = 0.0
+    middle, before = 0.0, 0
     failures: list[str] = []
     seed = first
     choice = random.Random(first)
     while (spent := time.monotonic() - started) < seconds:
         if not middle and spent > seconds / 3:
             gc.collect()
-            middle = resident_mib()
+            middle, before = resident_mib(), seed - first
         threads = choice.choice((1, 2, 3))
         # Small modules have little work: half of them are cut all the same.
         parallel_plan.SHARE_NS = choice.choice((usual, 1e-3))
@@ -83,7 +83,9 @@ def soak(seconds: float, first: int) -> dict[str, Any]:
         except (AssertionError, CompileFailedError) as problem:
             failures.append(f"seed {seed - 1}: {problem}"[:400])
     gc.collect()
-    return {"modules": seed - first, "middle_mib": round(middle, 1), "end_mib": round(resident_mib(), 1), "failures": failures}
+    end = resident_mib()
+    each = (end - middle) * 1024 / max(seed - first - before, 1)
+    return {"modules": seed - first, "middle_mib": round(middle, 1), "end_mib": round(end, 1), "kib_a_module": round(each, 1), "failures": failures}
 
 
 if __name__ == "__main__":
