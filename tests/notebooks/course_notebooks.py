@@ -48,12 +48,17 @@ def run(notebook: Any, folder: Path, seconds: int = 200) -> Any:
 
 
 def published(notebook: Any) -> Any:
-    """Without widget state, times of execution and other traces of this run."""
+    """Without widget state, progress, times of execution and other traces of this run."""
     notebook.metadata = {"kernelspec": notebook.metadata["kernelspec"], "language_info": {"name": "python"}}
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", ()):
+            if output.output_type == "stream":
+                # What a terminal would still show: a carriage return begins its line anew.
+                output.text = "\n".join([line.rstrip("\r").split("\r")[-1].rstrip() for line in output.text.split("\n")])
             output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+        if cell.cell_type == "code":
+            cell.outputs = [o for o in cell.outputs if o.output_type != "stream" or o.text.strip()]
     return notebook
 
 

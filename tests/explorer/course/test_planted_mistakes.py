@@ -164,6 +164,10 @@ def cse(m, key, skip=("parameter",), effects=False):
     return changed
 
 
+def cse_by(key, **options):
+    return lambda m: cse(m, key, **options)
+
+
 def full(i):
     return i.opcode, i.shape, i.operands, i.attributes, i.called, i.payload.key if i.opcode.name == "constant" else None
 
@@ -174,17 +178,20 @@ def ordered(i):
 
 
 for exercise, right in (("nb04.cse", full), ("nb04.commutative", ordered)):
+
     def without(*places: int, key: Any = right) -> Any:
         return lambda i: tuple([part for k, part in enumerate(key(i)) if k not in places])
 
-    mistake(exercise, "value-changed")(lambda m, k=without(3): cse(m, k))
-    mistake(exercise, "value-changed")(lambda m, k=without(4): cse(m, k))
-    mistake(exercise, "value-changed")(lambda m, k=without(5): cse(m, k))
-    mistake(exercise, "side-effect-lost")(lambda m, k=right: cse(m, k, effects=True))
+    mistake(exercise, "value-changed")(cse_by(without(3)))
+    mistake(exercise, "value-changed")(cse_by(without(4)))
+    mistake(exercise, "value-changed")(cse_by(without(5)))
+    mistake(exercise, "side-effect-lost")(cse_by(right, effects=True))
 mistake("nb04.cse", "value-changed")(lambda m: cse(m, lambda i: (*full(i)[:5], i.literal.scalar if i.opcode.name == "constant" else None)))
 mistake("nb04.cse", "equal-left", 4)(lambda m: cse(m, full, skip=("parameter", "constant")))
 mistake("nb04.commutative", "equal-left", 4)(lambda m: cse(m, full))
-mistake("nb04.commutative", "value-changed", 5)(lambda m: cse(m, lambda i: (*full(i)[:2], tuple(sorted(o.id for o in i.operands)), *full(i)[3:])))
+mistake("nb04.commutative", "value-changed", 5)(
+    lambda m: cse(m, lambda i: (*full(i)[:2], tuple(sorted(o.id for o in i.operands)), *full(i)[3:]))
+)
 
 
 def splat(i):
@@ -198,15 +205,30 @@ def rule(test, result):
 
 mistake("nb05.rules", "rule-missing-1 (one)")(lambda i: None)
 mistake("nb05.rules", "value-changed", 3)(rule(lambda i: i.opcode.name == "add" and splat(i.operands[1]) == 0, lambda i: i.operands[0]))
-mistake("nb05.rules", "value-changed", 4)(rule(lambda i: i.opcode.name == "multiply" and splat(i.operands[1]) == 0, lambda i: i.operands[1]))
+mistake("nb05.rules", "value-changed", 4)(
+    rule(lambda i: i.opcode.name == "multiply" and splat(i.operands[1]) == 0, lambda i: i.operands[1])
+)
 mistake("nb05.rules", "value-changed", 3)(rule(lambda i: i.opcode.name == "divide" and splat(i.operands[0]) == 1, lambda i: i.operands[1]))
 mistake("nb05.rules", "raised-RuntimeError")(
-    rule(lambda i: i.opcode.name == "add", lambda i: i.parent.add("add", i.shape, i.operands[::-1])))
+    rule(lambda i: i.opcode.name == "add", lambda i: i.parent.add("add", i.shape, i.operands[::-1]))
+)
 mistake("nb05.rules", "rule-missing-1 (one)", 3)(
-    rule(lambda i: i.opcode.name == "multiply" and splat(i.operands[1]) == 1, lambda i: i.operands[0]))
+    rule(lambda i: i.opcode.name == "multiply" and splat(i.operands[1]) == 1, lambda i: i.operands[0])
+)
 SAFE = {"x * 1 -> x", "x * 2 -> x + x", "x / 4 -> x * 0.25", "max(x, x) -> x"}
-RIGHT = {name: None if name in SAFE else {"x * 0 -> 0": math.inf, "x + 0 -> x": -0.0, "x - x -> 0": math.nan, "x / x -> 1": 0.0, "x / 3 -> x * (1/3)": 5.0,
-                                          "(x + y) - y -> x": (1.0, 1e30)}[name] for name in CANDIDATES}
+RIGHT = {
+    name: None
+    if name in SAFE
+    else {
+        "x * 0 -> 0": math.inf,
+        "x + 0 -> x": -0.0,
+        "x - x -> 0": math.nan,
+        "x / x -> 1": 0.0,
+        "x / 3 -> x * (1/3)": 5.0,
+        "(x + y) - y -> x": (1.0, 1e30),
+    }[name]
+    for name in CANDIDATES
+}
 mistake("nb05.unsafe", "not-safe")({**RIGHT, "x / 3 -> x * (1/3)": None})
 mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x + 0 -> x": 1.0})
 mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x / 4 -> x * 0.25": math.nan})
@@ -250,6 +272,8 @@ def _(p, c):
 
 
 mistake("nb06.path", "missed-path")(lambda p, c: None)
+
+
 def legality_without(*codes):
     def judge(p, c):
         reason = may_merge(p, c)
@@ -277,9 +301,13 @@ def changed_ranges(change):
     return ranges
 
 
-mistake("nb08.liveness", "result-freed")(changed_ranges(lambda c, r: {i: (a, max([a] + [c.post_order().index(u) for u in i.users])) for i, (a, _) in r.items()}))
-mistake("nb08.liveness", "wrong-range", 4)(changed_ranges(lambda c, r: {i: (a, b if b == len(c.post_order()) - 1 else b - 1) for i, (a, b) in r.items()}))
-mistake("nb08.liveness", "too-many", 2)(changed_ranges(lambda c, r: {**{p: (0, 0) for p in c.parameters()}, **r}))
+mistake("nb08.liveness", "result-freed")(
+    changed_ranges(lambda c, r: {i: (a, max([a] + [c.post_order().index(u) for u in i.users])) for i, (a, _) in r.items()})
+)
+mistake("nb08.liveness", "wrong-range", 4)(
+    changed_ranges(lambda c, r: {i: (a, b if b == len(c.post_order()) - 1 else b - 1) for i, (a, b) in r.items()})
+)
+mistake("nb08.liveness", "too-many", 2)(changed_ranges(lambda c, r: {**dict.fromkeys(c.parameters(), (0, 0)), **r}))
 
 
 @mistake("nb08.assign", "too-large")
@@ -308,7 +336,9 @@ def decreasing(ranges):
 
 
 mistake("nb08.assign", "overlap")(lambda r: first_fit(r, decreasing, lambda a, b: a[1] < b[2] and b[1] < a[2]))
-mistake("nb08.assign", "too-large")(lambda r: first_fit(r, lambda s: sorted(range(len(s)), key=lambda k: s[k][0]), lambda a, b: a[1] <= b[2] and b[1] <= a[2]))
+mistake("nb08.assign", "too-large")(
+    lambda r: first_fit(r, lambda s: sorted(range(len(s)), key=lambda k: s[k][0]), lambda a, b: a[1] <= b[2] and b[1] <= a[2])
+)
 mistake("nb08.assign", "not-aligned")(lambda r: [o + 1 for o in first_fit(r, decreasing, lambda a, b: a[1] <= b[2] and b[1] <= a[2])])
 
 
@@ -340,10 +370,15 @@ mistake("nb11.cost", "wrong-cost-broadcast", 2)(cost_with(broadcast=lambda o, b,
 mistake("nb11.cost", "wrong-cost-reduce")(cost_with(reduce=lambda o, b, i: (o, b - 4)))
 mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: peak)
 mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: o / (o / peak + b / bandwidth))
-PLACES = {"add of f32[1000000]": "memory", "exponential of f32[1000000]": "memory", "sum of f32[1000,1000] over dimension 1": "memory",
-          "dot of f32[1024,1024] and f32[1024,1024]": "arithmetic", "dot of f32[1024,1024] and f32[1024,1]": "arithmetic"}
+PLACES = {
+    "add of f32[1000000]": "memory",
+    "exponential of f32[1000000]": "memory",
+    "sum of f32[1000,1000] over dimension 1": "memory",
+    "dot of f32[1024,1024] and f32[1024,1024]": "arithmetic",
+    "dot of f32[1024,1024] and f32[1024,1]": "arithmetic",
+}
 mistake("nb11.place", "wrong-place")(PLACES)
-mistake("nb11.place", "wrong-place")({name: "memory" for name in PLACES})
+mistake("nb11.place", "wrong-place")(dict.fromkeys(PLACES, "memory"))
 
 
 SCOPE: dict[str, Any] = {"xe": xe}
@@ -351,14 +386,22 @@ for cell in ("nb09.emit", "nb09.sum", "nb12.elf", "nb12.build", "nb13.compile", 
     exec(solution_cells()[cell], SCOPE)
 EMIT, SUM = SCOPE["emit"], SCOPE["sum_ir"]
 mistake("nb09.emit", "wrong-value", 3)(lambda c: EMIT(c).replace("@llvm.maximum.f32", "@llvm.maxnum.f32"))
-mistake("nb09.emit", "wrong-value")(lambda c: EMIT(c).replace("%next, %n", "%i, %n").replace("icmp slt i64 %i", "icmp slt i64 %more0").replace(
-    "%more = icmp", "%more0 = add i64 %i, 2\n  %more = icmp"))
+mistake("nb09.emit", "wrong-value")(
+    lambda c: (
+        EMIT(c)
+        .replace("%next, %n", "%i, %n")
+        .replace("icmp slt i64 %i", "icmp slt i64 %more0")
+        .replace("%more = icmp", "%more0 = add i64 %i, 2\n  %more = icmp")
+    )
+)
 mistake("nb09.emit", "wrong-value", 3)(lambda c: EMIT(c).replace("fsub float %v0, %v1", "fsub float %v1, %v0"))
 mistake("nb09.emit", "cannot-run")(lambda c: EMIT(c).replace("fneg", "fnegate"))
 mistake("nb09.emit", "crashed")(lambda c: EMIT(c).replace("getelementptr float, ptr %x", "getelementptr <1000000000 x float>, ptr %x"))
 mistake("nb09.sum", "not-vectorised")(SUM.replace(" reassoc", ""))
 mistake("nb09.sum", "promises-too-much")(SUM.replace("reassoc", "fast"))
-mistake("nb09.sum", "wrong-sum")(SUM.replace("phi float [ 0.0, %entry ], [ %longer, %loop ]\n  %address", "phi float [ 1.0, %entry ], [ %longer, %loop ]\n  %address"))
+mistake("nb09.sum", "wrong-sum")(
+    SUM.replace("phi float [ 0.0, %entry ], [ %longer, %loop ]\n  %address", "phi float [ 1.0, %entry ], [ %longer, %loop ]\n  %address")
+)
 mistake("nb12.elf", "wrong-machine")(lambda data: (int.from_bytes(data[18:20], "little"), 64) if data[:4] == b"\x7fELF" else None)
 mistake("nb12.elf", "wrong-machine")(lambda data: (int.from_bytes(data[18:20], "little"), 32 * data[4]) if data[:4] == b"\x7fELF" else None)
 mistake("nb12.elf", "wrong-machine")(lambda data: (int.from_bytes(data[18:20], "little"), 32 * data[4]))

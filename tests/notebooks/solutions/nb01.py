@@ -1,3 +1,4 @@
+"""Reference solutions, cell by cell: fragments of a notebook, whose other cells define what is missing here."""
 # %% nb01.quiz
 answers = {
     "elements of f32[8,256,64]": 131072,

@@ -1,3 +1,4 @@
+"""Reference solutions, cell by cell: fragments of a notebook, whose other cells define what is missing here."""
 # %% nb02.softmax
 def softmax(x):
     e = (x - x.max(axis=-1, keepdims=True)).exp()

@@ -1,3 +1,4 @@
+"""Reference solutions, cell by cell: fragments of a notebook, whose other cells define what is missing here."""
 # %% nb03.live
 def live(computation):
     found, stack = set(), [computation.root]

@@ -1,3 +1,4 @@
+"""Reference solutions, cell by cell: fragments of a notebook, whose other cells define what is missing here."""
 # %% nb04.cse
 def cse(module):
     changed = False

@@ -1,3 +1,5 @@
+"""Reference solutions, cell by cell: fragments of a notebook, whose other cells define what is missing here."""
+# ruff: noqa: F821
 # %% nb07.plan
 def plan(computation):
     stored, needed = default_plan(computation), required(computation)

@@ -1,3 +1,4 @@
+"""Reference solutions, cell by cell: fragments of a notebook, whose other cells define what is missing here."""
 # %% nb08.liveness
 def live_ranges(computation):
     order = list(computation.post_order())

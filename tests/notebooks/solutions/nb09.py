@@ -1,3 +1,4 @@
+"""Reference solutions, cell by cell: fragments of a notebook, whose other cells define what is missing here."""
 # %% nb09.emit
 BINARY = {"add": "fadd", "subtract": "fsub", "multiply": "fmul", "divide": "fdiv"}
 

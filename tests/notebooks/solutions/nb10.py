@@ -1,3 +1,4 @@
+"""Reference solutions, cell by cell: fragments of a notebook, whose other cells define what is missing here."""
 # %% nb10.warp
 warp_sum = """
 .visible .entry warp_sum(.param .u64 input, .param .u64 output, .param .u32 n)

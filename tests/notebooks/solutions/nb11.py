@@ -1,3 +1,5 @@
+"""Reference solutions, cell by cell: fragments of a notebook, whose other cells define what is missing here."""
+# ruff: noqa: F821
 # %% nb11.cost
 def cost(i):
     moved = i.shape.byte_size + sum(o.shape.byte_size for o in i.operands)

@@ -1,3 +1,5 @@
+"""Reference solutions, cell by cell: fragments of a notebook, whose other cells define what is missing here."""
+# ruff: noqa: F821
 # %% nb12.elf
 def machine_of(data):
     if data[:4] != b"\x7fELF":

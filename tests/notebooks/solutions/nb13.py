@@ -1,3 +1,4 @@
+"""Reference solutions, cell by cell: fragments of a notebook, whose other cells define what is missing here."""
 # %% nb13.compile
 def compile_for(computation, slots, result, new_slot):
     program, where = [], {}

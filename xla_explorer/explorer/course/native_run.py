@@ -46,7 +46,12 @@ class NativeChild:
             root = str(Path(__file__).resolve().parents[3])
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))}
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+                [sys.executable, "-m", __name__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                env=environment,
             )
         process = self._process
         assert process.stdin is not None and process.stdout is not None
@@ -57,12 +62,16 @@ class NativeChild:
             pass
         if not select.select([process.stdout], [], [], SECONDS)[0]:
             self.close()
-            raise KernelCrashedError(f"the kernel did not end within {SECONDS:g} s", "does the counter of the loop grow, and is it compared with %n?")
+            raise KernelCrashedError(
+                f"the kernel did not end within {SECONDS:g} s", "does the counter of the loop grow, and is it compared with %n?"
+            )
         line = process.stdout.readline()
         if not line:
             code = process.wait()
             self.close()
-            raise KernelCrashedError(f"the kernel ended its process (code {code})", "it read or wrote outside of its arrays: look at the loop's bounds")
+            raise KernelCrashedError(
+                f"the kernel ended its process (code {code})", "it read or wrote outside of its arrays: look at the loop's bounds"
+            )
         answer: dict[str, Any] = json.loads(line)
         return answer
 
@@ -110,12 +119,17 @@ def _serve() -> None:
             if ir not in loaded:
                 names = re.findall(r"define\s+void\s+@([\w.$]+)\s*\(([^)]*)\)", ir)
                 if len(names) != 1:
-                    raise XlaExplorerError(f"the text defines {len(names)} void functions, it must define one", "define void @kernel(ptr %x0, ptr %out, i64 %n) { ... }")
+                    raise XlaExplorerError(
+                        f"the text defines {len(names)} void functions, it must define one",
+                        "define void @kernel(ptr %x0, ptr %out, i64 %n) { ... }",
+                    )
                 name, parameters = names[0]
                 wanted = len(inputs) + 2
                 if len(parameters.split(",")) != wanted:
-                    raise XlaExplorerError(f"@{name} takes {len(parameters.split(','))} parameters, {wanted} are passed",
-                                           "a pointer for each input, one for the output, and i64 %n")
+                    raise XlaExplorerError(
+                        f"@{name} takes {len(parameters.split(','))} parameters, {wanted} are passed",
+                        "a pointer for each input, one for the output, and i64 %n",
+                    )
                 library = NativeLibrary(optimize_and_emit(ir).objects, exports=[name])
                 loaded[ir] = library.bind(name, None, [*[ctypes.c_void_p] * (wanted - 1), ctypes.c_int64])
             output = np.full(request["outputs"], np.nan, np.float32)

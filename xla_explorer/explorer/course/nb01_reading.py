@@ -44,8 +44,17 @@ def quiz(answers: dict[str, Any]) -> Cases:
 
 
 def _array_shapes() -> list[Shape]:
-    fixed = ["f32[]", "f32[1]", "f32[3]", "f32[2,3]{1,0}", "f32[2,3]{0,1}", "f32[1,3]{0,1}", "f64[2,3]{0,1}", "pred[4,2,3]{1,2,0}",
-             "f32[0,3]{0,1}"]
+    fixed = [
+        "f32[]",
+        "f32[1]",
+        "f32[3]",
+        "f32[2,3]{1,0}",
+        "f32[2,3]{0,1}",
+        "f32[1,3]{0,1}",
+        "f64[2,3]{0,1}",
+        "pred[4,2,3]{1,2,0}",
+        "f32[0,3]{0,1}",
+    ]
     shapes = [parse_shape(text) for text in fixed]
     choice = random.Random(1)
     for rank in (2, 3, 4):
@@ -56,7 +65,9 @@ def _array_shapes() -> list[Shape]:
     return shapes
 
 
-@exercise("nb01.strides", "Write strides(dimensions, minor_to_major, element_bytes).", "Start with a vector: the answer is (element_bytes,).")
+@exercise(
+    "nb01.strides", "Write strides(dimensions, minor_to_major, element_bytes).", "Start with a vector: the answer is (element_bytes,)."
+)
 def strides(function: Callable[..., Any]) -> Cases:
     """A tuple of byte strides, a number for each dimension."""
     for shape in sorted(_array_shapes(), key=lambda s: (s.rank, s.element_count or 1000)):
@@ -71,7 +82,11 @@ def strides(function: Callable[..., Any]) -> Cases:
         if not isinstance(got, tuple) or got != tuple(steps):
             message = f"The strides of {shape} are others." if isinstance(got, tuple) else "The answer is a tuple of integers."
             yield Failure(
-                "wrong-strides", message, str(tuple(steps)), repr(got), parameter_program(shape),
+                "wrong-strides",
+                message,
+                str(tuple(steps)),
+                repr(got),
+                parameter_program(shape),
                 hint="Walk the layout from minor to major: the stride of a dimension is the product of the sizes that came before it.",
             )
             return
@@ -81,14 +96,25 @@ def strides(function: Callable[..., Any]) -> Cases:
 @exercise("nb01.leaves", "Write leaves(shape): the arrays in a shape, with the path to each.", "For an array the answer is [((), shape)].")
 def leaves(function: Callable[[Shape], Any]) -> Cases:
     """A list of (path, array shape), depth first."""
-    texts = ["f32[2]", "(f32[2])", "(f32[2], s32[])", "((f32[2]))", "((f32[2], s32[]), pred[3])", "(s32[], (f32[2], (u8[4], f64[1])), pred[])",
-             "((), f32[1])"]
+    texts = [
+        "f32[2]",
+        "(f32[2])",
+        "(f32[2], s32[])",
+        "((f32[2]))",
+        "((f32[2], s32[]), pred[3])",
+        "(s32[], (f32[2], (u8[4], f64[1])), pred[])",
+        "((), f32[1])",
+    ]
     for shape in map(parse_shape, texts):
         got = function(shape)
         want = list(shape.leaves())
         if list(got) != want:
             yield Failure(
-                "wrong-leaves", "The leaves of this shape are others.", str(want), repr(got), parameter_program(shape),
+                "wrong-leaves",
+                "The leaves of this shape are others.",
+                str(want),
+                repr(got),
+                parameter_program(shape),
                 hint="Recurse into shape.tuple_shapes where shape.is_tuple, and put the element's number before the paths that come back.",
             )
             return

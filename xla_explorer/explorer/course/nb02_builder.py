@@ -29,8 +29,15 @@ def built(function: Callable[..., Any], dimensions: tuple[int, ...], parameters:
     except Exception as error:
         raise WrongAnswer(error_failure(error)) from error
     if not isinstance(root, HloValue):
-        raise WrongAnswer(Failure("no-value", "The function returns the result as a value of the builder.", "an HloValue", repr(root),
-                                  hint="Compute with the parameters themselves, not with numpy arrays."))
+        raise WrongAnswer(
+            Failure(
+                "no-value",
+                "The function returns the result as a value of the builder.",
+                "an HloValue",
+                repr(root),
+                hint="Compute with the parameters themselves, not with numpy arrays.",
+            )
+        )
     return b.build(root)
 
 
@@ -42,8 +49,14 @@ def _compare(
         verify(module)
         want = reference(*[a.astype(np.float64) for a in arrays]).astype(np.float32)
         if module.result_shape().dimensions != want.shape:
-            yield Failure("wrong-shape", "The result has another shape.", f"f32{list(want.shape)}", str(module.result_shape()), module,
-                          hint="keepdims=True keeps the reduced dimension with size 1, so that it broadcasts back.")
+            yield Failure(
+                "wrong-shape",
+                "The result has another shape.",
+                f"f32{list(want.shape)}",
+                str(module.result_shape()),
+                module,
+                hint="keepdims=True keeps the reduced dimension with size 1, so that it broadcasts back.",
+            )
             return
         with np.errstate(all="ignore"):
             got = np.asarray(evaluate(module, *arrays))
@@ -53,8 +66,14 @@ def _compare(
             return
         entry = [i for i in module.entry.instructions.values() if i.opcode.name not in ("parameter", "constant")]
         if len(entry) > budget:
-            yield Failure("over-budget", f"{len(entry)} instructions; {budget} are enough.", f"at most {budget}", str(len(entry)), module,
-                          hint="Compute a value once, keep it in a variable, and use it twice.")
+            yield Failure(
+                "over-budget",
+                f"{len(entry)} instructions; {budget} are enough.",
+                f"at most {budget}",
+                str(len(entry)),
+                module,
+                hint="Compute a value once, keep it in a variable, and use it twice.",
+            )
             return
         yield None
 
@@ -64,26 +83,44 @@ def _reference_softmax(x: Array) -> Array:
     return np.asarray(e / e.sum(-1, keepdims=True))
 
 
-@exercise("nb02.softmax", "Write softmax(x) over the last dimension.", "Start with the largest value of each row: x.max(axis=-1, keepdims=True).")
+@exercise(
+    "nb02.softmax", "Write softmax(x) over the last dimension.", "Start with the largest value of each row: x.max(axis=-1, keepdims=True)."
+)
 def softmax(function: Callable[[HloValue], HloValue]) -> Cases:
     """Rows of ordinary, equal and huge values."""
     generator = np.random.default_rng(0)
-    rows: list[Any] = [[[0.0]], [[1.0, 1.0]], [[0.0, 1.0]], [[1.0, 2.0], [3.0, 5.0]], [[1000.0, 1000.0]], [[-1000.0, 0.0]], [[90.0, 89.0, -1e4]]]
-    inputs = [(np.array(row, np.float32),) for row in rows]
+    rows: list[Any] = [
+        [[0.0]],
+        [[1.0, 1.0]],
+        [[0.0, 1.0]],
+        [[1.0, 2.0], [3.0, 5.0]],
+        [[1000.0, 1000.0]],
+        [[-1000.0, 0.0]],
+        [[90.0, 89.0, -1e4]],
+    ]
+    inputs: list[tuple[Array, ...]] = [(np.array(row, np.float32),) for row in rows]
     inputs += [(generator.standard_normal((3, 5)).astype(np.float32),), (generator.standard_normal((2, 3, 4)).astype(np.float32),)]
-    yield from _compare(function, inputs, _reference_softmax, 9, {
-        "not-finite": "exp(1000) is infinite in f32, and infinity / infinity is NaN. Softmax does not change when you subtract the same "
-        "number from a whole row: which number makes every exponent at most 0?",
-        "wrong-value": "Each row sums to one by itself: reduce along axis=-1 only, and keep the dimension.",
-    })
+    yield from _compare(
+        function,
+        inputs,
+        _reference_softmax,
+        9,
+        {
+            "not-finite": "exp(1000) is infinite in f32, and infinity / infinity is NaN. Softmax does not change when you "
+            "subtract the same "
+            "number from a whole row: which number makes every exponent at most 0?",
+            "wrong-value": "Each row sums to one by itself: reduce along axis=-1 only, and keep the dimension.",
+        },
+    )
 
 
 def _reference_layernorm(x: Array, g: Array, b: Array) -> Array:
     return np.asarray((x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + EPSILON) * g + b)
 
 
-@exercise("nb02.layernorm", "Write layernorm(x, gain, bias) over the last dimension.",
-          "Start with the mean: x.mean(axis=-1, keepdims=True).")
+@exercise(
+    "nb02.layernorm", "Write layernorm(x, gain, bias) over the last dimension.", "Start with the mean: x.mean(axis=-1, keepdims=True)."
+)
 def layernorm(function: Callable[[HloValue, HloValue, HloValue], HloValue]) -> Cases:
     """Rows with and without spread, and one far from zero, where the mean of squares less the squared mean fails."""
     generator = np.random.default_rng(1)
@@ -92,8 +129,15 @@ def layernorm(function: Callable[[HloValue, HloValue, HloValue], HloValue]) -> C
         x = np.array(row, np.float32)
         inputs.append((x, np.ones(x.shape[-1], np.float32), np.zeros(x.shape[-1], np.float32)))
     inputs.append(tuple([generator.standard_normal(s).astype(np.float32) for s in ((3, 8), (8,), (8,))]))
-    yield from _compare(function, inputs, _reference_layernorm, 24, {
-        "not-finite": "Where a row is constant its variance is zero: add epsilon before the square root.",
-        "wrong-value": "mean((x - mean)**2) is exact where mean(x**2) - mean**2 cancels; the square root comes after epsilon; gain and bias "
-        "belong to the last dimension.",
-    })
+    yield from _compare(
+        function,
+        inputs,
+        _reference_layernorm,
+        24,
+        {
+            "not-finite": "Where a row is constant its variance is zero: add epsilon before the square root.",
+            "wrong-value": "mean((x - mean)**2) is exact where mean(x**2) - mean**2 cancels; the square root comes after "
+            "epsilon; gain and bias "
+            "belong to the last dimension.",
+        },
+    )

@@ -24,18 +24,25 @@ ENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  b = f32[2] abs(p)  R
     """HloModule two_equal
 ENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  b = f32[2] negate(p)  ROOT r = f32[2] add(a, b) }""",
     """HloModule equal_after_merging
-ENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  b = f32[2] negate(p)  c = f32[2] abs(a)  d = f32[2] abs(b)  ROOT r = f32[2] add(c, d) }""",
+ENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  b = f32[2] negate(p)  c = f32[2] abs(a)  d = f32[2] abs(b)
+  ROOT r = f32[2] add(c, d) }""",
     """HloModule two_parameters
 ENTRY main { p = f32[2] parameter(0)  q = f32[2] parameter(1)  ROOT r = f32[2] subtract(p, q) }""",
     """HloModule equal_constants
-ENTRY main { p = f32[] parameter(0)  c = f32[] constant(2)  d = f32[] constant(2)  a = f32[] multiply(p, c)  b = f32[] multiply(p, d)  ROOT r = f32[] add(a, b) }""",
+ENTRY main { p = f32[] parameter(0)  c = f32[] constant(2)  d = f32[] constant(2)  a = f32[] multiply(p, c)  b = f32[] multiply(p, d)
+  ROOT r = f32[] add(a, b) }""",
     """HloModule other_constants
-ENTRY main { p = f32[] parameter(0)  c = f32[] constant(2)  d = f32[] constant(3)  a = f32[] multiply(p, c)  ROOT r = f32[] multiply(a, d) }""",
+ENTRY main { p = f32[] parameter(0)  c = f32[] constant(2)  d = f32[] constant(3)  a = f32[] multiply(p, c)
+  ROOT r = f32[] multiply(a, d) }""",
     """HloModule signs_of_zero
-ENTRY main { p = f32[] parameter(0)  c = f32[] constant(0)  d = f32[] constant(-0)  a = f32[] multiply(p, c)  b = f32[] multiply(p, d)  ROOT r = (f32[], f32[]) tuple(a, b) }""",
+ENTRY main { p = f32[] parameter(0)  c = f32[] constant(0)  d = f32[] constant(-0)  a = f32[] multiply(p, c)  b = f32[] multiply(p, d)
+  ROOT r = (f32[], f32[]) tuple(a, b) }""",
     """HloModule other_attributes
-ENTRY main { p = f32[2,2] parameter(0)  a = f32[2,2] broadcast(f32[2] slice_), dimensions={0}  b = f32[2,2] broadcast(slice_), dimensions={1}  ROOT r = f32[2,2] subtract(a, b) }""".replace(
-        "a = f32[2,2] broadcast(f32[2] slice_)", "s = f32[1,2] slice(p), slice={[0:1], [0:2]}  slice_ = f32[2] reshape(s)  a = f32[2,2] broadcast(slice_)"),
+ENTRY main { p = f32[2,2] parameter(0)  a = f32[2,2] broadcast(f32[2] slice_), dimensions={0}
+  b = f32[2,2] broadcast(slice_), dimensions={1}  ROOT r = f32[2,2] subtract(a, b) }""".replace(
+        "a = f32[2,2] broadcast(f32[2] slice_)",
+        "s = f32[1,2] slice(p), slice={[0:1], [0:2]}  slice_ = f32[2] reshape(s)  a = f32[2,2] broadcast(slice_)",
+    ),
     """HloModule other_types
 ENTRY main { p = f32[2] parameter(0)  a = f64[2] convert(p)  b = s32[2] convert(p)  ROOT r = (f64[2], s32[2]) tuple(a, b) }""",
     f"""HloModule other_functions
@@ -47,20 +54,24 @@ ENTRY main {{ p = f32[3] parameter(0)  z = f32[] constant(0)  a = f32[] reduce(p
 ENTRY main {{ p = f32[3] parameter(0)  z = f32[] constant(0)  a = f32[] reduce(p, z), dimensions={{0}}, to_apply=sum
   b = f32[] reduce(p, z), dimensions={{0}}, to_apply=sum  ROOT r = f32[] multiply(a, b) }}""",
     """HloModule effects
-ENTRY main { p = f32[2] parameter(0)  t = token[] after-all()  o = token[] outfeed(p, t)  u = token[] outfeed(p, t)  ROOT n = f32[2] negate(p) }""",
+ENTRY main { p = f32[2] parameter(0)  t = token[] after-all()  o = token[] outfeed(p, t)  u = token[] outfeed(p, t)
+  ROOT n = f32[2] negate(p) }""",
     """HloModule dice
 ENTRY main { lo = f32[] constant(0)  hi = f32[] constant(1)  a = f32[3] rng(lo, hi), distribution=rng_uniform
   b = f32[3] rng(lo, hi), distribution=rng_uniform  ROOT r = f32[3] subtract(a, b) }""",
     """HloModule not_commutative
-ENTRY main { p = f32[2] parameter(0)  q = f32[2] parameter(1)  a = f32[2] subtract(p, q)  b = f32[2] subtract(q, p)  ROOT r = (f32[2], f32[2]) tuple(a, b) }""",
+ENTRY main { p = f32[2] parameter(0)  q = f32[2] parameter(1)  a = f32[2] subtract(p, q)  b = f32[2] subtract(q, p)
+  ROOT r = (f32[2], f32[2]) tuple(a, b) }""",
     """HloModule root_is_a_copy
 ENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  b = f32[2] add(a, a)  ROOT r = f32[2] add(a, a) }""",
 )
 COMMUTED = (
     """HloModule swapped
-ENTRY main { p = f32[2] parameter(0)  q = f32[2] parameter(1)  a = f32[2] add(p, q)  b = f32[2] add(q, p)  ROOT r = f32[2] multiply(a, b) }""",
+ENTRY main { p = f32[2] parameter(0)  q = f32[2] parameter(1)  a = f32[2] add(p, q)  b = f32[2] add(q, p)
+  ROOT r = f32[2] multiply(a, b) }""",
     """HloModule swapped_deeper
-ENTRY main { p = f32[2] parameter(0)  q = f32[2] parameter(1)  a = f32[2] multiply(p, q)  b = f32[2] multiply(q, p)  c = f32[2] maximum(a, p)
+ENTRY main { p = f32[2] parameter(0)  q = f32[2] parameter(1)  a = f32[2] multiply(p, q)  b = f32[2] multiply(q, p)
+  c = f32[2] maximum(a, p)
   d = f32[2] maximum(p, b)  ROOT r = f32[2] add(c, d) }""",
 )
 
@@ -95,21 +106,31 @@ def _none_left(commutative: bool) -> Afterwards:
         if pair is None:
             return None
         first, second = pair
-        hint = ("Visit in post order, and look instructions up after their operands have been merged." if first.operands else
-                "Constants without operands are equal when their values are: use i.payload.key.")
+        hint = (
+            "Visit in post order, and look instructions up after their operands have been merged."
+            if first.operands
+            else "Constants without operands are equal when their values are: use i.payload.key."
+        )
         if commutative and first.operands != second.operands:
             hint = "For a commutative opcode (i.opcode.commutative), the order of operands must not show in the key: sort it."
-        return Failure("equal-left", f"%{first.name} and %{second.name} compute the same.", "one of the two", program_text(after), before, hint=hint)
+        return Failure(
+            "equal-left", f"%{first.name} and %{second.name} compute the same.", "one of the two", program_text(after), before, hint=hint
+        )
 
     return look
 
 
-_VALUE_HINT = ("Two instructions were merged that are not equal. What must a key hold besides opcode and operands? Shape, attributes, called "
-               "computations, and for constants the value to the bit.")
+_VALUE_HINT = (
+    "Two instructions were merged that are not equal. What must a key hold besides opcode and operands? Shape, attributes, called "
+    "computations, and for constants the value to the bit."
+)
 
 
-@exercise("nb04.cse", "Write cse(module): of equal instructions keep one; return whether anything was merged.",
-          "Visit the entry in post order with a dictionary from keys to the first instruction seen.")
+@exercise(
+    "nb04.cse",
+    "Write cse(module): of equal instructions keep one; return whether anything was merged.",
+    "Visit the entry in post order with a dictionary from keys to the first instruction seen.",
+)
 def cse(run: Pass) -> Cases:
     """Values stay, and no two instructions of the entry are equal by opcode, shape, operands, attributes, calls and value."""
     yield from check_pass(run, modules(), _none_left(False), value_hint=_VALUE_HINT)

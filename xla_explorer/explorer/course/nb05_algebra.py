@@ -20,12 +20,18 @@ Simplify = Callable[[HloInstruction], "HloInstruction | None"]
 
 def _scalar(kind: str, constant: str, opcode: str, swapped: bool = False) -> str:
     operands = "c, p" if swapped else "p, c"
-    return f"HloModule m\nENTRY main {{ p = {kind}[] parameter(0)  c = {kind}[] constant({constant})  ROOT r = {kind}[] {opcode}({operands}) }}"
+    return (
+        f"HloModule m\nENTRY main {{ p = {kind}[] parameter(0)  c = {kind}[] constant({constant})  "
+        f"ROOT r = {kind}[] {opcode}({operands}) }}"
+    )
 
 
 def _array(kind: str, constant: str, opcode: str) -> str:
-    return (f"HloModule m\nENTRY main {{ p = {kind}[2] parameter(0)  c = {kind}[] constant({constant})  s = {kind}[2] broadcast(c), dimensions={{}}  "
-            f"ROOT r = {kind}[2] {opcode}(p, s) }}")
+    return (
+        f"HloModule m\nENTRY main {{ p = {kind}[2] parameter(0)  c = {kind}[] constant({constant})  "
+        f"s = {kind}[2] broadcast(c), dimensions={{}}  "
+        f"ROOT r = {kind}[2] {opcode}(p, s) }}"
+    )
 
 
 def _twice(kind: str, opcode: str) -> str:
@@ -33,7 +39,8 @@ def _twice(kind: str, opcode: str) -> str:
 
 
 _TRANSPOSES = (
-    "HloModule m\nENTRY main { p = f32[2,3] parameter(0)  a = f32[3,2] transpose(p), dimensions={1,0}  ROOT r = f32[2,3] transpose(a), dimensions={1,0} }",
+    "HloModule m\nENTRY main { p = f32[2,3] parameter(0)  a = f32[3,2] transpose(p), dimensions={1,0}  "
+    "ROOT r = f32[2,3] transpose(a), dimensions={1,0} }",
     "HloModule m\nENTRY main { p = f32[2,3,4] parameter(0)  a = f32[3,4,2] transpose(p), dimensions={1,2,0}  "
     "ROOT r = f32[4,2,3] transpose(a), dimensions={1,2,0} }",
     "HloModule m\nENTRY main { p = f32[2,3,4] parameter(0)  a = f32[4,2,3] transpose(p), dimensions={2,0,1}  "
@@ -41,18 +48,34 @@ _TRANSPOSES = (
 )
 # rule -> programs on which it must fire, with the opcode that must be gone (or, for transposes, at most how many stay)
 MUST_FIRE: dict[str, tuple[tuple[str, str, int], ...]] = {
-    "1 (one)": ((_scalar("f32", "1", "multiply"), "multiply", 0), (_scalar("f32", "1", "multiply", True), "multiply", 0),
-                (_array("f32", "1", "divide"), "divide", 0), (_array("s32", "1", "multiply"), "multiply", 0)),
-    "2 (zero added)": ((_scalar("s32", "0", "add"), "add", 0), (_array("s32", "0", "add"), "add", 0), (_scalar("f32", "-0", "add"), "add", 0),
-                       (_scalar("f32", "-0", "add", True), "add", 0)),
+    "1 (one)": (
+        (_scalar("f32", "1", "multiply"), "multiply", 0),
+        (_scalar("f32", "1", "multiply", True), "multiply", 0),
+        (_array("f32", "1", "divide"), "divide", 0),
+        (_array("s32", "1", "multiply"), "multiply", 0),
+    ),
+    "2 (zero added)": (
+        (_scalar("s32", "0", "add"), "add", 0),
+        (_array("s32", "0", "add"), "add", 0),
+        (_scalar("f32", "-0", "add"), "add", 0),
+        (_scalar("f32", "-0", "add", True), "add", 0),
+    ),
     "3 (times zero)": ((_scalar("s32", "0", "multiply"), "multiply", 0), (_array("s32", "0", "multiply"), "multiply", 0)),
     "4 (twice)": ((_twice("f32", "negate"), "negate", 0), (_twice("s32", "negate"), "negate", 0), (_twice("pred", "not"), "not", 0)),
     "5 (transposes)": ((_TRANSPOSES[0], "transpose", 0), (_TRANSPOSES[1], "transpose", 1), (_TRANSPOSES[2], "transpose", 1)),
 }
 # Where a rule that is wrong shows.
 MUST_NOT_FIRE = (
-    _scalar("f32", "0", "multiply"), _scalar("f32", "0", "add"), _array("f32", "0", "multiply"), _array("f32", "0", "add"), _scalar("f32", "-0", "subtract"),
-    _scalar("s32", "1", "divide", True), _scalar("f32", "1", "divide", True), _scalar("s32", "1", "add"), _twice("f32", "abs"), _scalar("f32", "-1", "multiply"),
+    _scalar("f32", "0", "multiply"),
+    _scalar("f32", "0", "add"),
+    _array("f32", "0", "multiply"),
+    _array("f32", "0", "add"),
+    _scalar("f32", "-0", "subtract"),
+    _scalar("s32", "1", "divide", True),
+    _scalar("f32", "1", "divide", True),
+    _scalar("s32", "1", "add"),
+    _twice("f32", "abs"),
+    _scalar("f32", "-1", "multiply"),
     "HloModule m\nENTRY main { p = f32[2] parameter(0)  ROOT r = f32[2] subtract(p, p) }",
     "HloModule m\nENTRY main { p = f32[2] parameter(0)  ROOT r = f32[2] divide(p, p) }",
 )
@@ -77,7 +100,9 @@ def run_rules(simplify: Simplify, module: HloModule) -> bool:
                 rewrites += 1
                 progress = True
                 if rewrites > MOST_REWRITES:
-                    raise RuntimeError(f"{MOST_REWRITES} rewrites of one small program: two rules undo each other, or one fires on its own result")
+                    raise RuntimeError(
+                        f"{MOST_REWRITES} rewrites of one small program: two rules undo each other, or one fires on its own result"
+                    )
         for computation in module.computations.values():
             _sweep(computation.post_order())
     return rewrites > 0
@@ -113,8 +138,14 @@ def rules(simplify: Simplify) -> Cases:
                 left = sum([i.opcode.name == opcode for i in after.entry.instructions.values()])
                 if left <= most:
                     return None
-                return Failure(f"rule-missing-{rule}", f"Rule {rule} did not fire.", f"at most {most} {opcode}", program_text(after), before,
-                               hint="Is the constant behind a broadcast, or on the other side?" if "constant" in program_text(before) else "")
+                return Failure(
+                    f"rule-missing-{rule}",
+                    f"Rule {rule} did not fire.",
+                    f"at most {most} {opcode}",
+                    program_text(after),
+                    before,
+                    hint="Is the constant behind a broadcast, or on the other side?" if "constant" in program_text(before) else "",
+                )
 
             for outcome in check_pass(_as_pass(simplify), [parse_hlo(text)], fired, 6, _BITS):
                 if isinstance(outcome, Failure):
@@ -123,7 +154,10 @@ def rules(simplify: Simplify) -> Cases:
                 yield outcome
 
 
-_BITS = "One of your rules is no identity for this type. Which one fired here? Try it by hand on the values above: NaN, infinities, the sign of zero."
+_BITS = (
+    "One of your rules is no identity for this type. Which one fired here? Try it by hand on the values above: NaN, infinities, the sign "
+    "of zero."
+)
 
 # name -> (left side, right side) as roots over p (and q): f32 scalars
 CANDIDATES: dict[str, tuple[str, str]] = {
@@ -140,7 +174,11 @@ CANDIDATES: dict[str, tuple[str, str]] = {
 }
 # A value for which both sides differ, where there is one.
 _WITNESS: dict[str, tuple[float, ...]] = {
-    "x * 0 -> 0": (float("nan"),), "x + 0 -> x": (-0.0,), "x - x -> 0": (float("inf"),), "x / x -> 1": (0.0,), "x / 3 -> x * (1/3)": (5.0,),
+    "x * 0 -> 0": (float("nan"),),
+    "x + 0 -> x": (-0.0,),
+    "x - x -> 0": (float("inf"),),
+    "x / x -> 1": (0.0,),
+    "x / 3 -> x * (1/3)": (5.0,),
     "(x + y) - y -> x": (1.0, 1e30),
 }
 
@@ -148,8 +186,11 @@ _WITNESS: dict[str, tuple[float, ...]] = {
 def candidate_programs(name: str) -> tuple[HloModule, HloModule]:
     """The two sides of a candidate rule as programs of p (and q)."""
     two = " y" in name
-    head = ("p = f32[] parameter(0)  " + ("q = f32[] parameter(1)  s = f32[] add(p, q)  " if two else "")
-            + "".join([f"{n} = f32[] constant({v})  " for n, v in _NUMBERS.items()]))
+    head = (
+        "p = f32[] parameter(0)  "
+        + ("q = f32[] parameter(1)  s = f32[] add(p, q)  " if two else "")
+        + "".join([f"{n} = f32[] constant({v})  " for n, v in _NUMBERS.items()])
+    )
     sides = []
     for side in CANDIDATES[name]:
         module = parse_hlo(f"HloModule m\nENTRY main {{ {head}ROOT r = f32[] {side} }}")
@@ -161,8 +202,11 @@ def candidate_programs(name: str) -> tuple[HloModule, HloModule]:
 _NUMBERS = {"zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "quarter": "0.25", "third": repr(float(np.float32(1 / 3)))}
 
 
-@exercise("nb05.unsafe", "For each rule: None if it is safe in f32, else a value (or a pair) for which the sides differ.",
-          'Every entry starts as "?"; replace it.')
+@exercise(
+    "nb05.unsafe",
+    "For each rule: None if it is safe in f32, else a value (or a pair) for which the sides differ.",
+    'Every entry starts as "?"; replace it.',
+)
 def unsafe(answers: dict[str, Any]) -> Cases:
     """A witness must be one; a rule called safe must be safe."""
     if any(answers.get(name, "?") == "?" for name in CANDIDATES if not isinstance(answers.get(name), tuple)):
@@ -180,19 +224,35 @@ def unsafe(answers: dict[str, Any]) -> Cases:
             return
         a, b = leaves_of(left, arguments)[0], leaves_of(right, arguments)[0]
         if given is None and not same_bits(a, b):
-            yield Failure("not-safe", f"{name} is not safe in f32.", f"left side: {value_text(a)}", f"right side: {value_text(b)}", left, arguments,
-                          "Now find such values for the other rules: zeros of both signs, infinities, NaN, and results that must be rounded.")
+            yield Failure(
+                "not-safe",
+                f"{name} is not safe in f32.",
+                f"left side: {value_text(a)}",
+                f"right side: {value_text(b)}",
+                left,
+                arguments,
+                "Now find such values for the other rules: zeros of both signs, infinities, NaN, and results that must be rounded.",
+            )
             return
         if given is not None and same_bits(a, b):
-            yield Failure("not-a-witness", f"{name}: both sides are {value_text(a)} for this value.", "two different results", value_text(a), left, arguments,
-                          "Try zeros of both signs, infinities, NaN, numbers whose result must be rounded; if nothing differs, the rule is safe: None.")
+            yield Failure(
+                "not-a-witness",
+                f"{name}: both sides are {value_text(a)} for this value.",
+                "two different results",
+                value_text(a),
+                left,
+                arguments,
+                "Try zeros of both signs, infinities, NaN, numbers whose result must be rounded; "
+                "if nothing differs, the rule is safe: None.",
+            )
             return
         yield None
 
 
 LARGEST_CONSTANT = 64
 FOLD_FIXED = (
-    "HloModule m\nENTRY main { p = f32[] parameter(0)  a = f32[] constant(2)  b = f32[] constant(3)  c = f32[] add(a, b)  ROOT r = f32[] multiply(p, c) }",
+    "HloModule m\nENTRY main { p = f32[] parameter(0)  a = f32[] constant(2)  b = f32[] constant(3)  "
+    "c = f32[] add(a, b)  ROOT r = f32[] multiply(p, c) }",
     "HloModule m\nENTRY main { a = f32[] constant(2)  b = f32[] exponential(a)  c = f32[] negate(b)  ROOT r = f32[] multiply(b, c) }",
     "HloModule m\nENTRY main { p = f32[] parameter(0)  a = f32[] constant(2)  ROOT r = f32[] multiply(p, a) }",
     "HloModule m\nENTRY main { a = f32[] constant(2)  ROOT r = f32[1000] broadcast(a), dimensions={} }",
@@ -207,18 +267,37 @@ FOLD_FIXED = (
 
 
 def _foldable(i: HloInstruction) -> bool:
-    return (bool(i.operands) and i.shape.is_array and all(o.opcode.name == "constant" for o in i.operands)
-            and not i.opcode.side_effect and i.shape.element_count <= LARGEST_CONSTANT)
+    return (
+        bool(i.operands)
+        and i.shape.is_array
+        and all(o.opcode.name == "constant" for o in i.operands)
+        and not i.opcode.side_effect
+        and i.shape.element_count <= LARGEST_CONSTANT
+    )
 
 
 def _folded(before: HloModule, after: HloModule) -> Failure | None:
     for i in after.entry.post_order():
         if i.opcode.name == "constant" and i.shape.element_count > LARGEST_CONSTANT:
-            return Failure("too-large", f"%{i.name} puts {i.shape.byte_size} bytes into the program.", f"constants of at most {LARGEST_CONSTANT} elements",
-                           f"{i.shape.element_count} elements", before, hint="Look at i.shape.element_count before you fold.")
+            return Failure(
+                "too-large",
+                f"%{i.name} puts {i.shape.byte_size} bytes into the program.",
+                f"constants of at most {LARGEST_CONSTANT} elements",
+                f"{i.shape.element_count} elements",
+                before,
+                hint="Look at i.shape.element_count before you fold.",
+            )
         if _foldable(i):
-            return Failure("not-folded", f"All operands of %{i.name} are constants.", "a constant", str(i), before,
-                           hint="Visit in post order, so that an operand is folded before its users are looked at." if before.instruction_count() > 3 else "")
+            return Failure(
+                "not-folded",
+                f"All operands of %{i.name} are constants.",
+                "a constant",
+                str(i),
+                before,
+                hint="Visit in post order, so that an operand is folded before its users are looked at."
+                if before.instruction_count() > 3
+                else "",
+            )
     return None
 
 

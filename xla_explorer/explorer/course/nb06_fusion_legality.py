@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -37,9 +38,24 @@ ENTRY main {{
   halves = (f32[4,4], f32[4]) tuple(last, sum)
   ROOT first = f32[4,4] get-tuple-element(halves), index=0
 }}"""
-TABLE_PAIRS = (("e", "n"), ("n", "e"), ("x", "e"), ("zero", "sum"), ("n", "sum"), ("sum", "wide"), ("e", "quotient"), ("wide", "quotient"),
-               ("quotient", "product"), ("product", "tail"), ("tail", "printed"), ("n", "late"), ("late", "last"), ("last", "halves"), ("sum", "halves"),
-               ("halves", "first"))
+TABLE_PAIRS = (
+    ("e", "n"),
+    ("n", "e"),
+    ("x", "e"),
+    ("zero", "sum"),
+    ("n", "sum"),
+    ("sum", "wide"),
+    ("e", "quotient"),
+    ("wide", "quotient"),
+    ("quotient", "product"),
+    ("product", "tail"),
+    ("tail", "printed"),
+    ("n", "late"),
+    ("late", "last"),
+    ("last", "halves"),
+    ("sum", "halves"),
+    ("halves", "first"),
+)
 
 
 def other_path(producer: HloInstruction, consumer: HloInstruction) -> list[HloInstruction] | None:
@@ -112,8 +128,11 @@ def _pairs(module: HloModule) -> list[tuple[HloInstruction, HloInstruction]]:
     return [(p, c) for c in order for p in order if p is not c]
 
 
-@exercise("nb06.legality", "Write may_merge(producer, consumer): None, or an xe.Reason with the right code.",
-          "Start with rule 1: `not-an-operand`.")
+@exercise(
+    "nb06.legality",
+    "Write may_merge(producer, consumer): None, or an xe.Reason with the right code.",
+    "Start with rule 1: `not-an-operand`.",
+)
 def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
     """Every pair of the table and of small random programs: the code of the first rule that refuses."""
 
@@ -128,15 +147,31 @@ def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases
             except Exception as error:
                 return error_failure(error)._replace(module=module)
             if got is not None and not isinstance(got, Reason):
-                return Failure("no-reason", f"%{producer.name} into %{consumer.name}: a refusal is an xe.Reason(code, message).", "None or xe.Reason",
-                               repr(got), module)
+                return Failure(
+                    "no-reason",
+                    f"%{producer.name} into %{consumer.name}: a refusal is an xe.Reason(code, message).",
+                    "None or xe.Reason",
+                    repr(got),
+                    module,
+                )
             codes = ["allowed" if r is None else r.code for r in (want, got)]
             if codes[0] != codes[1]:
-                return Failure(f"wrong-code-{codes[0]}", f"%{producer.name} into %{consumer.name}.", str(want or "allowed"), str(got or "allowed"), module,
-                               hint=_HINTS[codes[0]])
+                return Failure(
+                    f"wrong-code-{codes[0]}",
+                    f"%{producer.name} into %{consumer.name}.",
+                    str(want or "allowed"),
+                    str(got or "allowed"),
+                    module,
+                    hint=_HINTS[codes[0]],
+                )
             if got is not None and not got.message:
-                return Failure("no-message", f"%{producer.name} into %{consumer.name}: the reason has no sentence.", "a sentence that names an instruction",
-                               repr(got), module)
+                return Failure(
+                    "no-message",
+                    f"%{producer.name} into %{consumer.name}: the reason has no sentence.",
+                    "a sentence that names an instruction",
+                    repr(got),
+                    module,
+                )
         return None
 
     table = parse_hlo(TABLE)
@@ -154,8 +189,11 @@ def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases
         yield None
 
 
-@exercise("nb06.path", "Write other_path(producer, consumer): the instructions of a second way, ends included, or None.",
-          "Start from the consumer's operands that are not the producer.")
+@exercise(
+    "nb06.path",
+    "Write other_path(producer, consumer): the instructions of a second way, ends included, or None.",
+    "Start from the consumer's operands that are not the producer.",
+)
 def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
     """A path must be one; where there is none the answer is None."""
 
@@ -166,7 +204,7 @@ def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
         if want is None:
             return None
         steps = list(got)
-        joined = all(a in (*b.operands, *b.control_predecessors) for a, b in zip(steps, steps[1:], strict=False))
+        joined = all(a in (*b.operands, *b.control_predecessors) for a, b in itertools.pairwise(steps))
         if len(steps) < 3 or steps[0] is not producer or steps[-1] is not consumer or not joined:
             return "not-a-path", f"for example {want}", str(got)
         return None

@@ -21,7 +21,8 @@ Range = tuple[int, int, int]
 FIXED = (
     "HloModule m\nENTRY main { p = f32[2] parameter(0)  ROOT r = f32[2] negate(p) }",
     "HloModule m\nENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  b = f32[2] abs(a)  ROOT r = f32[2] add(a, b) }",
-    "HloModule m\nENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  b = f32[2] abs(a)  c = f32[2] abs(b)  ROOT r = f32[2] add(a, c) }",
+    "HloModule m\nENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  b = f32[2] abs(a)  c = f32[2] abs(b)  ROOT r = "
+    "f32[2] add(a, c) }",
     "HloModule m\nENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  ROOT r = f32[2] abs(p) }",
     "HloModule m\nENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  b = f32[2] abs(p)  ROOT r = (f32[2], f32[2]) tuple(a, b) }",
 )
@@ -41,8 +42,11 @@ def live_ranges(computation: HloComputation) -> dict[HloInstruction, tuple[int, 
     return ranges
 
 
-@exercise("nb08.liveness", "Write live_ranges(computation): {instruction: (first, last)}.",
-          "The position of an instruction in computation.post_order() is where it begins to live.")
+@exercise(
+    "nb08.liveness",
+    "Write live_ranges(computation): {instruction: (first, last)}.",
+    "The position of an instruction in computation.post_order() is where it begins to live.",
+)
 def liveness(function: Callable[[HloComputation], Any]) -> Cases:
     """The ranges of every computed array."""
 
@@ -62,10 +66,19 @@ def liveness(function: Callable[[HloComputation], Any]) -> Cases:
         if wrong is not None:
             ends = wrong.parent.root is wrong or (wrong in wrong.parent.root.operands and wrong.parent.root.opcode.name == "tuple")
             code = "result-freed" if ends else "wrong-range"
-            hint = ("A result is read by the caller, after the last instruction: it lives to the end." if ends else
-                    "It lives up to its last user, and where it has none, only where it stands.")
-        return Failure(code, f"Live ranges differ{f', first at %{wrong.name}' if wrong is not None else ''}.",
-                       ", ".join([f"%{i.name}: {r}" for i, r in want.items()]), ", ".join([f"%{i.name}: {r}" for i, r in got.items()]), module, hint=hint)
+            hint = (
+                "A result is read by the caller, after the last instruction: it lives to the end."
+                if ends
+                else "It lives up to its last user, and where it has none, only where it stands."
+            )
+        return Failure(
+            code,
+            f"Live ranges differ{f', first at %{wrong.name}' if wrong is not None else ''}.",
+            ", ".join([f"%{i.name}: {r}" for i, r in want.items()]),
+            ", ".join([f"%{i.name}: {r}" for i, r in got.items()]),
+            module,
+            hint=hint,
+        )
 
     for module in [*map(parse_hlo, FIXED), *[random_program(seed) for seed in range(30)]]:
         failure = test(module)
@@ -99,7 +112,12 @@ def collision(ranges: Sequence[Range], offsets: Sequence[int]) -> tuple[int, int
 
 def _range_lists() -> list[list[Range]]:
     lists: list[list[Range]] = [
-        [], [(64, 0, 1)], [(64, 0, 1), (64, 2, 3)], [(64, 0, 1), (64, 1, 2)], [(64, 0, 1), (128, 1, 2), (64, 2, 3)], [(128, 0, 0), (64, 0, 3), (192, 1, 3)],
+        [],
+        [(64, 0, 1)],
+        [(64, 0, 1), (64, 2, 3)],
+        [(64, 0, 1), (64, 1, 2)],
+        [(64, 0, 1), (128, 1, 2), (64, 2, 3)],
+        [(128, 0, 0), (64, 0, 3), (192, 1, 3)],
         [(64, 0, 5), (64, 1, 2), (128, 3, 5), (64, 4, 5)],
     ]
     for seed in range(30):
@@ -112,29 +130,56 @@ def _range_lists() -> list[list[Range]]:
     return lists
 
 
-@exercise("nb08.assign", "Write assign(ranges): an offset for each (size, first, last).",
-          "Start with offsets one after the other: that is right, and wastes memory.")
+@exercise(
+    "nb08.assign",
+    "Write assign(ranges): an offset for each (size, first, last).",
+    "Start with offsets one after the other: that is right, and wastes memory.",
+)
 def assign(function: Callable[[list[Range]], Any]) -> Cases:
     """No two arrays that live together share a byte, and the arena is no larger than our own packing makes it."""
 
     def test(ranges: list[Range]) -> Failure | None:
         offsets = list(function(list(ranges)))
-        shown = "\n".join([f"array {k}: {size} bytes, alive from {first} to {last}" + (f", at {offsets[k]}" if k < len(offsets) else "")
-                           for k, (size, first, last) in enumerate(ranges)])
+        shown = "\n".join(
+            [
+                f"array {k}: {size} bytes, alive from {first} to {last}" + (f", at {offsets[k]}" if k < len(offsets) else "")
+                for k, (size, first, last) in enumerate(ranges)
+            ]
+        )
         if len(offsets) != len(ranges) or not all(isinstance(o, int) and o >= 0 for o in offsets):
-            return Failure("no-offsets", "The answer is a list with an offset (an integer, 0 or more) for each range.", f"{len(ranges)} offsets", repr(offsets),
-                           hint="Keep the order in which the ranges came.")
+            return Failure(
+                "no-offsets",
+                "The answer is a list with an offset (an integer, 0 or more) for each range.",
+                f"{len(ranges)} offsets",
+                repr(offsets),
+                hint="Keep the order in which the ranges came.",
+            )
         if any(o != aligned(o) for o in offsets):
-            return Failure("not-aligned", "Offsets are multiples of 64: vector loads and cache lines begin there.", "multiples of 64", shown,
-                           hint="All sizes are multiples of 64 here: end where another array begins or ends.")
+            return Failure(
+                "not-aligned",
+                "Offsets are multiples of 64: vector loads and cache lines begin there.",
+                "multiples of 64",
+                shown,
+                hint="All sizes are multiples of 64 here: end where another array begins or ends.",
+            )
         pair = collision(ranges, offsets)
         if pair is not None:
-            return Failure("overlap", f"Arrays {pair[0]} and {pair[1]} live together and share bytes.", "no byte shared", shown,
-                           hint="Both ends of a range are included: alive from 0 to 1 and from 1 to 2 means together at 1.")
+            return Failure(
+                "overlap",
+                f"Arrays {pair[0]} and {pair[1]} live together and share bytes.",
+                "no byte shared",
+                shown,
+                hint="Both ends of a range are included: alive from 0 to 1 and from 1 to 2 means together at 1.",
+            )
         mine, limit = peak(ranges, offsets), reference_peak(ranges)
         if mine > limit:
-            return Failure("too-large", f"The arena has {mine} bytes; {limit} are enough.", f"at most {limit}", shown,
-                           hint="Place large arrays first; for each, the lowest gap between those that live at the same time and are placed.")
+            return Failure(
+                "too-large",
+                f"The arena has {mine} bytes; {limit} are enough.",
+                f"at most {limit}",
+                shown,
+                hint="Place large arrays first; for each, the lowest gap between those that live at the same time and are placed.",
+            )
         return None
 
     for ranges in _range_lists():

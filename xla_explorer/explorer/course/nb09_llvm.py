@@ -46,7 +46,11 @@ def _programs() -> list[HloModule]:
     return [*made, *[elementwise_program(seed, 2 + seed) for seed in range(6)]]
 
 
-@exercise("nb09.emit", "Write emit(computation): LLVM IR text of one kernel for an elementwise program.", "Start from the text of section 1, and make its body from the instructions.")
+@exercise(
+    "nb09.emit",
+    "Write emit(computation): LLVM IR text of one kernel for an elementwise program.",
+    "Start from the text of section 1, and make its body from the instructions.",
+)
 def emit(function: Callable[[HloComputation], Any]) -> Cases:
     """Bits as the evaluator's (NaN and the sign of zero included), and vector operations after LLVM's optimisation."""
 
@@ -69,13 +73,34 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
             except KernelCrashedError as error:
                 return Failure("crashed", "The kernel did not come back.", "a kernel that ends", f"{error}\n\n{text}", module)
             except XlaExplorerError as error:
-                return Failure("cannot-run", "This IR could not be run.", "a kernel", f"{error}\n\n{text}", module, hint="Read LLVM's sentence: it names the line.")
+                return Failure(
+                    "cannot-run",
+                    "This IR could not be run.",
+                    "a kernel",
+                    f"{error}\n\n{text}",
+                    module,
+                    hint="Read LLVM's sentence: it names the line.",
+                )
             if not same_bits(want, got):
-                return Failure("wrong-value", "The kernel computes something else.", value_text(want), value_text(got), module, arguments,
-                               "Which operand comes first? For maximum: NaN wins, and 0 is more than -0 (llvm.maximum, not llvm.maxnum). Is the loop's last round there?")
+                return Failure(
+                    "wrong-value",
+                    "The kernel computes something else.",
+                    value_text(want),
+                    value_text(got),
+                    module,
+                    arguments,
+                    "Which operand comes first? For maximum: NaN wins, and 0 is more than -0 (llvm.maximum, not llvm.maxnum). Is "
+                    "the loop's last round there?",
+                )
         if len(module.entry.instructions) > 1 and not _VECTOR.search(optimized(text)):
-            return Failure("not-vectorised", "LLVM found no way to use vector operations.", "<8 x float> or the like after optimisation", text, module,
-                           hint="One loop from 0 to %n with a step of 1, a load for each parameter and one store at index %i.")
+            return Failure(
+                "not-vectorised",
+                "LLVM found no way to use vector operations.",
+                "<8 x float> or the like after optimisation",
+                text,
+                module,
+                hint="One loop from 0 to %n with a step of 1, a load for each parameter and one store at index %i.",
+            )
         return None
 
     with NativeChild() as child:
@@ -98,8 +123,13 @@ def total(text: Any) -> Cases:
         raise NotImplementedError
     promise = _PROMISES.search(re.sub(r";.*", "", text))
     if promise is not None:
-        yield Failure("promises-too-much", f"`{promise[0]}` promises LLVM more than that additions may be reordered.", "reassoc", promise[0],
-                      hint="`fast` allows LLVM to assume that there is no NaN and no infinity: then their sums may be anything.")
+        yield Failure(
+            "promises-too-much",
+            f"`{promise[0]}` promises LLVM more than that additions may be reordered.",
+            "reassoc",
+            promise[0],
+            hint="`fast` allows LLVM to assume that there is no NaN and no infinity: then their sums may be anything.",
+        )
         return
     generator = np.random.default_rng(0)
     with NativeChild() as child:
@@ -112,13 +142,26 @@ def total(text: Any) -> Cases:
                 yield Failure("cannot-run", "This IR could not be run.", "a kernel (ptr %x0, ptr %out, i64 %n)", str(error), program, (x,))
                 return
             if not np.array_equal(got, [x.sum(dtype=np.float32)]):
-                yield Failure("wrong-sum", f"The sum of {count} numbers is another one.", value_text(x.sum(dtype=np.float32)), value_text(got), program, (x,),
-                              "For n = 0 the loop must not run: compare before the first load. The phi's first value is 0." if count == 0 else
-                              "Follow the phi: which value comes from the entry, which from the end of the loop?")
+                yield Failure(
+                    "wrong-sum",
+                    f"The sum of {count} numbers is another one.",
+                    value_text(x.sum(dtype=np.float32)),
+                    value_text(got),
+                    program,
+                    (x,),
+                    "For n = 0 the loop must not run: compare before the first load. The phi's first value is 0."
+                    if count == 0
+                    else "Follow the phi: which value comes from the entry, which from the end of the loop?",
+                )
                 return
             yield None
     if not _VECTOR.search(optimized(text)):
-        yield Failure("not-vectorised", "LLVM kept the additions in their order, one by one: floating-point addition is not associative.", "<8 x float> or the like",
-                      optimized(text), hint="The flag `reassoc` on the fadd says that any order will do.")
+        yield Failure(
+            "not-vectorised",
+            "LLVM kept the additions in their order, one by one: floating-point addition is not associative.",
+            "<8 x float> or the like",
+            optimized(text),
+            hint="The flag `reassoc` on the fadd says that any order will do.",
+        )
         return
     yield None

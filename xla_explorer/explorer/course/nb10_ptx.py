@@ -22,7 +22,8 @@ def sum_program(count: int) -> HloModule:
     """The HLO that the kernel implements."""
     return parse_hlo(f"""HloModule sum
 add {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT t = f32[] add(a, b) }}
-ENTRY main {{ x = f32[{count}] parameter(0)  zero = f32[] constant(0)  ROOT sum = f32[] reduce(x, zero), dimensions={{0}}, to_apply=add }}""")
+ENTRY main {{ x = f32[{count}] parameter(0)  zero = f32[] constant(0)
+  ROOT sum = f32[] reduce(x, zero), dimensions={{0}}, to_apply=add }}""")
 
 
 def _inputs(counts: Iterable[int]) -> list[Array]:
@@ -40,17 +41,32 @@ def _form(text: str, needs: tuple[str, ...], without: tuple[str, ...]) -> Failur
     try:
         kernel = the_kernel(text)
     except XlaExplorerError as error:
-        return Failure("cannot-be-read", "The PTX cannot be read.", got=str(error), hint="Each instruction ends with `;`; registers are declared with .reg.")
+        return Failure(
+            "cannot-be-read",
+            "The PTX cannot be read.",
+            got=str(error),
+            hint="Each instruction ends with `;`; registers are declared with .reg.",
+        )
     opcodes = [i.opcode for i in kernel.instructions]
     for wanted in needs:
         if not any(opcode.startswith(wanted) for opcode in opcodes):
-            return Failure("form", f"There is no {wanted} in the kernel.", f"{wanted}...", ", ".join(dict.fromkeys(opcodes)) or "no instructions",
-                           hint="Lanes of a warp exchange registers with shfl.sync; warps of a block meet at bar.sync.")
+            return Failure(
+                "form",
+                f"There is no {wanted} in the kernel.",
+                f"{wanted}...",
+                ", ".join(dict.fromkeys(opcodes)) or "no instructions",
+                hint="Lanes of a warp exchange registers with shfl.sync; warps of a block meet at bar.sync.",
+            )
     for unwanted in without:
         used = [opcode for opcode in opcodes if unwanted in opcode.split(".")]
         if used:
-            return Failure("form", f"Here {unwanted} is not needed.", f"no {unwanted}", used[0],
-                           hint="Values of other lanes come by shfl.sync, not through memory.")
+            return Failure(
+                "form",
+                f"Here {unwanted} is not needed.",
+                f"no {unwanted}",
+                used[0],
+                hint="Values of other lanes come by shfl.sync, not through memory.",
+            )
     return None
 
 
@@ -69,27 +85,47 @@ def _run(text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], w
         try:
             done = run_ptx(text, x, outputs=1, threads=threads, numbers=(x.size,))
         except XlaExplorerError as error:
-            yield Failure("cannot-run", "The emulator refuses this kernel.", "parameters: input (u64), output (u64), n (u32)", str(error), program)
+            yield Failure(
+                "cannot-run", "The emulator refuses this kernel.", "parameters: input (u64), output (u64), n (u32)", str(error), program
+            )
             return
         if done.findings:
-            yield Failure("fault", f"The emulator found a fault, for n = {x.size}.", "no fault", done.findings[0], program, (x,),
-                          "Is every load below n? Does one thread alone store the result? Do all threads reach each barrier, before others read what they wrote?")
+            yield Failure(
+                "fault",
+                f"The emulator found a fault, for n = {x.size}.",
+                "no fault",
+                done.findings[0],
+                program,
+                (x,),
+                "Is every load below n? Does one thread alone store the result? Do all threads reach each barrier, before others "
+                "read what they wrote?",
+            )
             return
         want = x.sum(dtype=np.float64).astype(np.float32)
         if not np.array_equal(done.output, [want]):
             hint = "Follow the lone 1: which lane holds it after each step?" if (x != 0).sum() == 1 else "Is an element added twice?"
-            yield Failure("wrong-sum", f"The sum of {x.size} elements is another one.", str(want), value_text(done.output), program, (x,), hint)
+            yield Failure(
+                "wrong-sum", f"The sum of {x.size} elements is another one.", str(want), value_text(done.output), program, (x,), hint
+            )
             return
         yield None
 
 
-@exercise("nb10.warp", "Write a kernel that sums 32 numbers in one warp.", "Start from the text of section 2, and shuffle instead of storing.")
+@exercise(
+    "nb10.warp", "Write a kernel that sums 32 numbers in one warp.", "Start from the text of section 2, and shuffle instead of storing."
+)
 def warp(text: Any) -> Cases:
     """32 threads, 32 elements, shuffles only."""
     yield from _run(text, _inputs([32]), 32, ("shfl.sync",), ("shared", "local", "atom", "red"))
 
 
-@exercise("nb10.block", "Write a kernel that sums n numbers with one block of 256 threads.", "Let each thread add up elements tid, tid + 256, ... below n first.")
+@exercise(
+    "nb10.block",
+    "Write a kernel that sums n numbers with one block of 256 threads.",
+    "Let each thread add up elements tid, tid + 256, ... below n first.",
+)
 def block(text: Any) -> Cases:
     """Eight warps, any n: partial sums, shuffles, shared memory, one barrier, shuffles again."""
-    yield from _run(text, _inputs([256, 1, 31, 33, 255, 257, 700]), BLOCK, ("shfl.sync", "st.shared", "ld.shared", "bar"), ("local", "atom", "red"))
+    yield from _run(
+        text, _inputs([256, 1, 31, 33, 255, 257, 700]), BLOCK, ("shfl.sync", "st.shared", "ld.shared", "bar"), ("local", "atom", "red")
+    )

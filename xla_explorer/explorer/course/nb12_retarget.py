@@ -33,14 +33,24 @@ def elf(function: Callable[[bytes], Any]) -> Cases:
     for triple, data in objects:
         want, got = elf_fields(data), function(data)
         if got != want:
-            yield Failure("wrong-machine", f"The object for {triple} is something else.", str(want), repr(got), module,
-                          hint="Byte 4 is 1 for 32 and 2 for 64 bits, byte 5 is 1 for little- and 2 for big-endian; the machine is in bytes 18 and 19.")
+            yield Failure(
+                "wrong-machine",
+                f"The object for {triple} is something else.",
+                str(want),
+                repr(got),
+                module,
+                hint="Byte 4 is 1 for 32 and 2 for 64 bits, byte 5 is 1 for little- and 2 for big-endian; the machine is in "
+                "bytes 18 and 19.",
+            )
             return
         yield None
 
 
-@exercise("nb12.build", "Write build(module): a package for a RISC-V machine with vectors, with names that begin with `device`.",
-          "xe.aot(module, triple) returns a package; look at its other arguments.")
+@exercise(
+    "nb12.build",
+    "Write build(module): a package for a RISC-V machine with vectors, with names that begin with `device`.",
+    "xe.aot(module, triple) returns a package; look at its other arguments.",
+)
 def build(function: Callable[[Any], Any]) -> Cases:
     """The machine field, vector instructions in the assembly, and the prefix in the header."""
     from xla_explorer.explorer.aot import AotPackage
@@ -53,13 +63,23 @@ def build(function: Callable[[Any], Any]) -> Cases:
             return
         found = elf_fields(package.object_bytes)
         if found != (243, 64):
-            yield Failure("wrong-machine", "That is no 64-bit RISC-V.", "(243, 64)", str(found), module, hint="The triple begins with riscv64.")
+            yield Failure(
+                "wrong-machine", "That is no 64-bit RISC-V.", "(243, 64)", str(found), module, hint="The triple begins with riscv64."
+            )
             return
         if "vset" not in package.assembly:
-            yield Failure("no-vectors", "The code works on one element at a time.", "vsetvli or vsetivli in the assembly", str(package.assembly)[:600], module,
-                          hint="The base instruction set has no vectors; an extension has. features=... names extensions as LLVM spells them.")
+            yield Failure(
+                "no-vectors",
+                "The code works on one element at a time.",
+                "vsetvli or vsetivli in the assembly",
+                str(package.assembly)[:600],
+                module,
+                hint="The base instruction set has no vectors; an extension has. features=... names extensions as LLVM spells them.",
+            )
             return
         if "device_run(" not in package.header:
-            yield Failure("wrong-prefix", "The header declares other names.", "device_run(...)", package.header[:200], module, hint="prefix=...")
+            yield Failure(
+                "wrong-prefix", "The header declares other names.", "device_run(...)", package.header[:200], module, hint="prefix=..."
+            )
             return
         yield None

@@ -14,7 +14,6 @@ from xla_explorer.explorer.course.registry import Cases, error_failure, exercise
 from xla_explorer.explorer.course.result import Failure, value_text
 from xla_explorer.explorer.course.stack_machine import OPERATIONS, StackMachine, StackMachineError
 from xla_explorer.hlo.builder import HloBuilder
-from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
@@ -41,8 +40,10 @@ _FIXED = (
     "HloModule m\nENTRY main { x = f32[4] parameter(0)  ROOT n = f32[4] negate(x) }",
     "HloModule m\nENTRY main { x = f32[4] parameter(0)  y = f32[4] parameter(1)  ROOT d = f32[4] subtract(x, y) }",
     "HloModule m\nENTRY main { x = f32[4] parameter(0)  y = f32[4] parameter(1)  ROOT d = f32[4] subtract(y, x) }",
-    "HloModule m\nENTRY main { x = f32[4] parameter(0)  c = f32[] constant(3)  b = f32[4] broadcast(c), dimensions={}  ROOT d = f32[4] multiply(x, b) }",
-    "HloModule m\nENTRY main { x = f32[4] parameter(0)  a = f32[4] negate(x)  b = f32[4] abs(x)  c = f32[4] subtract(a, b)  d = f32[4] multiply(a, b)  "
+    "HloModule m\nENTRY main { x = f32[4] parameter(0)  c = f32[] constant(3)  b = f32[4] broadcast(c), dimensions={}  ROOT d = "
+    "f32[4] multiply(x, b) }",
+    "HloModule m\nENTRY main { x = f32[4] parameter(0)  a = f32[4] negate(x)  b = f32[4] abs(x)  c = f32[4] subtract(a, b)  d = "
+    "f32[4] multiply(a, b)  "
     "ROOT r = f32[4] add(c, d) }",
 )
 
@@ -62,8 +63,11 @@ def _deep(depth: int) -> str:
     return "HloModule m\nENTRY main { " + "  ".join(lines[:-1]) + "  ROOT " + lines[-1] + " }"
 
 
-@exercise("nb13.compile", "Write compile_for(computation, slots, result, new_slot): a list of instructions of the stack machine.",
-          "Start with a program that is one parameter: push it, store it.")
+@exercise(
+    "nb13.compile",
+    "Write compile_for(computation, slots, result, new_slot): a list of instructions of the stack machine.",
+    "Start with a program that is one parameter: push it, store it.",
+)
 def compile_for(function: Callable[..., Any]) -> Cases:
     """Values as the evaluator's, no operation executed twice, a stack of eight."""
 
@@ -93,17 +97,36 @@ def compile_for(function: Callable[..., Any]) -> Cases:
                     machine.run(program)
                 got = machine.copy_out(result)
             except StackMachineError as error:
-                return Failure("machine-stopped", "The machine stopped.", "a run to the end", f"{error}\n\n{shown}", module,
-                               hint="After each operation, store its result in a new slot: then the stack never holds more than two values.")
+                return Failure(
+                    "machine-stopped",
+                    "The machine stopped.",
+                    "a run to the end",
+                    f"{error}\n\n{shown}",
+                    module,
+                    hint="After each operation, store its result in a new slot: then the stack never holds more than two values.",
+                )
             want = leaves_of(module, arguments)[0]
             if not np.array_equal(got, want, equal_nan=True):
-                return Failure("wrong-value", "The machine computes something else.", value_text(want), f"{value_text(got)}\n\n{shown}", module, arguments,
-                               "The last value pushed is the last operand.")
+                return Failure(
+                    "wrong-value",
+                    "The machine computes something else.",
+                    value_text(want),
+                    f"{value_text(got)}\n\n{shown}",
+                    module,
+                    arguments,
+                    "The last value pushed is the last operand.",
+                )
             allowed = len([i for i in entry.instructions.values() if i.opcode.name in OPERATIONS])
             executed = sum([count for name, count in machine.executed.items() if name in OPERATIONS])
             if executed > allowed:
-                return Failure("computed-twice", f"{executed} operations are executed, the program has {allowed}.", f"at most {allowed}", shown, module,
-                               hint="Keep what was computed in a slot, and push it from there for each user.")
+                return Failure(
+                    "computed-twice",
+                    f"{executed} operations are executed, the program has {allowed}.",
+                    f"at most {allowed}",
+                    shown,
+                    module,
+                    hint="Keep what was computed in a slot, and push it from there for each user.",
+                )
         return None
 
     modules = [*map(parse_hlo, (*_FIXED, _doubling(6), _deep(12))), *[vector_program(seed, 2 + seed // 3) for seed in range(30)]]
@@ -115,12 +138,17 @@ def compile_for(function: Callable[..., Any]) -> Cases:
         yield None
 
 
-@exercise("nb13.executable", "Write load(machine, program, weights): a function that runs the program on new inputs.",
-          "Copy the weights in when the program is loaded, not when it is run.")
+@exercise(
+    "nb13.executable",
+    "Write load(machine, program, weights): a function that runs the program on new inputs.",
+    "Copy the weights in when the program is loaded, not when it is run.",
+)
 def executable(function: Callable[..., Any]) -> Cases:
     """Three runs: right results, weights copied once, inputs once a run, one copy back, and no slot lost."""
-    module = parse_hlo("HloModule layer\nENTRY main { x = f32[4] parameter(0)  w = f32[4] parameter(1)  b = f32[4] parameter(2)  "
-                       "p = f32[4] multiply(x, w)  ROOT r = f32[4] add(p, b) }")
+    module = parse_hlo(
+        "HloModule layer\nENTRY main { x = f32[4] parameter(0)  w = f32[4] parameter(1)  b = f32[4] parameter(2)  "
+        "p = f32[4] multiply(x, w)  ROOT r = f32[4] add(p, b) }"
+    )
     machine = StackMachine()
     w, b = np.array([1, 2, 3, 4], np.float32), np.array([5, 5, 5, 5], np.float32)
 
@@ -136,20 +164,38 @@ def executable(function: Callable[..., Any]) -> Cases:
         x = np.arange(4, dtype=np.float32) + number
         got = run(x)
         if not isinstance(got, np.ndarray) or not np.array_equal(got, x * w + b):
-            yield Failure("wrong-value", f"Run {number + 1} returns something else.", value_text(x * w + b), value_text(got), module, (x, w, b),
-                          "Parameter 0 is the input; the weights are parameters 1 and 2.")
+            yield Failure(
+                "wrong-value",
+                f"Run {number + 1} returns something else.",
+                value_text(x * w + b),
+                value_text(got),
+                module,
+                (x, w, b),
+                "Parameter 0 is the input; the weights are parameters 1 and 2.",
+            )
             return
         yield None
         copies = (machine.copies_in, machine.copies_out)
         if copies != (3 + number, 1 + number):
-            yield Failure("too-many-copies", f"After run {number + 1}: {copies[0]} copies to the device and {copies[1]} back.",
-                          f"{3 + number} and {1 + number}", f"{copies[0]} and {copies[1]}", module,
-                          hint="Weights once, when loaded; then a copy of the input and a copy of the result for each run.")
+            yield Failure(
+                "too-many-copies",
+                f"After run {number + 1}: {copies[0]} copies to the device and {copies[1]} back.",
+                f"{3 + number} and {1 + number}",
+                f"{copies[0]} and {copies[1]}",
+                module,
+                hint="Weights once, when loaded; then a copy of the input and a copy of the result for each run.",
+            )
             return
         yield None
         if number and len(machine.memory) != in_use:
-            yield Failure("memory-lost", f"Run {number + 1} leaves {len(machine.memory)} slots in use, the run before left {in_use}.", str(in_use),
-                          str(len(machine.memory)), module, hint="What is allocated for a run is given back after it, or allocated once before all runs.")
+            yield Failure(
+                "memory-lost",
+                f"Run {number + 1} leaves {len(machine.memory)} slots in use, the run before left {in_use}.",
+                str(in_use),
+                str(len(machine.memory)),
+                module,
+                hint="What is allocated for a run is given back after it, or allocated once before all runs.",
+            )
             return
         in_use = len(machine.memory)
         yield None

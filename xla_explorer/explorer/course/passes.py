@@ -30,32 +30,51 @@ def pass_failure(run: Pass, before: HloModule, afterwards: Afterwards, sets: int
         return error_failure(error)._replace(module=before)
     if not isinstance(changed, bool):
         return Failure(
-            "no-verdict", "A pass returns True or False: whether it changed the module.", "True or False", repr(changed), before,
+            "no-verdict",
+            "A pass returns True or False: whether it changed the module.",
+            "True or False",
+            repr(changed),
+            before,
             hint="End the function with `return changed`.",
         )
     if changed == same:
         return Failure(
-            "untrue-verdict", f"The pass returned {changed}, but the module is {'unchanged' if same else 'another one'}.",
-            str(not same), str(changed), before, hint="Set the flag where you mutate, and nowhere else.",
+            "untrue-verdict",
+            f"The pass returned {changed}, but the module is {'unchanged' if same else 'another one'}.",
+            str(not same),
+            str(changed),
+            before,
+            hint="Set the flag where you mutate, and nowhere else.",
         )
     try:
         verify(after)
     except HloVerifyError as error:
         return Failure(
-            "not-well-formed", "What the pass left is no valid program.", "a module that xe.verify accepts", str(error), before,
+            "not-well-formed",
+            "What the pass left is no valid program.",
+            "a module that xe.verify accepts",
+            str(error),
+            before,
             hint="Look at the order of your mutations: replace first, remove afterwards.",
         )
     if len(after.entry.parameters()) != len(before.entry.parameters()):
         return Failure(
-            "parameter-removed", "Parameters are the signature of the program: its caller still passes all of them.",
-            f"{len(before.entry.parameters())} parameters", f"{len(after.entry.parameters())}", before,
+            "parameter-removed",
+            "Parameters are the signature of the program: its caller still passes all of them.",
+            f"{len(before.entry.parameters())} parameters",
+            f"{len(after.entry.parameters())}",
+            before,
             hint="Leave instructions with the opcode `parameter` alone, used or not.",
         )
     lost = _effects(before) - _effects(after)
     if lost:
         return Failure(
-            "side-effect-lost", f"%{min(lost)} has an effect beside its value, and is gone.", program_text(before), program_text(after),
-            before, hint="Ask `i.opcode.side_effect` before you remove, merge or fold an instruction. `rng` counts: each throw is a new number.",
+            "side-effect-lost",
+            f"%{min(lost)} has an effect beside its value, and is gone.",
+            program_text(before),
+            program_text(after),
+            before,
+            hint="Ask `i.opcode.side_effect` before you remove, merge or fold an instruction. `rng` counts: each throw is a new number.",
         )
     return value_difference(before, after, sets, value_hint) or afterwards(before, after)
 

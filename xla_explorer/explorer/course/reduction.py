@@ -1,7 +1,8 @@
 """Makes the program of a failed case small, as long as it fails in the same way.
 
 Five moves, each tried at every place until none helps: another root, an instruction that nobody reads taken out (so dead code can go or
-stay), an operand in place of its user, a parameter in place of an instruction, the same operand twice in place of two. The number of trials is bounded, not the time, so the answer is the same on every machine.
+stay), an operand in place of its user, a parameter in place of an instruction, the same operand twice in place of two. The number of
+trials is bounded, not the time, so the answer is the same on every machine.
 """
 
 from __future__ import annotations

@@ -11,7 +11,18 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 Array = np.ndarray[Any, Any]
 STACK_LIMIT = 8
-OPERATIONS = {"add": 2, "subtract": 2, "multiply": 2, "divide": 2, "maximum": 2, "minimum": 2, "negate": 1, "abs": 1, "exponential": 1, "tanh": 1}
+OPERATIONS = {
+    "add": 2,
+    "subtract": 2,
+    "multiply": 2,
+    "divide": 2,
+    "maximum": 2,
+    "minimum": 2,
+    "negate": 1,
+    "abs": 1,
+    "exponential": 1,
+    "tanh": 1,
+}
 
 
 class StackMachineError(XlaExplorerError, RuntimeError):
