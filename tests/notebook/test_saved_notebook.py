@@ -29,3 +29,74 @@ ExplorerWidget(SoftmaxSource())
     assert "data:image/svg+xml;base64," in output.data["text/html"]
     page, _ = nbconvert.HTMLExporter().from_notebook_node(notebook)
     assert "would-duplicate-expensive" in page and "13 → 4 kernels" in page
+
+
+HLO = """%%hlo plus --show graph,fusion,ir --annotate
+HloModule plus
+ENTRY e {
+  x = f32[64] parameter(0)
+  y = f32[64] parameter(1)
+  t = f32[64] tanh(x)
+  ROOT b = f32[64] add(t, y)
+}"""
+
+
+def _run(*sources: str) -> nbformat.NotebookNode:
+    cells = [nbformat.v4.new_code_cell(f"import sys\nsys.path[:0] = [{str(ROOT)!r}]\n%load_ext xla_explorer"), *map(nbformat.v4.new_code_cell, sources)]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", store_widget_state=False).execute()
+    return notebook
+
+
+def test_a_notebook_of_magics_shows_everything_without_a_kernel(tmp_path: Path) -> None:
+    notebook = _run(HLO, "plus", "plus.explore()", "plus.module")
+    path = tmp_path / "saved.ipynb"
+    nbformat.write(notebook, path)
+    page, _ = nbconvert.HTMLExporter().from_filename(str(path))
+    assert "<svg" in page or "data:image/svg+xml" in page  # the graph
+    assert "Decisions:" in page and "accepted" in page  # the table
+    assert "LLVM IR, optimised" in page and "fadd" in page  # the code
+    assert "<details" in page and "xla-explorer-annotated" in page
+    assert "Error displaying widget" not in page and "Traceback" not in page
+    # Every output of ours is bounded, and needs no script.
+    for cell in notebook.cells:
+        for output in cell.outputs:
+            html = output.get("data", {}).get("text/html", "")
+            assert len(html) < 300_000 and "<script" not in html
+
+
+def test_other_exporters_show_text(tmp_path: Path) -> None:
+    notebook = _run(HLO, "plus")
+    text, _ = nbconvert.MarkdownExporter().from_notebook_node(notebook)
+    assert "<Session plus on cpu" in text
+
+
+def test_an_endless_loop_in_a_notebook_ends_and_the_kernel_lives() -> None:
+    loop = """%%hlo endless --isolate --timeout 2
+HloModule endless
+c {
+  p = (s32[]) parameter(0)
+  ROOT t = pred[] constant(true)
+}
+b {
+  p = (s32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  ROOT r = (s32[]) tuple(j)
+}
+ENTRY e {
+  i = s32[] parameter(0)
+  t = (s32[]) tuple(i)
+  w = (s32[]) while(t), condition=c, body=b
+  ROOT r = s32[] get-tuple-element(w), index=0
+}"""
+    cell = nbformat.v4.new_code_cell(loop)
+    cell.metadata["tags"] = ["raises-exception"]
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(f"import sys\nsys.path[:0] = [{str(ROOT)!r}]\n%load_ext xla_explorer"), cell, nbformat.v4.new_code_cell("6 * 7")]
+    )
+    nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", store_widget_state=False).execute()
+    said = str(notebook.cells[1].outputs)
+    assert "2 s and was ended" in said and "endless" in said
+    assert notebook.cells[2].outputs[0].data["text/plain"] == "42"

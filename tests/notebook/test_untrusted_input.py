@@ -19,6 +19,7 @@ from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.views.dot import render_dot
 from xla_explorer.explorer.views.payload import unpacked
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.notebook.displays import FORMS
 
 SCRIPT = "</script><script>alert(1)</script>"
 IMAGE = "\"'><img src=x onerror=alert(1)>"
@@ -92,6 +93,10 @@ def _html(thing: Any) -> str:
     return str(bundle.get("text/html", ""))
 
 
+def _form(name: str, thing: Any) -> str:
+    return next(form for (_, kind), form in FORMS.items() if kind == name)(thing)["text/html"]
+
+
 OUTPUTS: dict[str, Callable[[Session], str]] = {
     "session": _html,
     "trace": lambda s: _html(s.trace),
@@ -108,6 +113,11 @@ OUTPUTS: dict[str, Callable[[Session], str]] = {
     "text diff": lambda s: _html(s.trace.text_diff(next(k.index for k in s.trace.steps if k.changed))),
     "timing": lambda s: _html(s.time(repeats=1)),
     "rules": lambda s: str(s.hot_rules()._repr_html_()),
+    "module": lambda s: _form("HloModule", s.module),
+    "computation": lambda s: _form("HloComputation", s.module.entry),
+    "instruction": lambda s: _form("HloInstruction", s.module.entry.root),
+    "stage": lambda s: _form("Stage", s.stage("hlo")),
+    "journal": lambda s: _form("Journal", s.trace.journal),
     "comparison": lambda s: _html(s.override(skip_rules=["fusion"]).compare(repeats=1)),
 }
 
@@ -168,3 +178,13 @@ def test_c_headers(field: str, tmp_path: Path) -> None:
     done = subprocess.run(["gcc", "-fsyntax-only", "-x", "c", str(header)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:500]
     assert not [line for line in header.read_text().splitlines() if line.startswith(("#include <evil", "#error broken"))]
+
+
+def test_nothing_that_is_loaded_is_executed() -> None:
+    """The rooms that read files and texts neither unpickle nor evaluate."""
+    package = Path(xe.__file__).parent
+    readers = [*package.glob("hlo/**/*.py"), *package.glob("frontends/**/*.py"), package / "explorer" / "loading.py"]
+    assert len(readers) > 50
+    for path in readers:
+        found = re.search(r"\b(pickle|marshal|shelve|yaml\.load)\b|(?<![\w.])(eval|exec)\(|allow_pickle=True", path.read_text())
+        assert found is None, f"{path.name}: {found and found.group()}"

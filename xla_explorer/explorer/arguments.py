@@ -45,6 +45,9 @@ class Signature:
         """`x: f32[4], y: f32[4]`."""
         return ", ".join([f"{name}: {shape.text_without_layout}" for name, shape in zip(self.names, self.shapes, strict=True)])
 
+    def __repr__(self) -> str:
+        return f"<Signature of {self.module_name}: ({self.text}) -> {self.result.text_without_layout}>"
+
     def leaves(self, arguments: Sequence[Any]) -> list[Array]:
         """One array per leaf, checked. Tuple parameters take tuples; all leaves in order are accepted too."""
         if len(arguments) != len(self.shapes) and len(arguments) != len(self.leaf_shapes):

@@ -1,0 +1,93 @@
+"""Every public object shows itself: a short repr, plain text always, HTML where it has more to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("IPython")
+
+from IPython.core.interactiveshell import InteractiveShell
+
+import xla_explorer as xe
+from xla_explorer.notebook.displays import FORMS
+
+TEXT = """HloModule shown
+ENTRY e {
+  x = f32[64] parameter(0)
+  y = f32[64] parameter(1)
+  e = f32[64] exponential(x)
+  ROOT b = f32[64] add(e, y)
+}"""
+# Public names that are functions, errors or plain data of Python's own; all others must be in `objects`.
+NOT_SHOWN = {"options"}
+LONGEST_REPR = 5_000
+
+
+@pytest.fixture(scope="module")
+def shell() -> Iterator[Any]:
+    InteractiveShell.clear_instance()
+    made = InteractiveShell.instance()
+    made.run_line_magic("load_ext", "xla_explorer")
+    yield made
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture(scope="module")
+def objects() -> dict[str, Any]:
+    module = xe.parse_hlo(TEXT)
+    s = xe.compile(module)
+    x = np.ones(64, np.float32)
+    root = s.module.entry.root
+    return {
+        "HloModule": module, "computation": module.entry, "instruction": root, "shape": root.shape, "literal type": xe.f32,
+        "Session": s, "trace": s.trace, "pass trace": s.trace.passes, "step": s.trace.steps[0], "stage": s.stage("hlo"),
+        "binary stage": s.stage("object"), "graph": s.graph(), "buffers": s.buffers, "decisions": s.decisions(), "kernels": s.kernels,
+        "explanation": s.explain(root), "why not": s.why_not("fusion", "%e", "%b"), "provenance": s.provenance,
+        "applicable": s.applicable(root), "rules": s.hot_rules(), "timing": s.time(x, x, repeats=2), "profile": s.profile(x, x, repeats=2),
+        "bisection": s.bisect(x, x), "comparison": s.override().compare(repeats=1), "code beside code": s.side_by_side("llvm-ir-optimized"),
+        "annotated": s.annotate(measure=False), "code": s.llvm_ir(), "options": xe.options, "doctor": xe.doctor(), "passes": xe.passes(),
+        "PassPipeline": s.pipeline, "Journal": s.trace.journal, "event": s.trace.journal.events[0], "Reason": xe.Reason("a-b", "c", {"n": 1}),
+        "structural difference": xe.structural_diff(module, s.module), "diff": xe.diff(module, s.module), "Isolation": xe.Isolation(),
+        "table": xe.compare(module, ["cpu"]), "signature": s.signature, "PrintOptions": xe.PrintOptions.default,
+    }  # fmt: skip
+
+
+def test_every_object_has_a_short_repr_and_plain_text(shell: Any, objects: dict[str, Any]) -> None:
+    for name, thing in objects.items():
+        assert len(repr(thing)) < LONGEST_REPR and " object at 0x" not in repr(thing), name
+        data, _ = shell.display_formatter.format(thing)
+        assert data.get("text/plain"), name
+        if "text/html" in data:
+            assert len(data["text/html"]) < 300_000 and "<script" not in data["text/html"], name
+
+
+def test_results_of_the_explorer_carry_html(shell: Any, objects: dict[str, Any]) -> None:
+    plain = {"shape", "literal type", "pass trace", "step", "binary stage", "event", "Isolation", "signature", "PrintOptions", "graph"}
+    for name, thing in objects.items():
+        if name not in plain:
+            assert "text/html" in shell.display_formatter.format(thing)[0], name
+
+
+def test_public_classes_are_covered(objects: dict[str, Any]) -> None:
+    shown = {kind.__name__ for thing in objects.values() for kind in type(thing).__mro__}
+    left = {"HloBuilder"}  # a tool, not a result
+    for name in xe._PUBLIC:
+        thing = getattr(xe, name)
+        if isinstance(thing, type) and not issubclass(thing, BaseException) and name not in left:
+            assert thing.__name__ in shown, f"{name} is public and not in this test"
+
+
+def test_forms_name_classes_that_there_are() -> None:
+    import importlib
+
+    for module, name in FORMS:
+        assert getattr(importlib.import_module(module), name).__module__ == module
+
+
+def test_a_module_shows_its_text_coloured(shell: Any, objects: dict[str, Any]) -> None:
+    data, _ = shell.display_formatter.format(objects["HloModule"])
+    assert data["text/plain"].startswith("<HloModule shown") and "exponential</span>" in data["text/html"]
