@@ -138,7 +138,8 @@ def _complex(shape: Shape, pieces: list[str]) -> np.ndarray[Any, Any]:
         raise ValueError("a complex number is a pair (real, imaginary)")
     part = shape.element_type.component
     parts: np.ndarray[Any, Any] = np.array([_float_from(part, piece) for piece in pieces], part.dtype)
-    return parts.view(shape.element_type.dtype)
+    pairs: np.ndarray[Any, Any] = parts.view(shape.element_type.dtype)
+    return pairs
 
 
 def _check_nesting(reader: Reader, shape: Shape, text: str, at: int) -> None:

@@ -123,7 +123,7 @@ def _pieces(parser: Parser, operation: Operation, fields: dict[str, str]) -> Non
             operation.attributes[fields.get(name, name)] = _field(parser, name)
         elif not operation.types and operation.name.endswith("return"):
             return
-        elif (word := reader.take(WORD)) is not None:
+        elif operation.name.endswith("compare") and (word := reader.take(WORD)) is not None:
             operation.words.append(Keyword(word.group()))
         else:
             reader.fail(

@@ -190,7 +190,7 @@ def _bounds(reader: Reader, rank: int) -> list[int] | None:
         reader.at = here
         return found
     text = reader.balanced() if reader.peek("<") else ""
-    if m.group(1) not in ("stablehlo.bounds", "stablehlo.type_extensions", "mhlo.type_extensions"):
+    if m.group(1) not in ("stablehlo.bounds", "mhlo.bounds", "stablehlo.type_extensions", "mhlo.type_extensions"):
         reader.refuse("encoding", f"the tensor encoding #{m.group(1)} is not known", "export dense tensors", start, reader.at - start)
     bounds = [UNBOUNDED if b == "?" else int(b) for b in re.findall(r"\?|\d+", text)]
     if len(bounds) != rank:

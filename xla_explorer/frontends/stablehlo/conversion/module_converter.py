@@ -87,6 +87,8 @@ class ModuleConverter:
             scope.values[argument.name] = [self._parameter(entry, number, argument, shape)]
         results = self._body(function, scope)
         scope.operation = None
+        # A library call may give a layout of its own; results lie as the caller of a program expects.
+        results = [i if i.shape.is_tuple or i.shape.base is i.shape else scope.emit("copy", (i,), shape=i.shape.base) for i in results]
         shardings = [sharding_of_value(self.meshes, given) for given in function.result_attributes]
         root = scope.pack(results)
         if any(s is not None for s in shardings):

@@ -208,7 +208,7 @@ class Scope:
         self._annotate(operation)
         taken = 0
         for name, count in operation.results:
-            if name in self.values:
+            if self.find(name) is not None:
                 self.fail(f"{name} is defined twice", "rename one of the values")
             self.values[name] = results[taken : taken + count]
             taken += count

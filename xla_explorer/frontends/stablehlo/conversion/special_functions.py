@@ -149,7 +149,7 @@ _ERFINV_TAIL = (
 
 
 def erf_inv(b: HloBuilder, x: HloValue) -> HloValue:
-    """The inverse of erf; in double precision the single-precision value, improved by two of Newton's steps on erfc or erf."""
+    """The inverse of erf; in double precision improved by Halley's rule on erf, and on erfc towards the ends."""
     w = -(-(x * x)).log1p()
     centre, tail = polynomial(w - 2.5, _ERFINV_CENTRE), polynomial(w.maximum(5.0).sqrt() - 3.0, _ERFINV_TAIL)
     found = b.select(w < 5.0, centre, tail) * x
@@ -211,8 +211,7 @@ def bessel_i1e(b: HloBuilder, x: HloValue) -> HloValue:
     small = a.minimum(16.0)
     square = small * small * 0.25
     terms = [1.0 / (math.factorial(k) * math.factorial(k + 1)) for k in range(46, -1, -1)]
-    scale = 2.0**60  # the last terms are below the smallest f32; those that vanish matter to nobody
-    series = polynomial(square, [t if t * scale > 0 else 0.0 for t in terms]) * (small * 0.5) * (-small).exp()
+    series = polynomial(square, terms) * (small * 0.5) * (-small).exp()
     large = a.maximum(16.0).minimum(1e30)
     coefficients = [1.0]
     for k in range(1, 18):

@@ -1,0 +1,103 @@
+"""Texts that cannot be read, and programs without an HLO: each with its place, its cause and a next step."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.frontends.stablehlo import StablehloError, StablehloUnsupportedError
+
+HEAD = "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+TAIL = "\n  return %0 : tensor<4xf32>\n}"
+
+# name -> (line 2 of the program, what the message says, where the caret stands: line and the text under it)
+BROKEN: dict[str, tuple[str, str, int, str]] = {
+    "undefined value": ("  %0 = stablehlo.add %a, %b : tensor<4xf32>", "%b is defined nowhere", 2, "%b"),
+    "wrong operand type": ("  %0 = stablehlo.convert %a : (tensor<3xf32>) -> tensor<4xf32>", "states f32[3]", 2, "%a"),
+    "wrong result type": ('  %0 = "stablehlo.add"(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<5xf32>', "states f32[5]", 2, '"stablehlo.add"'[:13]),
+    "twice": ("  %0 = stablehlo.abs %a : tensor<4xf32>\n  %0 = stablehlo.abs %a : tensor<4xf32>", "%0 is defined twice", 3, "stablehlo.abs"),
+    "no type": ("  %0 = stablehlo.abs %a", "expected operands, attributes", 3, "return"),
+    "unclosed bracket": ("  %0 = stablehlo.abs %a {x = #foo<[> : tensor<4xf32>", "closes nothing", 2, ">"),
+    "missing attribute": ('  %0 = "stablehlo.reverse"(%a) : (tensor<4xf32>) -> tensor<4xf32>', "needs the attribute dimensions", 2, '"stablehlo.rev'),
+    "too few elements": ("  %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<4xf32>", "has 2 elements", 2, "[1.0, 2.0]"),
+    "wrong nesting": ("  %0 = stablehlo.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<4xf32>", "do not nest", 2, "[[1.0, 2.0], [3.0, 4.0]]"),
+    "no number": ("  %0 = stablehlo.constant dense<[1.0, two, 3.0, 4.0]> : tensor<4xf32>", "'two' is no number", 2, "two"),
+    "too large": ("  %0 = stablehlo.constant dense<300> : tensor<4xi8>", "300 is outside", 2, "300"),
+    "odd hexadecimal": ('  %0 = stablehlo.constant dense<"0x123"> : tensor<4xf32>', "even number", 2, '"0x'),
+    "results miscounted": ("  %0:2 = stablehlo.abs %a : tensor<4xf32>", "2 results are named", 2, "%0"),
+    "result number": ("  %1 = stablehlo.abs %a : tensor<4xf32>\n  %0 = stablehlo.abs %1#3 : tensor<4xf32>", "%1 has 1 result", 3, "%1"),
+    "labels": ("  %0 = stablehlo.convolution(%a, %a) dim_numbers = [b, b]x[i, o]->[b, f], window = {} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>", "each once", 2, "["),
+    "call of nothing": ("  %0 = func.call @gone(%a) : (tensor<4xf32>) -> tensor<4xf32>", "no function is named @gone", 2, "func.call"),
+    "no alias": ("  %0 = stablehlo.abs %a : tensor<4xf32> loc(#loc7)", "#loc7 is defined nowhere", 2, "#loc7"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_the_caret_stands_under_the_cause(name: str) -> None:
+    body, message, line, under = BROKEN[name]
+    with pytest.raises(StablehloError) as caught:
+        xe.parse_stablehlo(HEAD + body + TAIL, "broken.mlir")
+    error = caught.value
+    assert message in error.message and error.hint
+    text = (HEAD + body + TAIL).splitlines()[line - 1]
+    assert error.lineno == line and text[error.offset - 1 :].startswith(under)
+    assert "broken.mlir" in str(error) and "^" in str(error) and "hint:" in str(error)
+
+
+# name -> (program, code of the Reason)
+REFUSED: dict[str, tuple[str, str]] = {
+    "quantised": (HEAD + "  %0 = stablehlo.uniform_quantize %a : (tensor<4xf32>) -> tensor<4x!quant.uniform<i8:f32, 0.1:-30>>" + TAIL, "quantized-type"),
+    "quantised argument": ("func.func @main(%a: tensor<4x!quant.uniform<i8:f32, 0.1>>) { return }", "quantized-type"),
+    "dequantise": (HEAD + '  %0 = "stablehlo.uniform_dequantize"(%a) : (tensor<4xf32>) -> tensor<4xf32>' + TAIL, "quantized-type"),
+    "unranked": ("func.func @main(%a: tensor<*xf32>) { return }", "unranked"),
+    "element type": ("func.func @main(%a: tensor<4xi128>) { return }", "element-type"),
+    "other dialect": (HEAD + "  %0 = tosa.abs %a : tensor<4xf32>" + TAIL, "dialect"),
+    "unknown operation": (HEAD + "  %0 = stablehlo.absolute %a : tensor<4xf32>" + TAIL, "operation"),
+    "resource elided": (HEAD + "  %0 = stablehlo.constant dense_resource<weights> : tensor<4xf32>" + TAIL, "resource-missing"),
+    "capture": (HEAD + '  %0 = "stablehlo.map"(%a) <{dimensions = array<i64: 0>}> ({\n ^bb0(%x: tensor<f32>):\n %y = stablehlo.slice %a [0:1] : (tensor<4xf32>) -> tensor<1xf32>\n'
+                " stablehlo.return %x : tensor<f32> }) : (tensor<4xf32>) -> tensor<4xf32>" + TAIL, "captured-value"),
+    "recursion": (HEAD + "  %0 = func.call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>" + TAIL + "\nfunc.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+                  "  %y = call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>\n  return %y : tensor<4xf32>\n}", "recursion"),
+    "size at run time": ("func.func @main(%a: tensor<4xf32>, %n: tensor<1xi32>) -> tensor<?xf32> {\n  %0 = stablehlo.dynamic_iota %n, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>\n"
+                         "  return %0 : tensor<?xf32>\n}", "dynamic-size"),
+    "blocks": ("func.func @main(%a: tensor<f32>) -> tensor<f32> {\n  return %a : tensor<f32>\n^bb1:\n  return %a : tensor<f32>\n}", "control-flow-graph"),
+    "einsum": (HEAD + '  %0 = stablehlo.unary_einsum %a, config = "...i->i" : (tensor<4xf32>) -> tensor<4xf32>' + TAIL, "einsum"),
+    "manual computation": (HEAD + "  %0 = sdy.manual_computation(%a)" + TAIL, "sdy"),
+    "outside functions": ("module { stablehlo.constant dense<1.0> : tensor<f32> }", "not-a-function"),
+    "mesh axes as groups": (HEAD + '  %0 = "stablehlo.collective_broadcast"(%a) <{replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @m, axes = ["x"]>}> : (tensor<4xf32>) -> tensor<4xf32>'
+                            + TAIL, "replica-groups"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_carries_its_reason(name: str) -> None:
+    text, code = REFUSED[name]
+    with pytest.raises(StablehloUnsupportedError) as caught:
+        xe.parse_stablehlo(text)
+    assert caught.value.reason.code == code
+    assert caught.value.reason.message and caught.value.hint and "^" in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "module", "module {", "hello", "func.func @main(", "%0 = stablehlo.add", "HloModule m\n", "module { func.func private @f() { return } }",
+                                  "#loc = loc(#loc)\nfunc.func @main(%a: tensor<f32> loc(#loc)) -> tensor<f32> { return %a : tensor<f32> }", "((((", "{" * 5000, "module " * 3000])
+def test_any_other_text_is_an_error_of_ours(text: str) -> None:
+    with pytest.raises(StablehloError):
+        xe.parse_stablehlo(text)
+
+
+def test_every_prefix_and_every_lost_line_of_a_program_is_an_error_of_ours_or_a_program() -> None:
+    from tests.frontends.stablehlo.operation_examples import EXAMPLES
+
+    rng = np.random.default_rng(3)
+    for found in EXAMPLES.values():
+        text = found[0].text
+        lines = text.splitlines()
+        tries = [text[: int(rng.integers(len(text)))], "\n".join(lines[:-3] + lines[-2:])]
+        at = int(rng.integers(len(text)))
+        tries += [text[:at] + text[at + 1 :], text[:at] + "%" + text[at:], text[:at] + "7" + text[at:]]
+        for broken in tries:
+            with contextlib.suppress(StablehloError, xe.HloVerifyError):
+                xe.parse_stablehlo(broken)
