@@ -62,7 +62,29 @@ BATCHED = (
     "start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1}"
 )
 NORM = "x = f32[2,3] parameter(0)\na = f32[3] parameter(1)\nb = f32[3] parameter(2)\nc = f32[3] parameter(3)\nv = f32[3] constant({1, 2, 3})\ny = f32[2,3] parameter(4)\n"
+RAGGED = "g = s32[3] constant({2, 0, 5})\n"
 CASES = [
+    Case(
+        "ragged-dot-rewriter",
+        f"x = f32[9,4] parameter(0)\nw = f32[3,4,5] parameter(1)\n{RAGGED}ROOT r = f32[9,5] ragged-dot(x, w, g), lhs_contracting_dims={{1}}, "
+        "rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}",
+        gone="ragged-dot",
+        there="dot",
+    ),
+    Case(
+        "ragged-dot-rewriter",
+        f"x = f32[6,9] parameter(0)\nw = f32[9,5] parameter(1)\n{RAGGED}ROOT r = f32[3,6,5] ragged-dot(x, w, g), lhs_contracting_dims={{1}}, "
+        "rhs_contracting_dims={0}, lhs_ragged_dims={1}",
+        gone="ragged-dot",
+        there="dot",
+    ),
+    Case(
+        "ragged-dot-rewriter",
+        f"x = f32[9,2,4] parameter(0)\nw = f32[9,4,5] parameter(1)\n{RAGGED}ROOT r = f32[9,2,5] ragged-dot(x, w, g), lhs_batch_dims={{0}}, "
+        "rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}, lhs_ragged_dims={0}",
+        gone="ragged-dot",
+        there="dot",
+    ),
     Case(
         "cholesky_expander", "x = f32[3,3] constant({{4,1,0},{1,5,2},{0,2,6}})\nROOT r = f32[3,3] cholesky(x), lower=true", gone="cholesky"
     ),

@@ -32,6 +32,7 @@ _EXPANDED = (
     "cholesky-expander",
     "triangular-solve-expander",
     "select_and_scatter_expander",
+    "ragged-dot-rewriter",
 )
 
 
