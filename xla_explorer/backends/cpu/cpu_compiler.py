@@ -41,13 +41,14 @@ PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two
 
 
 _EXPANDED = ("batchnorm_expander", "scan-expander", "stochastic_convert_decomposer")
-_EXPANDED_WITHOUT_LAPACK = ("cholesky-expander", "triangular-solve-expander")
+# What LAPACK or the evaluator does where they are; the evaluator's ragged dot multiplies no more than it must.
+_EXPANDED_WITHOUT_HOST = ("cholesky-expander", "triangular-solve-expander", "ragged-dot-rewriter")
 
 
 def cpu_pipeline(name: str = "cpu", *, libraries: bool = True) -> PassPipeline:
     """The shared pipeline, with what has no kernel expanded; dots of 16-bit floats are computed in f32, for which there are fast
-    kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK."""
-    expanders = [make_pass(expander) for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_LAPACK))]
+    kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK (and the evaluator)."""
+    expanders = [make_pass(expander) for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_HOST))]
     return code_generation_pipeline(name, before_layouts=(*expanders, make_pass("change-op-data-type")))
 
 
