@@ -1,7 +1,7 @@
 """Random modules compiled and run for a while on changing numbers of threads: `python soak.py SECONDS [FIRST_SEED]`.
 
 Each is run several times, from two Python threads at once, and compared with the evaluator. At the end one line of JSON: how many
-modules, resident memory after a third of the time and at the end (MiB), growth between the two for each module (KiB), what failed.
+modules in all and after a third of the time, resident memory then and at the end (MiB), what failed.
 """
 
 from __future__ import annotations
@@ -83,9 +83,8 @@ def soak(seconds: float, first: int) -> dict[str, Any]:
         except (AssertionError, CompileFailedError) as problem:
             failures.append(f"seed {seed - 1}: {problem}"[:400])
     gc.collect()
-    end = resident_mib()
-    each = (end - middle) * 1024 / max(seed - first - before, 1)
-    return {"modules": seed - first, "middle_mib": round(middle, 1), "end_mib": round(end, 1), "kib_a_module": round(each, 1), "failures": failures}
+    memory = {"middle_mib": round(middle, 1), "end_mib": round(resident_mib(), 1)}
+    return {"modules": seed - first, "after_middle": seed - first - before, **memory, "failures": failures}
 
 
 if __name__ == "__main__":
