@@ -49,7 +49,9 @@ def cpu_pipeline(name: str = "cpu", *, libraries: bool = True) -> PassPipeline:
     """The shared pipeline, with what has no kernel expanded; dots of 16-bit floats are computed in f32, for which there are fast
     kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK (and the evaluator)."""
     expanders = [make_pass(expander) for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_HOST))]
-    return code_generation_pipeline(name, before_layouts=(*expanders, make_pass("change-op-data-type")))
+    # Before fusion, which takes what is left: a loop around it could be fused with what follows.
+    fusing = PassPipeline("cpu-fusion", (make_pass("dot-epilogue-fusion"), make_pass("fusion")))
+    return code_generation_pipeline(name, before_layouts=(*expanders, make_pass("change-op-data-type")), fusing=fusing)
 
 
 class CpuCompiler:
@@ -145,7 +147,12 @@ def _on_the_evaluator(trace: PassTrace, options: CompileOptions, reason: Reason)
 def target_facts(target: TargetDescription | None = None) -> dict[str, Any]:
     """What passes may ask about a CPU; this one by default."""
     target = target or host_target()
-    return {"backend": "cpu", "triple": target.triple, "vector_register_bits": target.vector_register_bits}
+    return {
+        "backend": "cpu",
+        "triple": target.triple,
+        "vector_register_bits": target.vector_register_bits,
+        "fused_multiply_add": target.has_fma,
+    }
 
 
 def codegen_target(target: TargetDescription, *, libraries: bool) -> CodegenTarget:

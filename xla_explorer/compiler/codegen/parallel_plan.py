@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.kernels.dot_epilogue import epilogue_dot
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
@@ -58,7 +59,7 @@ class ParallelDecision(NamedTuple):
 def plan_parallel(i: HloInstruction, threads: int, kind: str) -> ParallelPlan:
     """The plan for a kernel (`kernel` or `library`) of one instruction."""
     cost = instruction_cost(i)
-    inner = i.called[0].root if i.opcode.name == "fusion" else i
+    inner = epilogue_dot(i) or (i.called[0].root if i.opcode.name == "fusion" else i)
     element = inner.shape.element_type if inner.shape.is_array else None
     rate = FLOPS_PER_NS.get(inner.opcode.name, ELEMENTWISE_FLOPS_PER_NS)
     if inner.opcode.name in ("dot", "convolution") and (element is None or element.name not in ("f32", "f64")):

@@ -23,7 +23,7 @@ class StopRequested(Exception):
 
 # Decisions that put two instructions into one kernel. What the user wishes of `fusion` holds for each of them, so that no later pass
 # undoes it; those that join equals do not care who is named first.
-FUSION_KINDS = ("fusion", "multi-output-fusion", "horizontal-loop-fusion", "horizontal-input-fusion")
+FUSION_KINDS = ("fusion", "multi-output-fusion", "horizontal-loop-fusion", "horizontal-input-fusion", "dot-epilogue-fusion", "row-fusion")
 _OF_EQUALS = frozenset(FUSION_KINDS[1:])
 _CLONED = re.compile(r"(\.clone(\.\d+)?)+$")
 

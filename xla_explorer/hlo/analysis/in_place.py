@@ -68,6 +68,8 @@ def may_overwrite(i: HloInstruction, operand_number: int) -> bool:
     element k of that operand, in any order of k. That the sizes are equal is for the caller to see."""
     operand = i.operands[operand_number]
     if i.opcode.name == "fusion":
+        if i.attributes.get("kind") == "kOutput":
+            return False  # tiles of a product may be written twice, from what was read once more
         return sum([1 for o in i.operands if o is operand]) == 1 and reads_in_step(i, operand_number)
     return i.opcode.elementwise and i.opcode.name not in ("copy", "map") and i.shape.is_array and (
         operand.shape.dimensions == i.shape.dimensions)

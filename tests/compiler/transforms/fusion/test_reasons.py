@@ -10,7 +10,13 @@ import pytest
 
 import xla_explorer.compiler.transforms.fusion as fusion
 import xla_explorer.compiler.transforms.scheduling as scheduling
-from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, HORIZONTAL_REASONS, MULTI_OUTPUT_REASONS, REASONS_BY_KIND
+from xla_explorer.compiler.transforms.fusion import (
+    EPILOGUE_REASONS,
+    FUSION_REASONS,
+    HORIZONTAL_REASONS,
+    MULTI_OUTPUT_REASONS,
+    REASONS_BY_KIND,
+)
 from xla_explorer.compiler.transforms.fusion.reasons import ROW_REASONS, WRAPPER_REASONS
 from xla_explorer.compiler.transforms.scheduling import LATENCY_HIDING_REASONS, STREAM_REASONS
 
@@ -23,6 +29,7 @@ SOURCES = {  # files of one policy -> the codes that it may use
     (FUSION / "multi_output_fusion.py", FUSION / "contracted_order.py"): MULTI_OUTPUT_REASONS,
     (FUSION / "horizontal_fusion.py", FUSION / "contracted_order.py"): HORIZONTAL_REASONS,
     (FUSION / "row_fusion.py",): ROW_REASONS,
+    (FUSION / "dot_epilogue_fusion.py",): EPILOGUE_REASONS,
     (SCHEDULING / "latency_hiding_scheduler.py",): LATENCY_HIDING_REASONS,
     (SCHEDULING / "stream_assignment.py",): STREAM_REASONS,
 }

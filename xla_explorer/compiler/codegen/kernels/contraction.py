@@ -12,8 +12,9 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
+from xla_explorer.compiler.codegen.kernels.dot_epilogue import epilogue_dot
 from xla_explorer.compiler.codegen.kernels.dot_geometry import dot_free_dimensions
-from xla_explorer.compiler.codegen.kernels.dot_plan import plan_dot, write_planned_dot
+from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, plan_dot, write_planned_dot
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
@@ -29,14 +30,14 @@ def accumulation_type(dot: HloInstruction) -> PrimitiveType:
 
 @writes_root("dot", parallel=True)
 def write_dot_kernel(context: KernelContext) -> None:
-    """Any dimension numbers, any types."""
-    dot, output, w = context.roots[0], context.outputs[0], context.writer
+    """Any dimension numbers, any types; with an epilogue where `dot_plan` finds tiles (a fusion of kind kOutput says that it does)."""
+    dot, output, w = epilogue_dot(context.instruction) or context.roots[0], context.outputs[0], context.writer
     if 0 in dot.shape.dimensions:
         return
     lhs, rhs = dot.operands
     if lhs in context.arrays and rhs in context.arrays:
         plan = plan_dot(dot, context.target)
-        if not isinstance(plan, Reason):
+        if isinstance(plan, DotPlan) or (not isinstance(plan, Reason) and dot is context.roots[0]):
             write_planned_dot(context, dot, plan)
             return
     left_free, right_free = dot_free_dimensions(dot)
@@ -74,6 +75,14 @@ def write_dot_kernel(context: KernelContext) -> None:
         finally:
             w.float_flags = previous
 
+    def store(value: Value, index: tuple[str | int, ...]) -> None:
+        value = convert_value(w, value, wide, dot.shape.element_type)
+        if dot is not context.roots[0]:
+            after = context.emitter()
+            after.sources[dot] = lambda _: value
+            value = after.element(context.roots[0], index)
+        output.store(w, index, value)
+
     zero = scalar_constant(0, wide)
     extents = list(dot.shape.dimensions)
     by_row = (context.target.kind == "cpu" and right_free and right_free[-1] == rhs.shape.rank - 1 and extents[-1] > 1 and depths
@@ -87,7 +96,7 @@ def write_dot_kernel(context: KernelContext) -> None:
                     contracted = [loops.enter_context(w.loop(n, stem="contract")) for n in depths]
                     with emitter.scope():
                         slots.store([accumulate(slots.load()[0], list(index), contracted)])
-            output.store(w, index, convert_value(w, slots.load()[0], wide, dot.shape.element_type))
+            store(slots.load()[0], index)
         return
     width = extents[-1]
     tile = min(width, ROW_TILE)
@@ -105,4 +114,4 @@ def write_dot_kernel(context: KernelContext) -> None:
                 with w.loop(length, stem="column") as j, emitter.scope():
                     slots.store([accumulate(slots.load(j)[0], [*outer, w.add(start, j)], contracted)], j)
         with w.loop(length, stem="write") as j:
-            output.store(w, (*outer, w.add(start, j)), convert_value(w, slots.load(j)[0], wide, dot.shape.element_type))
+            store(slots.load(j)[0], (*outer, w.add(start, j)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL_METADATA
+from xla_explorer.compiler.codegen.kernels.dot_epilogue import EpilogueWriter
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, strided_operands
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
@@ -161,6 +162,8 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
     tile = plan.tile if isinstance(plan, DotPlan) else Tile(1, 1, plan.width, 0.0)
     rows, columns, depth, _ = plan.sizes
     writer = TileWriter(w, dot.shape.element_type.name, tile)
+    if context.roots[0] is not dot:
+        writer.epilogue = EpilogueWriter(writer, context.roots[0], dot, context.arrays, context.outputs[0])
     a, b = [context.arrays[operand] for operand in (reversed(dot.operands) if plan.exchanged else dot.operands)]
     c = context.outputs[0]
     batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]

@@ -236,6 +236,8 @@ def kernel_is_emitted(i: HloInstruction, target_kind: str = "cpu") -> Reason | N
     load_kernel_writers()
     if target_kind != "cpu" and i.opcode.name in SEQUENTIAL:
         return refuse("sequential-kernel", f"%{i.name}: the kernel of {i.opcode.name} is sequential code for a CPU", opcode=i.opcode.name)
+    if i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
+        return _epilogue_is_emitted(i, target_kind)
     if i.opcode.name == "fusion":
         inside = elemental_opcodes() | {"parameter", "constant"}
         root = i.called[0].root
@@ -255,6 +257,19 @@ def kernel_is_emitted(i: HloInstruction, target_kind: str = "cpu") -> Reason | N
         if (reason := _shape_is_emitted(operand.shape)) is not None:
             return reason
     return _instruction_is_emitted(i, True)
+
+
+def _epilogue_is_emitted(fusion: HloInstruction, target_kind: str) -> Reason | None:
+    """None for a dot and what the writer of its tiles does to them."""
+    from xla_explorer.compiler.codegen.kernels.dot_epilogue import belongs_into_epilogue, epilogue_dot
+
+    dot = epilogue_dot(fusion)
+    if dot is None or target_kind != "cpu":
+        return refuse("opcode-not-emitted", f"%{fusion.name}: only a dot on a CPU has an epilogue", opcode="fusion")
+    for i in fusion.called[0].instructions.values():
+        if i is not dot and i.opcode.name not in ("parameter", "constant") and (reason := belongs_into_epilogue(i, dot)) is not None:
+            return reason
+    return None
 
 
 def _shape_is_emitted(shape: Shape) -> Reason | None:
@@ -362,6 +377,8 @@ def write_kernel(i: HloInstruction, target: CodegenTarget, slots: tuple[int, ...
     context.writer.origin = i.id
     root = context.roots[0]
     name = root.opcode.name if len(context.roots) == 1 and root.opcode.name in ROOT_WRITERS else "loop"
+    if i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
+        name = "dot"
     if parts > 1 and name not in PARALLEL:
         return write_kernel(i, target, slots)
     with context.writer.from_instruction(root.id):

@@ -9,7 +9,7 @@ needs code of its own, and nothing is masked.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
@@ -95,6 +95,18 @@ def cut_product(shares: Shares, tile: Tile, rows: int, columns: int) -> Cut | No
     return shares.cut_loop(-(-columns // tile.columns), along="panels") or shares.cut_loop(-(-rows // tile.rows), along="tiles")
 
 
+class TileEpilogue(Protocol):
+    """What is done to the vectors of a tile before they are stored. column: of the product, where the tile begins."""
+
+    column: str | int
+
+    def start_tile(self) -> None:
+        """Another tile begins."""
+
+    def apply(self, value: str, vector: int, to: str) -> str:
+        """What to store at the address `to`, in a row of the tile, instead of the product's value there. vector: its number in the row."""
+
+
 class TileWriter:
     """Writes tiles of one element type (`f32` or `f64`) into a function."""
 
@@ -103,6 +115,7 @@ class TileWriter:
         self.tile = tile
         self.scalar, self.bytes = LANES[element_type]
         self.vector = f"<{tile.width} x {self.scalar}>"
+        self.epilogue: TileEpilogue | None = None
         self._fma = f"llvm.fma.v{tile.width}f{8 * self.bytes}"
 
     def at(self, pointer: str, offset: str | int) -> str:
@@ -114,10 +127,14 @@ class TileWriter:
         tile, w = self.tile, self.w
         zeros = ["zeroinitializer"] * (tile.rows * tile.vectors)
         sums = self._contract(zeros, a, a_row, b, depths)
+        if self.epilogue is not None:
+            self.epilogue.start_tile()
         for r in range(tile.rows):
             for v in range(tile.vectors):
-                to = self.at(c, r * c_row + v * tile.width)
-                w.do(f"store {self.vector} {sums[r * tile.vectors + v]}, ptr {to}, align {self.bytes}")
+                to, value = self.at(c, r * c_row + v * tile.width), sums[r * tile.vectors + v]
+                if self.epilogue is not None:
+                    value = self.epilogue.apply(value, v, to)
+                w.do(f"store {self.vector} {value}, ptr {to}, align {self.bytes}")
 
     def _contract(self, sums: list[str], a: str, a_row: int, b: str, depths: list[DepthLoop]) -> list[str]:
         if not depths:
@@ -240,6 +257,8 @@ class TileWriter:
             column = tile_starts(w, panel, tile.columns, columns)
             at_b = self.at(b, w.mul(panel, depth * tile.columns) if packed else column)
             at_c = self.at(c, column)
+            if self.epilogue is not None:
+                self.epilogue.column = column
             with w.loop(per_block, stem="tile", metadata=NO_UNROLL) as t:
                 number = w.add(first, w.add(w.mul(block, per_block), t))
                 if (blocks * per_block > down or first != 0) and not isinstance(number, int):

@@ -1,5 +1,6 @@
 """Fusion: which producers are computed inside their consumers, and why (not)."""
 
+from xla_explorer.compiler.transforms.fusion.dot_epilogue_fusion import EPILOGUE_REASONS, DotEpilogueFusion
 from xla_explorer.compiler.transforms.fusion.fusion_wrapper import FusionWrapper
 from xla_explorer.compiler.transforms.fusion.horizontal_fusion import HORIZONTAL_REASONS, HorizontalInputFusion, HorizontalLoopFusion
 from xla_explorer.compiler.transforms.fusion.instruction_fusion import InstructionFusion
@@ -11,10 +12,12 @@ from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.compiler.transforms.fusion.row_fusion import RowFusion
 
 __all__ = [
+    "EPILOGUE_REASONS",
     "FUSION_REASONS",
     "HORIZONTAL_REASONS",
     "MULTI_OUTPUT_REASONS",
     "REASONS_BY_KIND",
+    "DotEpilogueFusion",
     "FusionWrapper",
     "HorizontalInputFusion",
     "HorizontalLoopFusion",

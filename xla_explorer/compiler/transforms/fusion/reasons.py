@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from xla_explorer.compiler.transforms.fusion.dot_epilogue_fusion import EPILOGUE_REASONS
 from xla_explorer.compiler.transforms.fusion.horizontal_fusion import HORIZONTAL_REASONS
 from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MULTI_OUTPUT_REASONS
 from xla_explorer.compiler.transforms.fusion.policy import FUSION_REASONS
@@ -39,4 +40,5 @@ REASONS_BY_KIND: dict[str, dict[str, str]] = {
     "horizontal-loop-fusion": _without(HORIZONTAL_REASONS, "not-a-reduce", "dimensions-differ"),
     "horizontal-input-fusion": _without(HORIZONTAL_REASONS, "not-a-loop"),
     "row-fusion": ROW_REASONS,
+    "dot-epilogue-fusion": EPILOGUE_REASONS,
 }

@@ -1,0 +1,180 @@
+"""The pass `dot-epilogue-fusion`: what follows a product is done to its tiles before they are stored.
+
+A bias, an activation, a residual: elementwise operations on a dot's result that would be a kernel of their own go into the dot's, where
+our register tiles serve it (a library has no such hook). Only a result that is stored in any case is taken: one that a library call or a
+caller reads; what a loop would compute anyway gains nothing. Source: xla/service/gpu/transforms/gemm_rewriter.cc (FuseVectorBiasAdd,
+FuseReluActivation), xla/backends/cpu (YNN's fusions around dots).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+from xla_explorer.compiler.codegen.kernels.dot_epilogue import belongs_into_epilogue
+from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, library_cycles, plan_dot
+from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
+from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+EPILOGUE_REASONS: dict[str, str] = {
+    "no-register-tile": "our register tiles do not serve the dot, or the library is estimated to be faster",
+    "control-dependency": "its place in the order of execution is fixed",
+    "computed-in-a-loop": "its other operand would be computed in the loop, and had to be stored for the product's kernel",
+    "not-stored-anyway": "only loops read the result, which compute it without storing it",
+    "forbidden-by-user": "the user wants the two in different kernels",
+}
+_OUTPUT = attributes_of({"kind": "kOutput"})
+_IN_MEMORY = frozenset(
+    {"parameter", "get-tuple-element", "dot", "convolution", "while", "conditional", "call", "reduce", "scatter", "sort", "fusion"}
+)
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class DotEpilogueFusion:
+    """max_operations: of one epilogue."""
+
+    name: ClassVar[str] = "dot-epilogue-fusion"
+    max_operations: int = 8
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Every dot of every computation that control flow runs."""
+        bits = int(context.fact("vector_register_bits", 0))
+        target = CodegenTarget("cpu", "ptr", str(context.fact("triple", "")), bits, bool(context.fact("fused_multiply_add", False)))
+        changed = False
+        for computation in sequential_computations(module):
+            pinned = fusible.control_successors(computation)
+            for dot in [i for i in computation.post_order() if i.opcode.name == "dot"]:
+                changed |= self._around(computation, dot, target, pinned, context)
+        if changed:
+            order_callees_first(module)
+        return changed
+
+    def _around(
+        self, computation: HloComputation, dot: HloInstruction, target: CodegenTarget, pinned: set[HloInstruction], context: PassContext
+    ) -> bool:
+        chain = _chain(dot, self.max_operations)
+        if len(chain) < 2:
+            return False
+        # The longest part of the chain that is stored anyway; when none is, the whole chain is refused with its reason.
+        ends = [end for end in chain[1:] if _is_stored(end)] or [chain[-1]]
+        end = ends[-1]
+        inside = chain[: chain.index(end) + 1]
+        members = _members(inside)
+
+        def no_register_tile(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+            plan = plan_dot(dot, target)
+            if isinstance(plan, Reason):
+                return refuse("no-register-tile", f"%{dot.name}: {plan.message}", because=plan.code)
+            if not isinstance(plan, DotPlan):
+                return refuse("no-register-tile", f"%{dot.name} is a matrix-vector product, which has a kernel of its own")
+            cycles, library = plan.cycles, library_cycles(plan.sizes, dot.shape.element_type.bytes, target)
+            if cycles >= library:
+                message = f"%{dot.name}: BLAS is estimated at {library:.0f} cycles, our tiles at {cycles:.0f}"
+                return refuse("no-register-tile", message, cycles=round(cycles), library_cycles=round(library))
+            return None
+
+        def control_dependency(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+            for i in inside:
+                if i.control_predecessors or i in pinned:
+                    return refuse("control-dependency", f"%{i.name} has control dependencies")
+            return None
+
+        def kept_apart_by_user(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+            return kept_apart(context.control, (dot,), members) if context.control.forbid else None
+
+        def not_stored_anyway(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+            if _is_stored(end):
+                return None
+            return refuse("not-stored-anyway", f"only loops read %{end.name}")
+
+        def computed_in_a_loop(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+            for i in _others(inside):
+                if i.opcode.name not in _IN_MEMORY and not fusible.is_small_constant(i) and not _is_stored(i):
+                    return refuse("computed-in-a-loop", f"%{i.name} ({i.opcode.name}) would be stored for the kernel of %{dot.name}")
+            return None
+
+        def facts() -> dict[str, Any]:
+            saved = 2 * dot.shape.byte_size
+            return {"bytes_saved": saved, "operations": len(inside) - 1, "computes": [i.opcode.name for i in inside[1:]]}
+
+        reason = context.decide(
+            "dot-epilogue-fusion",
+            (no_register_tile, control_dependency, kept_apart_by_user),
+            (not_stored_anyway, computed_in_a_loop),
+            dot,
+            end,
+            facts=facts,
+        )
+        if reason is not None:
+            return False
+        names = "_".join(["dot", *[i.opcode.name.replace("-", "_") for i in inside[1:4]]])
+        build_fusion(computation, end, members, name=f"{names}_fusion", kind=_OUTPUT)
+        return True
+
+
+def _chain(dot: HloInstruction, most: int) -> list[HloInstruction]:
+    """The dot and what can be done to its result, one after the other: each the only reader of the one before."""
+    chain = [dot]
+    if not dot.shape.is_array or not dot.shape.layout.is_default or not dot.shape.rank:
+        return chain
+    while len(chain) <= most:
+        here = chain[-1]
+        if here.is_root or len(here.users) != 1:
+            break
+        following = next(iter(here.users))
+        if following.opcode is fusible.BROADCAST or belongs_into_epilogue(following, dot) is not None:
+            break
+        others = [o for o in following.operands if o is not here]
+        if any(o.opcode is fusible.BROADCAST and belongs_into_epilogue(o, dot) is not None for o in others):
+            break
+        if any(o.shape.dimensions != dot.shape.dimensions for o in others):
+            break
+        chain.append(following)
+    return chain
+
+
+def _members(inside: list[HloInstruction]) -> list[HloInstruction]:
+    """The chain, users first, with the broadcasts and scalar constants that it reads."""
+    members = dict.fromkeys(reversed(inside))
+    for i in inside[1:]:
+        for o in i.operands:
+            if o.opcode is fusible.BROADCAST:
+                members[o] = None
+    for member in list(members):
+        if member.opcode is fusible.BROADCAST and fusible.is_small_constant(member.operands[0]):
+            members[member.operands[0]] = None
+    return list(members)
+
+
+def _others(inside: list[HloInstruction]) -> list[HloInstruction]:
+    """What the epilogue reads from memory."""
+    found = []
+    for i in inside[1:]:
+        for o in i.operands:
+            if o not in inside:
+                found.append(o.operands[0] if o.opcode is fusible.BROADCAST else o)
+    return found
+
+
+def _is_stored(i: HloInstruction) -> bool:
+    """Whether something that is no loop reads it, so that it is in memory whatever the loops do."""
+    if i.is_root:
+        return True
+    for user in i.users:
+        if user.opcode in fusible.BYTE_PRESERVING:
+            if _is_stored(user):
+                return True
+        elif user.opcode not in fusible.CONSUMERS:
+            return True
+    return False
