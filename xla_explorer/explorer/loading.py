@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 from typing import Any
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
+
+# What MLIR text begins with, after comments; HLO text begins with HloModule, a name or a percent sign.
+_MLIR = re.compile(r"(?:\s++|//[^\n]*+)*+(?:#[\w$]+\s*=|module\b(?!\s*\()|func(?:\.func)?\s|\"builtin\.module\"|\{-#)")
 
 
 class LoadError(XlaExplorerError, OSError):
@@ -46,15 +50,25 @@ def load(path: str | Path) -> Any:
         from xla_explorer.frontends.stablehlo import parse_stablehlo
 
         return parse_stablehlo(raw, str(path))
-    return parse_hlo(raw, str(path))
+    return _module_of_text(raw, str(path))
+
+
+def _module_of_text(text: str | bytes, filename: str | None) -> HloModule:
+    """HLO text or MLIR text, by how it begins."""
+    start = text[:4096] if isinstance(text, str) else text[:4096].decode("utf-8", "replace")
+    if _MLIR.match(start) is None:
+        return parse_hlo(text, filename)
+    from xla_explorer.frontends.stablehlo import parse_stablehlo
+
+    return parse_stablehlo(text, filename)
 
 
 def as_module(given: Any, filename: str | None = None) -> HloModule:
-    """A module from a module, HLO text (str or bytes), a traced function, or a path object. TypeError for anything else."""
+    """A module from a module, HLO or StableHLO text (str or bytes), a traced function, or a path object. TypeError for anything else."""
     if isinstance(given, HloModule):
         return given
     if isinstance(given, str | bytes | bytearray):
-        return parse_hlo(given if isinstance(given, str) else bytes(given), filename)
+        return _module_of_text(given if isinstance(given, str) else bytes(given), filename)
     if isinstance(given, Path):
         return as_module(load(given))
     module = getattr(given, "module", None)

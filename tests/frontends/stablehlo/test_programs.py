@@ -203,3 +203,13 @@ def test_files_are_read_by_load(tmp_path: Path) -> None:
     (tmp_path / "bad.mlir").write_text("module { func.func @main() { stablehlo.add } }")
     with pytest.raises(StablehloError, match=r"bad\.mlir"):
         xe.load(tmp_path / "bad.mlir")
+
+
+def test_text_in_hand_is_known_by_how_it_begins(tmp_path: Path) -> None:
+    session = xe.compile(LOCATED, backend="interpreter")
+    x, y = np.float32([1, 2, 3, 4]), np.float32([0, 1, 0, 1])
+    np.testing.assert_allclose(session(x, y), np.tanh(2 * x + y), rtol=1e-6)
+    (tmp_path / "dump.txt").write_text("// a comment\n" + LOCATED)
+    assert xe.load(tmp_path / "dump.txt").name == "jit_f"
+    hlo = xe.parse_stablehlo(LOCATED).to_text()
+    assert xe.optimize(hlo).module.name == "jit_f"

@@ -115,7 +115,7 @@ def _numbers(shape: Shape, pieces: list[str]) -> np.ndarray[Any, Any]:
         return np.array(list(map(float, pieces)), np.float64).astype(kind.dtype)
     values = [_TRUTH[piece] if piece in _TRUTH else int(piece, 0 if "0x" in piece else 10) for piece in pieces]
     if kind.is_pred:
-        return np.array(values) != 0
+        return np.array(values, np.bool_)
     low, high = (-(1 << (kind.bits - 1)) if kind.is_signed else 0), (1 << kind.bits) - 1
     outside = next((v for v in values if not low <= v <= high), None)
     if outside is not None:
