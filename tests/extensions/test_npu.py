@@ -147,6 +147,17 @@ def test_depthwise_convolutions_go_to_the_vector_unit(kind: str) -> None:
     assert not timeline.work["mat"] and timeline.least_cycles < timeline.cycles
 
 
+@pytest.mark.parametrize(("dimension", "operation"), [(0, "accumulate"), (1, "reduce")])
+def test_reductions_load_along_memory(dimension: int, operation: str) -> None:
+    session, timeline = compiled(
+        "HloModule r\nsum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b) }\n"
+        f"ENTRY e {{ x = f32[300,400] parameter(0)\n z = f32[] parameter(1)\n ROOT r = f32[{(400, 300)[dimension]}] reduce(x, z), "
+        f"dimensions={{{dimension}}}, to_apply=sum }}"
+    )
+    assert f"vec.{operation}-add.f32" in session.stage("npu-assembly").text
+    assert timeline.cycles < 2.5 * timeline.least_cycles
+
+
 @pytest.mark.parametrize(("name", "least_busy"), [("mlp_train_b128_784_512_10", 0.25), ("attention_h8_s256_d64", 0.12)])
 def test_whole_workloads(name: str, least_busy: float) -> None:
     """The matrix unit's share of all cycles; the rest is memory and vector work."""

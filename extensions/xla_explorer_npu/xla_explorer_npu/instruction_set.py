@@ -76,6 +76,8 @@ OPERATIONS: dict[str, Operation] = {
     "vec.iota": Operation("vec", (("to", "address"), ("size", "ints"), ("axis", "int"), ("start", "int"))),
     # to[r] = to[r] combined with a[r, 0 .. n)
     **{f"vec.reduce-{name}": Operation("vec", (*_TO_A, ("rows", "int"), *_N)) for name in REDUCTIONS},
+    # to[k] = to[k] combined with a[0 .. rows, k]: a row after the other through all lanes
+    **{f"vec.accumulate-{name}": Operation("vec", (*_TO_A, ("rows", "int"), *_N)) for name in REDUCTIONS},
     # acc[m, n] (+)= lhs[m, k] rhs[k, n], all row-major and dense; transposed: 1 when lhs comes as [k, m], 2 when rhs comes as [n, k]
     "mat.multiply": Operation(
         "mat",

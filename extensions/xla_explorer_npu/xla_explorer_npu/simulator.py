@@ -155,12 +155,13 @@ class _Run:
 
     def _vector(self, i: Instruction) -> int:
         name = i.operation.removeprefix("vec.")
-        if name.startswith("reduce-"):
+        way, _, combiner = name.partition("-")
+        if way in ("reduce", "accumulate"):
             to, a, rows, n = i.operands
-            dtype = DTYPES[i.element_type]
-            matrix, result = self._view(a, (rows, n), None, dtype, False), self._view(to, (rows,), None, dtype, True)
+            dtype, axis = DTYPES[i.element_type], 1 if way == "reduce" else 0
+            matrix, result = self._view(a, (rows, n), None, dtype, False), self._view(to, ((rows, n)[1 - axis],), None, dtype, True)
             self.reads.append(self.writes[-1])
-            result[:] = FUNCTIONS[name.removeprefix("reduce-")](result, fold(name.removeprefix("reduce-"), matrix))
+            result[:] = FUNCTIONS[combiner](result, fold(combiner, matrix, axis))
             return self._lanes(rows * n, i.element_type)
         operands = i.operands
         n = operands[-1]

@@ -198,11 +198,13 @@ _FOLD = {"add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum
          "xor": np.bitwise_xor}  # fmt: skip
 
 
-def fold(name: str, rows: Array) -> Array:
-    """Each row of a matrix combined to one element. Sums and products of 16-bit floats run in f32, the adder tree's width."""
-    if rows.dtype in _HALF:
-        return np.asarray(_FOLD[name].reduce(rows.astype(np.float32), axis=1)).astype(rows.dtype)
-    return np.asarray(_FOLD[name].reduce(rows, axis=1, dtype=rows.dtype))
+def fold(name: str, matrix: Array, axis: int) -> Array:
+    """The elements of each row (axis 1) or column (axis 0) of a matrix combined to one.
+
+    Sums and products of 16-bit floats run in f32, the adder tree's width."""
+    if matrix.dtype in _HALF:
+        return np.asarray(_FOLD[name].reduce(matrix.astype(np.float32), axis=axis)).astype(matrix.dtype)
+    return np.asarray(_FOLD[name].reduce(matrix, axis=axis, dtype=matrix.dtype))
 
 
 def convert(a: Array, target: np.dtype[Any]) -> Array:

@@ -9,7 +9,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer_npu.instruction_set import REDUCTIONS
 from xla_explorer_npu.lowering.movement import place_padded
-from xla_explorer_npu.lowering.writer import ProgramWriter, Region, boxes, lowers
+from xla_explorer_npu.lowering.writer import Box, ProgramWriter, Region, boxes, dense, lowers
 
 _MOST_TAPS = 1024
 _ROW = 8192  # elements of the reduced dimensions in one tile
@@ -42,26 +42,43 @@ def has_few_taps(i: HloInstruction) -> Reason | None:
 
 @lowers("reduce", checks=(folds_one_array_by_one_operation,))
 def lower_reduce(writer: ProgramWriter, i: HloInstruction) -> None:
-    """A tile has the kept elements as rows; the sums start from the initial value and grow tile by tile."""
+    """Tile by tile onto the initial value. Where the reduced elements lie together, a row is folded to one element; where the kept ones
+    do, row after row is added up lane by lane: whichever order the DMA queues load faster."""
     reduced = sorted(i.attribute("dimensions"))
     source, start, target = writer.region_of(i.operands[0]), writer.region_of(i.operands[1]), writer.region_of(i)
     kept = [d for d in range(len(source.sizes)) if d not in reduced]
-    matrix = source.dims([*kept, *reduced])
-    operation = f"vec.reduce-{i.called[0].root.opcode.name}"
+    kept_sizes, reduced_sizes = [source.sizes[d] for d in kept], [source.sizes[d] for d in reduced]
     quarter = writer.architecture.scratchpad_bytes // 4
-    row = min(math.prod([source.sizes[d] for d in reduced]), _ROW)
     tile = min(_TILE, quarter // (2 * source.item))
-    turn = 0
-    for number, k in enumerate(boxes([source.sizes[d] for d in kept], max(tile // max(row, 1), 1))):
+    row = min(math.prod(reduced_sizes), _ROW)
+    limits = {"reduce": (max(tile // max(row, 1), 1), _ROW), "accumulate": (_ROW, max(tile // min(math.prod(kept_sizes), _ROW), 1))}
+
+    def block(way: str, k: Box, r: Box) -> Region:
+        """A tile of the operand: kept dimensions first to fold rows, last to add rows up."""
+        if way == "reduce":
+            return source.dims([*kept, *reduced]).box((*k.starts, *r.starts), (*k.sizes, *r.sizes))
+        return source.dims([*reduced, *kept]).box((*r.starts, *k.starts), (*r.sizes, *k.sizes))
+
+    def cycles_an_element(way: str) -> float:
+        k, r = next(boxes(kept_sizes, limits[way][0])), next(boxes(reduced_sizes, limits[way][1]))
+        first = block(way, k, r)
+        return writer.architecture.transfer_cycles(first.sizes, dense(first.sizes), first.steps, first.item) / max(
+            k.elements * r.elements, 1
+        )
+
+    way = min(limits, key=cycles_an_element)
+    operation, turn = f"vec.{way}-{i.called[0].root.opcode.name}", 0
+    for number, k in enumerate(boxes(kept_sizes, limits[way][0])):
         result = (number % 2) * quarter // 2
         writer.load(Region(start.address, source.element_type, k.sizes, (0,) * len(k.sizes)), result)
-        for r in boxes([source.sizes[d] for d in reduced], _ROW):
+        for r in boxes(reduced_sizes, limits[way][1]):
             if r.elements == 0:
                 continue
             turn ^= 1
             offset = (1 + turn) * quarter
-            writer.load(matrix.box((*k.starts, *r.starts), (*k.sizes, *r.sizes)), offset)
-            writer.emit(operation, source.element_type, writer.scratch(result), writer.scratch(offset), k.elements, r.elements)
+            writer.load(block(way, k, r), offset)
+            sizes = (k.elements, r.elements) if way == "reduce" else (r.elements, k.elements)
+            writer.emit(operation, source.element_type, writer.scratch(result), writer.scratch(offset), *sizes)
         writer.store(target.box(k.starts, k.sizes), result)
 
 
