@@ -4,7 +4,7 @@
     python tests/performance/gpu_device.py --emulate --conformance ... --perf ... --out /tmp/proof.json     # small sizes, no GPU
 
 Sections (--sections, all by default): `copy` (the bandwidth of a device-to-device copy, bytes read and written), `memory` (memory-bound
-programs as shares of it), `matmul` (bf16, beside cuBLAS through torch where that is importable), `conformance` (all cases, or every nth),
+programs as shares of it), `matmul` (bf16 by our own tensor-core kernel, beside cuBLAS through torch where that is importable), `conformance` (all cases, or every nth),
 `perf` (m_* and b_* workloads, in rounds interleaved with jax where that is importable). It installs nothing. It needs numpy, ml_dtypes,
 llvmlite, and cuda-bindings for a device; the corpora may lie anywhere.
 
@@ -42,6 +42,7 @@ import numpy as np  # noqa: E402
 from gpu_device_programs import Program, matrix_product, memory_bound  # noqa: E402
 
 import xla_explorer as xe  # noqa: E402
+from xla_explorer.backends.gpu.ptx_assembler import find_ptxas  # noqa: E402
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor  # noqa: E402
 from xla_explorer.backends.gpu.runtime.devices import device_executor  # noqa: E402
 
@@ -100,11 +101,14 @@ class Bench:
         session = self.compile(p.text)
         executable = session.executable
         row: dict[str, Any] = {"name": p.name, "bytes": p.bytes, "kernels": len(executable.steps)}
+        row["emitters"] = [f"{k.emitter} {k.launch}" for k in executable.program.kernels]
+        if find_ptxas() is not None:
+            row["ptxas"] = session.ptxas_report().to_dict("records")
         with executable.start(arrays) as run:
             times = self.microseconds(self.launcher(run))
             if self.emulate:
-                want = xe.evaluate(xe.parse_hlo(p.text), *arrays)
-                got, want = np.asarray(run.results()[0], np.float64), np.asarray(want, np.float64)
+                parts = [leaves(tuple(run.results())), leaves(xe.evaluate(xe.parse_hlo(p.text), *arrays))]
+                got, want = [np.concatenate([np.asarray(x, np.float64).reshape(-1) for x in part]) for part in parts]
                 row["relative_error"] = float(np.linalg.norm(got - want) / max(float(np.linalg.norm(want)), 1e-30))
         row.update(spread(times))
         if p.flops:
@@ -125,7 +129,9 @@ class Bench:
         """Our own product, and cuBLAS by torch."""
         row = attempt("matmul_bf16", lambda: self.program(matrix_product(size)))
         if not self.emulate:
-            row["cublas_TFLOP/s"] = attempt("torch", lambda: {"value": torch_matmul(size, self.repeats)})
+            rival = row["cublas_TFLOP/s"] = attempt("torch", lambda: {"value": torch_matmul(size, self.repeats)})
+            if "value" in rival and "TFLOP/s" in row:
+                row["share_of_cublas"] = round(row["TFLOP/s"] / rival["value"], 4)
         self.result["matmul"] = row
 
     def conformance(self, folder: Path, every: int) -> None:

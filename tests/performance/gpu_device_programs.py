@@ -20,7 +20,7 @@ class Program(NamedTuple):
 
 
 def memory_bound(elements: int, row: int = 4096) -> list[Program]:
-    """An elementwise chain, softmax, layer normalisation, three reductions and two transposes of about so many elements."""
+    """An elementwise chain, softmax, layer normalisation, four reductions and two transposes of about so many elements."""
     n, m = max(elements // row, 1), row
     matrix, vector = f"f32[{n},{m}]", f"f32[{n}]"
 
@@ -96,7 +96,21 @@ def memory_bound(elements: int, row: int = 4096) -> list[Program]:
         ),
         program("reduce_all", _SUM, "  zero = f32[] constant(0)\n  ROOT s = f32[] reduce(x, zero), dimensions={0,1}, to_apply=sum\n", 1),
         program("transpose", "", f"  ROOT r = f32[{m},{n}] transpose(x), dimensions={{1,0}}\n", n * m),
-    ]
+        Program(
+            "transpose_bf16",
+            f"HloModule transpose_bf16\nENTRY e {{\n  x = bf16[{n},{m}] parameter(0)\n"
+            f"  ROOT r = bf16[{m},{n}] transpose(x), dimensions={{1,0}}\n}}\n",
+            ((n, m),), "bf16", 4 * n * m, 0,
+        ),
+        program(
+            "row_moments", _SUM,
+            f"""{rows}  q = {matrix} multiply(x, x)
+  t = {vector} reduce(q, zero), dimensions={{1}}, to_apply=sum
+  ROOT r = ({vector}, {vector}) tuple(s, t)
+""",
+            2 * n,
+        ),
+    ]  # fmt: skip
 
 
 def matrix_product(size: int) -> Program:

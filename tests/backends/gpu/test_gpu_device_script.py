@@ -29,10 +29,14 @@ def test_on_the_emulator(script, tmp_path, capsys):
     assert script.main(["--emulate", "--sections", "copy,memory,matmul", "--repeats", "1", "--out", str(out)]) == 0
     result = json.loads(out.read_text())
     assert {"date", "device", "command", "copy", "memory", "matmul"} <= set(result) and result["device"]["name"] == "PTX emulator"
-    names = ["elementwise_chain", "softmax", "layernorm", "reduce_rows", "reduce_columns", "reduce_all", "transpose"]
+    names = ["elementwise_chain", "softmax", "layernorm", "reduce_rows", "reduce_columns", "reduce_all", "transpose", "transpose_bf16", "row_moments"]
     assert [row["name"] for row in result["memory"]] == names
     assert all(row["relative_error"] < 1e-5 and row["median_us"] > 0 for row in result["memory"])
-    assert result["matmul"]["relative_error"] < 1e-2
+    assert result["matmul"]["relative_error"] < 1e-2 and result["matmul"]["emitters"][0].startswith("tensor-core-dot")
+    written = {row["name"]: row["emitters"][0].split()[0] for row in result["memory"]}
+    assert written["softmax"] == written["layernorm"] == written["row_moments"] == "row-reduction"
+    assert written["transpose"] == written["transpose_bf16"] == "transpose" and written["reduce_columns"] == "column-reduction"
+    assert [row["kernels"] for row in result["memory"] if row["name"] in ("softmax", "layernorm", "row_moments")] == [1, 1, 1]
     assert "transpose" in capsys.readouterr().out
 
 

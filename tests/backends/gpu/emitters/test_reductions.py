@@ -132,15 +132,16 @@ ARGMAX = """am { a = f32[] parameter(0) b = s32[] parameter(1) c = f32[] paramet
 
 
 @pytest.mark.parametrize(("shape", "dimension"), [((20, 300), 1), ((300, 20), 0), ((2, 40000), 1)])
-def test_argmax_with_ties_and_nans(shape, dimension):
-    x = np.round(floats(*shape), 1)
+@pytest.mark.parametrize("kind", ["f32", "f16", "bf16", "f64"])
+def test_argmax_with_ties_and_nans(shape, dimension, kind):
+    x = np.round(floats(*shape), 1).astype({"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f64": np.float64}[kind])
     x.reshape(-1)[[5, 3005, 4000]] = np.nan
     sizes, kept = ",".join(map(str, shape)), shape[1 - dimension]
     text = f"""HloModule m
 {ARGMAX}f {{ x = f32[{sizes}] parameter(0) i = s32[{sizes}] iota(), iota_dimension={dimension} l = f32[] constant(-inf) z = s32[] constant(0)
   ROOT r = (f32[{kept}], s32[{kept}]) reduce(x, i, l, z), dimensions={{{dimension}}}, to_apply=am }}
-ENTRY e {{ x = f32[{sizes}] parameter(0) ROOT r = (f32[{kept}], s32[{kept}]) fusion(x), kind=kInput, calls=f }}"""
-    assert check(text, x).emitted.emitter.endswith("-reduction")
+ENTRY e {{ x = f32[{sizes}] parameter(0) ROOT r = (f32[{kept}], s32[{kept}]) fusion(x), kind=kInput, calls=f }}""".replace("f32", kind)
+    assert check(text, x, assemble=False).emitted.emitter.endswith("-reduction")
 
 
 def test_a_reducer_whose_order_matters_stays_in_one_thread():

@@ -123,8 +123,11 @@ class Block:
             return w.value(f"bitcast i32 {self._shuffle(w.value(f'bitcast float {value} to i32'), distance)} to float")
         if bits == 32:
             return self._shuffle(value, distance)
+        if llvm_type == "half":
+            value = w.value(f"bitcast half {value} to i16")
         word = w.value(f"zext i{bits} {value} to i32")
-        return w.value(f"trunc i32 {self._shuffle(word, distance)} to i{bits}")
+        moved = w.value(f"trunc i32 {self._shuffle(word, distance)} to i{bits}")
+        return w.value(f"bitcast i16 {moved} to half") if llvm_type == "half" else moved
 
     def _shuffle(self, value: str, distance: int) -> str:
         arguments = (("i32", "-1"), ("i32", value), ("i32", str(distance)), ("i32", "31"))
