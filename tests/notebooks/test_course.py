@@ -14,8 +14,8 @@ from course_notebooks import COURSE, ROOT, exercise_cells, run, solution_cells, 
 
 import xla_explorer as xe  # noqa: E402
 
-# By default three notebooks are run in a kernel; all of them with `-m slow`.
-FAST = ("03", "05", "06")
+# By default two notebooks are run in a kernel; all of them with `-m slow`.
+FAST = ("03", "05")
 
 
 def parameters() -> list[object]:

@@ -104,9 +104,9 @@ class CheckResult:
         html = [f'<div style="border-left:4px solid {colour};padding:2px 12px;text-align:left"><p><b>{escape(self.headline())}</b></p>']
         if message:
             html.append(f"<p>{escape(message)}</p>")
-        html += [f"<p><i>{escape(heading)}</i></p>{pre_html(text)}" for heading, text in self.sections()]
+        html += [f'<p style="margin:10px 0 2px"><i>{escape(heading)}</i></p>{pre_html(text)}' for heading, text in self.sections()]
         if hint:
-            html.append(f"<p><b>Next step.</b> {escape(hint)}</p>")
+            html.append(f'<p style="margin-top:10px"><b>Next step.</b> {escape(hint)}</p>')
         return {"text/plain": repr(self), "text/html": "".join(html) + "</div>"}
 
 
