@@ -188,3 +188,15 @@ def test_constants_as_xla_shows_them(shape: str, value: str, wanted: str) -> Non
     text = entry(f"ROOT c = {shape} constant({value})")
     assert f"constant({wanted})" in parse_hlo(text).to_text(PrintOptions.elided)
     assert modules_equal(parse_hlo(text), parse_hlo(parse_hlo(text).to_text())) is None
+
+
+def test_white_space_at_the_end_of_a_configuration_stays() -> None:
+    module = parse_hlo('HloModule m\nENTRY e {\n  ROOT r = f32[] custom-call(), custom_call_target="t", backend_config="{a = 1 : i32}\\t "\n}\n'.replace("\\t", "\x0b"))
+    assert modules_equal(parse_hlo(module.to_text()), module) is None
+
+
+def test_a_thread_is_one_string() -> None:
+    text = 'HloModule m\nENTRY e {\n  p = s32[] parameter(0)\n  s = ((s32[]), s32[]) negate-start(p), async_execution_thread="a""b"\n  ROOT d = s32[] negate-done(s)\n}\n'
+    with pytest.raises(HloParseError, match="one string"):
+        parse_hlo(text)
+    parse_hlo(text.replace('"a""b"', '"a"'))

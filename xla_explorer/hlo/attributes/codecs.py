@@ -81,6 +81,12 @@ def _one_of(what: str, *choices: str) -> Callable[[str], str]:
     return read
 
 
+def _read_one_string(text: str) -> str:
+    if not re.fullmatch(r"""\s*("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')\s*""", text):
+        raise ValueError(f"{text} is not one string in quotes")
+    return text
+
+
 def _read_slice(text: str) -> tuple[SliceDimension, ...]:
     found = []
     for part in re.findall(r"\[([^\]]*)\]", text):
@@ -381,7 +387,7 @@ _ROWS = (
     _text("outfeed_config", "opaque configuration"),
     _integer("cross_program_prefetch_index", "prefetch slot", None),
     _text("domain", "what a domain marks"),
-    _text("async_execution_thread", "thread of the asynchronous computation"),
+    AttributeCodec("async_execution_thread", _read_one_string, str, None, "thread of the asynchronous computation"),
     _text("parameter_replication", "which leaves are replicated"),
     _text("sharding", "how the value is spread over devices"),
     AttributeCodec("frontend_attributes", read_frontend_attributes, str, None, "what the frontend wants kept"),

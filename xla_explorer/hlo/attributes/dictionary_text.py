@@ -43,7 +43,8 @@ def _string_as_dictionary(text: str) -> str:
     # Single quotes and comments inside would be read in other ways once the outer quotes are gone, and open brackets not at all.
     if content is None or not content.lstrip().startswith("{") or "'" in content or re.search(r"/[/*]", content):
         return text
-    if _dictionary_end(content, content.index("{")) != len(content.rstrip()) or not _brackets_close(content):
+    # White space at its end would be lost.
+    if _dictionary_end(content, content.index("{")) != len(content) or not _brackets_close(content):
         return text
     return content
 
