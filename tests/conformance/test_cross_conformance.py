@@ -26,10 +26,8 @@ def _cases(backend: str, count: int):
 @pytest.mark.parametrize("backend", RUNNING + COMPILING)
 def test_twenty_cases(backend: str) -> None:
     found, cases = _cases(backend, 20)
-    # Of 300 cases two are not right: ragged-dot has no native code, and one Fourier transform sums in another order than the reference.
     wrong = {case.name: answer for case in cases if not (answer := check(found, backend, case)).startswith("pass")}
-    assert all("ragged" in name or "fft" in name for name in wrong), wrong
-    assert len(wrong) <= 2
+    assert not wrong
 
 
 @pytest.mark.slow
@@ -40,5 +38,6 @@ def test_three_hundred_cases_over_all_opcodes(backend: str) -> None:
     assert len({opcode for case in cases for opcode in case.tags["opcodes"]}) > 100
     compile_case(backend, cases[0], {})
     answers = {case.name: check_apart(found, backend, case) for case in cases}
+    # One Fourier transform and one convolution sum in another order than the reference.
     wrong = {name: answer for name, answer in answers.items() if not answer.startswith("pass")}
     assert len(wrong) <= 0.01 * len(cases), (Counter(answer.split(":")[0] for answer in answers.values()), wrong)
