@@ -40,6 +40,11 @@ def register(made: Platform) -> None:
     platform.cache_clear()
 
 
+def is_registered_here(name: str) -> bool:
+    """Whether a name is known through `register`, and so in this process only."""
+    return name in _REGISTERED
+
+
 def unregister(name: str) -> None:
     """Forget what `register` made known; nothing happens when it is not."""
     _REGISTERED.pop(name, None)

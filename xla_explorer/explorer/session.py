@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
@@ -517,7 +518,7 @@ def compile(
         control = PassControl() if control is None else control
         control.check_values = Signature(source).leaves(arguments)
     options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
-    isolation = isolation_settings(isolate, timeout, memory_limit)
+    isolation = _isolation(backend, isolate, isolation_settings(isolate, timeout, memory_limit))
     compiler = platform(backend).compiler()
     started = time.perf_counter()
     result: CompileResult | None = None
@@ -549,9 +550,26 @@ def _run_backend(
     backend: str, compiler: Compiler, trace: PassTrace, options: CompileOptions, isolation: Isolation | None
 ) -> CompileResult:
     """Here, or in the child process."""
-    if isolation is not None:
-        from xla_explorer.explorer.isolation import own_process, run_backend_isolated
+    if isolation is None:
+        return compiler.run_backend(trace, options)
+    from xla_explorer.explorer.isolation import run_backend_isolated
 
-        if not own_process(backend):
-            return run_backend_isolated(backend, trace, options, isolation)
-    return compiler.run_backend(trace, options)
+    return run_backend_isolated(backend, trace, options, isolation)
+
+
+def _isolation(backend: str, asked: Any, wanted: Isolation | None) -> Isolation | None:
+    """What can be had of what is wanted. A child process that was asked for in the call and cannot be had is an error; one that only
+    `xe.options` asks for, a warning."""
+    if wanted is None:
+        return None
+    from xla_explorer.explorer.isolation import kept_here
+
+    reason = kept_here(backend, wanted)
+    if reason is None:
+        return wanted
+    if reason.code != "own-process":
+        hint = "put it into a module of its own and name that: isolate=xe.Isolation(imports=('my_module',))"
+        if asked is not None:
+            raise XlaExplorerError(f"this cannot be isolated: {reason.message}", hint)
+        warnings.warn(f"not isolated: {reason.message}; {hint}", RuntimeWarning, stacklevel=3)
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_explorer.explorer.isolation.failure import IsolatedCrashError, IsolatedError, IsolatedMemoryError, IsolatedTimeoutError
-from xla_explorer.explorer.isolation.program import own_process, run_backend_isolated
+from xla_explorer.explorer.isolation.program import kept_here, run_backend_isolated
 from xla_explorer.explorer.isolation.settings import Isolation, isolation_settings
 
 __all__ = [
@@ -13,6 +13,6 @@ __all__ = [
     "IsolatedTimeoutError",
     "Isolation",
     "isolation_settings",
-    "own_process",
+    "kept_here",
     "run_backend_isolated",
 ]

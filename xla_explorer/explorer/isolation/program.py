@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult, ProfileResult, ProgramStep, Stage, hlo_stage
+from xla_explorer.backends.registry import is_registered_here
 from xla_explorer.compiler.buffers.assignment import assign_buffers
+from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS
 from xla_explorer.compiler.pipeline import PassTrace
 from xla_explorer.explorer.isolation.failure import (
     IsolatedCrashError,
@@ -20,6 +22,7 @@ from xla_explorer.explorer.isolation.failure import (
 )
 from xla_explorer.explorer.isolation.process import ChildProcess, ProcessEndedError, RemoteError, shared_process
 from xla_explorer.explorer.isolation.settings import Isolation
+from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.module import HloModule
 
 Array = np.ndarray[Any, Any]
@@ -34,9 +37,23 @@ _forgotten: list[int] = []
 """Programs whose session is gone. Nothing is sent from a finalizer, which may run anywhere: they wait for the next question."""
 
 
-def own_process(backend: str) -> bool:
-    """Whether a backend runs its code in a process of its own anyway."""
-    return backend == "xla"
+def kept_here(backend: str, isolation: Isolation) -> Reason | None:
+    """Why a backend's code is not sent to the child; None when it is.
+
+    The child knows what is installed and what `Isolation.imports` names. What a notebook defined itself, it does not.
+    """
+    if backend == "xla":
+        return Reason("own-process", "real XLA runs in a process of its own anyway")
+    if isolation.imports:
+        return None
+    if is_registered_here(backend):
+        return Reason("backend-of-this-process", f"the backend {backend!r} was registered in this process, a child does not know it")
+    emitters = {**ELEMENTWISE_EMITTERS, **INDEXED_EMITTERS}
+    own = sorted([opcode for opcode, function in emitters.items() if function.__module__ == "__main__"])
+    if own:
+        message = f"the emitter of {', '.join(own)} was written in this notebook, a child does not have it"
+        return Reason("emitter-of-this-process", message, {"opcodes": own})
+    return None
 
 
 class RemoteProgram:
@@ -44,7 +61,7 @@ class RemoteProgram:
 
     def __init__(self, backend: str, trace: PassTrace, options: CompileOptions, isolation: Isolation) -> None:
         self.module: HloModule = trace.module
-        self.isolation = isolation
+        self.backend, self.isolation = backend, isolation
         self.number = next(_numbers)
         self.steps: list[ProgramStep] = []
         ids = {c.name: (c.id, {i.name: i.id for i in c.instructions.values()}) for c in self.module.computations.values()}
@@ -78,11 +95,14 @@ class RemoteProgram:
         limits = self.isolation
         try:
             gone, _forgotten[:] = tuple(_forgotten), []
-            process.ask(None, "prepare", limits.imports, limits.memory, gone)
+            process.ask(None, "prepare", self.backend, limits.imports, limits.memory, gone)
             return process.ask(limits.timeout, *request)
         except ProcessEndedError as ended:
             self._process = None
-            raise failure(_KINDS[ended.how], ended.words, _HINTS[ended.how], self.module, self.steps, ended.progress) from None
+            hint = _HINTS[ended.how]
+            if ended.how == "timeout" and ended.progress.phase == "compiling":
+                hint = "a big module takes long to compile: raise timeout="
+            raise failure(_KINDS[ended.how], ended.words, hint, self.module, self.steps, ended.progress) from None
         except RemoteError as raised:
             if raised.problem is not None:
                 raise raised.problem from None

@@ -22,6 +22,7 @@ from xla_explorer.backends.xla.worker import receive, send
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.explorer.isolation.blackboard import Blackboard
+from xla_explorer.explorer.warming import warm_up
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -43,15 +44,20 @@ class Worker:
         self.board = board
         self.programs: dict[int, CompileResult] = {}
         self._floor = 0
+        self._loaded: set[str] = set()
 
-    def prepare(self, imports: tuple[str, ...], memory: int | None, gone: tuple[int, ...]) -> None:
-        """Import plug-ins; forget programs; limit the memory to so many bytes above what is mapped before any program runs."""
+    def prepare(self, backend: str, imports: tuple[str, ...], memory: int | None, gone: tuple[int, ...]) -> None:
+        """Load the backend (no timeout counts that) and plug-ins; forget programs; limit the memory to so many bytes above what is mapped
+        before any program runs."""
         self.board.begin(-1, "loading")
         for number in gone:
             self.programs.pop(number, None)
         for name in imports:
             importlib.import_module(name)
         _limit_memory(None)
+        if backend not in self._loaded:
+            warm_up(backend)
+            self._loaded.add(backend)
         if memory is not None:
             if not self._floor:
                 self._floor = _mapped_bytes()
