@@ -215,6 +215,23 @@ def test_layouts_of_arguments_and_results() -> None:
     compiled("HloModule l\nENTRY e { x = f32[4,6]{0,1} parameter(0)\n ROOT r = f32[24]{0} reshape(x) }")
 
 
+def test_arrays_without_elements() -> None:
+    compiled("HloModule z\nENTRY e { x = f32[0,3] parameter(0)\n y = f32[3] parameter(1)\n n = f32[0,3] negate(x)\n"
+             " m = f32[3] negate(y)\n ROOT r = (f32[0,3], f32[3]) tuple(n, m) }")  # fmt: skip
+
+
+def test_threads_take_turns() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    session = xe.compile(LARGE_ADD, backend="npu")
+    inputs = [xe.random_arguments(session.source, seed) for seed in range(4)]
+    alone = [session(*given) for given in inputs]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda given: session(*given), inputs))
+    for a, b in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 # -- what it shows -------------------------------------------------------------------------------------------------------
 def test_lines_of_assembly_belong_to_instructions() -> None:
     session, _ = compiled(ATTENTION)

@@ -46,6 +46,10 @@ class NpuExecutable:
 
     def execute(self, arrays: list[Array]) -> list[Array]:
         """Parameter leaves in, result leaves out. Everything is copied in and out, so arguments and results are the caller's own."""
+        with self._executor.lock:
+            return self._execute(arrays)
+
+    def _execute(self, arrays: list[Array]) -> list[Array]:
         executor, manager, program = self._executor, LinearTransferManager(), self.program
         memory: dict[int, DeviceMemory] = {
             ARENA: executor.allocate(self.assignment.arena_size),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -54,12 +55,14 @@ class Stream:
 
 
 class NpuStreamExecutor:
-    """See `backends.interfaces.StreamExecutor`. timeline: of the last launch that has run."""
+    """See `backends.interfaces.StreamExecutor`. timeline: of the last launch that has run. lock: whoever allocates, launches and reads in
+    one go holds it, so that threads take turns on the one device."""
 
     def __init__(self) -> None:
         self.machine = Machine()
         self.timeline: Timeline | None = None
         self.clock = 0
+        self.lock = threading.Lock()
         self._default = Stream()
         # A stream that nobody holds any more has nobody who waits for it.
         self._streams: weakref.WeakSet[Stream] = weakref.WeakSet([self._default])
