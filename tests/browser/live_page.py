@@ -28,6 +28,7 @@ const model = {
   },
 };
 state.data = bytes(await window.first());
+state.step = await window.firstStep();
 render({ model, el: document.body });
 document.querySelector(".xe").focus();
 """
@@ -49,6 +50,7 @@ def open_live(page: Any, widget: ExplorerWidget, folder: Path, style_text: str =
         return json.dumps(answer)
 
     page.expose_function("kernel", kernel)
+    page.expose_function("firstStep", lambda: widget.step)
     page.expose_function("first", lambda: base64.b64encode(widget.data).decode())
     path = folder / "live.html"
     path.write_text(

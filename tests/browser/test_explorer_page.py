@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
+from explorer_fakes import HOSTILE, GeneratedSource, HostileSource, SoftmaxSource
 
 from xla_explorer.explorer.views.front_end import script, style
 from xla_explorer.explorer.views.html_page import save_page
@@ -249,7 +249,21 @@ def test_a_failed_pass_is_explained(browser: Any, tmp_path: Path) -> None:
 
 def test_hostile_names_stay_text(browser: Any, tmp_path: Path) -> None:
     page = Page(browser, save_page(HostileSource(), tmp_path / "hostile.html")).ready()
-    page.press("ArrowDown", "ArrowDown", "f", "w", "d", "t", "g", "1", "2", "3", "[", "]", "?")
+    page.press("ArrowDown", "ArrowDown", "f", "w", "d", "t", "g", "1", "2", "3", "[", "]", "?", "?")
+    for tab in ("rewrite", "kernels", "buffers"):  # the newer panes
+        page.page.locator(f".xe-tabs button[data-tab={tab}]").click()
+        page.page.wait_for_timeout(200)
+    assert page.count(".xe-buffer") == len(HOSTILE) and page.count(".xe-kernels tbody tr") == len(HOSTILE)
+    page.page.locator(".xe-buffers tbody tr").nth(0).click()
+    page.page.locator(".xe-buffers tbody tr").nth(1).click()
+    for view in ("roofline", "timeline"):
+        page.page.locator(".xe-times .xe-pane-chips button", has_text=view).click()
+    page.press("k")
+    page.page.locator(".xe-kernels .xe-act").first.click()
+    page.page.wait_for_timeout(300)
+    page.press("]", "[", "g")
+    page.page.locator(".xe-tools select").select_option(index=1)
+    page.press("i", "g")
     page.page.locator(".xe-node").first.hover(force=True)
     page.page.wait_for_timeout(100)
     assert page.page.evaluate("window.pwned") is None

@@ -35,6 +35,10 @@ class Graph:
         """Graphviz DOT text; always possible."""
         return picture_dot(self.picture)
 
+    def to_json(self) -> dict[str, Any]:
+        """Nodes, edges and boxes as plain data: what the widget draws. See `PictureGraph.to_json`."""
+        return self.picture.to_json()
+
     def save(self, path: str | Path) -> Path:
         """Write to `path`; the suffix chooses: .svg, .dot, .gv, .json. ValueError for another one."""
         path = Path(path)

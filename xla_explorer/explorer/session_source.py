@@ -133,7 +133,10 @@ class TraceSource:
             return decision_rows(self.trace.passes, self.trace.lineage, with_checks=MOST_CHECKLISTS)
 
     def panes(self) -> Sequence[CodePane]:
-        return [CodePane("hlo", self.text(len(self.trace.steps)), "xla_explorer passes")]
+        return [self._hlo_pane("xla_explorer passes")]
+
+    def _hlo_pane(self, producer: str) -> CodePane:
+        return CodePane("hlo", LazyLines("hlo", lambda: list(self.text(len(self.trace.steps)))), producer)
 
     def timings(self) -> Sequence[TimingRow]:
         return []
@@ -220,7 +223,7 @@ class SessionSource(TraceSource):
         session = self.session
         written = python_pane(session.source, session.source_lines)
         panes = [written] if written is not None else [self._source_pane()] if session.source.source_text else []
-        panes.append(_cut("hlo", self.text(len(self.trace.steps)), f"xla_explorer {session.backend}", ""))
+        panes.append(self._hlo_pane(f"xla_explorer {session.backend}"))
         names = [name for name, stage in session.stages.items() if stage.is_code]
         panes += [self._stage_pane(name) for name in names]
         if "ptx" not in names and session.error is None and session.source.instruction_count() <= MOST_LINES_FOR_PTX:

@@ -3,9 +3,23 @@ generated module."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from xla_explorer.explorer.views.folding import fold_picture
 from xla_explorer.explorer.views.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
-from xla_explorer.explorer.views.reports import NOTHING, Reports
+from xla_explorer.explorer.views.reports import (
+    NOTHING,
+    BufferRow,
+    BufferView,
+    Column,
+    KernelRow,
+    LlvmPassRow,
+    MachineRoof,
+    RemarkRow,
+    Reports,
+    RewriteStep,
+    RuleText,
+)
 from xla_explorer.explorer.views.source import Check, CodePane, DecisionRow, RewriteRow, StepRow, TextLine, TimingRow
 
 ROWS = "f32[128,256]"
@@ -437,10 +451,48 @@ HOSTILE = (
 )
 
 
+class HostileReports(Reports):
+    """Every text of every report tries to be markup."""
+
+    def buffers(self, *, with_reasons: bool = False) -> BufferView:
+        rows = tuple([BufferRow(t, k, t, t, "arena", t, 64 * k, 64, k, k + 2, k, k + 2, (t,)) for k, t in enumerate(HOSTILE)])
+        schedule = tuple([(k, t, float(k), 64, t) for k, t in enumerate(HOSTILE)])
+        return BufferView(rows, 640, 64, schedule, 1, 0, ((HOSTILE[0], HOSTILE[1], HOSTILE[2], HOSTILE[3]),))
+
+    def kernels(self) -> list[KernelRow]:
+        return [KernelRow(t, t, t, t, 1.0, 1, 1, 1, 1.0, 2.0, t, k, t) for k, t in enumerate(HOSTILE)]
+
+    def columns(self) -> list[Column]:
+        return [Column(t, t, {1: 1.0, 2: 3.0}) for t in HOSTILE[:3]]
+
+    def roof(self) -> MachineRoof:
+        return MachineRoof(HOSTILE[0], 1e11, 1e10, ((1024, 1e11),))
+
+    def remarks(self) -> list[RemarkRow]:
+        return [RemarkRow("passed", t, t, t, t, k) for k, t in enumerate(HOSTILE)]
+
+    def rules(self, names: Iterable[str]) -> dict[str, RuleText]:
+        return {HOSTILE[0]: RuleText(HOSTILE[1], HOSTILE[2], HOSTILE[5])}
+
+    def opcode_help(self) -> dict[str, str]:
+        return {t: t for t in HOSTILE}
+
+    def rewrite(self, step: int, number: int) -> RewriteStep:
+        source = HostileSource()
+        return RewriteStep(source.text(0), source.text(1), source.picture(0), source.picture(1))
+
+    def llvm_kernels(self) -> list[str]:
+        return [HOSTILE[0]]
+
+    def llvm_passes(self, kernel: str) -> list[LlvmPassRow]:
+        return [LlvmPassRow(t, "ir", 1, 1, 1, 1, f"--- a\n+++ b\n@@ -1 +1 @@\n-{t}\n+{t}{t}") for t in HOSTILE]
+
+
 class HostileSource(SoftmaxSource):
     """Every text that a module can choose tries to be markup."""
 
     title = HOSTILE[1]
+    reports = HostileReports()
 
     def summary(self) -> dict[str, str | float | int]:
         return {"backend": HOSTILE[0], "note": HOSTILE[5]}

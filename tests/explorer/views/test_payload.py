@@ -71,7 +71,7 @@ def test_answers() -> None:
 def test_too_many_decisions_are_cut_and_counted() -> None:
     class Many(SoftmaxSource):
         def decisions(self, step: int | None = None) -> list[DecisionRow]:
-            rows = [DecisionRow("fusion", "refused", "no", producer=k, consumer=k + 1) for k in range(3000)]
+            rows = [DecisionRow("fusion", "refused", "no", producer=k, consumer=k + 1) for k in range(MOST_DECISIONS + 1000)]
             return [*rows, DecisionRow("fusion", "accepted", "yes", producer=1, consumer=2)]
 
     payload = build_payload(Many())

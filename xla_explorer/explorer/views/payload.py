@@ -23,7 +23,7 @@ EMBED_INSTRUCTIONS = 6_000
 """A payload is complete by itself when its changed steps together hold no more instructions than this."""
 TEXT_APART = 2_000
 """The text of a step with more instructions is not sent with its picture, which is what is waited for."""
-MOST_DECISIONS = 2_000
+MOST_DECISIONS = 6_000
 MOST_HISTORIES = 3_000
 
 Runs = list[list[int]]
@@ -250,7 +250,7 @@ def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int
 
 def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
     """The data for one request of the widget: {"ask": "step" | "text" | "history", "id": int}, {"ask": "panes"}, {"ask": "pane",
-    "name": str}, or a report's.
+    "name": str}, {"ask": "about", "id": int} (all decisions about an instruction), or a report's.
 
     Raises:
         ValueError: for a request that is none of these, or a step or pane that does not exist.
@@ -263,6 +263,8 @@ def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
             if pane.name == message.get("name"):
                 return text_lines(pane.lines)
         raise ValueError(f"there is no pane {message.get('name')!r}")
+    if ask == "about":
+        return [plain(row) for row in source.decisions() if number in (row.producer, row.consumer)]
     if ask in ("step", "text", "history") and isinstance(number, int) and not isinstance(number, bool):
         if ask == "history":
             return plain(list(source.history(number)))

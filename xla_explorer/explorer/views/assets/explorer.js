@@ -151,6 +151,7 @@ async function build(root, model, ask, disposals) {
   function setTab(key) {
     if (key === "compare" && !comparison.present) return;
     app.tab = key;
+    if (Object.values(bodies).some(el => el.contains(document.activeElement))) root.focus({ preventScroll: true });
     for (const [name, el] of Object.entries(bodies)) el.hidden = name !== key;
     for (const b of tabs.querySelectorAll("button")) {
       b.classList.toggle("on", b.dataset.tab === key);
@@ -164,6 +165,7 @@ async function build(root, model, ask, disposals) {
     if (key === "buffers") buffers.shown();
   }
   app.setTab = setTab;
+  app.refreshWhy = () => why.show();
   app.recolour = () => graph.recolour();
   app.opcodeHelp = hover.opcode;
   app.stepsChanged = () => timeline.rebuild();
@@ -172,6 +174,7 @@ async function build(root, model, ask, disposals) {
   app.tryOut = async (request, button) => {
     app.problem = "";
     root.setAttribute("aria-busy", "true");
+    root.focus({ preventScroll: true }); // a disabled button drops the focus, and the keys with it
     if (button) {
       button.disabled = true;
       button.textContent = "compiling and measuring …";
@@ -240,6 +243,9 @@ async function build(root, model, ask, disposals) {
     decisions.mark();
     rewrites.refresh();
     app.changed();
+    // What the next key press will show, with what it is compared with.
+    for (const near of [nextChange(1), nextChange(-1)])
+      for (const k of [near, near === null || !near ? null : near - 1]) if (k !== null) store.step(k).catch(() => {});
     if (now.lacksText || old?.lacksText) {
       // The picture is there; what is long follows.
       Promise.all([store.text(number), before === null ? null : store.text(before)])
@@ -249,7 +255,6 @@ async function build(root, model, ask, disposals) {
           why.show();
         });
     } else showText();
-    for (const near of [nextChange(1), nextChange(-1)]) if (near !== null) store.step(near).catch(() => {});
   };
   function showText() {
     text.refresh();
@@ -337,7 +342,8 @@ async function build(root, model, ask, disposals) {
   const failed = store.steps.findIndex(s => s.error);
   await store.step(last).catch(() => {}); // learn the boxes of the final module: panes link through them
   await app.go(Math.max(0, Math.min(last, failed > 0 && address.step === undefined ? failed : start)));
-  await code.load();
+  const loading = code.load();
+  if (store.data.complete) await loading; // a kernel's panes follow when it has them
   const wanted = address.op ?? (model.get("selected") >= 0 ? model.get("selected") : null);
   if (wanted !== null) app.select(wanted, "address");
   if (comparison.present) setTab("compare");

@@ -194,10 +194,14 @@ export function graphTab(app) {
   // A part of a big module is not in the picture: what is around an instruction joins it when it is looked at.
   async function fetchAround(id, budget) {
     const { picture } = app.now;
-    if (!picture.hidden || (budget === undefined && isInPicture(id)) || (!app.store.data.live && !app.now.text.some(l => l[1] === id))) return;
-    await bringAround(app, id, budget).catch(error => {
-      count.textContent = error.message;
-    });
+    if (!picture.hidden || (budget === undefined && isInPicture(id)) || (!app.store.data.live && !app.now.text.some(l => l[1] === id))) return false;
+    return bringAround(app, id, budget).then(
+      () => true,
+      error => {
+        count.textContent = error.message;
+        return false;
+      },
+    );
   }
   function reveal(id) {
     const entry = find(id);
@@ -394,8 +398,9 @@ export function graphTab(app) {
     recolour: paint,
     isDrawn: id => find(id) !== null,
     show: async id => {
-      if (!find(id)) await fetchAround(id);
+      const brought = !find(id) && (await fetchAround(id));
       if (id !== app.selected) return;
+      if (brought) app.refreshWhy();
       if (!find(id) && isInPicture(id)) change({ focus: id, only: null });
       reveal(id);
     },

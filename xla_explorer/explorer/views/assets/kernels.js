@@ -81,6 +81,7 @@ export function kernelsTab(app) {
   }
   async function openLlvm(kernel, button) {
     const text = button.textContent;
+    app.root.focus({ preventScroll: true });
     button.textContent = "…";
     button.disabled = true;
     try {

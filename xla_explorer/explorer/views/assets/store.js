@@ -215,6 +215,20 @@ export async function openStore(model, ask) {
     one.lacksText = false;
     return true;
   };
+  // Decisions that were left out for size: those about one instruction, from the kernel. Resolves to how many are new.
+  const about = id =>
+    once("about" + id, async () => {
+      if (!data.live || !data.decisions_hidden) return 0;
+      const key = d => [d.kind, d.step, d.producer, d.consumer, d.code].join("\u0000"),
+        there = new Set(decisions.map(key)),
+        more = (await ask({ ask: "about", id })).map(r => named("decision", r)).filter(d => !there.has(key(d)));
+      for (const d of more) {
+        decisions.push({ ...d, index: decisions.length });
+        if (d.producer !== null) names.set(d.producer, d.producerName);
+        if (d.consumer !== null) names.set(d.consumer, d.consumerName);
+      }
+      return more.length;
+    });
   const pane = name => once("pane" + name, () => ask({ ask: "pane", name }));
   const panes = () => once("panes", async () => (data.complete ? data.panes : await ask({ ask: "panes" })));
   const history = id =>
@@ -270,6 +284,7 @@ export async function openStore(model, ask) {
     children,
     step,
     text,
+    about,
     pane,
     panes,
     history,

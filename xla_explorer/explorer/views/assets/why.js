@@ -27,6 +27,7 @@ export function whyView(app) {
     );
   body.setAttribute("aria-live", "polite");
   let ticket = 0;
+  const told = new Set();
   const link = (id, name) =>
     id === null || id === undefined
       ? make("span", { className: "mono", textContent: name || "–" })
@@ -289,6 +290,15 @@ export function whyView(app) {
         ),
       );
     }
+    app.store
+      .about(id)
+      .then(count => {
+        if (count && mine === ticket && !told.has(id)) {
+          told.add(id);
+          show();
+        }
+      })
+      .catch(() => {});
     const past = make("ol", { className: "xe-history" }, make("li", { className: "xe-dim", textContent: "…" }));
     out.push(heading("history"), past);
     app.store

@@ -1,0 +1,174 @@
+"""Big modules in the browser: how soon they are there, how long a step and a neighbourhood take, what stays in place.
+
+Times are those that the page measures itself, best of several: what a loaded machine adds is not what is tested.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_page import open_live
+
+import xla_explorer as xe
+from xla_explorer.explorer.views.html_page import export_page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: scale is NOT tested in a browser"),
+]
+
+
+def dag_text(count: int, seed: int = 7) -> str:
+    """A module of about `count` instructions: a random graph of elementwise operations, products and broadcasts over 64 values at a
+    time, with repeated parts and additions of zero for the passes to find."""
+    rng, lines, alive = random.Random(seed), [], []
+    for k in range(16):
+        lines.append(f"  p{k} = f32[16,16] parameter({k})")
+        alive.append(f"p{k}")
+    lines.append("  zero = f32[] constant(0)\n  zeros = f32[16,16] broadcast(zero), dimensions={}")
+    for k in range(count - 18):
+        a, b = rng.choice(alive[-64:]), rng.choice(alive[-64:])
+        form = rng.random()
+        if form < 0.04:
+            body = f"add({a}, zeros)"
+        elif form < 0.1:
+            body = f"dot({a}, {b}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+        elif form < 0.25:
+            body = f"{rng.choice(['tanh', 'negate', 'abs'])}({a})"
+        else:
+            body = f"{rng.choice(['add', 'multiply', 'subtract', 'maximum'])}({a}, {b})"
+        lines.append(f"  v{k} = f32[16,16] {body}")
+        alive.append(f"v{k}")
+    tail = alive[-16:]
+    lines.append(f"  ROOT out = ({', '.join(['f32[16,16]'] * len(tail))}) tuple({', '.join(tail)})")
+    return "HloModule dag\nENTRY main {\n" + "\n".join(lines) + "\n}\n"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+def _number(page: Any, name: str) -> float:
+    return float(page.locator(".xe").get_attribute(f"data-{name}"))
+
+
+@pytest.fixture(scope="module")
+def big() -> Any:
+    return xe.compile(dag_text(10_000), verify=False)
+
+
+def test_ten_thousand_instructions(browser: Any, big: Any, tmp_path: Path) -> None:
+    started = time.process_time()
+    widget = xe.explore(big)
+    assert time.process_time() - started < 1.0  # what the kernel adds to the compile
+    page = browser.new_page(viewport={"width": 1440, "height": 950})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    open_live(page, widget, tmp_path)
+    assert page.locator(".xe-node").count() <= 320
+    steps, kept = [], []
+    for key in "[[[]]]" * 2:
+        before = page.evaluate(_PLACES)
+        page.keyboard.press(key)
+        page.wait_for_timeout(900)  # the neighbours are fetched ahead, as they are while a person looks
+        steps.append(_number(page, "step-ms"))
+        after = page.evaluate(_PLACES)
+        kept += _kept(before, after)
+    assert min(steps) < 50 and sorted(steps)[len(steps) // 2 - 1] < 50 * _slowness(page), steps
+    around = []
+    for share in (0.2, 0.4, 0.6, 0.8):
+        page.evaluate(_SELECT, share)
+        page.wait_for_timeout(600)
+        page.keyboard.press("n")
+        page.wait_for_timeout(600)
+        around.append(_number(page, "neighbourhood-ms"))
+        assert 5 <= page.locator(".xe-graph .xe-node").count() <= 60
+    assert min(around) < 100 * _slowness(page), around
+    assert errors == []
+    print(f"steps {steps} ms, neighbourhoods {around} ms, nodes kept in place {[round(k, 2) for k in kept]}")
+    page.close()
+
+
+def _slowness(page: Any) -> float:
+    """How much longer than its processor time this machine takes for some work just now, at least 1."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    sum([k * k for k in range(2_000_000)])
+    return max(1.0, (time.perf_counter() - wall) / max(time.process_time() - cpu, 1e-3))
+
+
+_PLACES = """() => {
+  const found = {}, at = document.querySelector(".xe-graph .xe-canvas > g").transform.baseVal.consolidate().matrix;
+  for (const el of document.querySelectorAll(".xe-graph .xe-canvas > g > g > .xe-node")) {
+    const m = el.transform.baseVal.consolidate().matrix, name = el.querySelector("text.n")?.textContent || el.querySelector("text.t").textContent;
+    found[name] = [m.e, m.f];
+  }
+  return found;
+}"""
+_SELECT = """share => {
+  const app = document.querySelector(".xe").explorer, ids = app.now.text.filter(l => l[1] !== null);
+  app.select(ids[Math.floor(ids.length * share)][1], "search");
+}"""
+
+
+def _kept(before: dict[str, list[float]], after: dict[str, list[float]]) -> list[float]:
+    """The share of the nodes of both pictures that are where they were among each other: the view may shift as a whole."""
+    both = before.keys() & after.keys()
+    if not both:
+        return []
+    dx, dy = (sorted(after[k][axis] - before[k][axis] for k in both)[len(both) // 2] for axis in (0, 1))
+    near = [k for k in both if abs(after[k][0] - before[k][0] - dx) <= 60 and abs(after[k][1] - before[k][1] - dy) <= 60]
+    return [len(near) / len(both)]
+
+
+def test_nodes_stay_where_they_are_over_a_step(browser: Any, tmp_path: Path) -> None:
+    session = xe.compile(dag_text(120, 3), verify=False)
+    page = browser.new_page(viewport={"width": 1440, "height": 950})
+    open_live(page, xe.explore(session, step=0), tmp_path)
+    shares = []
+    for _ in range(12):
+        before, step = page.evaluate(_PLACES), _number(page, "step")
+        page.keyboard.press("]")
+        page.wait_for_timeout(250)
+        after = page.evaluate(_PLACES)
+        if _number(page, "step") == step:
+            break
+        shares += _kept(before, after)
+    print(f"share of surviving nodes in place: {[round(s, 2) for s in shares]}")
+    assert len(shares) >= 2 and sorted(shares)[len(shares) // 2] >= 0.8 and sum(shares) / len(shares) >= 0.8
+    page.close()
+
+
+def test_a_hundred_thousand_instructions_open(browser: Any, tmp_path: Path) -> None:
+    trace = xe.optimize(dag_text(100_000), "dce", verify=False)
+    started = time.process_time()
+    widget = xe.explore(trace)
+    kernel = time.process_time() - started
+    page = browser.new_page(viewport={"width": 1440, "height": 950})
+    began = time.perf_counter()
+    open_live(page, widget, tmp_path)
+    seconds = time.perf_counter() - began
+    assert page.locator(".xe-node").count() <= 1_500
+    print(f"100,000 instructions: kernel {kernel:.2f} s processor time, opened after {seconds:.2f} s")
+    assert kernel + seconds < 5 * _slowness(page)
+    page.close()
+
+
+def test_an_export_of_a_thousand_instructions_is_small() -> None:
+    session = xe.compile(dag_text(1_000, 5), verify=False)
+    assert len(session.trace.steps) >= 30
+    size = len(export_page(session.explorer_source).encode())
+    print(f"export: {size / 1e6:.2f} MB, {len(session.trace.steps)} passes")
+    assert size < 5_000_000

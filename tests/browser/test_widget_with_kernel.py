@@ -1,0 +1,281 @@
+"""The widget with a kernel behind it: what-ifs, rewrites one by one, LLVM's passes, buffers, colours, paths, help."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_page import open_live
+
+import xla_explorer as xe
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: the widget is NOT tested in a browser"),
+]
+
+SOFTMAX = """HloModule softmax
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT r = f32[] add(a, b) }
+max { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT r = f32[] maximum(a, b) }
+ENTRY e { x = f32[64,512] parameter(0)
+ w = f32[512,128] parameter(1)
+ low = f32[] constant(-inf)
+ zero = f32[] constant(0)
+ m = f32[64] reduce(x, low), dimensions={1}, to_apply=max
+ mb = f32[64,512] broadcast(m), dimensions={0}
+ s = f32[64,512] subtract(x, mb)
+ ex = f32[64,512] exponential(s)
+ zb = f32[64,512] broadcast(zero), dimensions={}
+ ex2 = f32[64,512] add(ex, zb)
+ d = f32[64] reduce(ex2, zero), dimensions={1}, to_apply=add
+ db = f32[64,512] broadcast(d), dimensions={0}
+ q = f32[64,512] divide(ex2, db)
+ ROOT o = f32[64,128] dot(q, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def session() -> Any:
+    made = xe.compile(SOFTMAX)
+    made.profile(repeats=5)
+    return made
+
+
+class Live:
+    """A page with an `ExplorerWidget` behind it."""
+
+    def __init__(self, browser: Any, widget: Any, folder: Path, scheme: str = "light") -> None:
+        self.page = browser.new_page(viewport={"width": 1440, "height": 950}, color_scheme=scheme)
+        self.errors: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        open_live(self.page, widget, folder)
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.page.wait_for_timeout(80)
+
+    def wait(self, selector: str, text: str = "") -> Any:
+        found = self.page.locator(selector, has_text=text) if text else self.page.locator(selector)
+        found.first.wait_for(timeout=30_000)
+        return found
+
+    def keep(self, name: str) -> None:
+        folder = os.environ.get("XLA_EXPLORER_SCREENSHOTS")
+        if folder:
+            self.page.screenshot(path=str(Path(folder) / f"{name}.png"))
+
+    def close(self) -> None:
+        assert self.errors == []
+        self.page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_fusion_is_forbidden_compared_and_taken_back(browser: Any, session: Any, tmp_path: Path, scheme: str) -> None:
+    widget = xe.explore(session)
+    live = Live(browser, widget, tmp_path, scheme)
+    accepted = next(d for d in session.explorer_source.decisions() if d.verdict == "accepted" and d.producer_name == "broadcast.1")
+    live.page.evaluate(f"document.querySelector('.xe').explorer.showDecision({session.explorer_source.decisions().index(accepted)}, true)")
+    live.wait(".xe-why .xe-act", "forbid it and compare").click()
+    live.wait(".xe-compared")
+    rows = {row.split("\t")[0]: row.split("\t")[1:] for row in live.page.locator(".xe-compared tbody tr").all_inner_texts()}
+    assert rows["kernels"][:2] == ["7", "6"]
+    assert "✗" in rows["bytes read and written (estimate)"][2] and "µs" in rows["median time"][0]
+    assert "predicted time, cost model" in rows
+    assert live.page.locator(".xe-compare", has_text="kept apart %broadcast.1 → %multiply").count() == 1
+    assert "forbidden-by-user" in live.page.locator(".xe-compare").inner_text()
+    live.keep(f"comparison_{scheme}")
+    assert len(widget.source.session.program_steps) == 7
+    live.press("d")  # the new compile is what is shown: its decisions say who forbade it
+    assert "forbidden-by-user" in live.page.locator(".xe-decisions").inner_text()
+    live.page.locator(".xe-tabs button[data-tab=compare]").click()
+    live.page.locator(".xe-compare .xe-act").click()
+    live.page.wait_for_function("document.querySelectorAll('.xe-compared').length === 0")
+    live.wait(".xe[data-ready]")
+    assert widget.source.session is session
+    live.close()
+
+
+def test_a_fusion_that_cannot_be_forced_says_why(browser: Any, session: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(session), tmp_path)
+    live.page.evaluate("document.querySelector('.xe').explorer.tryOut({ ask: 'override', fuse: [['no_such', 'q']] })")
+    live.page.wait_for_timeout(1500)
+    shown = live.page.locator(".xe-why .xe-error, .xe-compare").first
+    shown.wait_for()
+    live.close()
+
+
+def test_stepping_inside_a_pass(browser: Any, session: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(session), tmp_path)
+    step = next(s.index for s in session.explorer_source.steps() if s.rewrites)
+    live.page.evaluate(f"document.querySelector('.xe').explorer.go({step})")
+    live.press(".")
+    live.wait(f".xe-rewrite[data-drawn='{step} 0']")
+    text = live.page.locator(".xe-rewrite").inner_text()
+    assert "add-zero" in text and "x + 0 becomes x" in text and "arithmetic.py:" in text and "@rule(" in text
+    assert live.page.locator(".xe-rewrite .xe-line.del").count() >= 1
+    assert live.page.locator(".xe-rewrite figure svg .xe-node").count() >= 4
+    live.press(".")
+    live.wait(f".xe-rewrite[data-drawn='{step} 1']")
+    assert "divide-by-broadcast" in live.page.locator(".xe-rewrite").inner_text()
+    # Only what this one rewrite did: the addition of zero went before it.
+    removed = live.page.locator(".xe-rewrite .xe-line.del").all_inner_texts()
+    assert any("divide" in line for line in removed) and not any(" add(" in line for line in removed)
+    assert live.page.locator(".xe-rewrite figure .xe-node.new").count() >= 2
+    live.keep("rewrite")
+    live.press(",")
+    assert "add-zero" in live.page.locator(".xe-rewrite .xe-bar-row").inner_text()
+    live.press("]", "]")
+    live.page.wait_for_timeout(200)
+    assert "step" in live.page.locator(".xe-where").inner_text()
+    live.close()
+
+
+def test_kernels_and_the_passes_of_llvm(browser: Any, session: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(session), tmp_path)
+    steps = live.page.evaluate("document.querySelector('.xe').explorer.store.steps.length")
+    live.press("k")
+    live.wait(".xe-kernels tbody tr")
+    text = live.page.locator(".xe-kernels").inner_text()
+    assert "exp(x - reduce_fusion.1{0})" in text and "max over 1 of x" in text and "dot(" in text
+    live.keep("kernels")
+    live.page.locator(".xe-kernels tbody tr", has_text="exp(x").locator(".xe-act").click()
+    live.page.wait_for_function(f"document.querySelector('.xe').explorer.store.steps.length > {steps + 5}", timeout=60_000)
+    live.wait(".xe-step", "LoopVectorize").first.click()
+    live.wait(".xe-line.add", "vector.body")
+    assert "LoopVectorize" in live.page.locator(".xe-where").inner_text()
+    live.keep("llvm_pass")
+    live.press("]", "[")
+    live.page.evaluate("document.querySelector('.xe').explorer.go(0)")
+    live.press("g")
+    assert live.page.locator(".xe-node").count() > 3
+    live.close()
+
+
+def test_remarks_stand_at_the_instruction(browser: Any, session: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(session), tmp_path)
+    live.page.evaluate(f"document.querySelector('.xe').explorer.select({session.find('ex')}, 'test')")
+    live.wait(".xe-remarks", "vectorized loop (vectorization width:")
+    live.close()
+
+
+def test_buffers_their_peak_and_why_two_are_apart(browser: Any, session: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(session), tmp_path)
+    live.press("b")
+    live.wait(".xe-buffer")
+    assert live.page.locator(".xe-peak").text_content().startswith("peak 128 KiB: %")
+    rows = live.page.locator(".xe-buffers tbody tr")
+    rows.filter(has_text="%subtract_exponential_fusion").first.click()
+    assert live.page.locator(".xe-buffer.on").count() >= 1
+    rows.filter(has_text="%reduce_fusion").last.click()
+    live.wait(".xe-answer b")
+    live.keep("buffers")
+    assert live.page.locator(".xe-answer b").inner_text() in ("live-ranges-overlap", "sizes-differ", "different-places")
+    live.close()
+
+
+def test_roofline_and_timeline_of_the_times(browser: Any, session: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(session), tmp_path)
+    chips = live.page.locator(".xe-times .xe-pane-chips button")
+    chips.filter(has_text="roofline").click()
+    assert live.page.locator(".xe-times circle").count() >= 4
+    words = live.page.locator(".xe-times .xe-plot").text_content()
+    assert "ridge" in words and "flop/s" in words
+    live.page.locator(".xe-times .xe-point", has_text="%o").first.click()
+    assert "%o" in live.page.locator(".xe-why-body").inner_text()
+    live.keep("roofline")
+    chips.filter(has_text="timeline").click()
+    assert live.page.locator(".xe-times .xe-run").count() == 6 and live.page.locator(".xe-times .xe-run.on").count() == 1
+    live.close()
+
+
+def test_the_graph_in_the_users_own_colours(browser: Any, session: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(session, colour=session.last_profile["median_us"]), tmp_path)
+    assert "median_us" in live.page.locator(".xe-legend").inner_text()
+    fills = set(live.page.evaluate("[...document.querySelectorAll('.xe-node.box > .head')].map(e => e.style.fill)"))
+    assert len(fills - {""}) >= 3
+    live.page.locator(".xe-tools select").select_option(label="colour: kind")
+    assert "elementwise" in live.page.locator(".xe-legend").inner_text()
+    assert live.page.locator(".xe-node.heat").count() == 0
+    live.close()
+    named = session.explorer_source.reports.column({"o": 3.0, "%ex": 1})
+    assert named.values == {session.find("o"): 3.0, session.find("ex"): 1.0}
+    with pytest.raises(ValueError, match="none of this session's"):
+        session.explorer_source.reports.column(session.last_profile["median_us"][:2])
+
+
+def test_all_paths_between_two_instructions(browser: Any, session: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(session, step=0), tmp_path)
+    for name in ("m", "d"):
+        live.page.evaluate(f"document.querySelector('.xe').explorer.select({session.find(name)}, 'graph')")
+        live.press("p")
+    live.page.wait_for_function("document.querySelector('.xe-count').textContent.includes('all paths')")
+    names = set(live.page.locator(".xe-graph .xe-canvas text.n").all_text_contents())
+    assert {"%m", "%mb", "%s", "%ex", "%d"} <= names and not {"%q", "%w", "%x", "%db"} & names
+    live.press("Escape", "Escape", "Escape")
+    assert live.page.locator(".xe-canvas text.n", has_text="%w").count() == 1
+    live.close()
+
+
+def test_help_under_the_pointer(browser: Any, session: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(session), tmp_path)
+    for pane, word in (("hlo-after", "reduce"), ("assembly", "vzeroupper"), ("llvm-ir-optimized", "getelementptr")):
+        box = live.page.evaluate(
+            """([pane, word]) => {
+              for (const line of document.querySelectorAll(`.xe-pane[data-pane="${pane}"] .xe-line code`)) {
+                const at = line.textContent.search(new RegExp(`(^|\\\\W)${word}\\\\b`));
+                if (at < 0) continue;
+                line.scrollIntoView({ block: "center" });
+                const walk = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+                for (let n = walk.nextNode(); n; n = walk.nextNode()) {
+                  const k = n.data.search(new RegExp(`(^|\\\\W)${word}\\\\b`));
+                  if (k < 0) continue;
+                  const range = document.createRange();
+                  range.setStart(n, k + 2); range.setEnd(n, k + 4);
+                  const r = range.getBoundingClientRect();
+                  return [r.x + r.width / 2, r.y + r.height / 2];
+                }
+              }
+              return null;
+            }""",
+            [pane, word],
+        )
+        assert box is not None, pane
+        live.page.mouse.move(*box)
+        live.page.mouse.move(box[0] + 1, box[1])
+        tip = live.page.locator(".xe-tip")
+        tip.wait_for(state="visible", timeout=5_000)
+        assert word in tip.inner_text() and len(tip.inner_text()) > len(word) + 10
+        live.page.mouse.move(5, 5)
+    live.close()
+
+
+def test_tables_are_saved_as_csv(browser: Any, session: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(session), tmp_path)
+    live.press("k")
+    live.wait(".xe-kernels tbody tr")
+    with live.page.expect_download() as download:
+        live.page.locator(".xe-kernels .xe-save").click()
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    assert download.value.suggested_filename == "kernels.csv"
+    assert lines[0].startswith("name,opcode,computes") and len(lines) == 7
+    live.close()
