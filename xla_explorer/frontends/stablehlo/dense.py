@@ -15,6 +15,7 @@ from xla_explorer.frontends.stablehlo.reader import STRING, Reader
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.shape import Shape
 
+LARGEST = 1 << 32  # bytes of one constant
 _BRACKETS = str.maketrans({"[": " ", "]": " ", "(": " ", ")": " "})
 _NUMBER = re.compile(r"-?(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|inf|nan|true|false)")
 _BODY = re.compile(r"[^<>\"]*")
@@ -35,6 +36,12 @@ def decode_dense(reader: Reader, shape: Shape, text: str, at: int) -> Literal:
     """The literal of a text that `read_dense` found at an offset."""
     if any(shape.dynamic):
         reader.fail("a constant of dynamic shape", "write the sizes of the constant", at)
+    if not shape.is_array:
+        reader.fail(f"a literal of {shape.text_without_layout}", "constants are tensors", at)
+    if shape.byte_size > LARGEST:
+        reader.refuse(
+            "too-large", f"a constant of {shape.byte_size:,} bytes", "broadcast a smaller constant, or pass it as an argument", at
+        )
     kind = shape.element_type
     if text.startswith('"'):
         array = _from_bytes(reader, shape, _hexadecimal(reader, text, at), at)

@@ -88,7 +88,15 @@ def read_custom_form(parser: Parser, operation: Operation) -> None:
         special(parser, operation)
         return
     _pieces(parser, operation, FIELDS.get(short, {}))
-    _settle(parser, operation, short)
+    try:
+        _settle(parser, operation, short)
+    except (TypeError, ValueError, AttributeError, IndexError):
+        reader.fail(
+            f"{name} is not written in a form that MLIR prints",
+            f'compare with the specification, or write "{name}"(...)',
+            operation.at,
+            len(name),
+        )
 
 
 def _pieces(parser: Parser, operation: Operation, fields: dict[str, str]) -> None:

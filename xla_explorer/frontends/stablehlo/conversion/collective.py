@@ -62,7 +62,7 @@ def _shape_of_results(scope: Scope, operation: Operation) -> Shape:
 @converts("all_gather")
 def all_gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """The operands of a group one after the other."""
-    attributes = {**groups(scope, operation), "dimensions": (scope.attribute(operation, "all_gather_dim", required=True),)}
+    attributes = {**groups(scope, operation), "dimensions": (scope.integer(operation, "all_gather_dim"),)}
     return results(
         scope, operation, scope.emit("all-gather", scope.operands(operation), attributes, shape=_shape_of_results(scope, operation))
     )
@@ -72,7 +72,7 @@ def all_gather(scope: Scope, operation: Operation) -> list[HloInstruction]:
 def reduce_scatter(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """The combined operands, a block for each device."""
     one_region(scope, operation)
-    attributes = {**groups(scope, operation), "dimensions": (scope.attribute(operation, "scatter_dimension", required=True),)}
+    attributes = {**groups(scope, operation), "dimensions": (scope.integer(operation, "scatter_dimension"),)}
     called = combiner(scope, operation.regions[0], "reducer")
     return [scope.emit("reduce-scatter", scope.operands(operation), attributes, shape=scope.type_of(operation), called=(called,))]
 
@@ -80,9 +80,7 @@ def reduce_scatter(scope: Scope, operation: Operation) -> list[HloInstruction]:
 @converts("all_to_all")
 def all_to_all(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Blocks exchanged along one dimension; where they are joined along another, moved there afterwards."""
-    split, joined, count = (
-        scope.attribute(operation, name, required=True) for name in ("split_dimension", "concat_dimension", "split_count")
-    )
+    split, joined, count = (scope.integer(operation, name) for name in ("split_dimension", "concat_dimension", "split_count"))
     found = []
     for number, x in enumerate(scope.operands(operation)):
         sizes = x.shape.dimensions

@@ -78,7 +78,7 @@ def tuple_(scope: Scope, operation: Operation) -> list[HloInstruction]:
 @converts("get_tuple_element")
 def get_tuple_element(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """One element."""
-    index = scope.attribute(operation, "index", required=True)
+    index = scope.integer(operation, "index")
     return [scope.emit("get-tuple-element", scope.operands(operation), {"index": index}, shape=scope.type_of(operation))]
 
 

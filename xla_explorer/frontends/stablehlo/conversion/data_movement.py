@@ -57,11 +57,7 @@ def broadcast(scope: Scope, operation: Operation) -> list[HloInstruction]:
 @converts("iota")
 def iota(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Counts along one dimension."""
-    return [
-        scope.emit(
-            "iota", (), {"iota_dimension": scope.attribute(operation, "iota_dimension", required=True)}, shape=scope.type_of(operation)
-        )
-    ]
+    return [scope.emit("iota", (), {"iota_dimension": scope.integer(operation, "iota_dimension")}, shape=scope.type_of(operation))]
 
 
 @converts("transpose", "reverse", "concatenate", "get_dimension_size", "set_dimension_size")
@@ -69,7 +65,7 @@ def along_dimensions(scope: Scope, operation: Operation) -> list[HloInstruction]
     """Operations whose one attribute is a dimension or a list of them."""
     short = operation.name.partition(".")[2]
     name = {"transpose": "permutation", "reverse": "dimensions"}.get(short, "dimension")
-    dimensions = scope.integers(operation, name) if name != "dimension" else (scope.attribute(operation, name, required=True),)
+    dimensions = scope.integers(operation, name) if name != "dimension" else (scope.integer(operation, name),)
     return [scope.emit(short.replace("_", "-"), scope.operands(operation), {"dimensions": dimensions}, shape=scope.type_of(operation))]
 
 

@@ -98,11 +98,7 @@ def dynamic_broadcast_in_dim(scope: Scope, operation: Operation) -> list[HloInst
 @converts("dynamic_iota")
 def dynamic_iota(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """iota of sizes given as an operand."""
-    return [
-        scope.emit(
-            "iota", (), {"iota_dimension": scope.attribute(operation, "iota_dimension", required=True)}, shape=_result(scope, operation, 0)
-        )
-    ]
+    return [scope.emit("iota", (), {"iota_dimension": scope.integer(operation, "iota_dimension")}, shape=_result(scope, operation, 0))]
 
 
 @converts("dynamic_reshape")

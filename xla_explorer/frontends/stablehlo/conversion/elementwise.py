@@ -107,5 +107,5 @@ def compare(scope: Scope, operation: Operation) -> list[HloInstruction]:
 @converts("reduce_precision")
 def reduce_precision(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """Exponent and mantissa bits."""
-    bits = {name: scope.attribute(operation, name, required=True) for name in ("exponent_bits", "mantissa_bits")}
+    bits = {name: scope.integer(operation, name) for name in ("exponent_bits", "mantissa_bits")}
     return [scope.emit("reduce-precision", scope.operands(operation), bits, shape=scope.type_of(operation))]

@@ -91,7 +91,7 @@ def batch_norm(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """HLO's operations of the same names."""
     attributes = {
         "epsilon": float(scope.attribute(operation, "epsilon", required=True)),
-        "feature_index": scope.attribute(operation, "feature_index", required=True),
+        "feature_index": scope.integer(operation, "feature_index"),
     }
     name = operation.name.partition(".")[2].replace("_", "-")
     return results(scope, operation, scope.emit(name, scope.operands(operation), attributes))
@@ -118,7 +118,7 @@ def rng_bit_generator(scope: Scope, operation: Operation) -> list[HloInstruction
 def top_k(scope: Scope, operation: Operation) -> list[HloInstruction]:
     """(values, indices) of the k largest."""
     attributes: dict[str, Any] = {
-        "k": scope.attribute(operation, "k", required=True),
+        "k": scope.integer(operation, "k"),
         "largest": bool(operation.attributes.get("largest", True)),
     }
     return results(scope, operation, scope.emit("topk", scope.operands(operation), attributes))
@@ -130,7 +130,7 @@ def scan(scope: Scope, operation: Operation) -> list[HloInstruction]:
     one_region(scope, operation)
     operands = scope.operands(operation)
     segments = scope.integers(operation, "operandSegmentSizes")
-    dimension = scope.attribute(operation, "dimension", required=True)
+    dimension = scope.integer(operation, "dimension")
     shapes: list[Shape] = []
     for k, operand in enumerate(operands):
         sizes = operand.shape.dimensions

@@ -13,9 +13,11 @@ import numpy as np
 
 from xla_explorer.frontends.stablehlo.attributes import Dictionary, Keyword, integers
 from xla_explorer.frontends.stablehlo.conversion.sharding import sharding_of_results
+from xla_explorer.frontends.stablehlo.errors import StablehloError
 from xla_explorer.frontends.stablehlo.program import Operation, Region, Use
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.dictionary_text import read_frontend_attributes
+from xla_explorer.hlo.builder import HloBuilderError
 from xla_explorer.hlo.computation import HloComputation, infer_shape
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal, literal_from_array
@@ -202,7 +204,18 @@ class Scope:
                 self.values[operation.results[0][0]] = value
             return
         self._main = None
-        results = self.converter.conversion_of(self, operation)(self, operation)
+        conversion = self.converter.conversion_of(self, operation)
+        try:
+            results = conversion(self, operation)
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError, HloBuilderError) as problem:
+            # Attributes of another kind than the operation has; which of them, the problem says.
+            reader = self.converter.reader
+            span = reader.span(operation.at, len(operation.name))
+            raise StablehloError(
+                f"{operation.name} cannot be converted with these attributes and operands: {problem}",
+                span,
+                "compare its attributes with those of the StableHLO specification",
+            ) from problem
         if len(results) != len(operation.types):
             self.fail(f"{operation.name} gives {len(results)} results, its type {len(operation.types)}", "correct the type")
         self._annotate(operation)
@@ -253,6 +266,13 @@ class Scope:
         if required and name not in operation.attributes:
             self.fail(f"{operation.name} needs the attribute {name}", f"write {name} = ...")
         return operation.attributes.get(name, default)
+
+    def integer(self, operation: Operation, name: str) -> int:
+        """A required attribute that is a whole number."""
+        value = self.attribute(operation, name, required=True)
+        if not isinstance(value, int):
+            self.fail(f"{name} of {operation.name} is no whole number", f"write {name} = 0 : i64")
+        return value
 
     def integers(self, operation: Operation, name: str, default: tuple[int, ...] | None = None) -> tuple[int, ...]:
         """An attribute that lists integers; without a default it is required."""
