@@ -105,7 +105,11 @@ def annotated_source(session: Session, arrays: Sequence[Any] | None = None, repe
     code, missing = _code(session, sources)
     times, total = _times(session)
     steps: dict[int, dict[str, None]] = defaultdict(dict)  # source instruction -> steps that compute it
-    members = {i.id: {i.id, *i.called[0].instructions} for i in session.module.instructions() if i.opcode.name == "fusion"}
+    members = {
+        i.id: {i.id, *[inner.id for inner in i.called[0].instructions.values() if inner.opcode.name != "parameter"]}  # what it computes
+        for i in session.module.instructions()
+        if i.opcode.name == "fusion"
+    }
     for step in session.program_steps:
         for member in members.get(step.instruction, {step.instruction}):
             for origin in sources.get(member, ()):
