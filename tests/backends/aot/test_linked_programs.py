@@ -77,6 +77,44 @@ def test_the_examples_build_without_warnings_in_c_and_cpp_and_are_small(tmp_path
     assert line.returncode == 0 and line.stderr == ""
 
 
+def test_cmake_builds_a_program_from_the_snippet(tmp_path: Path) -> None:
+    need("cmake", "gcc", "make")
+    xe.aot(ATTENTION).save(tmp_path / "generated")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.13)\nproject(use C)\ninclude(generated/attention.cmake)\n"
+        "add_executable(use generated/attention_example.c)\ntarget_link_libraries(use PRIVATE attention)\n"
+    )
+    for command in (["cmake", "-S", ".", "-B", "build"], ["cmake", "--build", "build"]):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert output(tmp_path / "build" / "use").startswith("result:")
+
+
+ODD = """HloModule odd
+ENTRY e {
+  file = c64[3,2]{0,1} parameter(0)
+  k = (pred[4], bf16[2]) parameter(1)
+  a = pred[4] get-tuple-element(k), index=0
+  b = bf16[2] get-tuple-element(k), index=1
+  n = pred[4] not(a)
+  status = f32[0,4] parameter(2)
+  q = f32[0,4] negate(status)
+  ROOT printf = (c64[3,2]{0,1}, pred[4], bf16[2], f32[0,4]) tuple(file, n, b, q)
+}
+"""
+
+
+@pytest.mark.parametrize("text", [ODD, "HloModule none\nENTRY e {\n  ROOT c = s8[3] constant({1, -2, 3})\n}"], ids=["odd", "none"])
+def test_examples_of_odd_buffers_build_without_warnings(tmp_path: Path, text: str) -> None:
+    need("gcc", "g++")
+    package = xe.aot(text)
+    package.save(tmp_path)
+    name = package.prefix
+    first = output(build(tmp_path, "gcc", [f"{name}_example.c"], [f"{name}.o"], "-std=c11", "-pedantic"))
+    assert first == output(build(tmp_path, "g++", [f"{name}_example.cpp"], [f"{name}.o"], "-std=c++11", "-pedantic"))
+    assert ("result_1: 1 1 1 1" if name == "odd" else "result: 1 -2 3") in first
+
+
 HALVES = """
 #include "first.h"
 #include "second.h"

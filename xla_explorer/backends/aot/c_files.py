@@ -139,7 +139,7 @@ def _example_body(program: AheadOfTimeProgram, align: str) -> list[str]:
             "  fclose(file);",
         ]
     for b in program.inputs:
-        if b.shape.element_type.name in ("f32", "f64", "c64", "c128"):
+        if b.shape.element_type.name in ("f32", "f64", "c64", "c128") and _count(b):
             kind = c_type(b.shape.element_type)
             body.append(f"  for (size_t k = 0; k < {_constant(program, b, 'COUNT')}; k++) in.{b.name}[k] = ({kind})(k % 7) / 7;")
     names = [*[f"in.{b.name}" for b in program.inputs], *[f"out.{b.name}" for b in program.outputs]]
@@ -148,7 +148,7 @@ def _example_body(program: AheadOfTimeProgram, align: str) -> list[str]:
         f"  int status = {p}_call({', '.join(names)});",
         f'  if (status) fprintf(stderr, "{p}_call returned %d\\n", status);',
     ]
-    for b in program.outputs:
+    for b in filter(_count, program.outputs):
         shown = "%g" if c_type(b.shape.element_type) in ("float", "double") else "%lld"
         cast = "double" if shown == "%g" else "long long"
         body += [
