@@ -51,6 +51,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "graph": ("xla_explorer.explorer.graph", "graph"),
     "jit": ("xla_explorer.explorer.jax_functions", "jit"),
     "load": ("xla_explorer.explorer.loading", "load"),
+    "load_trace": ("xla_explorer.explorer.trace_events", "load_trace"),
     "optimize": ("xla_explorer.explorer.trace", "optimize"),
     "options": ("xla_explorer.explorer.options", "options"),
     "parse_hlo": ("xla_explorer.hlo.text", "parse_hlo"),
@@ -61,6 +62,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "structural_diff": ("xla_explorer.explorer.structural_difference", "structural_diff"),
     "sweep": ("xla_explorer.explorer.sweep", "sweep"),
     "switch": ("xla_explorer.hlo.builder", "switch"),
+    "trace_json": ("xla_explorer.explorer.trace_events", "trace_json"),
     "verify": ("xla_explorer.hlo.verifier", "verify"),
     "warm_up": ("xla_explorer.explorer.warming", "warm_up"),
     "where": ("xla_explorer.hlo.builder", "where"),
@@ -164,6 +166,8 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.structural_difference import structural_diff as structural_diff
     from xla_explorer.explorer.sweep import sweep as sweep
     from xla_explorer.explorer.trace import optimize as optimize
+    from xla_explorer.explorer.trace_events import load_trace as load_trace
+    from xla_explorer.explorer.trace_events import trace_json as trace_json
     from xla_explorer.explorer.warming import warm_up as warm_up
     from xla_explorer.foundation.diagnostic import XlaExplorerError as XlaExplorerError
     from xla_explorer.foundation.journal import Journal as Journal
