@@ -59,7 +59,10 @@ class Svg:
         return {"text/plain": self.plain, "image/svg+xml": self.svg}
 
 
-_BLOCK = '<pre style="font-size:12px;line-height:1.35;white-space:pre;overflow:auto;max-height:520px;text-align:left">'
+_BLOCK = (
+    '<pre style="font-family:ui-monospace,monospace;font-size:12px;line-height:1.35;white-space:pre;overflow:auto;max-height:520px;'
+    'text-align:left">'
+)
 
 
 def pre_html(text: str) -> str:
