@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from xla_explorer.explorer.display import pre_html
+from xla_explorer.explorer.display import code_html, pre_html
 from xla_explorer.explorer.views.svg import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import PrintOptions
 
 MOST_CHARACTERS = 2000
+_PROGRAM = "smallest program found that shows it"
 
 
 class Failure(NamedTuple):
@@ -73,7 +74,7 @@ class CheckResult:
         if self.failure is not None:
             failure = self.failure
             if failure.module is not None:
-                parts.append(("smallest program found that shows it", program_text(failure.module)))
+                parts.append((_PROGRAM, program_text(failure.module)))
             if failure.arguments:
                 parts.append(("run on", "\n".join([f"{number}: {value_text(a)}" for number, a in enumerate(failure.arguments)])))
             parts += [("expected", failure.expected), ("got", failure.got)]
@@ -104,7 +105,9 @@ class CheckResult:
         html = [f'<div style="border-left:4px solid {colour};padding:2px 12px;text-align:left"><p><b>{escape(self.headline())}</b></p>']
         if message:
             html.append(f"<p>{escape(message)}</p>")
-        html += [f'<p style="margin:10px 0 2px"><i>{escape(heading)}</i></p>{pre_html(text)}' for heading, text in self.sections()]
+        for heading, text in self.sections():
+            html.append(f'<p style="margin:10px 0 2px"><i>{escape(heading)}</i></p>')
+            html.append(code_html(text, "hlo") if heading == _PROGRAM else pre_html(text))
         if hint:
             html.append(f'<p style="margin-top:10px"><b>Next step.</b> {escape(hint)}</p>')
         return {"text/plain": repr(self), "text/html": "".join(html) + "</div>"}
