@@ -23,6 +23,9 @@ def simplification(name: str = "simplification", *, layout_sensitive: bool = Fal
     if not layout_sensitive:
         # Moving a reshape may change layouts, so only before layout assignment. After algsimp, which merges what meets.
         steps += [make_pass("reshape-mover"), make_pass("zero_sized_hlo_elimination")]
+        # What the rules leave of scatters of one window becomes an update in place; with a constant index, folding leaves nothing of the
+        # test whether the window fits.
+        steps.append(make_pass("scatter_expander", mode="simple"))
     steps += [
         make_pass("constant_folding"),
         # After folding, which may have made a selector constant.
@@ -47,8 +50,6 @@ def default_simplification_pipeline() -> PassPipeline:
             # Elementwise again, so that rules and fusion see what is mapped.
             make_pass("map-inline"),
             make_pass("logistic-expander"),
-            # One window is written in place by whatever computes it; with a constant index nothing of the test for its fit is left.
-            make_pass("scatter_expander", mode="simple"),
             simplification(),
             # When dead results are gone: what a sort need not move.
             make_pass("simplify-sorts"),

@@ -14,7 +14,7 @@ from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel, emitted_instructions
 from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
-from xla_explorer.compiler.transforms.fusion.updating import reads_buffer, reads_where_it_writes
+from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -205,12 +205,14 @@ class FusionPolicy:
             return refuse("in-place-update-conflict", f"%{producer.name} is the buffer that %{consumer.name} updates in place")
         if group is None:
             group = FusionGroup(consumer)
-        if any(reads_buffer(o, buffer) for o in producer.operands) and not reads_where_it_writes(
-            producer, group, self.evaluations(producer, group)
-        ):
-            return refuse(
-                "in-place-update-conflict", f"%{producer.name} reads %{buffer.name}, which %{consumer.name} updates in place"
-            )
+        reader: HloInstruction | None = None
+        if not any(reads_buffer(o, buffer) for o in producer.operands):
+            reader = reader_in_the_way(producer, consumer)
+        elif not reads_where_it_writes(producer, group, self.evaluations(producer, group)):
+            reader = producer
+        if reader is not None:
+            message = f"%{reader.name} reads %{buffer.name}, which %{consumer.name} updates in place"
+            return refuse("in-place-update-conflict", message, reader=reader.name)
         return None
 
     def concatenate_in_inner_loop(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:

@@ -13,7 +13,7 @@ from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuKernel
 from xla_explorer.compiler.transforms.fusion.policy import FusionPolicy
-from xla_explorer.compiler.transforms.fusion.updating import reads_buffer, reads_where_it_writes
+from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -102,6 +102,10 @@ class PriorityPolicy:
                     return refuse(
                         "in-place-update-conflict", f"%{member.name} reads %{buffer.name}, which %{consumer.name} updates in place"
                     )
+            elif (reader := reader_in_the_way(member, consumer)) is not None:
+                return refuse(
+                    "in-place-update-conflict", f"%{reader.name} reads %{buffer.name}, which %{consumer.name} updates in place"
+                )
         return None
 
     def too_many_operands(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:

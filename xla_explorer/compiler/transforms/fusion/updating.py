@@ -6,6 +6,8 @@ from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
 from xla_explorer.hlo.instruction import HloInstruction
 
+_SEARCHED = 64  # instructions at most
+
 
 def reads_buffer(operand: HloInstruction, buffer: HloInstruction) -> bool:
     """Whether an operand is the buffer: the same array, seen through bitcasts."""
@@ -25,6 +27,29 @@ def reads_where_it_writes(producer: HloInstruction, group: FusionGroup, evaluati
         and evaluations[0].points == producer.shape.element_count
         and _in_step(producer, group)
     )
+
+
+def reader_in_the_way(producer: HloInstruction, update: HloInstruction) -> HloInstruction | None:
+    """What `producer` needs, itself included, that reads the buffer of the dynamic-update-slice elsewhere than where it is written: it
+    could not follow the producer into the kernel and would have to be stored, so the producer had better stay outside with it."""
+    buffer, dimensions = update.operands[0], update.operands[1].shape.dimensions
+    stack = [(producer, True)]  # with: only elementwise operations lie between it and the update
+    seen = set(stack)
+    while stack and len(seen) < _SEARCHED:
+        i, in_step = stack.pop()
+        if i.opcode not in fusible.PRODUCERS:
+            continue
+        if any(reads_buffer(o, buffer) for o in i.operands):
+            same_place = i.opcode is fusible.DYNAMIC_SLICE and i.operands[1:] == update.operands[2:] and i.shape.dimensions == dimensions
+            if not (same_place and in_step) and i.opcode not in fusible.BYTE_PRESERVING:
+                return i
+            continue
+        in_step = in_step and i.opcode.elementwise and i.shape.dimensions == dimensions
+        for operand in i.operands:
+            if (operand, in_step) not in seen:
+                seen.add((operand, in_step))
+                stack.append((operand, in_step))
+    return None
 
 
 def _in_step(producer: HloInstruction, group: FusionGroup) -> bool:
