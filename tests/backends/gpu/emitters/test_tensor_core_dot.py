@@ -69,3 +69,28 @@ def test_old_devices_have_no_such_instruction():
     root = parse_hlo(dot("bf16", "f32", (64, 64), (64, 64), 1, 0)).entry.root
     refused = dict(write_gpu_kernels(root, gpu_architecture("sm_75")).refused)
     assert refused["tensor-core-dot"].code == "no-such-instruction"
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [("f32", np.float32), ("f64", np.float64), ("s32", np.int32)])
+@pytest.mark.parametrize(
+    ("a", "b", "left", "right", "batch"),
+    [
+        ((64, 64), (64, 64), 1, 0, 0),
+        ((40, 71), (71, 53), 1, 0, 0),
+        ((50, 30), (47, 30), 1, 1, 0),
+        ((33, 64), (33, 70), 0, 0, 0),
+        ((30, 64), (40, 30), 0, 1, 0),
+        ((3, 40, 20), (3, 20, 48), 2, 1, 1),
+    ],
+)
+def test_tiles_without_tensor_cores(kind, dtype, a, b, left, right, batch):
+    x, y = ((RANDOM.standard_normal(shape) * 9).astype(dtype) for shape in (a, b))
+    ran = check(dot(kind, kind, a, b, left, right, batch), x, y, relative=1e-4, assemble=batch == 1)
+    assert ran.emitted.emitter == "tiled-dot" and ran.conflicts() == 1
+    assert 0 < ran.emitted.library_us < ran.emitted.estimated_us
+
+
+def test_eight_by_eight_a_thread_where_there_are_enough_tiles():
+    x, y = (RANDOM.standard_normal(shape).astype(np.float32) for shape in ((1500, 20), (20, 1501)))
+    ran = check(dot("f32", "f32", (1500, 20), (20, 1501), 1, 0), x, y, relative=1e-4)
+    assert ran.emitted.emitter == "tiled-dot" and "8 x 8" in ran.emitted.kernels[0].launch.reasoning and ran.conflicts() == 1

@@ -126,8 +126,8 @@ class Block:
         if llvm_type == "half":
             value = w.value(f"bitcast half {value} to i16")
         word = w.value(f"zext i{bits} {value} to i32")
-        moved = w.value(f"trunc i32 {self._shuffle(word, distance)} to i{bits}")
-        return w.value(f"bitcast i16 {moved} to half") if llvm_type == "half" else moved
+        narrow = w.value(f"trunc i32 {self._shuffle(word, distance)} to i{bits}")
+        return w.value(f"bitcast i16 {narrow} to half") if llvm_type == "half" else narrow
 
     def _shuffle(self, value: str, distance: int) -> str:
         arguments = (("i32", "-1"), ("i32", value), ("i32", str(distance)), ("i32", "31"))

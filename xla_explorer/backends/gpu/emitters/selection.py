@@ -1,7 +1,7 @@
 """Which emitter writes the kernel of a fusion or a lone instruction, and why not a better one.
 
-Asked in this order: tensor cores for a dot, reduction (rows or columns), transposition through shared memory, vectorised loop; else the
-writer of the root's opcode, which makes one thread per element.
+Asked in this order: tensor cores for a dot, its tiles, reduction (rows or columns), transposition through shared memory, vectorised
+loop; else the writer of the root's opcode, which makes one thread per element.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from xla_explorer.backends.gpu.emitters.column_reduction import plan_columns, wr
 from xla_explorer.backends.gpu.emitters.fused_reduction import FusedReduction, analyse_reduction
 from xla_explorer.backends.gpu.emitters.row_reduction import plan_rows, scratch_arrays, write_partials_kernel, write_row_kernel
 from xla_explorer.backends.gpu.emitters.tensor_core_dot import plan_dot, write_dot_kernel
+from xla_explorer.backends.gpu.emitters.tiled_dot import plan_tiled_dot, write_tiled_dot_kernel
 from xla_explorer.backends.gpu.emitters.transposition import plan_transpose, write_transpose_kernel
 from xla_explorer.backends.gpu.emitters.vector_loop import plan_vector_loop, write_vector_loop
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
@@ -144,6 +145,15 @@ def _dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...
     return EmittedKernels((_finished(context, slots, plan.launch, shared),), "tensor-core-dot", 0, (), plan.estimated_us, plan.library_us)
 
 
+def _tiled_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
+    plan = plan_tiled_dot(i, architecture)
+    if isinstance(plan, Reason):
+        return plan
+    context = _context(i, slots)
+    shared = write_tiled_dot_kernel(context, plan)
+    return EmittedKernels((_finished(context, slots, plan.launch, shared),), "tiled-dot", 0, (), plan.estimated_us, plan.library_us)
+
+
 def _has_own_writer(context: KernelContext) -> bool:
     return len(context.roots) == 1 and context.roots[0].opcode.name in ROOT_WRITERS
 
@@ -160,4 +170,10 @@ def _vector_loop(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[
     return EmittedKernels((_finished(context, slots, launch),), "vector-loop")
 
 
-_WRITERS = (("tensor-core-dot", _dot), ("reduction", _reduction), ("transpose", _transpose), ("vector-loop", _vector_loop))
+_WRITERS = (
+    ("tensor-core-dot", _dot),
+    ("tiled-dot", _tiled_dot),
+    ("reduction", _reduction),
+    ("transpose", _transpose),
+    ("vector-loop", _vector_loop),
+)
