@@ -1,0 +1,130 @@
+"""What the views ask beyond the passes: single rewrites, scopes and layers, formulas, the user's Python lines, paths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.explorer.kernel_formula import kernel_formula
+from xla_explorer.explorer.scopes import repeated_layers, scope_paths
+from xla_explorer.hlo.text import parse_hlo
+
+SMALL = """HloModule small
+ENTRY e {
+  x = f32[8,16] parameter(0)
+  zero = f32[] constant(0)
+  one = f32[] constant(1)
+  zeros = f32[8,16] broadcast(zero), dimensions={}
+  ones = f32[8,16] broadcast(one), dimensions={}
+  a = f32[8,16] add(x, zeros)
+  m = f32[8,16] multiply(a, ones)
+  ROOT t = f32[8,16] tanh(m)
+}"""
+
+
+def test_a_rewrite_is_done_again_alone() -> None:
+    session = xe.compile(SMALL)
+    source = session.explorer_source
+    step = next(s.index for s in source.steps() if s.rewrites)
+    rows = source.rewrites(step)
+    names = [row.rule for row in rows if row.verdict == "applied"]
+    assert {"add-zero", "multiply-one"} <= set(names)
+    for number, row in enumerate(rows):
+        if row.verdict != "applied":
+            continue
+        one = source.reports.rewrite(step, number)
+        before, after = [line.text.strip() for line in one.before], [line.text.strip() for line in one.after]
+        assert before != after
+        assert any(f"%{row.subject_name} = " in line for line in before), row
+        assert not any(f"%{row.subject_name} = " in line for line in after), row
+        assert one.picture_before.nodes and one.picture_after.nodes
+    with pytest.raises(ValueError, match="rewrites, not a number"):
+        source.reports.rewrite(step, 99)
+    rule = source.reports.rules(names)["add-zero"]
+    assert "def add_zero" in rule.code and rule.location.startswith("algebraic/")
+
+
+def test_scopes_come_from_op_names() -> None:
+    text = """HloModule s
+ENTRY e {
+  x = f32[4] parameter(0)
+  a = f32[4] tanh(x), metadata={op_name="jit(f)/model/layer_0/tanh"}
+  b = f32[4] negate(a), metadata={op_name="jit(f)/model/layer_1/neg"}
+  ROOT c = f32[4] add(a, b), metadata={op_name="jit(f)/model/layer_1/add"}
+}"""
+    module = parse_hlo(text)
+    records = module.snapshot().computations[0].instructions
+    paths = {module.find(key).name: path for key, path in scope_paths(records).items()}
+    assert paths == {"a": ("layer_0",), "b": ("layer_1",), "c": ("layer_1",)}
+    assert {g.label for g in xe.compile(text).trace.picture(0).groups if g.kind == "scope"} == {"layer_0", "layer_1"}
+
+
+def test_repeated_layers_are_found_without_names() -> None:
+    lines = ["  x0 = f32[4,4] parameter(0)"]
+    for k in range(5):
+        lines += [
+            f"  a{k} = f32[4,4] tanh(x{k})",
+            f"  b{k} = f32[4,4] dot(a{k}, x{k}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
+            f"  c{k} = f32[4,4] negate(b{k})",
+            f"  d{k} = f32[4,4] add(c{k}, a{k})",
+            f"  g{k} = f32[4,4] multiply(d{k}, b{k})",
+            f"  h{k} = f32[4,4] subtract(g{k}, a{k})",
+            f"  x{k + 1} = f32[4,4] maximum(h{k}, g{k})",
+        ]
+    module = parse_hlo("HloModule layers\nENTRY e {\n" + "\n".join(lines) + "\n  ROOT r = f32[4,4] abs(x5)\n}")
+    found = repeated_layers(module.snapshot().computations[0].instructions)
+    assert {path[0] for path in found.values()} == {f"layer {k} of 5" for k in range(1, 6)}
+    names = {module.find(key).name: path[0] for key, path in found.items()}
+    assert names["a0"] == names["x1"] == "layer 1 of 5" and names["b4"] == "layer 5 of 5" and "r" not in names
+
+
+def test_formulas_of_kernels() -> None:
+    module = parse_hlo("""HloModule k
+add { p = f32[] parameter(0)
+ q = f32[] parameter(1)
+ ROOT r = f32[] add(p, q) }
+f { p = f32[8,16] parameter(0)
+ q = f32[8] parameter(1)
+ qb = f32[8,16] broadcast(q), dimensions={0}
+ s = f32[8,16] subtract(p, qb)
+ e = f32[8,16] exponential(s)
+ z = f32[] constant(0)
+ ROOT r = f32[8] reduce(e, z), dimensions={1}, to_apply=add }
+ENTRY e { x = f32[8,16] parameter(0)
+ y = f32[8] parameter(1)
+ ROOT k = f32[8] fusion(x, y), kind=kLoop, calls=f }""")
+    assert kernel_formula(module.find("k")) == "sum over 1 of exp(x - y{0})"
+    assert kernel_formula(module.find("k"), longest=12).startswith("broadcast")  # too long: what is in it, by name
+
+
+def test_the_users_python_lines(tmp_path: Path) -> None:
+    file = tmp_path / "model.py"
+    file.write_text("import x\n\n\ndef f(v):\n    w = v * 2\n    return w + v\n", encoding="utf-8")
+    text = f"""HloModule m
+ENTRY e {{
+  v = f32[4] parameter(0)
+  two = f32[] constant(2)
+  twos = f32[4] broadcast(two), dimensions={{}}, metadata={{source_file="{file}" source_line=5}}
+  w = f32[4] multiply(v, twos), metadata={{source_file="{file}" source_line=5}}
+  ROOT r = f32[4] add(w, v), metadata={{source_file="{file}" source_line=6}}
+}}"""
+    session = xe.compile(text)
+    pane = session.explorer_source.panes()[0]
+    assert pane.name == "source" and pane.producer == "model.py" and str(tmp_path) not in pane.producer + pane.note
+    lines = {line.text: {line.instruction, *line.also} for line in pane.lines if line.instruction is not None}
+    assert lines == {
+        "    w = v * 2": {session.find("twos"), session.find("w")},
+        "    return w + v": {session.find("r")},
+    }
+    gone = xe.compile(text.replace(str(file), str(tmp_path / "missing.py")))
+    assert gone.explorer_source.panes()[0].lines[0].text.startswith("HloModule")  # what was given, where the file is not here
+
+
+def test_the_picture_between_two_instructions() -> None:
+    session = xe.compile(SMALL)
+    reports = session.explorer_source.reports
+    names = {node.name for node in reports.picture_between(0, session.find("a"), session.find("t")).nodes}
+    assert names == {"a", "m", "t"}
+    assert {node.name for node in reports.picture_between(0, session.find("t"), session.find("a")).nodes} == names
