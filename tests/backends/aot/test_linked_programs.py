@@ -115,6 +115,34 @@ def test_examples_of_odd_buffers_build_without_warnings(tmp_path: Path, text: st
     assert ("result_1: 1 1 1 1" if name == "odd" else "result: 1 -2 3") in first
 
 
+@pytest.mark.parametrize("name", ["round", "memcpy", "m_run", "m_program", "fmod"])
+def test_instructions_may_have_the_names_of_functions(tmp_path: Path, name: str) -> None:
+    need("gcc")
+    text = f"""HloModule m
+ENTRY e {{
+  x = f64[64] parameter(0)
+  r = f64[64] round-nearest-afz(x)
+  {name} = f64[64] sort(r), dimensions={{0}}, to_apply=less
+  ROOT t = (f64[64], f64[64]) tuple({name}, x)
+}}"""
+    less = "less {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT l = pred[] compare(a, b), direction=LT\n}\n"
+    xe.aot(text.replace("ENTRY", less + "ENTRY")).save(tmp_path)
+    (tmp_path / "main.c").write_text(
+        """
+#include "m.h"
+_Alignas(64) static unsigned char workspace[m_WORKSPACE_BYTES + 1];
+int main(void) {
+  double x[64], sorted[64], same[64];
+  for (int k = 0; k < 64; k++) x[k] = 31.5 - k;
+  int status = m_call(x, sorted, same, workspace);
+  for (int k = 0; k < 64; k++) if (same[k] != x[k] || (k && sorted[k] < sorted[k - 1])) return 9;
+  return status || sorted[0] != -32 || sorted[63] != 32;
+}
+"""
+    )
+    output(build(tmp_path, "gcc", ["main.c"], ["m.o"], "-std=c11"))
+
+
 HALVES = """
 #include "first.h"
 #include "second.h"

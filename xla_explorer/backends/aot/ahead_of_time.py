@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xla_explorer.backends.aot.c_names import c_identifier
 from xla_explorer.backends.aot.errors import AheadOfTimeError
 from xla_explorer.backends.aot.object_file import SectionSize, section_sizes, undefined_symbols
-from xla_explorer.backends.aot.program_entry import Weight, aligned, write_entry
+from xla_explorer.backends.aot.program_entry import Weight, aligned, with_prefix, write_entry
 from xla_explorer.backends.aot.runtime_support import support_functions
 from xla_explorer.backends.cpu.cpu_compiler import codegen_target, cpu_pipeline, dynamic_dimension, target_facts, write_program
 from xla_explorer.backends.cpu.cpu_stages import cpu_stages
@@ -172,10 +172,13 @@ def compile_ahead_of_time(
         raise AheadOfTimeError([dynamic])
     assignment = assignment or assign_buffers(module)
     target = codegen_target(description, libraries=False)
-    program = write_program(module, assignment, target=target, name=f"{prefix}_program")
+    program = with_prefix(write_program(module, assignment, target=target, name=f"{prefix}_run"), prefix)
     if reasons := refusals(program):
         raise AheadOfTimeError(reasons)
     inputs, outputs = entry_buffers(module)
+    if tokens := [buffer for buffer in inputs if not buffer.shape.is_array]:
+        message = f"%{tokens[0].instruction} is a token: nothing in C stands for one"
+        raise AheadOfTimeError([refuse("token-parameter", message, instruction=tokens[0].instruction)])
     sizes = [buffer.shape.byte_size for buffer in (*inputs, *outputs)]
     least = {"embed": None, "pass": WEIGHT_BYTES}[weights]
     entry = write_entry(program, prefix, sizes, len(inputs), assignment.arena_size, target.pointer_bits, least)

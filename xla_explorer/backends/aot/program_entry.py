@@ -60,16 +60,35 @@ def constant_definition(name: str, data: bytes) -> str:
     return f'@{name} = private unnamed_addr constant [{len(raw)} x i8] c"{text.tobytes().decode()}", align {ALIGNMENT}'
 
 
+_CALLED = re.compile(r"@(\w+)(?=\()")
+
+
+def with_prefix(program: HostProgram, prefix: str) -> HostProgram:
+    """The program with its functions called `<prefix>.<name>`, and its entry, written as `<prefix>_run`, called `<prefix>.program`.
+
+    Kernels have the names of instructions, and one that is called `round` or `memcpy` would be what the code generator calls.
+    """
+    names = {function: f"{prefix}.{function}" for function in program.functions}
+
+    def renamed(found: re.Match[str]) -> str:
+        return f"@{names.get(found[1], found[1])}"
+
+    lines = [_CALLED.sub(renamed, line) if "@" in line else line for line in program.lines]
+    entry = f"define i32 @{prefix}_run("
+    lines = [line.replace(entry, f"define internal i32 @{prefix}.program(") if line.startswith(entry) else line for line in lines]
+    rows = [row._replace(function=names.get(row.function, row.function)) for row in program.rows]
+    return program._replace(lines=lines, rows=rows, functions={names[name]: number for name, number in program.functions.items()})
+
+
 def write_entry(
     program: HostProgram, prefix: str, sizes: list[int], inputs: int, arena_bytes: int, pointer_bits: int, least_weight: int | None
 ) -> ProgramEntry:
-    """Add the entry `<prefix>_run` to a program whose own entry is `<prefix>_program`.
+    """Add the entry `<prefix>_run` to a program that went through `with_prefix`.
 
     sizes: bytes of each input, then of each output, in the order of the table; inputs: how many of them are inputs. least_weight:
     constants of so many bytes and more are passed by the caller; None embeds all.
     """
-    inner = f"define i32 @{prefix}_program("
-    lines = [line.replace("define i32", "define internal i32") if line.startswith(inner) else line for line in program.lines]
+    lines = program.lines
     used = {int(found[1]) for line in program.lines if (found := _USED_SLOT.match(line))}
     constants = [(program.constant_slot + k, literal_bytes(literal)) for k, literal in enumerate(program.constants)]
     constants += [(program.first_table_slot + k, bytes(data)) for k, data in enumerate(program.tables)]
@@ -112,7 +131,7 @@ def write_entry(
     for slot, pointer in stores.items():
         body.append(f"  %slot{slot} = getelementptr inbounds ptr, ptr %table, i64 {slot}")
         body.append(f"  store ptr {pointer}, ptr %slot{slot}")
-    body += [f"  %status = call i32 @{prefix}_program(ptr %table)", "  ret i32 %status"]
+    body += [f"  %status = call i32 @{prefix}.program(ptr %table)", "  ret i32 %status"]
     entry = [f"define i32 @{prefix}_run({', '.join(passed)}) nounwind {{", "entry:", *body, *checks, "}", ""]
     new = [*definitions, *entry]
     return ProgramEntry([*lines, *new], [*program.origins, *[None] * len(new)], weights, workspace_bytes)
