@@ -188,8 +188,8 @@ class _Planner:
 
     def too_many_arrays(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Does the kernel touch a bounded number of arrays?"""
-        members = [*self.cluster_of[first].members, *self.cluster_of[second].members]
-        count = len({o for m in members for o in m.operands}) + sum([len(_roots(m)) for m in members])
+        a, b = self.cluster_of[first], self.cluster_of[second]
+        count = len(a.reads | b.reads) + sum([len(_roots(m)) for m in (*a.members, *b.members)])
         if count > self.options.max_arrays:
             return refuse("too-many-arrays", f"together they would touch {count} arrays (limit {self.options.max_arrays})", arrays=count)
         return None

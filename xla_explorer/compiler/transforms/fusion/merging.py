@@ -14,17 +14,19 @@ from xla_explorer.hlo.shape import tuple_shape
 
 
 class LoopCluster:
-    """Loop fusions that will share one loop. emitted: LLVM instructions per element, about."""
+    """Loop fusions that will share one loop. emitted: LLVM instructions per element, about. reads: operands of the members."""
 
-    __slots__ = ("emitted", "members")
+    __slots__ = ("emitted", "members", "reads")
 
     def __init__(self, fusion: HloInstruction) -> None:
         self.members = [fusion]
+        self.reads = set(fusion.operands)
         self.emitted = sum([emitted_instructions(i) for i in fusion.called[0].instructions.values()])
 
     def take(self, other: LoopCluster) -> None:
         """Join another cluster to this one."""
         self.members.extend(other.members)
+        self.reads |= other.reads
         self.emitted += other.emitted
 
 

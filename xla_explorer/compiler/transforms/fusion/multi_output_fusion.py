@@ -134,7 +134,7 @@ class _Planner:
     def too_many_arrays(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
         """Does the merged loop touch few arrays?"""
         a, b = self.cluster_of[first], self.cluster_of[second]
-        count = len({o for c in (a, b) for m in c.members for o in m.operands}) + len(a.members) + len(b.members)
+        count = len(a.reads | b.reads) + len(a.members) + len(b.members)
         if count > self.options.max_arrays:
             return refuse("too-many-arrays", f"together they would touch {count} arrays (limit {self.options.max_arrays})", arrays=count)
         return None
@@ -180,9 +180,7 @@ class _Planner:
 
     def _shared_bytes(self, first: HloInstruction, second: HloInstruction) -> int:
         a, b = self.cluster_of[first], self.cluster_of[second]
-        reads_a = {o for m in a.members for o in m.operands}
-        reads_b = {o for m in b.members for o in m.operands}
-        shared = (reads_a & reads_b) | (reads_b & set(a.members)) | (reads_a & set(b.members))
+        shared = (a.reads & b.reads) | b.reads.intersection(a.members) | a.reads.intersection(b.members)
         return sum([o.shape.byte_size for o in shared])
 
     def _facts(self, first: HloInstruction, second: HloInstruction) -> dict[str, int]:
