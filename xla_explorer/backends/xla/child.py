@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from xla_explorer.backends.xla.worker import receive, send
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.messages import receive, send
 
 
 class XlaProcessError(XlaExplorerError, RuntimeError):

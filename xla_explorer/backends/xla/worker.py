@@ -1,36 +1,17 @@
 """The child process in which jaxlib compiles and runs: what it does there cannot hurt the user's kernel.
 
-Messages are pickles over this process's own pipes, each with its length in front. Requests: ("compile", text), ("run", arrays),
+Requests, as `foundation.messages` over this process's own pipes: ("compile", text), ("run", arrays),
 ("time", arrays, repeats). Answers: ("ok", value) or ("error", message).
 """
 
 from __future__ import annotations
 
 import os
-import pickle
-import struct
 import sys
 import time
-from typing import Any, BinaryIO
+from typing import Any
 
-
-def send(stream: BinaryIO, message: Any) -> None:
-    """Write one message."""
-    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    stream.write(struct.pack("<Q", len(data)) + data)
-    stream.flush()
-
-
-def receive(stream: BinaryIO) -> Any:
-    """Read one message; EOFError when the other side is gone."""
-    head = stream.read(8)
-    if len(head) < 8:
-        raise EOFError
-    (size,) = struct.unpack("<Q", head)
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return pickle.loads(data)
+from xla_explorer.foundation.messages import receive, send
 
 
 class Worker:

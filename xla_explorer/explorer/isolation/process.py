@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import xla_explorer
-from xla_explorer.backends.xla.worker import receive, send
 from xla_explorer.explorer.isolation.blackboard import BlackboardFile, Progress
+from xla_explorer.foundation.messages import receive, send
 
 _HOME = str(Path(xla_explorer.__file__).resolve().parents[1])
 

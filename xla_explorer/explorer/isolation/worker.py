@@ -18,12 +18,12 @@ from typing import Any
 
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.registry import platform
-from xla_explorer.backends.xla.worker import receive, send
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.explorer.isolation.blackboard import Blackboard
 from xla_explorer.explorer.warming import warm_up
 from xla_explorer.foundation.journal import Journal
+from xla_explorer.foundation.messages import receive, send
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
