@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.sweep.sweep import named_options
+from xla_explorer.explorer.sweep.sweeping import named_options
 
 STEADY = ["module", "option", "backend", "status", "instructions", "kernels", "flops", "bytes", "key"]
 

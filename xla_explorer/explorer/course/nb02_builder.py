@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.explorer.course.programs import Array, b_shape
+from xla_explorer.explorer.course.programs import Array
 from xla_explorer.explorer.course.registry import Cases, WrongAnswer, error_failure, exercise
 from xla_explorer.explorer.course.result import Failure, value_text
 from xla_explorer.hlo.builder import HloBuilder, HloValue
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import array_shape
 from xla_explorer.hlo.verifier import verify
 
 EPSILON = 1e-5
@@ -21,7 +22,7 @@ EPSILON = 1e-5
 def built(function: Callable[..., Any], dimensions: tuple[int, ...], parameters: int) -> HloModule:
     """The program of a function of arrays: parameter 0 of the given dimensions, the others vectors along the last one."""
     b = HloBuilder(getattr(function, "__name__", "answer"), locations=False)
-    values = [b.parameter(b_shape("f32", dimensions if not k else dimensions[-1:]), "xgb"[k]) for k in range(parameters)]
+    values = [b.parameter(array_shape("f32", dimensions if not k else dimensions[-1:]), "xgb"[k]) for k in range(parameters)]
     try:
         root = function(*values)
     except NotImplementedError:

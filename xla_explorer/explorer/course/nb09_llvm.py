@@ -11,7 +11,7 @@ import numpy as np
 
 from xla_explorer.explorer.course.native_run import KernelCrashedError, NativeChild, optimized
 from xla_explorer.explorer.course.nb10_ptx import sum_program
-from xla_explorer.explorer.course.programs import arguments_of, b_shape, leaves_of, same_bits
+from xla_explorer.explorer.course.programs import arguments_of, leaves_of, same_bits
 from xla_explorer.explorer.course.reduction import smallest
 from xla_explorer.explorer.course.registry import Cases, error_failure, exercise
 from xla_explorer.explorer.course.result import Failure, value_text
@@ -19,6 +19,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.builder import HloBuilder
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import array_shape
 
 OPCODES = ("add", "subtract", "multiply", "divide", "maximum", "negate")
 _VECTOR = re.compile(r"<\d+ x float>")
@@ -29,7 +30,7 @@ def elementwise_program(seed: int, size: int) -> HloModule:
     """A random program of the six opcodes on vectors of one length."""
     choice = random.Random(seed)
     b = HloBuilder("elementwise", locations=False)
-    known = [b.parameter(b_shape("f32", (choice.choice((1, 3, 8, 37)),)), f"x{k}") for k in range(choice.randint(1, 3))]
+    known = [b.parameter(array_shape("f32", (choice.choice((1, 3, 8, 37)),)), f"x{k}") for k in range(choice.randint(1, 3))]
     for _ in range(size):
         name = choice.choice(OPCODES)
         operands = [choice.choice(known[-4:]) for _ in range(1 if name == "negate" else 2)]
@@ -41,8 +42,8 @@ def _programs() -> list[HloModule]:
     made = []
     for name in OPCODES:
         b = HloBuilder(name, locations=False)
-        x = b.parameter(b_shape("f32", (5,)), "x0")
-        made.append(b.build(b.negate(x) if name == "negate" else getattr(b, name)(x, b.parameter(b_shape("f32", (5,)), "x1"))))
+        x = b.parameter(array_shape("f32", (5,)), "x0")
+        made.append(b.build(b.negate(x) if name == "negate" else getattr(b, name)(x, b.parameter(array_shape("f32", (5,)), "x1"))))
     return [*made, *[elementwise_program(seed, 2 + seed) for seed in range(6)]]
 
 

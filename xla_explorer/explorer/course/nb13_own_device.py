@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.explorer.course.programs import arguments_of, b_shape, leaves_of
+from xla_explorer.explorer.course.programs import arguments_of, leaves_of
 from xla_explorer.explorer.course.reduction import smallest
 from xla_explorer.explorer.course.registry import Cases, error_failure, exercise
 from xla_explorer.explorer.course.result import Failure, value_text
 from xla_explorer.explorer.course.stack_machine import OPERATIONS, StackMachine, StackMachineError
 from xla_explorer.hlo.builder import HloBuilder
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import array_shape
 from xla_explorer.hlo.text import parse_hlo
 
 _EXACT = ("add", "subtract", "multiply", "maximum", "negate", "abs")
@@ -25,7 +26,7 @@ def vector_program(seed: int, size: int) -> HloModule:
     """A random program on vectors of four, with scalar constants broadcast."""
     choice = random.Random(seed)
     b = HloBuilder("vectors", locations=False)
-    known = [b.parameter(b_shape("f32", (LENGTH,)), f"x{k}") for k in range(choice.randint(1, 3))]
+    known = [b.parameter(array_shape("f32", (LENGTH,)), f"x{k}") for k in range(choice.randint(1, 3))]
     for _ in range(size):
         name = choice.choice(_EXACT)
         operands = [choice.choice(known[-4:]) for _ in range(OPERATIONS[name])]

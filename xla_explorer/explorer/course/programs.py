@@ -12,7 +12,7 @@ from xla_explorer.explorer.course.result import Failure, value_text
 from xla_explorer.hlo.builder import HloBuilder, HloValue
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.shape import Shape, array_shape
 
 Array = np.ndarray[Any, Any]
 FLOAT_EXTREMES = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, 3.0, -2.5, 1e30, -1e-30)
@@ -32,7 +32,7 @@ def random_program(seed: int, size: int = 10, *, duplicates: float = 0.0, consta
     rows, columns = choice.choice((1, 2, 3)), choice.choice((2, 3, 4))
     known: list[HloValue] = []
     for number in range(choice.randint(1, 3)):
-        known.append(b.parameter(b_shape("s32" if choice.random() < 0.25 else "f32", (rows, columns)), f"p{number}"))
+        known.append(b.parameter(array_shape("s32" if choice.random() < 0.25 else "f32", (rows, columns)), f"p{number}"))
     written: list[tuple[str, tuple[HloValue, ...]]] = []
     for _ in range(choice.randint(2, size)):
         if written and choice.random() < duplicates:
@@ -48,13 +48,6 @@ def random_program(seed: int, size: int = 10, *, duplicates: float = 0.0, consta
     if choice.random() < 0.3:
         return b.build(*[choice.choice(known[-5:]) for _ in range(choice.randint(2, 3))])
     return b.build(known[-1] if choice.random() < 0.5 else choice.choice(known[-4:]))
-
-
-def b_shape(kind: str, dimensions: tuple[int, ...]) -> Shape:
-    """An array shape in its default layout."""
-    from xla_explorer.hlo.shape import array_shape
-
-    return array_shape(kind, dimensions)
 
 
 def _operation(

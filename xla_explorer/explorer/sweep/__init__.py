@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from xla_explorer.explorer.sweep.sweep import SweepError, sweep
+from xla_explorer.explorer.sweep.sweeping import SweepError, sweep
 
 __all__ = ["SweepError", "sweep"]
