@@ -15,7 +15,6 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import F32
 
-
 _WIDENED = frozenset({"dot", "convolution", "cholesky", "triangular-solve"})
 
 
