@@ -59,6 +59,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "passes": ("xla_explorer.explorer.catalogue", "passes"),
     "random_arguments": ("xla_explorer.explorer.arguments", "random_arguments"),
     "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
+    "search_fusion": ("xla_explorer.explorer.fusion_search", "search_fusion"),
     "structural_diff": ("xla_explorer.explorer.structural_difference", "structural_diff"),
     "sweep": ("xla_explorer.explorer.sweep", "sweep"),
     "switch": ("xla_explorer.hlo.builder", "switch"),
@@ -154,6 +155,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.examples import example as example
     from xla_explorer.explorer.exploring import explore as explore
     from xla_explorer.explorer.fusion_comparison import compare_fusions as compare_fusions
+    from xla_explorer.explorer.fusion_search import search_fusion as search_fusion
     from xla_explorer.explorer.graph import graph as graph
     from xla_explorer.explorer.isolation import IsolatedError as IsolatedError
     from xla_explorer.explorer.isolation import Isolation as Isolation
