@@ -196,9 +196,10 @@ class _RowKernel:
                     at, active = self.chunk(step, self.guarded(step))
                     body(self.indices(at), active)
         else:
-            with w.loop(plan.steps, rest.start, stem="rest") as number, self.emitter.scope():
-                at, active = self.chunk(number, True)
-                body(self.indices(at), active)
+            with w.loop(-(-len(rest) // IN_FLIGHT), stem="rest") as number, self.emitter.scope():
+                first = w.add(w.mul(number, IN_FLIGHT), rest.start)
+                for at, active in [self.chunk(w.add(first, k), True) for k in range(IN_FLIGHT)]:
+                    body(self.indices(at), active)
 
     def finish_phase(self, phase: list[HloInstruction], totals: list[list[Value] | None], known: Partials, number: int) -> None:
         """Combine what the threads of a row have."""
