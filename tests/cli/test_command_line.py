@@ -146,9 +146,10 @@ def test_as_a_program_reading_standard_input() -> None:
     assert broken.returncode == 2 and b"UTF-8" in broken.stderr and b"Traceback" not in broken.stderr
 
 
-def test_lab_copies_the_notebook(tmp_path: Path) -> None:
-    from xla_explorer.cli.lab import copy_tour
+def test_lab_copies_the_tour_and_the_course(tmp_path: Path) -> None:
+    from xla_explorer.cli.lab import copy_notebooks
 
-    copy = copy_tour(tmp_path / "here")
+    copy = copy_notebooks(tmp_path / "here")
+    assert len(list(copy.parent.glob("*.ipynb"))) == 14
     copy.write_text("mine")
-    assert copy_tour(tmp_path / "here").read_text() == "mine"
+    assert copy_notebooks(tmp_path / "here").read_text() == "mine"

@@ -1,4 +1,4 @@
-"""`xla-explorer lab`: JupyterLab on a copy of the tour notebook."""
+"""`xla-explorer lab`: JupyterLab on copies of the tour and of the course."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from xla_explorer.explorer.examples import TOUR_NOTEBOOK, example_path
+from xla_explorer.explorer.examples import TOUR_NOTEBOOK, notebook_paths
 
 
-def copy_tour(folder: Path) -> Path:
-    """The notebook in a folder of the reader's; one that is there already is kept. Returns its path."""
+def copy_notebooks(folder: Path) -> Path:
+    """The notebooks in a folder of the reader's; those that are there already are kept. Returns the path of the tour."""
     folder.mkdir(parents=True, exist_ok=True)
-    copy = folder / TOUR_NOTEBOOK
-    if not copy.exists():
-        shutil.copyfile(example_path(TOUR_NOTEBOOK), copy)
-    return copy
+    for notebook in notebook_paths():
+        if not (folder / notebook.name).exists():
+            shutil.copyfile(notebook, folder / notebook.name)
+    return folder / TOUR_NOTEBOOK
 
 
 def lab(folder: Path, *, browser: bool, port: int | None, options: Sequence[str] = ()) -> int:
-    """Copy the notebook and run JupyterLab on it until it is stopped. Returns its exit code."""
-    notebook = copy_tour(folder)
+    """Copy the notebooks and run JupyterLab on the tour until it is stopped. Returns its exit code."""
+    notebook = copy_notebooks(folder)
     command = [sys.executable, "-m", "jupyterlab", str(notebook), *options]
     if not browser:
         command.append("--no-browser")
     if port is not None:
         command.append(f"--port={port}")
-    print(f"opening {notebook} (a copy; Ctrl-C stops JupyterLab)")
+    print(f"opening {notebook} (copies, the course beside it; Ctrl-C stops JupyterLab)")
     try:
         return subprocess.call(command)
     except KeyboardInterrupt:

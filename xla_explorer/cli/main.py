@@ -54,8 +54,8 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--all", action="store_true", help="print every row of the tables")
     one.set_defaults(run=commands.tour)
 
-    one = sub.add_parser("lab", help="JupyterLab on a copy of the tour notebook")
-    one.add_argument("folder", nargs="?", default="xla-explorer-tour", help="where to put the copy (default: ./%(default)s)")
+    one = sub.add_parser("lab", help="JupyterLab on copies of the tour and the course")
+    one.add_argument("folder", nargs="?", default="xla-explorer-notebooks", help="where to put the copies (default: ./%(default)s)")
     one.add_argument("--no-browser", action="store_true", help="do not open a browser")
     one.add_argument("--port", type=int, default=None, help="port of the server")
     one.add_argument(

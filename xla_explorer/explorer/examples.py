@@ -1,4 +1,4 @@
-"""The example modules and the tour notebook: inside the package when installed, in the source tree when editable."""
+"""The example modules and the notebooks, tour and course: inside the package when installed, in the source tree when editable."""
 
 from __future__ import annotations
 
@@ -10,18 +10,27 @@ from xla_explorer.hlo.text import parse_hlo
 
 EXAMPLES = {"attention": "attention_h8_s256_d64.hlo", "mlp_train": "mlp_train_b128_784_512_10.hlo"}
 TOUR_NOTEBOOK = "00_tour.ipynb"
+_HERE = Path(__file__).resolve().parent
+_ROOT = _HERE.parents[1]
 
 
 def example_path(name: str) -> Path:
-    """The path of an example (by its short name or file name) or of the notebook. XlaExplorerError when there is none."""
+    """The path of an example, by its short name or file name. XlaExplorerError when there is none."""
     file = EXAMPLES.get(name, name)
-    if file not in EXAMPLES.values() and file != TOUR_NOTEBOOK:
+    if file not in EXAMPLES.values():
         raise XlaExplorerError(f"there is no example {name!r}", f"choose from: {', '.join(EXAMPLES)}")
-    here = Path(__file__).resolve().parent
-    root = here.parents[1]
-    for candidate in (here / "data" / file, root / "tests" / "data" / file, root / "notebooks" / file):
-        if candidate.is_file():
-            return candidate
+    return _installed(file, _ROOT / "tests" / "data")
+
+
+def notebook_paths() -> list[Path]:
+    """The tour and the notebooks of the course, in order."""
+    return sorted(_installed(TOUR_NOTEBOOK, _ROOT / "notebooks").parent.glob("[0-9][0-9]_*.ipynb"))
+
+
+def _installed(file: str, in_the_source_tree: Path) -> Path:
+    for folder in (_HERE / "data", in_the_source_tree):
+        if (folder / file).is_file():
+            return folder / file
     raise XlaExplorerError(
         f"the file {file} is not in this installation", "install the package again: pip install --force-reinstall xla-explorer"
     )
