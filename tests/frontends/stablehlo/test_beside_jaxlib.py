@@ -12,6 +12,7 @@ import xla_explorer as xe
 jax = pytest.importorskip("jax", reason="needs the extra `jax`")
 pytestmark = pytest.mark.jax
 
+from tests.frontends.jax_programs import PROGRAMS  # noqa: E402
 from tests.frontends.stablehlo.exported_programs import all_programs, exported  # noqa: E402
 from tests.frontends.stablehlo.operation_examples import EXAMPLES  # noqa: E402
 from xla_explorer.frontends.jax_program import module_from_mlir  # noqa: E402
@@ -101,3 +102,18 @@ def test_whole_programs_in_the_generic_form(name: str) -> None:
     pretty, generic = xe.parse_stablehlo(text), xe.parse_stablehlo(generic_text(text))
     assert [(i.opcode.name, str(i.shape), i.attributes.text) for i in pretty.instructions()] == [
         (i.opcode.name, str(i.shape), i.attributes.text) for i in generic.instructions()]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_instructions_say_which_line_they_came_from(name: str) -> None:
+    every = list(xe.parse_stablehlo(exported(ALL[name])).instructions())
+    assert len([i for i in every if i.op_metadata.source_line]) >= 0.95 * len(every)
+
+
+@pytest.mark.parametrize("name", ["adam_step", "lstm", "cholesky_solve", "convolution_gradient"])
+def test_what_we_read_runs_on_the_cpu_as_in_jax(name: str) -> None:
+    _, function, arguments = ALL[name]
+    session = xe.compile(exported(ALL[name]))
+    got = session(*[np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(arguments)])
+    for g, w in zip(leaves(got), jax.tree_util.tree_leaves(jax.jit(function)(*arguments)), strict=True):
+        np.testing.assert_allclose(g, np.asarray(w), rtol=2e-4, atol=2e-5)

@@ -218,6 +218,12 @@ class Scope:
             ) from problem
         if len(results) != len(operation.types):
             self.fail(f"{operation.name} gives {len(results)} results, its type {len(operation.types)}", "correct the type")
+        for number, (i, stated) in enumerate(zip(results, operation.types, strict=True)):
+            if isinstance(stated, Shape) and not fits(i.shape, stated):
+                self.fail(
+                    f"result {number} of {operation.name} is {i.shape.text_without_layout}, its type says {stated.text_without_layout}",
+                    "correct the type",
+                )
         self._annotate(operation)
         taken = 0
         for name, count in operation.results:
@@ -251,15 +257,6 @@ class Scope:
     def result_tuple(self, operation: Operation) -> Shape:
         """The stated shapes of all results, as a tuple."""
         return tuple_shape([self.type_of(operation, k) for k in range(len(operation.types))])
-
-    def check_type(self, operation: Operation, number: int, i: HloInstruction) -> None:
-        """Fail unless an instruction has the type that the operation states for a result."""
-        stated = self.type_of(operation, number)
-        if not fits(i.shape, stated):
-            self.fail(
-                f"result {number} of {operation.name} is {i.shape.text_without_layout}, its type says {stated.text_without_layout}",
-                "correct the type",
-            )
 
     def attribute(self, operation: Operation, name: str, default: Any = None, *, required: bool = False) -> Any:
         """An attribute; fails when a required one is missing."""
