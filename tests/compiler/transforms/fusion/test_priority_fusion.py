@@ -220,3 +220,21 @@ def test_planning_grows_with_the_module_not_its_square() -> None:
 
     seconds(100)
     assert min(seconds(2000) for _ in range(2)) < 5 * 8 * min(seconds(250) for _ in range(2))
+
+
+def test_a_value_that_stays_is_taken_by_its_readers_once() -> None:
+    text = entry(
+        *[f"p{k} = pred[20,20] parameter({k})" for k in range(3)],
+        *[f"x{k} = f32[20,20] parameter({k + 3})" for k in range(2)],
+        "one = f32[] constant(1)",
+        "b = f32[20,20] broadcast(one), dimensions={}",
+        "t = (f32[20,20]) tuple(b)",
+        "first = f32[20,20] select(p0, x0, x0)",
+        "second = f32[20,20] select(p1, x1, first)",
+        "third = f32[20,20] select(p2, b, second)",
+        "ROOT r = f32[20,20] parameter(5)",
+    )
+    # What stood in the queue twice with one priority was taken a second time, when nobody read it any more.
+    facts = {"multiprocessors": 132, "lanes": 128, "clock_gigahertz": 1.98, "dram_bytes_per_nanosecond": 3350.0, "l2_bytes": 50 << 20}
+    module, _ = fused(text, **facts)
+    assert "{broadcast select select select}" in kernels(module)

@@ -206,6 +206,7 @@ class PriorityPlanner:
         if taken:
             for i in (*touched, producer):
                 self._again(i)
+        self._offers[producer] = offer._replace(consumers=())  # taken: an older entry of the queue must not find it again
 
     def _take_constants(self) -> None:
         """Scalar constants become immediates of every kernel that reads them."""
