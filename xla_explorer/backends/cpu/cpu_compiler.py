@@ -171,11 +171,11 @@ def thread_count(threads: int | None) -> int:
 
 
 def record_decisions(program: HostProgram, journal: Journal | None) -> None:
-    """What was decided about threads, kernel by kernel."""
+    """What was decided about threads and blocks of rows, kernel by kernel."""
     if journal is None or journal.level < Level.DECISIONS:
         return
     for found in program.decisions:
-        journal.write("allowed" if found.parts > 1 else "denied", "parallel", (found.instruction,), (found.name,), found.reason)
+        journal.write("allowed" if found.parts > 1 else "denied", found.kind, (found.instruction,), (found.name,), found.reason)
 
 
 def write_program(

@@ -20,9 +20,11 @@ from xla_explorer.compiler.codegen.library_calls import (
     write_library_dot,
 )
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library, write_cholesky, write_triangular_solve
-from xla_explorer.compiler.codegen.parallel_plan import ParallelDecision, parallel_decision, plan_parallel
+from xla_explorer.compiler.codegen.parallel_plan import ParallelDecision, blocks_decision, parallel_decision, plan_parallel
+from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKernel, blocks_of, row_kernel
 from xla_explorer.compiler.codegen.share_function import scratch_of_share, share_function
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
+from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.foundation.reason import Reason, refuse
@@ -34,6 +36,9 @@ from xla_explorer.hlo.module import HloModule
 _CUT = (write_kernel, write_library_dot, write_library_convolution)  # writers that can cut their work into shares
 _EXTERNAL = re.compile(r"@((?:cblas|LAPACKE)_\w+|[sdcz]potrf_|xla_explorer_\w+)\(")  # what the backend has the address of
 PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i64 shares); the backend's pool has it
+_NO_ROW_KERNEL = frozenset(
+    {"copy", "while", "conditional", "call", "dot", "convolution", "cholesky", "triangular-solve", *COPIES, *IDENTIFIERS}
+)
 LONG_PROGRAM = 150  # steps from which the entry function itself is not optimised (its kernels are)
 
 
@@ -96,15 +101,18 @@ class HostProgram(NamedTuple):
         return "\n".join(self.lines) + "\n"
 
 
+class PreparedKernel(NamedTuple):
+    """A kernel that is written and named. unique: the places of its parameters."""
+
+    function: str
+    made: Kernel
+    unique: list[Place]
+
+
 class PlaceOf(Protocol):
     """The buffer assignment as this module needs it: (instruction, leaf index) -> Place."""
 
     def __call__(self, instruction: HloInstruction, index: tuple[int, ...]) -> Place: ...
-
-
-def identifier(name: str) -> str:
-    """An HLO name as an LLVM (and PTX) identifier."""
-    return re.sub(r"[^A-Za-z0-9_]", "_", name)
 
 
 def no_code(i: HloInstruction) -> bool:
@@ -150,6 +158,7 @@ class HostProgramWriter:
         self.steps: list[EvaluatorStep] = []
         self.kernels: dict[tuple[object, ...], str] = {}
         self.kernel_texts: list[tuple[str, Kernel, int, bool, bool]] = []
+        self._threaded: set[str] = set()  # kernels that the thread pool calls
         self.functions: dict[str, int] = {}
         self._names: set[str] = {name}
         self._pointers: dict[int, str] = {}
@@ -190,10 +199,59 @@ class HostProgramWriter:
 
     # -- computations ------------------------------------------------------------------------------------------------
     def computation(self, computation: HloComputation) -> None:
-        """Emit every instruction in order."""
-        for i in computation.sequence():
-            with self.w.from_instruction(i.id):
-                self.instruction(i)
+        """Emit every instruction in order; chains of kernels along the same rows block by block."""
+        sequence = [i for i in computation.sequence() if not no_code(i)]
+        chain: list[tuple[HloInstruction, RowKernel]] = []
+        accesses: list[Access] = []
+        # With several threads every kernel is cut for itself.
+        chains = self.threads == 1 and sum(leaf.byte_size for i in sequence for _, leaf in i.shape.leaves() if leaf.is_array) >= LEAST_BYTES
+        for i in sequence:
+            rows = self._row_kernel(i) if chains else None
+            own = self._accesses(i, rows) if rows is not None else []
+            if not all(a.may_go_with(b) for a in own for b in own):
+                rows, own = None, []
+            if rows is None or not all(a.may_go_with(b) for a in own for b in accesses):
+                self._chain(chain, accesses)
+                chain, accesses = [], []
+            if rows is None:
+                with self.w.from_instruction(i.id):
+                    self.instruction(i)
+            else:
+                chain.append((i, rows))
+                accesses += own
+        self._chain(chain, accesses)
+
+    def _row_kernel(self, i: HloInstruction) -> RowKernel | None:
+        """How the kernel of an instruction could be part of a chain."""
+        if i.opcode.name in _NO_ROW_KERNEL or not any(leaf.is_array and leaf.byte_size for _, leaf in i.shape.leaves()):
+            return None
+        if kernel_is_emitted(i) is not None:
+            return None
+        return row_kernel(i, self.target)
+
+    def _accesses(self, i: HloInstruction, rows: RowKernel) -> list[Access]:
+        operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
+        read = [Access(self.place_of(o, ()), follows, False) for o, follows in zip(operands, rows.follows, strict=True)]
+        return read + [Access(place, True, True) for place in self.leaves(i)]
+
+    def _chain(self, chain: list[tuple[HloInstruction, RowKernel]], accesses: list[Access]) -> None:
+        """Block by block where that pays, else one kernel after the other."""
+        members = [i for i, _ in chain]
+        parts = blocks_of([rows for _, rows in chain], accesses)
+        prepared = [self._prepare(i, "kernel", write_kernel, parts) for i in members] if parts else []
+        if not parts or any(kernel.made.parts != parts for kernel in prepared):
+            for i in members:
+                with self.w.from_instruction(i.id):
+                    self.instruction(i)
+            return
+        self.decisions += [blocks_decision(i, [member.name for member in members], parts) for i in members]
+        numbers = [self._row(i, "kernel", kernel.function, None) for i, kernel in zip(members, prepared, strict=True)]
+        with self.w.loop(parts, stem="block") as block:
+            for i, kernel, number in zip(members, prepared, numbers, strict=True):
+                with self.w.from_instruction(i.id):
+                    self._probe(number, True)
+                    self._call(kernel, str(block))
+                    self._probe(number, False, counted=self.w.value(f"icmp eq i64 {block}, 0") if self.probes else "true")
 
     def instruction(self, i: HloInstruction) -> None:
         """Emit one instruction."""
@@ -309,10 +367,18 @@ class HostProgramWriter:
 
     def kernel(self, i: HloInstruction, kind: str, write: Callable[..., Kernel], reason: Reason | None) -> None:
         """Write (or find) the kernel and call it."""
-        operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
-        places = [self.place_of(o, ()) for o in operands] + self.leaves(i)
         if all(place.size == 0 for place in self.leaves(i)):
             return
+        prepared = self._prepare(i, kind, write)
+        number = self._row(i, kind, prepared.function, reason)
+        self._probe(number, True)
+        self._call(prepared)
+        self._probe(number, False)
+
+    def _prepare(self, i: HloInstruction, kind: str, write: Callable[..., Kernel], blocks: int = 0) -> PreparedKernel:
+        """Write or find the kernel. blocks: cut it into so many shares, for a chain."""
+        operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
+        places = [self.place_of(o, ()) for o in operands] + self.leaves(i)
         numbers: dict[tuple[int, int], int] = {}
         slots = tuple([numbers.setdefault((p.slot, p.offset), len(numbers)) for p in places])
         unique = [next(p for p, s in zip(places, slots, strict=True) if s == k) for k in range(len(numbers))]
@@ -323,7 +389,7 @@ class HostProgramWriter:
             for y, b in enumerate(unique)
             if x < y
         )
-        made = self._write(i, kind, write, slots, overlap)
+        made = write(i, self.target, slots, blocks) if blocks and not overlap else self._write(i, kind, write, slots, overlap)
         tiny = all(place.size <= 128 for place in places) and kind == "kernel" and len(made.lines) < 400
         key = (made.lines, made.globals, made.parameters, made.parts, overlap, tiny)
         function = self.kernels.get(key)
@@ -335,17 +401,20 @@ class HostProgramWriter:
             self.kernels[key] = function
             self.functions[function] = i.id
             self.kernel_texts.append((function, made, i.id, overlap, tiny))
-        number = self._row(i, kind, function, reason)
-        self._probe(number, True)
+        return PreparedKernel(function, made, unique)
+
+    def _call(self, kernel: PreparedKernel, block: str = "") -> None:
+        """Call a kernel: all of it, or the share `block`."""
+        function, made, unique = kernel
         pointers = [self.address(place) for place in unique]
         pointers += [self.base(self._table_slot(data)) for data in made.tables]
         if made.scratch_bytes:
             pointers.append(self.base(self.table.scratch_slot))
-        if made.parts > 1:
+        if made.parts > 1 and not block:
             self._call_shares(function, made.parts, pointers)
         else:
-            self.w.do(f"call void @{function}({', '.join([f'ptr {p}' for p in pointers])})")
-        self._probe(number, False)
+            last = [f"i64 {block}"] if block else []
+            self.w.do(f"call void @{function}({', '.join([*[f'ptr {p}' for p in pointers], *last])})")
 
     def _write(self, i: HloInstruction, kind: str, write: Callable[..., Kernel], slots: tuple[int, ...], overlap: bool) -> Kernel:
         """The kernel, in shares when it is worth several threads; the decision is noted."""
@@ -365,6 +434,7 @@ class HostProgramWriter:
     def _call_shares(self, function: str, parts: int, pointers: list[str]) -> None:
         """The pool calls the kernel once for each share; the pointers travel in memory."""
         w = self.w
+        self._threaded.add(function)
         w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
         context = w.stack_slot("ptr", max(len(pointers), 2))
         for k, pointer in enumerate(pointers):
@@ -390,8 +460,8 @@ class HostProgramWriter:
         self.rows.append(ProgramRow(len(self.rows), i.id, i.name, i.opcode.name, runs_on, function, reason))
         return len(self.rows) - 1
 
-    def _probe(self, number: int, start: bool) -> None:
-        """Add the cycle counter's advance to the row's cell, count the call in the next one."""
+    def _probe(self, number: int, start: bool, counted: str = "true") -> None:
+        """Add the cycle counter's advance to the row's cell, count the call in the next one. counted: an i1."""
         if not self.probes:
             return
         w = self.w
@@ -404,7 +474,7 @@ class HostProgramWriter:
         if not start:
             count = w.value(f"getelementptr inbounds i64, ptr {cell}, i64 1")
             calls = w.value(f"load volatile i64, ptr {count}, align 8")
-            w.do(f"store volatile i64 {w.value(f'add i64 {calls}, 1')}, ptr {count}, align 8")
+            w.do(f"store volatile i64 {w.value(f'add i64 {calls}, ' + w.value(f'zext i1 {counted} to i64'))}, ptr {count}, align 8")
 
     # -- the whole ---------------------------------------------------------------------------------------------------
     def write(self) -> HostProgram:
@@ -441,7 +511,7 @@ class HostProgramWriter:
                 "",
             ]
             origins += [instruction, instruction, *kernel.origins, instruction, None]
-            if kernel.parts > 1:
+            if function in self._threaded:
                 share = share_function(function, kernel)
                 lines += share
                 origins += [instruction] * len(share)
@@ -460,7 +530,8 @@ class HostProgramWriter:
         origins += [None] * len(tail)
         symbols = tuple([m.group(1) for d in declarations if (m := _EXTERNAL.search(d))])
         t = self.table
-        scratch_bytes = max([scratch_of_share(kernel) * kernel.parts for _, kernel, *_rest in self.kernel_texts], default=0)
+        scratch_bytes = max([scratch_of_share(kernel) * kernel.parts if name in self._threaded else kernel.scratch_bytes
+                             for name, kernel, *_rest in self.kernel_texts], default=0)
         return HostProgram(
             lines,
             origins,

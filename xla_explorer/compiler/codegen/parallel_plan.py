@@ -48,12 +48,21 @@ class ParallelPlan(NamedTuple):
 
 
 class ParallelDecision(NamedTuple):
-    """What was decided for a kernel: parts 1 is one thread, and the reason says why; else what spoke for it."""
+    """What was decided for a kernel: parts 1 is one thread, and the reason says why; else what spoke for it.
+    kind: `parallel`, or `row-blocks` for parts that one thread does one after the other."""
 
     instruction: int
     name: str
     parts: int
     reason: Reason
+    kind: str = "parallel"
+
+
+def blocks_decision(i: HloInstruction, chain: list[str], parts: int) -> ParallelDecision:
+    """That a kernel runs block by block with its neighbours (`row_blocks`)."""
+    names = ", ".join(["%" + name for name in chain[:8]]) + (" ..." if len(chain) > 8 else "")
+    message = f"{names} run along the same rows: {parts} blocks, each kernel on one block before the next block, which stays in the cache"
+    return ParallelDecision(i.id, i.name, parts, Reason("row-blocks", message, {"parts": parts, "kernels": chain}), "row-blocks")
 
 
 def plan_parallel(i: HloInstruction, threads: int, kind: str) -> ParallelPlan:

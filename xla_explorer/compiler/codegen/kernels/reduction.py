@@ -103,7 +103,7 @@ def write_reduction_kernel(context: KernelContext) -> None:
     borders = {d for d in range(len(dimensions) - 1) if (d in reduced) != (d + 1 in reduced) or not natural}
     maps = dimension_maps(inputs, context.arrays)
     emitter: ElementalEmitter
-    if maps is not None and all(_initial_is_simple(i, context) for i in reduce.operands[count:]):
+    if maps is not None and all(initial_is_simple(i, context) for i in reduce.operands[count:]):
         groups = group_dimensions(dimensions, maps, borders)
         for i in reduce.operands[count:]:
             maps[i] = ()
@@ -134,7 +134,8 @@ def write_reduction_kernel(context: KernelContext) -> None:
         _by_column(context, state, extents, is_reduced, strides)
 
 
-def _initial_is_simple(i: HloInstruction, context: KernelContext) -> bool:
+def initial_is_simple(i: HloInstruction, context: KernelContext) -> bool:
+    """Whether an initial value is read from memory or a constant, perhaps converted; the dimensions then collapse."""
     if i.opcode.name == "convert":
         i = i.operands[0]
     return i in context.arrays or (i.opcode.name == "constant" and i.literal.splat is not None)

@@ -1,0 +1,112 @@
+"""Chains of kernels that run block by block of rows: which ones, and with the values of kernel by kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.compiler.codegen.row_blocks import Access, RowKernel, blocks_of
+
+REDUCERS = """HloModule chain
+
+largest {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] maximum(a, b)
+}
+
+total {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+"""
+
+
+def softmax(rows: str, columns: int) -> str:
+    kept = rows.count(",") + 1
+    over, along = kept, ",".join([str(d) for d in range(kept)])
+    return REDUCERS + f"""
+ENTRY e {{
+  x = f32[{rows},{columns}] parameter(0)
+  low = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  top = f32[{rows}] reduce(x, low), dimensions={{{over}}}, to_apply=largest
+  tops = f32[{rows},{columns}] broadcast(top), dimensions={{{along}}}
+  difference = f32[{rows},{columns}] subtract(x, tops)
+  power = f32[{rows},{columns}] exponential(difference)
+  sum = f32[{rows}] reduce(power, zero), dimensions={{{over}}}, to_apply=total
+  sums = f32[{rows},{columns}] broadcast(sum), dimensions={{{along}}}
+  ROOT result = f32[{rows},{columns}] divide(power, sums)
+}}
+"""
+
+
+def blocks(session: xe.Session) -> bool:
+    return "\nblock." in session.stage("llvm-ir").text
+
+
+@pytest.mark.parametrize(("rows", "columns"), [("2048", 200), ("2000", 333), ("4,8,64", 192)])
+def test_softmax_runs_by_blocks_of_rows(rows: str, columns: int) -> None:
+    session = xe.compile(softmax(rows, columns), backend="cpu", threads=1)
+    assert blocks(session)
+    assert len(session.decisions("row-blocks")) >= 2
+    x = np.random.default_rng(3).standard_normal([*map(int, rows.split(",")), columns]).astype(np.float32)
+    power = np.exp(x.astype(np.float64) - x.max(-1, keepdims=True))
+    np.testing.assert_allclose(session(x), power / power.sum(-1, keepdims=True), rtol=2e-6)
+    whole = xe.compile(softmax(rows, columns), backend="cpu", threads=2)
+    assert np.array_equal(session(x), whole(x))
+
+
+def test_small_and_threaded_programs_stay_whole() -> None:
+    assert not blocks(xe.compile(softmax("64", 64), backend="cpu", threads=1))
+    assert not blocks(xe.compile(softmax("2048", 200), backend="cpu", threads=2))
+
+
+def test_a_sum_over_rows_breaks_the_chain() -> None:
+    """Every block would need the sums of all rows."""
+    text = REDUCERS + """
+ENTRY e {
+  x = f32[2048,256] parameter(0)
+  zero = f32[] constant(0)
+  column = f32[256] reduce(x, zero), dimensions={0}, to_apply=total
+  columns = f32[2048,256] broadcast(column), dimensions={1}
+  difference = f32[2048,256] subtract(x, columns)
+  ROOT sum = f32[2048] reduce(difference, zero), dimensions={1}, to_apply=total
+}
+"""
+    session = xe.compile(text, backend="cpu", threads=1)
+    x = np.random.default_rng(5).standard_normal((2048, 256)).astype(np.float32)
+    expected = (x - x.sum(0, dtype=np.float64)).sum(1)
+    np.testing.assert_allclose(session(x), expected, rtol=1e-4, atol=1e-1)
+
+
+def test_probes_count_a_chain_once() -> None:
+    session = xe.compile(softmax("2048", 200), backend="cpu", threads=1)
+    x = np.ones((2048, 200), np.float32)
+    np.testing.assert_allclose(session(x), 1 / 200, rtol=1e-6)
+    profile = session.profile(x)
+    assert len(profile) >= 4
+    assert set(profile["n"]) == {20}
+
+
+def test_what_may_go_block_by_block() -> None:
+    whole, row, other = (0, 0, 4096), (0, 4096, 64), (1, 0, 4096)
+    assert Access(whole, True, True).may_go_with(Access(whole, True, False))
+    assert not Access(whole, True, True).may_go_with(Access(whole, False, False))
+    assert not Access(whole, True, True).may_go_with(Access((0, 2048, 4096), True, False))
+    assert Access(whole, False, False).may_go_with(Access(whole, True, False))
+    assert Access(whole, True, True).may_go_with(Access(row, True, True))
+    assert Access(whole, True, True).may_go_with(Access(other, True, True))
+
+
+def test_the_number_of_blocks_divides_all_outermost_loops() -> None:
+    shared = Access((0, 0, 8 << 20), True, False)
+    accesses = [shared, Access((1, 0, 4000), True, True), shared, Access((2, 0, 8 << 20), True, True)]
+    loops = [RowKernel(1000, True, (True,)), RowKernel(1000, False, (True,))]
+    parts = blocks_of(loops, accesses)
+    assert parts >= 64 and 1000 % parts == 0
+    assert all(kernel.can_be_cut(parts) for kernel in loops)
+    assert blocks_of([loops[0], RowKernel(997, False, (True,))], accesses) == 0
+    assert blocks_of(loops[:1], accesses) == 0
