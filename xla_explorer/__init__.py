@@ -36,6 +36,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "check": ("xla_explorer.explorer.course", "check"),
     "compare": ("xla_explorer.explorer.comparison", "compare"),
     "compare_fusions": ("xla_explorer.explorer.fusion_comparison", "compare_fusions"),
+    "compare_programs": ("xla_explorer.explorer.program_comparison", "compare_programs"),
     "compile": ("xla_explorer.explorer.session", "compile"),
     "cond": ("xla_explorer.hlo.builder", "cond"),
     "diff": ("xla_explorer.explorer.comparison", "diff"),
@@ -162,6 +163,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.jax_functions import jit as jit
     from xla_explorer.explorer.loading import load as load
     from xla_explorer.explorer.options import options as options
+    from xla_explorer.explorer.program_comparison import compare_programs as compare_programs
     from xla_explorer.explorer.session import CompileFailedError as CompileFailedError
     from xla_explorer.explorer.session import Session as Session
     from xla_explorer.explorer.session import compile as compile
