@@ -8,12 +8,17 @@ from __future__ import annotations
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.transpose import transpose_tiles, write_transpose_tiles
 from xla_explorer.hlo.instruction import HloInstruction
 
 
 @writes_root("loop", parallel=True)
 def write_loop_kernel(context: KernelContext) -> None:
-    """Roots with equal dimensions together, others one nest after the other."""
+    """Roots with equal dimensions together, others one nest after the other; a lone transpose in tiles."""
+    tiles = transpose_tiles(context)
+    if tiles is not None:
+        write_transpose_tiles(context, tiles)
+        return
     pending: dict[tuple[int, ...], list[tuple[HloInstruction, ArrayInMemory]]] = {}
     for root, output in zip(context.roots, context.outputs, strict=True):
         pending.setdefault(root.shape.dimensions, []).append((root, output))

@@ -1,0 +1,53 @@
+"""Transposes in tiles: values for every order of dimensions, edges that no tile divides, other widths, several threads."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+
+TYPES = {"f32": np.float32, "s32": np.int32, "f64": np.float64, "u64": np.uint64, "s8": np.int8, "c64": np.complex64}
+
+
+def program(shape: tuple[int, ...], order: tuple[int, ...], t: str) -> str:
+    """Row-major on both sides, so that data moves."""
+    layout = ",".join([str(d) for d in reversed(range(len(shape)))])
+    given, made = ",".join(map(str, shape)), ",".join([str(shape[d]) for d in order])
+    return f"""HloModule transposes
+
+ENTRY e {{
+  x = {t}[{given}]{{{layout}}} parameter(0)
+  ROOT o = {t}[{made}]{{{layout}}} transpose(x), dimensions={{{",".join(map(str, order))}}}
+}}
+"""
+
+
+def check(shape: tuple[int, ...], order: tuple[int, ...], t: str, threads: int = 1) -> str:
+    x = np.arange(np.prod(shape)).reshape(shape).astype(TYPES[t])
+    session = xe.compile(program(shape, order, t), backend="cpu", threads=threads)
+    assert np.array_equal(session(x), x.transpose(order))
+    return str(session.stage("llvm-ir").text)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_every_order(order: tuple[int, ...]) -> None:
+    text = check((33, 18, 21), order, "f32")
+    assert ("shufflevector" in text) == (order[-1] != 2)
+
+
+@pytest.mark.parametrize("t", TYPES)
+def test_every_width(t: str) -> None:
+    text = check((37, 51), (1, 0), t)
+    assert ("shufflevector" in text) == (t not in ("s8", "c64"))
+
+
+@pytest.mark.parametrize("shape", [(16, 16), (16, 17), (300, 401), (1, 64), (5, 7), (3, 100, 37, 50)])
+def test_edges(shape: tuple[int, ...]) -> None:
+    check(shape, tuple(reversed(range(len(shape)))), "f32")
+
+
+def test_threads() -> None:
+    check((1024, 515), (1, 0), "f32", threads=2)
