@@ -38,6 +38,38 @@ def test_why_not_says_whether_it_was_recorded(softmax: Session) -> None:
         softmax.why_not("nothing", "%x", "%e")
 
 
+CALLED = """HloModule called
+twice { t = f32[16,16] parameter(0)
+ ROOT u = f32[16,16] add(t, t) }
+ENTRY e { x = f32[16,16] parameter(0)
+ y = f32[16,16] exponential(x)
+ c = f32[16,16] call(y), to_apply=twice
+ p = f32[16,16] parameter(1)
+ s = f32[16,16] reshape(c)
+ ROOT d = f32[16,16] dot(s, p), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+"""
+
+
+def test_why_not_of_what_was_gone_before_fusion_says_what_took_it_away() -> None:
+    session = xe.compile(CALLED, threads=1)
+    answer = session.why_not("fusion", "y", "c")
+    assert answer.refused and answer.code == "gone-before-fusion" and not answer.recorded
+    assert "%c (call) was gone before fusion: call-inliner removed it in step 2" in answer.message
+    assert answer.facts["pass"] == "call-inliner" and answer.facts["step"] == 2
+    later = next(i.name for i in session.module.instructions() if i.opcode.name == "fusion")
+    with pytest.raises(xe.XlaExplorerError, match="was not there before fusion"):
+        session.why_not("fusion", later, "d")
+
+
+def test_decisions_about_one_instruction_and_after_the_passes_read_well() -> None:
+    session = xe.compile(CALLED, threads=4)
+    fusion = next(i.name for i in session.module.instructions() if i.opcode.name == "fusion")
+    text = str(session.explain(fusion))
+    assert f"refused: parallel of %{fusion}; " in text and "into %;" not in text
+    assert f"after the passes: parallel %{fusion} refused" in text and "step 0, input" not in text
+    assert session.history(fusion)[-1].startswith("after the passes"), session.history(fusion)
+
+
 def test_history_and_explanation(softmax: Session) -> None:
     lines = softmax.history("%scaled")
     assert lines[0] == "step 0: %scaled as written" and any("replaced it by %x" in line for line in lines)

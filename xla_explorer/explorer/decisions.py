@@ -72,6 +72,8 @@ def _message(event: Event) -> str:
         return event.reason.message
     if event.kind == "allowed" and len(event.names) > 1:
         forced = " because the user forces it" if event.facts and event.facts.get("forced-by-user") else ""
+        if event.by == "share-buffer":
+            return f"%{event.names[0]} and %{event.names[1]} share a buffer{forced}"
         return f"%{event.names[0]} is computed inside the {event.by} of %{event.names[1]}{forced}"
     if event.kind == "applied":
         return f"%{event.names[0]}" + (f" becomes %{event.names[1]}" if len(event.names) > 1 else "")
@@ -206,9 +208,23 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
         return answer
     for name in (source, target):
         if name not in before:
-            raise XlaExplorerError(
-                f"%{name} was not there before fusion and no decision about %{source} into %{target} was recorded",
-                f"session.history({name!r}) says where it came from",
+            gone = _gone_before_fusion(trace, lineage, name)
+            if gone is None:
+                raise XlaExplorerError(
+                    f"%{name} was not there before fusion and no decision about %{source} into %{target} was recorded",
+                    f"session.history({name!r}) says where it came from",
+                )
+            return Answer(
+                kind,
+                source,
+                target,
+                refused=True,
+                code="gone-before-fusion",
+                message=gone[0],
+                facts=gone[1],
+                recorded=False,
+                source="from the history of the instruction",
+                checklist=(),
             )
     again = _planned_again(trace, source, target)
     if again is not None and again.reason is not None:
@@ -295,6 +311,21 @@ def _present(lineage: Lineage, name: str, before: dict[str, HloInstruction]) -> 
         if key in lineage.records and lineage.records[key].name in before:
             return lineage.records[key].name
     return name
+
+
+def _gone_before_fusion(trace: PassTrace, lineage: Lineage, name: str) -> tuple[str, dict[str, Any]] | None:
+    """What took an instruction away before any fusion, and the facts; None when it came later."""
+    key = lineage.ids_by_name[name]
+    step = lineage.removed_in(key)
+    fusing = _fusing_step(trace)
+    if step is None or (fusing is not None and step > fusing.index + 1):
+        return None
+    by = trace.steps[step - 1].name
+    message = f"%{name} ({lineage.records[key].opcode.name}) was gone before fusion: {by} removed it in step {step}"
+    heirs = [lineage.records[k].name for k in lineage.successors(key)[1:] if k in lineage.records]
+    if heirs:
+        message += f", in its place came {', then '.join(['%' + heir for heir in heirs])}"
+    return message, {"pass": by, "step": step, "replaced_by": tuple(heirs)}
 
 
 def _fusing_step(trace: PassTrace) -> PassStep | None:

@@ -50,7 +50,7 @@ class Explanation:
             out.append("decisions")
             for row in self.decisions:
                 reason = f" {row.code}: {row.message}" if row.code else f" {row.message}"
-                out.append(f"  {row.verdict}: {row.kind} of %{row.producer_name} into %{row.consumer_name};{reason}")
+                out.append(f"  {row.verdict}: {row.kind} of {_subjects(row, 'into')};{reason}")
         for stage, lines in self.code.items():
             out.append(f"{stage} ({len(lines)} lines)")
             out += [f"  {line}" for line in lines[:8]]
@@ -69,13 +69,18 @@ class Explanation:
             "<ol>" + "".join([f"<li>{escape(sentence)}</li>" for sentence in self.history]) + "</ol>",
         ]
         if self.decisions:
-            rows = [(r.verdict, f"%{r.producer_name} → %{r.consumer_name}", r.code, r.message) for r in self.decisions]
+            rows = [(r.verdict, _subjects(r, "→"), r.code, r.message) for r in self.decisions]
             html.append(table_html("Decisions", ["verdict", "producer → consumer", "code", "why"], rows))
         for stage, lines in self.code.items():
             html.append(f"<b>{escape(stage)}</b>" + pre_html("\n".join(lines[:MOST_CODE_LINES])))
             if len(lines) > MOST_CODE_LINES:
                 html.append(f"<i>{len(lines) - MOST_CODE_LINES} more lines: .code[{escape(repr(stage))}]</i>")
         return {"text/plain": str(self), "text/html": "".join(html)}
+
+
+def _subjects(row: DecisionRow, between: str) -> str:
+    """The instructions of a decision; one, where it is about one."""
+    return f"%{row.producer_name}" + (f" {between} %{row.consumer_name}" if row.consumer_name else "")
 
 
 def explain(session: Session, key: int) -> Explanation:

@@ -108,6 +108,11 @@ class Lineage:
             found.append(forward[found[-1]])
         return found
 
+    def removed_in(self, instruction: int) -> int | None:
+        """The step that removed the instruction for good; None for one that is in the result."""
+        life = self._life.get(instruction, [])
+        return life[-1][0] if life and life[-1][1] == "removed" else None
+
     def sentences(self, instruction: int) -> list[str]:
         """The life of an instruction, one sentence a line, in order."""
         record = self.records.get(instruction)
@@ -120,11 +125,12 @@ class Lineage:
             entries.append((0, -1, f"step 0: %{record.name} as written"))
         told: set[tuple[int, str]] = set()
         for event in self.events_about.get(instruction, []):
-            step = self.step_of(event) or 0
+            step = self.step_of(event)
             text, kind = _event_sentence(event, instruction)
-            if text:
-                name = steps[step - 1].name if step else "input"
-                entries.append((step, event.sequence, f"step {step}, {name}: {text}"))
+            if text and step is None:  # code generation decides after the last pass
+                entries.append((len(steps) + 1, event.sequence, f"after the passes: {text}"))
+            elif text and step is not None:
+                entries.append((step, event.sequence, f"step {step}, {steps[step - 1].name}: {text}"))
                 told.add((step, kind))
         for step, word in life:
             if (step, word) not in told:

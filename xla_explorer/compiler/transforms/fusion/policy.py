@@ -321,7 +321,7 @@ class FusionPolicy:
         if fused > 0.9 * stored:
             return refuse(
                 "would-duplicate-expensive",
-                f"%{producer.name} ({producer.opcode.name}) in {len(self._targets)} kernels takes "
+                f"%{producer.name} ({producer.opcode.name}) in {_kernels(len(self._targets))} takes "
                 f"{fused / 1e3:.3g} us, stored once {stored / 1e3:.3g} us",
                 consumers=len(self._targets),
                 fused_microseconds=fused / 1e3,
@@ -358,7 +358,7 @@ class FusionPolicy:
         if fused > stored:
             return refuse(
                 "reads-multiply",
-                f"%{producer.name} computed in {len(targets)} kernels takes {fused / 1e3:.3g} us with its reads, stored once "
+                f"%{producer.name} computed in {_kernels(len(targets))} takes {fused / 1e3:.3g} us with its reads, stored once "
                 f"{stored / 1e3:.3g} us",
                 consumers=len(targets),
                 fused_microseconds=fused / 1e3,
@@ -368,7 +368,7 @@ class FusionPolicy:
         if stored - fused < self.code_price * extra:
             return refuse(
                 "not-worth-the-code",
-                f"%{producer.name} in {len(targets)} kernels adds {extra} instructions per element and saves "
+                f"%{producer.name} in {_kernels(len(targets))} adds {extra} instructions per element and saves "
                 f"{(stored - fused) / 1e3:.3g} us",
                 instructions=extra,
                 saved_microseconds=(stored - fused) / 1e3,
@@ -455,3 +455,7 @@ def splits_dimension(reshape: HloInstruction) -> bool:
             return True
         a += 1
     return False
+
+
+def _kernels(count: int) -> str:
+    return f"{count} kernel" + ("s" if count != 1 else "")
