@@ -7,9 +7,9 @@ import pytest
 from gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, SORT, compiled
 
 import xla_explorer as xe
-from xla_explorer.backends.gpu.gpu_executable import ArgumentError
 from xla_explorer.backends.gpu.runtime import devices
 from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
+from xla_explorer.backends.interfaces.host_arguments import ArgumentError
 from xla_explorer.foundation.reason import refuse
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo

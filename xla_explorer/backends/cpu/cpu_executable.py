@@ -13,10 +13,11 @@ from xla_explorer.backends.cpu.aligned_arena import Arena, OutputPool, OutputSlo
 from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.threads import PARALLEL_FOR_SYMBOL, thread_pool
 from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep
+from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
-from xla_explorer.compiler.codegen.host_program import EvaluatorStep, HostProgram, Place
+from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, Place
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.evaluator import Evaluator
 from xla_explorer.hlo.module import HloModule
@@ -25,54 +26,6 @@ from xla_explorer.hlo.shape import Shape
 Array = np.ndarray[Any, Any]
 _ARENA = Arena()
 _POOL = OutputPool()
-
-
-class ArgumentError(XlaExplorerError, TypeError):
-    """An argument does not fit its parameter."""
-
-
-class LeafReader:
-    """Takes one argument leaf: checks it and gives its address."""
-
-    __slots__ = ("dimensions", "dtype", "name", "order", "shape", "writable_order")
-
-    def __init__(self, name: str, shape: Shape) -> None:
-        self.name = name
-        self.shape = shape
-        self.dtype = shape.element_type.dtype
-        self.dimensions = shape.dimensions
-        self.order = None if shape.layout.is_default or shape.rank < 2 else tuple(reversed(shape.layout.minor_to_major))
-
-    def prepare(self, value: Any) -> Array:
-        """The argument as an array whose memory has the parameter's layout. ArgumentError names both sides."""
-        array = value if type(value) is np.ndarray else as_numpy(value)
-        if array.dtype != self.dtype or array.shape != self.dimensions:
-            if array.dtype != self.dtype and array.ndim == 0 and np.can_cast(array.dtype, self.dtype, "same_kind"):
-                array = array.astype(self.dtype)
-            if array.dtype != self.dtype or array.shape != self.dimensions:
-                raise ArgumentError(
-                    f"parameter %{self.name} is {self.shape.text_without_layout}, the argument is "
-                    f"{array.dtype}[{','.join(map(str, array.shape))}]",
-                    "pass an array of that type and shape, for example with .astype and .reshape",
-                )
-        if self.order is not None:
-            array = array.transpose(self.order)
-        flags = array.flags
-        if flags.c_contiguous and flags.aligned:
-            return array
-        return np.require(array, requirements=("C", "A")).reshape(array.shape)
-
-
-def as_numpy(value: Any) -> Array:
-    """A numpy array of anything that has DLPack, the array interface, or is a nested sequence; without a copy where possible."""
-    if isinstance(value, np.ndarray):
-        return value
-    if hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__"):
-        try:
-            return np.from_dlpack(value)
-        except (TypeError, BufferError, RuntimeError):
-            return np.asarray(value)
-    return np.asarray(value)
 
 
 class CpuExecutable:
@@ -150,10 +103,7 @@ class CpuExecutable:
     def _run(self, arrays: list[Array], entry: Any) -> list[Array]:
         readers = self._readers
         if len(arrays) != len(readers):
-            raise ArgumentError(
-                f"the module takes {len(readers)} array{'s' if len(readers) != 1 else ''}, got {len(arrays)}",
-                "parameters: " + ", ".join([f"%{r.name}: {r.shape.text_without_layout}" for r in readers]),
-            )
+            raise wrong_count(readers, len(arrays))
         table = self._table
         with self._lock:
             prepared = []

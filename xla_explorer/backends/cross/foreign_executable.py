@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram
-from xla_explorer.backends.cpu.cpu_executable import ArgumentError, LeafReader
 from xla_explorer.backends.cross.runners import Runner
 from xla_explorer.backends.interfaces import ProfileResult, ProgramStep
+from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.hlo.shape import Shape
 
 Array = np.ndarray[Any, Any]
@@ -38,10 +38,7 @@ class ForeignExecutable:
 
     def _run(self, arrays: list[Array], repeats: int) -> tuple[list[Array], tuple[float, ...]]:
         if len(arrays) != len(self._readers):
-            raise ArgumentError(
-                f"the module takes {len(self._readers)} arrays, got {len(arrays)}",
-                "parameters: " + ", ".join([f"%{r.name}: {r.shape.text_without_layout}" for r in self._readers]),
-            )
+            raise wrong_count(self._readers, len(arrays))
         data = [reader.prepare(array).tobytes() for reader, array in zip(self._readers, arrays, strict=True)]
         with self._lock:
             results, times = self._runner.run(self.program, data, repeats)

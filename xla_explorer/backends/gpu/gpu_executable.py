@@ -17,17 +17,12 @@ from xla_explorer.backends.gpu.runtime.devices import say_once
 from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor
 from xla_explorer.backends.gpu.runtime.thunk_runner import GpuRun, Probe
 from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep, Stage
+from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.compiler.buffers import BufferAssignment
-from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.shape import Shape
 
 _WARM_UP = 3
-
-
-class ArgumentError(XlaExplorerError, TypeError):
-    """An argument does not fit its parameter."""
 
 
 class EmulationResult(NamedTuple):
@@ -62,7 +57,7 @@ class GpuExecutable:
         self.synchronous = synchronous
         self._ptx, self._architecture = ptx, architecture
         self._lock = threading.Lock()
-        self._parameters = [(p.name, leaf) for p in module.entry.parameters() for _, leaf in p.shape.leaves() if leaf.is_array]
+        self._readers = [LeafReader(p.name, leaf) for p in module.entry.parameters() for _, leaf in p.shape.leaves() if leaf.is_array]
 
     @property
     def device(self) -> str:
@@ -104,31 +99,17 @@ class GpuExecutable:
 
     def _prepared(self, arrays: Sequence[Any], on_device: bool) -> list[Array | int]:
         """Each leaf as a host array in the parameter's layout, or as the device address of one that is there already."""
-        if len(arrays) != len(self._parameters):
-            raise ArgumentError(
-                f"the module takes {len(self._parameters)} array{'s' if len(self._parameters) != 1 else ''}, got {len(arrays)}",
-                "parameters: " + ", ".join([f"%{name}: {shape.text_without_layout}" for name, shape in self._parameters]),
-            )
-        return [self._one(name, shape, value, on_device) for (name, shape), value in zip(self._parameters, arrays, strict=True)]
+        if len(arrays) != len(self._readers):
+            raise wrong_count(self._readers, len(arrays))
+        return [self._one(reader, value, on_device) for reader, value in zip(self._readers, arrays, strict=True)]
 
     @staticmethod
-    def _one(name: str, shape: Shape, value: Any, on_device: bool) -> Array | int:
-        if on_device and not isinstance(value, np.ndarray) and shape.layout.is_default:
-            address = address_of(value, shape.dimensions, shape.element_type.dtype)
+    def _one(reader: LeafReader, value: Any, on_device: bool) -> Array | int:
+        if on_device and not isinstance(value, np.ndarray) and reader.shape.layout.is_default:
+            address = address_of(value, reader.dimensions, reader.dtype)
             if address is not None:
                 return address
-        dtype = shape.element_type.dtype
-        array = value if isinstance(value, np.ndarray) else np.asarray(value)
-        if array.dtype != dtype and array.ndim == 0 and np.can_cast(array.dtype, dtype, "same_kind"):
-            array = array.astype(dtype)
-        if array.dtype != dtype or array.shape != shape.dimensions:
-            raise ArgumentError(
-                f"parameter %{name} is {shape.text_without_layout}, the argument is {array.dtype}[{','.join(map(str, array.shape))}]",
-                "pass an array of that type and shape, for example with .astype and .reshape",
-            )
-        if shape.rank > 1 and not shape.layout.is_default:
-            array = array.transpose(tuple(reversed(shape.layout.minor_to_major)))
-        return np.ascontiguousarray(array)
+        return reader.prepare(value)
 
     # -- looking -------------------------------------------------------------------------------------------------------
     def emulate(self, arrays: list[Any], options: LaunchOptions | None = None) -> EmulationResult:

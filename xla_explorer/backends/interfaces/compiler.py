@@ -74,7 +74,10 @@ class Compiler(Protocol):
 
 @runtime_checkable
 class Platform(Protocol):
-    """A kind of device. Entry points in the group `xla_explorer.backends` name an object (or a function) of this kind."""
+    """A kind of device. Entry points in the group `xla_explorer.backends` name an object (or a function) of this kind.
+
+    It may have `option_names`, the names of the backend_options that it reads; `xe.compile` then refuses all others.
+    """
 
     @property
     def name(self) -> str:

@@ -1,0 +1,69 @@
+"""Arguments that come from the host: checked against their parameters, in the memory layout that these have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.shape import Shape
+
+Array = np.ndarray[Any, Any]
+
+
+class ArgumentError(XlaExplorerError, TypeError):
+    """An argument does not fit its parameter."""
+
+
+class LeafReader:
+    """Takes one argument leaf: checks it and lays it out as the parameter wants. name: of the parameter; shape: of the leaf."""
+
+    __slots__ = ("dimensions", "dtype", "name", "order", "shape", "writable_order")
+
+    def __init__(self, name: str, shape: Shape) -> None:
+        self.name = name
+        self.shape = shape
+        self.dtype = shape.element_type.dtype
+        self.dimensions = shape.dimensions
+        self.order = None if shape.layout.is_default or shape.rank < 2 else tuple(reversed(shape.layout.minor_to_major))
+
+    def prepare(self, value: Any) -> Array:
+        """The argument as an array whose memory has the parameter's layout. ArgumentError names both sides."""
+        array = value if type(value) is np.ndarray else as_numpy(value)
+        if array.dtype != self.dtype or array.shape != self.dimensions:
+            if array.dtype != self.dtype and array.ndim == 0 and np.can_cast(array.dtype, self.dtype, "same_kind"):
+                array = array.astype(self.dtype)
+            if array.dtype != self.dtype or array.shape != self.dimensions:
+                raise ArgumentError(
+                    f"parameter %{self.name} is {self.shape.text_without_layout}, the argument is "
+                    f"{array.dtype}[{','.join(map(str, array.shape))}]",
+                    "pass an array of that type and shape, for example with .astype and .reshape",
+                )
+        if self.order is not None:
+            array = array.transpose(self.order)
+        flags = array.flags
+        if flags.c_contiguous and flags.aligned:
+            return array
+        return np.require(array, requirements=("C", "A")).reshape(array.shape)
+
+
+def as_numpy(value: Any) -> Array:
+    """A numpy array of anything that has DLPack, the array interface, or is a nested sequence; without a copy where possible."""
+    if isinstance(value, np.ndarray):
+        return value
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__"):
+        try:
+            return np.from_dlpack(value)
+        except (TypeError, BufferError, RuntimeError):
+            return np.asarray(value)
+    return np.asarray(value)
+
+
+def wrong_count(readers: Sequence[LeafReader], given: int) -> ArgumentError:
+    """The error for another number of arrays than there are leaves."""
+    return ArgumentError(
+        f"the module takes {len(readers)} array{'s' if len(readers) != 1 else ''}, got {given}",
+        "parameters: " + ", ".join([f"%{r.name}: {r.shape.text_without_layout}" for r in readers]),
+    )
