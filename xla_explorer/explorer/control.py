@@ -24,7 +24,7 @@ def overridden(
 
     options = session.options
     old = options.control or PassControl()
-    forced, forbidden = [_pair(p) for p in fuse], [_pair(p) for p in forbid]
+    forced, forbidden = [[_pair(session, pair) for pair in pairs] for pairs in (fuse, forbid)]
     control = PassControl(
         {**old.force, "fusion": [*old.force.get("fusion", ()), *forced]},
         {**old.forbid, "fusion": [*old.forbid.get("fusion", ()), *forbidden]},
@@ -58,5 +58,12 @@ def actions_until(journal: Journal | None, event: int | Event) -> int:
     return len([e for e in events[: number + 1] if e.kind in ACTED])
 
 
-def _pair(given: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple([getattr(part, "name", part) for part in given])
+def _pair(session: Session, given: Any) -> tuple[Any, Any]:
+    """Names or ids of a pair. XlaExplorerError when it is none, or names what was never there: a wish that nothing can hear."""
+    if isinstance(given, str) or len(given) != 2:
+        raise XlaExplorerError(f"{given!r} is no pair (producer, consumer)", "write a list of pairs: [('%exp', '%multiply')]")
+    pair = getattr(given[0], "name", given[0]), getattr(given[1], "name", given[1])
+    if session.trace.lineage.records:  # with the journal off, only the ends of the compile are known
+        for part in pair:
+            session.trace.find(part)
+    return pair

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.interfaces import CompileOptions, Compiler, CompileResult, Executable, ProgramStep, Stage
-from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.pipeline import PassControl, PassFailedError, PassTrace
 from xla_explorer.explorer.arguments import Array, Signature, random_arguments
+from xla_explorer.explorer.backend_options import platform_with_options
 from xla_explorer.explorer.decisions import Answer, decisions_frame, why_not
 from xla_explorer.explorer.display import CodeText
 from xla_explorer.explorer.isolation.settings import Isolation, isolation_settings
@@ -57,6 +57,10 @@ class CompileFailedError(XlaExplorerError):
             "the .session of this error shows every step before",
         )
         self.session = session
+
+
+class UnknownStageError(XlaExplorerError, KeyError):
+    """An artifact that the backend does not make."""
 
 
 class CannotRunError(XlaExplorerError):
@@ -130,10 +134,10 @@ class Session:
         return MappingProxyType(self.result.stages if self.result is not None else {})
 
     def stage(self, name: str) -> Stage:
-        """One artifact. KeyError with the names there are."""
+        """One artifact. UnknownStageError (a KeyError) with the names there are."""
         found = self.stages.get(name)
         if found is None:
-            raise KeyError(f"{self.backend} has no stage {name!r}; it has: {', '.join(self.stages) or 'none'}")
+            raise UnknownStageError(f"{self.backend} has no stage {name!r}", f"it has: {', '.join(self.stages) or 'none'}")
         return found
 
     def _code(self, name: str, language: str, whole: str) -> CodeText:
@@ -507,7 +511,7 @@ def compile(
 
     Raises:
         HloParseError, HloVerifyError: the module is malformed; with places and next steps.
-        UnknownBackendError, PipelineSyntaxError: a name is unknown; with near ones.
+        UnknownBackendError, UnknownOptionError, PipelineSyntaxError: a name is unknown; with near ones.
         CompileFailedError: a pass or the backend failed; `.session` shows every step before.
     """
     source = as_module(module, filename)
@@ -519,7 +523,7 @@ def compile(
         control.check_values = Signature(source).leaves(arguments)
     options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
     isolation = _isolation(backend, isolate, isolation_settings(isolate, timeout, memory_limit))
-    compiler = platform(backend).compiler()
+    compiler = platform_with_options(backend, backend_options).compiler()
     started = time.perf_counter()
     result: CompileResult | None = None
     error: BaseException | None = None

@@ -201,7 +201,7 @@ class Trace:
     # -- questions -----------------------------------------------------------------------------------------------------
     def graph(self, index: int = -1, around: Any = None, radius: int = 2) -> Graph:
         """The graph of the module after pass `index`. around: an instruction by name or id."""
-        step = range(1, len(self.steps) + 1)[index] if self.steps else 0
+        step = self.passes.steps.index(self.passes.step_at(index)) + 1 if self.steps else 0
         if around is None:
             return Graph(self.picture(step))
         key = self.at(index).find(getattr(around, "id", around)).id if self.steps else self.module.find(around).id

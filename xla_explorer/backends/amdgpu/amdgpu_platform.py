@@ -20,6 +20,7 @@ class AmdGpuPlatform:
 
     name = "amdgpu"
     description = "AMD GPUs: a kernel per fusion as GCN assembly and object code, with its registers; to compile and look at."
+    option_names = ("architecture",)
 
     def compiler(self) -> AmdGpuCompiler:
         """The compiler (loads LLVM)."""

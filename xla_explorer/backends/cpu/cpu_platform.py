@@ -17,6 +17,7 @@ class CpuPlatform:
 
     name = "cpu"
     description = "This machine's CPU: the whole module as native code, compiled by LLVM just in time."
+    option_names = ("donate",)
 
     def compiler(self) -> CpuCompiler:
         """The compiler (loads LLVM)."""

@@ -34,6 +34,7 @@ class InterpreterPlatform:
 
     name = "interpreter"
     description = "The numpy reference evaluator: no code generation, every opcode, the values that all others are checked against."
+    option_names: tuple[str, ...] = ()
 
     def compiler(self) -> InterpreterCompiler:
         """The compiler."""

@@ -36,6 +36,7 @@ class XlaPlatform:
 
     name = "xla"
     description = "Real XLA:CPU of jaxlib, in a child process, with its dump of every pass; for comparison."
+    option_names: tuple[str, ...] = ()
 
     def compiler(self) -> XlaCompiler:
         """The compiler."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import HloPass
-from xla_explorer.compiler.pipeline.pipeline import PassPipeline, parse_pipeline
+from xla_explorer.compiler.pipeline.pipeline import PassPipeline, PipelineSyntaxError, parse_pipeline
 from xla_explorer.compiler.pipeline.runner import PassFailedError, Verifier, run_pipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.journal import Journal, Level
@@ -25,6 +25,10 @@ def as_pipeline(pipeline: PipelineLike) -> PassPipeline:
 
             return default_simplification_pipeline()
         return parse_pipeline(pipeline)
+    if not isinstance(pipeline, HloPass):
+        kind = type(pipeline).__name__
+        hint = "write the names with commas: 'algsimp,cse,dce'"
+        raise PipelineSyntaxError(f"a pipeline is text, a pass or a PassPipeline, no {kind}", hint)
     return PassPipeline(pipeline.name, (pipeline,))
 
 

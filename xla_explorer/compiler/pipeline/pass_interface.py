@@ -69,7 +69,7 @@ def make_pass(name: str, **options: Any) -> HloPass:
         import difflib
 
         near = difflib.get_close_matches(name, passes, 3)
-        raise LookupError(f"unknown pass {name!r}" + (f"; near: {', '.join(near)}" if near else f"; known: {', '.join(sorted(passes))}"))
+        raise LookupError(f"unknown pass {name!r}" + (f"; near: {', '.join(near)}" if near else "; xe.passes() lists all"))
     cls = passes[name]
     known = {field.name for field in dataclasses.fields(cls)}
     if unknown := set(options) - known:

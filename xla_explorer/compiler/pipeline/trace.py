@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 
 
+class UnknownStepError(XlaExplorerError, IndexError, KeyError):
+    """A step that did not run."""
+
+
 class PassStep:
     """One run of one pass.
 
@@ -97,10 +101,20 @@ class PassTrace:
         self.seconds = 0.0
 
     def _snapshots(self, index: int) -> tuple[ModuleSnapshot, ModuleSnapshot]:
-        step = self.steps[index]
+        step = self.step_at(index)
         if step.before is None or step.after is None:
             raise XlaExplorerError(f"step {step.index} ({step.name}) has no snapshots", 'run with journal="passes" or more')
         return step.before, step.after
+
+    def step_at(self, index: int) -> PassStep:
+        """The step of that number (negative: from the end). UnknownStepError (an IndexError) with the numbers there are."""
+        if isinstance(index, str):
+            hint = f"trace.step({index!r}).index is the number"
+            raise UnknownStepError(f"a step is asked for by its number, not by the name {index!r}", hint)
+        if not -len(self.steps) <= index < len(self.steps):
+            hint = f"steps are 0 to {len(self.steps) - 1}, or -1 for the last" if self.steps else "no pass was run"
+            raise UnknownStepError(f"there is no step {index}", hint)
+        return self.steps[index]
 
     @property
     def changed(self) -> bool:
@@ -121,7 +135,7 @@ class PassTrace:
 
     def text_diff(self, index: int, context_lines: int = 3) -> str:
         """A unified diff of the module's text around step `index`; empty when nothing changed."""
-        step = self.steps[index]
+        step = self.step_at(index)
         old, new = [HloModule.from_snapshot(s).to_text().splitlines(keepends=True) for s in self._snapshots(index)]
         return "".join(difflib.unified_diff(old, new, f"before {step.name}", f"after {step.name}", n=context_lines))
 
@@ -130,10 +144,11 @@ class PassTrace:
         return self.journal.of_span(self.steps[index].span) if self.journal is not None and self.steps[index].span >= 0 else []
 
     def step(self, name: str, occurrence: int = 0) -> PassStep:
-        """The n-th step of a pass by name. KeyError when it did not run so often."""
+        """The n-th step of a pass by name. UnknownStepError (a KeyError) when it did not run so often."""
         found = [s for s in self.steps if s.name == name]
         if not -len(found) <= occurrence < len(found):
-            raise KeyError(f"pass {name!r} ran {len(found)} times; ran: {', '.join(dict.fromkeys([s.name for s in self.steps]))}")
+            ran = ", ".join(dict.fromkeys([s.name for s in self.steps]))
+            raise UnknownStepError(f"pass {name!r} ran {len(found)} times", f"ran: {ran or 'nothing'}")
         return found[occurrence]
 
     def to_frame(self) -> pandas.DataFrame:
