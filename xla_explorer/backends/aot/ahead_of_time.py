@@ -18,7 +18,7 @@ from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, Optimizatio
 from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
-from xla_explorer.compiler.codegen.host_program import HostProgram
+from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import PipelineLike, optimize
 from xla_explorer.compiler.pipeline.trace import PassTrace

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xla_explorer.compiler.codegen.host_program import HostProgram
+from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.hlo.literal import Literal
 
 ALIGNMENT = 64  # of workspace, weights and constants, in bytes

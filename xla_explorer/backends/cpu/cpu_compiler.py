@@ -17,10 +17,11 @@ from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.parallel_llvm import usable_cores
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
-from xla_explorer.compiler.codegen.host_program import HostProgram, HostProgramWriter, HostTable, Place, no_code
+from xla_explorer.compiler.codegen.host_program import HostProgramWriter, no_code
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, load_kernel_writers
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library
+from xla_explorer.compiler.codegen.program_records import HostProgram, HostTable, Place
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline

@@ -10,7 +10,7 @@ from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, emit_assemb
 from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
-from xla_explorer.compiler.codegen.host_program import HostProgram
+from xla_explorer.compiler.codegen.program_records import HostProgram
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.hlo.module import HloModule
 

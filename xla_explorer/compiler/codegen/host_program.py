@@ -21,6 +21,7 @@ from xla_explorer.compiler.codegen.library_calls import (
 )
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library, write_cholesky, write_triangular_solve
 from xla_explorer.compiler.codegen.parallel_plan import ParallelDecision, blocks_decision, parallel_decision, plan_parallel
+from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, HostTable, Place, ProgramRow
 from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKernel, blocks_of, row_kernel
 from xla_explorer.compiler.codegen.share_function import scratch_of_share, share_function
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
@@ -30,7 +31,6 @@ from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule
 
 _CUT = (write_kernel, write_library_dot, write_library_convolution)  # writers that can cut their work into shares
@@ -40,65 +40,6 @@ _NO_ROW_KERNEL = frozenset(
     {"copy", "while", "conditional", "call", "dot", "convolution", "cholesky", "triangular-solve", *COPIES, *IDENTIFIERS}
 )
 LONG_PROGRAM = 150  # steps from which the entry function itself is not optimised (its kernels are)
-
-
-class Place(NamedTuple):
-    """A slice as (table slot, byte offset, bytes)."""
-
-    slot: int
-    offset: int
-    size: int
-
-
-class ProgramRow(NamedTuple):
-    """One step of the program, for tables: an instruction and how it runs (`kernel`, `library`, `evaluator`, `copy`).
-
-    function: name of the LLVM function. reason: why it runs on the evaluator or not by the library.
-    """
-
-    number: int
-    instruction: int
-    name: str
-    opcode: str
-    runs_on: str
-    function: str
-    reason: Reason | None
-
-
-class EvaluatorStep(NamedTuple):
-    """An instruction that runs on the evaluator: its operands' and results' places, leaf by leaf."""
-
-    instruction: HloInstruction
-    operands: tuple[tuple[Place, ...], ...]
-    results: tuple[Place, ...]
-
-
-class HostProgram(NamedTuple):
-    """LLVM IR text of a module and what its table must hold."""
-
-    lines: list[str]
-    origins: list[int | None]
-    rows: list[ProgramRow]
-    evaluator_steps: list[EvaluatorStep]
-    constants: list[Literal]
-    constant_slot: int
-    arena_slot: int
-    callback_slot: int
-    probe_slot: int
-    scratch_slot: int
-    scratch_bytes: int
-    table_size: int
-    symbols: tuple[str, ...]
-    functions: dict[str, int]
-    tables: list[bytes]
-    first_table_slot: int
-    threads: int
-    decisions: list[ParallelDecision]
-
-    @property
-    def text(self) -> str:
-        """The whole IR module."""
-        return "\n".join(self.lines) + "\n"
 
 
 class PreparedKernel(NamedTuple):
@@ -552,40 +493,6 @@ class HostProgramWriter:
             self.threads,
             self.decisions,
         )
-
-
-class HostTable(NamedTuple):
-    """Which table slot holds what: parameters from 0, outputs from output_slot, constants from constant_slot, then the rest."""
-
-    parameters: int
-    output_slot: int
-    constant_slot: int
-    constants: list[Literal]
-
-    @property
-    def arena_slot(self) -> int:
-        """The slot of the arena's address."""
-        return self.constant_slot + len(self.constants)
-
-    @property
-    def callback_slot(self) -> int:
-        """The slot of the evaluator callback."""
-        return self.arena_slot + 1
-
-    @property
-    def probe_slot(self) -> int:
-        """The slot of the probe counters."""
-        return self.arena_slot + 2
-
-    @property
-    def scratch_slot(self) -> int:
-        """The slot of the memory that kernels use while they run, one after the other."""
-        return self.arena_slot + 3
-
-    @property
-    def size(self) -> int:
-        """Number of slots."""
-        return self.arena_slot + 4
 
 
 def _split_declarations(text: str) -> tuple[list[str], list[str]]:
