@@ -61,6 +61,29 @@ def test_why_not_of_what_was_gone_before_fusion_says_what_took_it_away() -> None
         session.why_not("fusion", later, "d")
 
 
+GROWN = """HloModule grown
+ENTRY e { x = f32[64,64] parameter(0)
+ y = f32[64,64] parameter(1)
+ a = f32[64,64] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+ b = f32[64,64] add(a, y)
+ c = f32[64,64] exponential(b)
+ ROOT d = f32[64,64] multiply(c, x) }
+"""
+
+
+@pytest.mark.parametrize("journal", ["decisions", "passes"])
+def test_why_not_of_a_consumer_inside_a_kernel_gives_what_that_kernel_decided(journal: str) -> None:
+    session = xe.compile(GROWN, journal=journal, threads=1)
+    recorded = journal == "decisions"
+    answer = session.why_not("fusion", "a", "b")
+    assert answer.refused and answer.code == "producer-is-library-call" and answer.recorded == recorded
+    assert "for the kernel of %d, which %b is part of" in answer.source
+    inside = session.why_not("fusion", "b", "c")
+    assert not inside.refused and inside.recorded == (journal == "decisions")
+    assert "for the kernel of %d, which %c is part of" in inside.source
+    assert session.why_not("fusion", "a", "d").code == "producer-is-library-call"
+
+
 def test_decisions_about_one_instruction_and_after_the_passes_read_well() -> None:
     session = xe.compile(CALLED, threads=4)
     fusion = next(i.name for i in session.module.instructions() if i.opcode.name == "fusion")

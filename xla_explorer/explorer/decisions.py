@@ -181,25 +181,26 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
     fusing = _fusing_step(trace)
     listed = (fusing is None or fusing.name == InstructionFusion.name) and source in before and target in before
     checks = _checks(before[source], before[target]) if listed else []
-    for event in reversed(decision_events(trace, kind)):
-        if event.names[:2] == (source, target):
-            refused = event.kind == "denied"
-            step = lineage.step_of(event)
-            if refused == all(check.ok for check in checks):
-                # The consumer stood for a whole fusion, so asking the two alone does not give what was decided.
-                checks = [Check(event.reason.code, False, event.reason.message)] if event.reason is not None else []
-            return Answer(
-                kind,
-                source,
-                target,
-                refused=refused,
-                code=event.reason.code if event.reason else "",
-                message=event.reason.message if event.reason else "",
-                facts=_facts(event),
-                recorded=True,
-                source=f"recorded in step {step}, {trace.steps[step - 1].name}" if step else "recorded",
-                checklist=checks,
-            )
+    event, kernel = _decision(decision_events(trace, kind), module, source, target)
+    if event is not None:
+        refused = event.kind == "denied"
+        step = lineage.step_of(event)
+        if kernel or refused == all(check.ok for check in checks):
+            # The consumer stood for a whole fusion, so asking the two alone does not give what was decided.
+            checks = [Check(event.reason.code, False, event.reason.message)] if event.reason is not None else []
+        where = f"recorded in step {step}, {trace.steps[step - 1].name}" if step else "recorded"
+        return Answer(
+            kind,
+            source,
+            target,
+            refused=refused,
+            code=event.reason.code if event.reason else "",
+            message=event.reason.message if event.reason else "",
+            facts=_facts(event),
+            recorded=True,
+            source=where + _part_of(target, kernel),
+            checklist=checks,
+        )
     now_source, now_target = _present(lineage, source, before), _present(lineage, target, before)
     if (now_source, now_target) != (source, target) and now_source in before and now_target in before:
         answer = why_not(trace, lineage, kind, now_source, now_target)
@@ -226,19 +227,20 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
                 source="from the history of the instruction",
                 checklist=(),
             )
-    again = _planned_again(trace, source, target)
-    if again is not None and again.reason is not None:
+    again, kernel = _planned_again(trace, source, target)
+    if again is not None:
+        reason = again.reason
         return Answer(
             kind,
             source,
             target,
-            refused=True,
-            code=again.reason.code,
-            message=again.reason.message,
+            refused=reason is not None,
+            code=reason.code if reason is not None else "",
+            message=reason.message if reason is not None else "",
             facts=_facts(again),
             recorded=False,
-            source="asked again: the module before fusion planned anew",
-            checklist=checks or [Check(again.reason.code, False, again.reason.message)],
+            source="asked again: the module before fusion planned anew" + _part_of(target, kernel),
+            checklist=checks or ([Check(reason.code, False, reason.message)] if reason is not None else []),
         )
     first, second = before[source], before[target]
     asked = "asked again on the module before fusion, as if the consumer stood alone"
@@ -271,13 +273,34 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
     )
 
 
-def _planned_again(trace: PassTrace, producer: str, consumer: str) -> Event | None:
+def _decision(events: Sequence[Event], module: HloModule, producer: str, consumer: str) -> tuple[Event | None, str]:
+    """What was decided about a pair of the module, and the name of the kernel's root where the consumer was part of a kernel by then.
+
+    Fusions grow from their roots: once %b is inside the kernel of %c, whether %a goes into %b is asked as %a into %c. Of several such
+    kernels one that refused is told.
+    """
+    last = {event.names[:2]: event for event in events}
+    if (producer, consumer) in last:
+        return last[producer, consumer], ""
+    if not any(i.name == consumer and producer in [o.name for o in i.operands] for i in module.instructions()):
+        return None, ""
+    kernels = [names[1] for names, event in last.items() if names[0] == consumer and len(names) > 1 and event.kind == "allowed"]
+    found = [(last[producer, kernel], kernel) for kernel in kernels if (producer, kernel) in last]
+    return min(found, key=lambda pair: pair[0].kind != "denied", default=(None, ""))
+
+
+def _part_of(consumer: str, kernel: str) -> str:
+    return f", for the kernel of %{kernel}, which %{consumer} is part of" if kernel else ""
+
+
+def _planned_again(trace: PassTrace, producer: str, consumer: str) -> tuple[Event | None, str]:
     """What the backend's policy decides on the pair when it fuses the module again, with a journal of its own."""
     journal = Journal("decisions")
     step = _fusing_step(trace)
     again = step.hlo_pass if step is not None else InstructionFusion()
     again.run(_before_fusion(trace, copy=True), PassContext(journal, target=trace.target))
-    return next((e for e in reversed(journal.events) if e.names[:2] == (producer, consumer)), None)
+    decided = [e for e in journal.events if e.kind in ("allowed", "denied") and e.by == "fusion"]
+    return _decision(decided, _before_fusion(trace), producer, consumer)
 
 
 def _checks(producer: HloInstruction, consumer: HloInstruction) -> list[Check]:
