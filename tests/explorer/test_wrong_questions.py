@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,10 @@ import xla_explorer as xe
 from xla_explorer.compiler.pipeline.pipeline import PipelineSyntaxError
 from xla_explorer.compiler.pipeline.trace import UnknownStepError
 from xla_explorer.explorer.backend_options import UnknownOptionError
+from xla_explorer.explorer.loading import LoadError
 from xla_explorer.explorer.session import UnknownStageError
+from xla_explorer.hlo.module import UnknownInstructionError
+from xla_explorer.hlo.shape import ShapeError
 
 TEXT = """HloModule scale
 ENTRY main {
@@ -91,3 +96,54 @@ def test_overriding_what_is_not_there(session: xe.Session, verb: str, pairs: lis
 def test_overriding_with_what_is_no_pair(session: xe.Session, pairs: object) -> None:
     with pytest.raises(xe.XlaExplorerError, match="producer, consumer"):
         session.override(forbid=pairs)  # type: ignore[arg-type]
+
+
+def test_an_instruction_that_is_not_in_the_picture() -> None:
+    with pytest.raises(UnknownInstructionError, match="named %nope"):
+        xe.graph(xe.parse_hlo(TEXT), around="nope")
+
+
+@pytest.mark.parametrize("name", ["folder/model.hlo", "model.HLO.gz", "model.mlir", "dump.txt"])
+def test_the_name_of_a_file_where_a_text_is_wanted(name: str) -> None:
+    with pytest.raises(LoadError, match=r"name of a file(.|\n)*xe.load"):
+        xe.compile(name)
+
+
+def test_a_damaged_gzip_file(tmp_path: Path) -> None:
+    path = tmp_path / "m.hlo.gz"
+    whole = bytearray(gzip.compress(TEXT.encode()))
+    whole[12:40] = b"\xff" * 28
+    path.write_bytes(whole)
+    with pytest.raises(LoadError, match="cannot read"):
+        xe.load(path)
+
+
+def test_two_modules_in_one_text() -> None:
+    with pytest.raises(xe.HloParseError, match="a second module begins") as caught:
+        xe.parse_hlo(TEXT + "\n" + TEXT)
+    assert (caught.value.lineno, caught.value.offset) == (7, 1)
+
+
+@pytest.mark.parametrize("given", [TEXT, None])
+@pytest.mark.parametrize("function", [xe.evaluate, xe.verify])
+def test_what_takes_a_module_says_so(function: Any, given: object) -> None:
+    with pytest.raises(TypeError, match=r"xe\.parse_hlo"):
+        function(given)
+
+
+@pytest.mark.parametrize("size", ["a", -1, 2.5, None, (2, -3)])
+def test_a_shape_of_no_sizes(size: Any) -> None:
+    with pytest.raises(ShapeError, match="integers from 0 on"):
+        xe.f32[size]
+
+
+def test_backends_to_compare_as_one_text() -> None:
+    assert list(dict.fromkeys(xe.compare(TEXT, "cpu,interpreter", repeats=1)["backend"])) == ["cpu", "interpreter"]
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"), [([1.0, 2.0, 3.0, 4.0], r"np.asarray\(argument, 'float32'\)"), ("abcd", "numbers"), (None, "numbers")]
+)
+def test_what_is_no_array_of_the_right_type(session: xe.Session, given: object, hint: str) -> None:
+    with pytest.raises(xe.XlaExplorerError, match=hint):
+        session(given)

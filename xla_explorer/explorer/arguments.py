@@ -101,9 +101,10 @@ def _leaf(name: str, shape: Shape, value: Any) -> Array:
     if array.dtype == wanted and array.shape == shape.dimensions:
         return array
     if array.dtype != wanted:
+        how = "array.astype(" if hasattr(value, "astype") else "np.asarray(argument, "
         raise ArgumentError(
             f"{name} is {shape.text_without_layout}, so it wants dtype {wanted}; got {array.dtype}{list(array.shape)}",
-            f"convert the argument: array.astype({str(wanted)!r})",
+            f"convert the argument: {how}{str(wanted)!r})" if array.dtype.kind not in "OUS" else "pass numbers or an array of them",
         )
     raise ArgumentError(
         f"{name} is {shape.text_without_layout}, so it wants dimensions {list(shape.dimensions)}; got {list(array.shape)}",

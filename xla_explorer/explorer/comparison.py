@@ -102,12 +102,13 @@ def _changed(left: Session, right: Session) -> list[tuple[str, str, str, str, st
 
 
 def compare(
-    module: Any, backends: Sequence[str] = ("cpu", "interpreter"), *arrays: Any, repeats: int = 10, passes: Any = "default"
+    module: Any, backends: Sequence[str] | str = ("cpu", "interpreter"), *arrays: Any, repeats: int = 10, passes: Any = "default"
 ) -> pandas.DataFrame:
     """One table: for each backend a row for the whole program and one for each kernel.
 
     Columns: backend, those of `Session.profile`, max_error (largest error of the results over the largest value, against the evaluator, on
-    the row of the whole program), status (`ok`, or why the backend did not run). Without arrays: random ones, the same for all.
+    the row of the whole program), status (`ok`, or why the backend did not run).
+    backends: a list, or one text with commas. Without arrays: random ones, the same for all.
     """
     import pandas
 
@@ -115,6 +116,7 @@ def compare(
 
     source = as_module(module)
     arguments = arrays or random_arguments(source)
+    backends = backends.split(",") if isinstance(backends, str) else backends
     frames, want = [], None
     for backend in backends:
         try:

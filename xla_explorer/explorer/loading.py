@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from xla_explorer.hlo.text import parse_hlo
 
 # What MLIR text begins with, after comments; HLO text begins with HloModule, a name or a percent sign.
 _MLIR = re.compile(r"(?:\s++|//[^\n]*+)*+(?:#[\w$]+\s*=|module\b(?!\s*\()|func(?:\.func)?\s|\"builtin\.module\"|\{-#)")
+
+# A file's name where a text is wanted: a module has blanks and braces.
+_PATH = re.compile(r"[^\s{}=]+\.(?:hlo|txt|mlir|mlirbc|stablehlo|mhlo|gz)", re.IGNORECASE)
 
 
 class LoadError(XlaExplorerError, OSError):
@@ -39,7 +43,7 @@ def load(path: str | Path) -> Any:
         raw = path.read_bytes()
         if raw[:2] == b"\x1f\x8b":
             raw = gzip.decompress(raw)
-    except (OSError, EOFError) as problem:
+    except (OSError, EOFError, zlib.error) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
         raise LoadError(f"cannot read {path}: {reason}", "give the path of a file of HLO text (.hlo, .txt, also .gz)") from None
     if {suffix.lower() for suffix in path.suffixes} & {".mlir", ".mlirbc", ".stablehlo", ".mhlo"}:
@@ -68,6 +72,8 @@ def as_module(given: Any, filename: str | None = None) -> HloModule:
     if isinstance(given, HloModule):
         return given
     if isinstance(given, str | bytes | bytearray):
+        if isinstance(given, str) and _PATH.fullmatch(given):
+            raise LoadError(f"{given} is the name of a file, not HLO text", f"read it first: xe.load({given!r})")
         return _module_of_text(given if isinstance(given, str) else bytes(given), filename)
     if isinstance(given, Path):
         return as_module(load(given))

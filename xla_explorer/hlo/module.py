@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.naming import UniqueNames
 from xla_explorer.hlo.computation import ComputationRecord, HloComputation
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, add_user, new_instruction
@@ -13,6 +14,10 @@ from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.text.print_options import PrintOptions
+
+
+class UnknownInstructionError(XlaExplorerError, KeyError):
+    """A name or an id that no instruction of the module has."""
 
 
 class ModuleSnapshot(NamedTuple):
@@ -148,12 +153,12 @@ class HloModule:
         return sum([len(c.instructions) for c in self.computations.values()])
 
     def find(self, name_or_id: str | int) -> HloInstruction:
-        """An instruction by name (with or without %) or id. KeyError with near names otherwise."""
+        """An instruction by name (with or without %) or id. UnknownInstructionError (a KeyError) with near names otherwise."""
         if isinstance(name_or_id, int):
             for computation in self.computations.values():
                 if name_or_id in computation.instructions:
                     return computation.instructions[name_or_id]
-            raise KeyError(f"no instruction has id {name_or_id}")
+            raise UnknownInstructionError(f"no instruction has id {name_or_id}")
         wanted = name_or_id.lstrip("%")
         names = []
         for i in self.instructions():
@@ -163,7 +168,7 @@ class HloModule:
         import difflib
 
         near = difflib.get_close_matches(wanted, names, 3)
-        raise KeyError(f"no instruction is named %{wanted}" + (f"; near: {', '.join('%' + n for n in near)}" if near else ""))
+        raise UnknownInstructionError(f"no instruction is named %{wanted}", f"near: {', '.join('%' + n for n in near)}" if near else "")
 
     def post_order_computations(self) -> list[HloComputation]:
         """Callees before callers, only those reachable from the entry."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from functools import cached_property
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -67,10 +68,13 @@ class PrimitiveType:
         return primitive_type, (self.name,)
 
     def __getitem__(self, dimensions: int | tuple[int, ...]) -> Any:
-        """`f32[2, 3]` is the Shape with the default layout; `f32[()]` the scalar."""
-        from xla_explorer.hlo.shape import array_shape
+        """`f32[2, 3]` is the Shape with the default layout; `f32[()]` the scalar. ShapeError for what are no sizes."""
+        from xla_explorer.hlo.shape import ShapeError, array_shape
 
-        return array_shape(self, dimensions if isinstance(dimensions, tuple) else (dimensions,))
+        given = dimensions if isinstance(dimensions, tuple) else (dimensions,)
+        if not all(hasattr(size, "__index__") and size >= 0 for size in given):
+            raise ShapeError(f"{self.name}[{', '.join(map(repr, given))}]: dimensions are integers from 0 on")
+        return array_shape(self, [index(size) for size in given])
 
 
 def _declare() -> dict[str, PrimitiveType]:

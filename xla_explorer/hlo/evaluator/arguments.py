@@ -23,6 +23,8 @@ def evaluate(
     all leaves
     in order are accepted too. EvaluationError names the parameter, what it wants and what it got.
     """
+    if not isinstance(module, HloModule):
+        raise TypeError(f"evaluate takes a module, not {type(module).__name__}; xe.parse_hlo(text) and xe.load(path) make one")
     runner = evaluator if evaluator is not None else Evaluator(max_elements=max_elements)
     parameters = module.entry.parameters()
     given: Sequence[Any] = arrays

@@ -66,5 +66,7 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
         result, at = read_shape(text, result_at)
         at = skip_blank(text, at)
     if not text.startswith("{", at):
+        if name.group(1) == "HloModule":
+            raise TextProblem("a second module begins", name.start(), "a text holds one module: read the others on their own")
         raise TextProblem("expects '{'", at, f"open the body of computation {name.group(1)} with '{{'")
     return ComputationHeader(entry is not None, name.group(1), name.start(), result, result_at, start, at + 1)

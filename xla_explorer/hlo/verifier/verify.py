@@ -50,6 +50,8 @@ def violations(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) ->
 
     options: what to be strict about, see `VerifierOptions`.
     """
+    if not isinstance(module, HloModule):
+        raise TypeError(f"verify takes a module, not {type(module).__name__}; xe.parse_hlo(text) and xe.load(path) make one")
     found: list[Violation] = []
 
     def add(finding: Finding, computation: HloComputation | None) -> None:
