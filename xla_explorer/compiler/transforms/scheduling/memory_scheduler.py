@@ -14,6 +14,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.pipeline.schedule_update import update_schedule
+from xla_explorer.compiler.transforms.scheduling.growing_order import GrowingOrder
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.in_place import in_place_pairs
 from xla_explorer.hlo.computation import HloComputation
@@ -120,14 +121,10 @@ def order_that_saves_copies(computation: HloComputation) -> list[tuple[HloInstru
                     made = made.operands[0]
                 if old is not None and made is not old and made.opcode.name not in _FREE:
                     wanted.extend([(user, made) for user in _readers(old) if user is not made])
-    edges: list[tuple[HloInstruction, HloInstruction]] = []
-    extra: dict[HloInstruction, list[HloInstruction]] = {}
-    for before, after in wanted:
-        if before.opcode.name == "tuple" or _reaches(after, before, extra):
-            continue
-        edges.append((before, after))
-        extra.setdefault(before, []).append(after)
-    return edges
+    if not wanted:
+        return []
+    order = GrowingOrder(computation)
+    return [(before, after) for before, after in wanted if before.opcode.name != "tuple" and order.add(before, after)]
 
 
 def _readers(i: HloInstruction) -> list[HloInstruction]:
@@ -139,22 +136,3 @@ def _readers(i: HloInstruction) -> list[HloInstruction]:
         elif user.opcode.name != "tuple":
             found.append(user)
     return found
-
-
-def _reaches(start: HloInstruction, goal: HloInstruction, extra: dict[HloInstruction, list[HloInstruction]], limit: int = 20_000) -> bool:
-    """Whether `goal` depends on `start` (or the search got too long to tell)."""
-    if start is goal:
-        return True
-    seen = {start}
-    stack = [start]
-    while stack:
-        i = stack.pop()
-        for user in (*i.users, *extra.get(i, ())):
-            if user is goal:
-                return True
-            if user not in seen:
-                seen.add(user)
-                stack.append(user)
-                if len(seen) > limit:
-                    return True
-    return False
