@@ -311,4 +311,4 @@ def checkpointed(x: Any) -> Any:
 
 @program(_array(5), 3)
 def dynamic_slices(x: Any, start: Any) -> Any:
-    return lax.dynamic_slice(x, (start,), (2,)), lax.dynamic_update_slice(x, jnp.zeros(2), (start,)), jnp.roll(x, start)
+    return lax.dynamic_slice(x, (start,), (2,)), lax.dynamic_update_slice(x, jnp.zeros(2, x.dtype), (start,)), jnp.roll(x, start)
