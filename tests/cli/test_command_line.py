@@ -153,3 +153,23 @@ def test_lab_copies_the_tour_and_the_course(tmp_path: Path) -> None:
     assert len(list(copy.parent.glob("*.ipynb"))) == 14
     copy.write_text("mine")
     assert copy_notebooks(tmp_path / "here").read_text() == "mine"
+
+
+@pytest.mark.parametrize("command", ["run", "bench"])
+@pytest.mark.parametrize("seed", ["-1", "x"])
+def test_a_seed_is_an_integer_from_0_on(command: str, seed: str, small: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([command, small, f"--seed={seed}"])
+    assert caught.value.code == 2 and "is no seed" in capsys.readouterr().err
+
+
+def test_an_argument_that_is_no_array_of_numbers_is_named(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pickled = tmp_path / "objects.npy"
+    np.save(pickled, np.array([{}], dtype=object), allow_pickle=True)
+    empty = tmp_path / "empty.npy"
+    empty.touch()
+    missing = tmp_path / "missing.npy"
+    for path, word in ((pickled, "Object arrays"), (empty, "is no .npy file"), (Path(small), "is no .npy file"), (missing, "No such file")):
+        assert main(["run", small, "--args", str(path)]) == 2
+        told = capsys.readouterr().err
+        assert str(path) in told and word in told and "unsafely" not in told

@@ -147,3 +147,9 @@ def test_backends_to_compare_as_one_text() -> None:
 def test_what_is_no_array_of_the_right_type(session: xe.Session, given: object, hint: str) -> None:
     with pytest.raises(xe.XlaExplorerError, match=hint):
         session(given)
+
+
+def test_an_override_keeps_how_it_was_compiled() -> None:
+    first = xe.compile(TEXT, backend="aarch64", cache=False, check_passes=True, cpu="neoverse-v1")
+    assert first.override().options.backend_options == {"cpu": "neoverse-v1"}
+    assert (first.override().options.cache, first.override().options.verify) == (False, True)

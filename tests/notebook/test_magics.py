@@ -96,6 +96,7 @@ def test_line_magics(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("cell", "word"),
     [
+        ("%hlo_passes zzzz", "no pass has 'zzzz'"),
         ("%%hlo --backend tpu\n" + ADD, "no backend is named 'tpu'"),
         ("%%hlo --passes algsimpp\n" + ADD, "near: algsimp"),
         ("%%hlo --show everything\n" + ADD, "invalid choice: 'everything'"),

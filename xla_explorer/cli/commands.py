@@ -34,10 +34,16 @@ def read_arguments(given: Namespace, module: HloModule) -> tuple[list[Any], str]
 
     if not given.args:
         return list(random_arguments(module, given.seed)), f"random arguments, seed {given.seed}"
-    try:
-        return [np.load(path, allow_pickle=False) for path in given.args], "arguments from " + ", ".join(given.args)
-    except (OSError, ValueError) as problem:
-        raise InputError(f"cannot read an argument: {problem}", "give .npy files, one per parameter") from None
+    arrays, hint = [], "give .npy files of numbers, one per parameter"
+    for path in given.args:
+        try:
+            with open(path, "rb") as file:
+                arrays.append(np.lib.format.read_array(file, allow_pickle=False))
+        except OSError as problem:
+            raise InputError(f"cannot read the argument {path}: {problem.strerror or problem}", hint) from None
+        except (ValueError, EOFError) as problem:
+            raise InputError(f"the argument {path} is no .npy file of numbers: {problem}", hint) from None
+    return arrays, "arguments from " + ", ".join(given.args)
 
 
 def tour(given: Namespace) -> int:

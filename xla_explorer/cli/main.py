@@ -32,12 +32,18 @@ def _inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--args", nargs="*", default=[], metavar="FILE.npy", help="arguments, one .npy file per parameter (default: random)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of random arguments (default: %(default)s)")
+    parser.add_argument("--seed", type=_seed, default=0, help="seed of random arguments (default: %(default)s)")
     parser.add_argument("--repeats", type=_positive, default=20, metavar="N", help="timed runs (default: %(default)s)")
 
 
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no seed: an integer from 0 on")
+    return int(text)
+
+
 def _positive(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of runs")
     return int(text)
 
@@ -103,7 +109,7 @@ def make_parser() -> argparse.ArgumentParser:
     one = sub.add_parser("bench", help="time modules on random arguments")
     one.add_argument("files", nargs="+", metavar="file", help=FILE_HELP)
     _common(one)
-    one.add_argument("--seed", type=int, default=0)
+    one.add_argument("--seed", type=_seed, default=0)
     one.add_argument(
         "--repeats", type=_positive, default=None, metavar="N", help="timed runs (default: what fits in a quarter of a second)"
     )

@@ -39,8 +39,11 @@ def overridden(
         journal=options.journal,
         threads=options.threads,
         verify=False,
+        check_passes=options.verify,
+        cache=options.cache,
         control=control,
         isolate=session.isolation or False,
+        **options.backend_options,
     )
     other.base = session
     return other

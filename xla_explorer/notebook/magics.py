@@ -257,6 +257,8 @@ class HloMagics(Magics):
         word = line.strip()
         if word:
             frame = frame[frame["pass"].str.contains(word, regex=False) | frame["summary"].str.contains(word, regex=False, case=False)]
+            if frame.empty:
+                raise UsageError(f"no pass has {word!r} in its name or sentence; %hlo_passes alone lists all")
         return frame
 
     @line_magic
