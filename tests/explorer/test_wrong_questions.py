@@ -31,7 +31,7 @@ def _keyword(name: str, value: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def session() -> xe.Session:
-    return xe.compile(TEXT)
+    return xe.compile(TEXT, threads=2)
 
 
 @pytest.mark.parametrize(
@@ -153,3 +153,19 @@ def test_an_override_keeps_how_it_was_compiled() -> None:
     first = xe.compile(TEXT, backend="aarch64", cache=False, check_passes=True, cpu="neoverse-v1")
     assert first.override().options.backend_options == {"cpu": "neoverse-v1"}
     assert (first.override().options.cache, first.override().options.verify) == (False, True)
+
+
+def test_a_backend_that_is_no_name() -> None:
+    with pytest.raises(xe.XlaExplorerError, match="no backend is named None"):
+        xe.compile(TEXT, backend=None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("kind", "hint"), [("parallel", r"decisions\('parallel'\)"), ("merging", "answers for 'fusion'")])
+def test_a_decision_that_no_policy_can_be_asked_about(session: xe.Session, kind: str, hint: str) -> None:
+    with pytest.raises(xe.XlaExplorerError, match=f"no policy answers(.|\\n)*{hint}"):
+        session.why_not(kind, "%d", "%r")
+
+
+def test_an_unknown_name_without_near_ones_shows_what_names_are_like(session: xe.Session) -> None:
+    with pytest.raises(xe.XlaExplorerError, match=f"like that of the result: %{session.module.entry.root.name}"):
+        session.explain("zzzzzzzz")

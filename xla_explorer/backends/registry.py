@@ -69,7 +69,7 @@ def platform(name: str) -> Platform:
         else:
             import difflib
 
-            near = difflib.get_close_matches(name, backend_names(), 1)
+            near = difflib.get_close_matches(str(name), backend_names(), 1)
             hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(backend_names())}"
             raise UnknownBackendError(f"no backend is named {name!r}", hint)
     made: Platform = found() if callable(found) else found

@@ -171,10 +171,9 @@ class Answer:
 def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, consumer: str | int) -> Answer:
     """Why a decision went as it went: the recorded one, else the policy's checks on the snapshot before the first fusion."""
     if kind != "fusion":
-        kinds = sorted({e.by for e in decision_events(trace)} | {"fusion"})
-        raise XlaExplorerError(
-            f"no policy answers to {kind!r}", f"choose from: {', '.join(kinds)}; buffers: session.buffers.why_not_shared"
-        )
+        recorded = {e.by for e in decision_events(trace)}
+        told = f"decisions({kind!r}) tells what was recorded" if kind in recorded else "why_not answers for 'fusion'"
+        raise XlaExplorerError(f"no policy answers to {kind!r}", f"{told}; for buffers: session.buffers.why_not_shared")
     source, target = _name(lineage, producer), _name(lineage, consumer)
     module = _before_fusion(trace)
     before = {i.name: i for i in module.instructions()}

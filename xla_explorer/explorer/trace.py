@@ -252,9 +252,9 @@ class Trace:
         key = names.get(str(name_or_id).lstrip("%"))
         if key is None:
             near = difflib.get_close_matches(str(name_or_id).lstrip("%"), list(names), 3)
-            raise XlaExplorerError(
-                f"no instruction was ever named {name_or_id}", f"near: {', '.join('%' + n for n in near)}" if near else ""
-            )
+            root = self.module.entry.root.name
+            likes = f"near: {', '.join('%' + n for n in near)}" if near else f"names are like that of the result: %{root}"
+            raise XlaExplorerError(f"no instruction was ever named {name_or_id}", likes)
         return key
 
     def history(self, instruction: str | int) -> list[str]:
