@@ -133,3 +133,10 @@ def _kill_twice(client: Any) -> None:
         time.sleep(6)
         pids = list(client.run(os.getpid).values())
         os.kill(pids[0], signal.SIGKILL)
+
+
+def test_a_script_that_sweeps_at_its_top_level_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(f"import xla_explorer as xe\nxe.sweep([{text(1)!r}], [{{}}], executor=2, repeats=0)\n")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0 and "WorkersDoNotStartError" in done.stderr and "if __name__ == '__main__':" in done.stderr

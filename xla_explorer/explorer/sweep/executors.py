@@ -12,10 +12,15 @@ from multiprocessing import get_context
 from typing import Any
 
 from xla_explorer.explorer.sweep.task import Task, machine, run_task
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 
 Row = dict[str, Any]
 Runner = Callable[[Sequence[Task]], Iterator[tuple[int, Row]]]
+
+
+class WorkersDoNotStartError(XlaExplorerError):
+    """Processes that end before they take a task."""
 
 
 def lost_row(task: Task, tries: int) -> Row:
@@ -36,11 +41,15 @@ def in_processes(workers: int, retries: int) -> Runner:
     def run(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
         tries = [0] * len(tasks)
         left = list(range(len(tasks)))
+        started = False
         while left:
             # After a crash one worker at a time: so the task that kills is told from those that only stood beside it.
             alone = any(tries)
             batch = left[:1] if alone and tries[left[0]] else left
             with ProcessPoolExecutor(1 if alone else workers, mp_context=get_context("spawn")) as pool:
+                if not started:
+                    _wait_for_a_worker(pool)
+                    started = True
                 futures = {pool.submit(run_task, tasks[k]): k for k in batch}
                 for number, row in _as_completed(futures):
                     if row is None:
@@ -54,6 +63,15 @@ def in_processes(workers: int, retries: int) -> Runner:
             left.sort(key=lambda k: (-tries[k], k))
 
     return run
+
+
+def _wait_for_a_worker(pool: ProcessPoolExecutor) -> None:
+    """A worker reads the main script again; a script that sweeps at its top level would sweep in each worker, which Python ends."""
+    try:
+        pool.submit(int).result()
+    except BrokenProcessPool:
+        hint = "in a script, put the sweep under `if __name__ == '__main__':`; executor=None needs no processes"
+        raise WorkersDoNotStartError("the processes of the sweep end before they take a task", hint) from None
 
 
 def _as_completed(futures: dict[Future[Row], int]) -> Iterator[tuple[int, Row | None]]:
