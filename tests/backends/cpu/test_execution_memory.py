@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import xla_explorer as xe
 from tests.backends.cpu.cpu_programs import compile_for_cpu
+from xla_explorer.backends.cpu.aligned_arena import AllocationError
 
 NEGATE = "HloModule m\nENTRY e { x = f32[1000,100] parameter(0)\n ROOT r = f32[1000,100] negate(x) }"
 
@@ -73,3 +75,23 @@ ENTRY e { x = f32[10000,1000] parameter(0)
     predicted = executable.assignment.arena_size + executable.program.scratch_bytes
     assert predicted >= 2 * x.nbytes
     assert 0.9 * predicted <= resident() - before <= 1.15 * predicted + (8 << 20)
+
+
+def test_a_program_too_large_for_this_machine_compiles_and_says_so_when_it_runs():
+    text = """HloModule big
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[16777216,2] parameter(0)
+  y = f32[2,16777216] parameter(1)
+  d = f32[16777216,16777216] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  z = f32[] constant(0)
+  ROOT r = f32[] reduce(d, z), dimensions={0,1}, to_apply=add
+}"""
+    session = xe.compile(text, threads=1)
+    assert "arena" in repr(session.buffers) and session.stage("llvm-ir").text
+    with pytest.raises(AllocationError, match=r"cannot allocate 1024\.0 TiB"):
+        session(np.zeros((16777216, 2), np.float32), np.zeros((2, 16777216), np.float32))

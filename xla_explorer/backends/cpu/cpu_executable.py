@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.backends.cpu.aligned_arena import Arena, OutputPool, OutputSlot, aligned_copy
+from xla_explorer.backends.cpu.aligned_arena import Arena, ArenaBuffer, OutputPool, OutputSlot, aligned_copy
 from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.threads import PARALLEL_FOR_SYMBOL, thread_pool
 from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep
@@ -60,11 +60,7 @@ class CpuExecutable:
         for k, data in enumerate(program.tables):
             self._constants.append(aligned_copy(data))
             self._table[program.first_table_slot + k] = self._constants[-1].__array_interface__["data"][0]
-        self._arena = _ARENA.take(max(assignment.arena_size, 64))
-        self._table[program.arena_slot] = self._arena.address
-        if program.scratch_bytes:
-            self._scratch = _ARENA.take(program.scratch_bytes)
-            self._table[program.scratch_slot] = self._scratch.address
+        self._arena: ArenaBuffer | None = None
         self._evaluator = Evaluator()
         self._failure: BaseException | None = None
         self._callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64)(self._evaluate)
@@ -72,6 +68,16 @@ class CpuExecutable:
         self._table_address = ctypes.addressof(self._table)
         self._entry = self._library.bind("xe_entry", ctypes.c_int, [ctypes.c_void_p])
         self._probed: tuple[NativeLibrary, Any] | None = None
+
+    def _take_memory(self) -> None:
+        """On the first execution: a program that is too large for this machine can be compiled and looked at all the same."""
+        program = self.program
+        arena = _ARENA.take(max(self.assignment.arena_size, 64))
+        if program.scratch_bytes:
+            self._scratch = _ARENA.take(program.scratch_bytes)
+            self._table[program.scratch_slot] = self._scratch.address
+        self._table[program.arena_slot] = arena.address
+        self._arena = arena
 
     def _donated_leaves(self) -> dict[int, int]:
         """Number of a result leaf -> number of the parameter leaf whose memory it takes over."""
@@ -106,6 +112,8 @@ class CpuExecutable:
             raise wrong_count(readers, len(arrays))
         table = self._table
         with self._lock:
+            if self._arena is None:
+                self._take_memory()
             prepared = []
             for k, reader in enumerate(readers):
                 array = reader.prepare(arrays[k])

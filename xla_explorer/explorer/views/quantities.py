@@ -23,8 +23,8 @@ def byte_count(value: float | None) -> str:
     """131072 is 128 KiB."""
     if value is None or not math.isfinite(value):
         return MISSING
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(value) < 1024 or unit == "GiB":
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < 1024 or unit == "TiB":
             return f"{value:.0f} {unit}" if unit == "B" else f"{_three(value)} {unit}"
         value /= 1024
     return MISSING
