@@ -53,13 +53,16 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "jit": ("xla_explorer.explorer.jax_functions", "jit"),
     "load": ("xla_explorer.explorer.loading", "load"),
     "load_trace": ("xla_explorer.explorer.trace_events", "load_trace"),
+    "memory_chart": ("xla_explorer.explorer.charts", "memory_chart"),
     "optimize": ("xla_explorer.explorer.trace", "optimize"),
     "options": ("xla_explorer.explorer.options", "options"),
     "parse_hlo": ("xla_explorer.hlo.text", "parse_hlo"),
     "parse_stablehlo": ("xla_explorer.frontends.stablehlo", "parse_stablehlo"),
     "passes": ("xla_explorer.explorer.catalogue", "passes"),
+    "predicted_chart": ("xla_explorer.explorer.charts", "predicted_chart"),
     "random_arguments": ("xla_explorer.explorer.arguments", "random_arguments"),
     "register_pass": ("xla_explorer.compiler.pipeline", "register_pass"),
+    "roofline_chart": ("xla_explorer.explorer.charts", "roofline_chart"),
     "search_fusion": ("xla_explorer.explorer.fusion_search", "search_fusion"),
     "structural_diff": ("xla_explorer.explorer.structural_difference", "structural_diff"),
     "sweep": ("xla_explorer.explorer.sweep", "sweep"),
@@ -148,6 +151,9 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.arguments import random_arguments as random_arguments
     from xla_explorer.explorer.call_signatures import diff_signatures as diff_signatures
     from xla_explorer.explorer.catalogue import passes as passes
+    from xla_explorer.explorer.charts import memory_chart as memory_chart
+    from xla_explorer.explorer.charts import predicted_chart as predicted_chart
+    from xla_explorer.explorer.charts import roofline_chart as roofline_chart
     from xla_explorer.explorer.comparison import compare as compare
     from xla_explorer.explorer.comparison import diff as diff
     from xla_explorer.explorer.course import check as check

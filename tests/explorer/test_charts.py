@@ -1,0 +1,37 @@
+"""Charts of a profile: what they draw is in their data."""
+
+from __future__ import annotations
+
+import pytest
+
+import xla_explorer as xe
+
+altair = pytest.importorskip("altair", reason='needs the extra `charts`: pip install "xla-explorer[charts]"')
+
+TEXT = """HloModule m
+ENTRY e {
+  x = f32[256,256] parameter(0)
+  y = f32[256,256] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  z = f32[256,256] exponential(y)
+  ROOT r = f32[256,256] add(z, x)
+}"""
+
+
+def points(chart: altair.LayerChart) -> list[dict[str, object]]:
+    return max([layer.data.to_dict("records") for layer in chart.layer], key=lambda rows: len(rows[0]))
+
+
+def test_the_roofline_has_a_point_for_each_kernel() -> None:
+    session = xe.compile(TEXT)
+    chart = xe.roofline_chart(session.profile(repeats=3))
+    assert {row["kernel"] for row in points(chart)} == {f"%{s.name}" for s in session.program_steps}
+    assert all(row["GFLOP/s"] > 0 for row in points(chart)) and "GFLOP/s" in chart.to_json()
+    with pytest.raises(xe.XlaExplorerError, match="no kernel"):
+        xe.roofline_chart(session.profile(repeats=1).iloc[:1])
+
+
+def test_predicted_and_memory() -> None:
+    session = xe.compile(TEXT)
+    rows = points(xe.predicted_chart(session, session.profile(repeats=3)))
+    assert len(rows) == len(session.program_steps) and all(row["predicted us"] > 0 for row in rows)
+    assert "live_bytes" in xe.memory_chart(session).to_json()
