@@ -118,9 +118,10 @@ def test_a_fusion_is_forbidden_compared_and_taken_back(browser: Any, session: An
 def test_a_fusion_that_cannot_be_forced_says_why(browser: Any, session: Any, tmp_path: Path) -> None:
     live = Live(browser, xe.explore(session), tmp_path)
     live.page.evaluate("document.querySelector('.xe').explorer.tryOut({ ask: 'override', fuse: [['no_such', 'q']] })")
-    live.page.wait_for_timeout(1500)
-    shown = live.page.locator(".xe-why .xe-error, .xe-compare").first
+    shown = live.page.locator(".xe-why .xe-error")
     shown.wait_for()
+    assert "no instruction was ever named no_such" in shown.inner_text()
+    assert live.page.locator(".xe[aria-busy]").count() == 0, "the page is ready for the next"
     live.close()
 
 
