@@ -200,3 +200,10 @@ def test_a_thread_is_one_string() -> None:
     with pytest.raises(HloParseError, match="one string"):
         parse_hlo(text)
     parse_hlo(text.replace('"a""b"', '"a"'))
+
+
+@pytest.mark.parametrize(("groups", "problem"), [("[1,128]<=[128128128]", "more than"), ("[1,128]<=[64]", "128 places for 64 devices")])
+def test_replica_groups_that_ask_for_too_much_are_refused(groups: str, problem: str) -> None:
+    text = f"HloModule m, num_partitions=32\nENTRY e {{\n  p = f32[128] parameter(0)\n  ROOT r = f32[4096] all-gather(p), dimensions={{0}}, channel_id=1, use_global_device_ids=true, replica_groups={groups}\n}}\n"
+    with pytest.raises(HloParseError, match=problem):
+        parse_hlo(text)

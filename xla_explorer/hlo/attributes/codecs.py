@@ -6,6 +6,7 @@ that a newer XLA invents survives a round trip. Source: hlo_parser.cc (attribute
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -21,6 +22,7 @@ from xla_explorer.hlo.attributes.values import (
 )
 
 _INTEGER = re.compile(r"-?\d+")
+MOST_DEVICES = 1 << 20  # in replica groups
 
 
 class AttributeCodec:
@@ -202,6 +204,14 @@ def _write_dim_labels(value: ConvolutionDimensionNumbers) -> str:
     return value.text
 
 
+def _device_count(sizes: list[int]) -> int:
+    """How many devices there are; a text of a few bytes must not ask for gigabytes of their numbers."""
+    count = math.prod(sizes)
+    if count > MOST_DEVICES:
+        raise ValueError(f"{count} devices are more than the {MOST_DEVICES} that are listed one by one")
+    return count
+
+
 def _mesh_groups(axes_text: str, device_ids: str | None, chosen_text: str, text: str) -> ReplicaGroups:
     """`mesh['x'=2,'y'=2]{'y'}`: devices that differ only along the chosen axes form a group."""
     import numpy as np
@@ -211,7 +221,7 @@ def _mesh_groups(axes_text: str, device_ids: str | None, chosen_text: str, text:
     names = list(axes)
     if not axes or any(name not in axes for name in chosen):
         raise ValueError(f"expects axes of the mesh ({', '.join(names)}) but sees {text}")
-    count = int(np.prod(list(axes.values())))
+    count = _device_count(list(axes.values()))
     ids = np.array([int(n) for n in device_ids.split(",")]) if device_ids else np.arange(count)
     if ids.size != count:
         raise ValueError(f"the mesh has {count} places, but {ids.size} devices")
@@ -238,7 +248,10 @@ def _read_replica_groups(text: str) -> ReplicaGroups:
         import numpy as np
 
         shape, reshape = [int(n) for n in iota.group(1).split(",")], [int(n) for n in iota.group(2).split(",")]
-        ids = np.arange(int(np.prod(reshape))).reshape(reshape)
+        count = _device_count(reshape)
+        if math.prod(shape) != count:
+            raise ValueError(f"{list(shape)} has {math.prod(shape)} places for {count} devices in {text}")
+        ids = np.arange(count).reshape(reshape)
         if iota.group(3):
             ids = ids.transpose([int(n) for n in iota.group(3).split(",")])
         return ReplicaGroups(tuple([tuple(map(int, row)) for row in ids.reshape(shape[0], -1)]), text)
