@@ -62,18 +62,19 @@ class FusionComparison:
         theirs = sum([n for (a, b), n in self.counts.items() if b == FUSED and a != FUSED])
         return f"{both} edges fused by both, {ours} by {self.left} only, {theirs} by {self.right} only"
 
+    def _columns(self) -> list[str]:
+        return ["producer", "consumer", self.left, self.right, "bytes", "code", f"why {self.left} did not"]
+
     def _rows(self) -> list[tuple[Any, ...]]:
         return [(f"%{e.producer}", f"%{e.consumer}", e.left, e.right, e.bytes, e.code, e.message) for e in self.edges if e.left != e.right]
 
     def __str__(self) -> str:
-        columns = ["producer", "consumer", self.left, self.right, "bytes", "code", f"why {self.left} did not"]
-        return self._summary() + "\n" + table_text(columns, self._rows(), limit=40)
+        return self._summary() + "\n" + table_text(self._columns(), self._rows(), limit=40)
 
     __repr__ = __str__
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        columns = ["producer", "consumer", self.left, self.right, "bytes", "code", f"why {self.left} did not"]
-        return {"text/plain": str(self), "text/html": table_html(self._summary(), columns, self._rows())}
+        return {"text/plain": str(self), "text/html": table_html(self._summary(), self._columns(), self._rows())}
 
 
 def compare_fusions(module: Any, backends: tuple[str, str] = ("cpu", "xla")) -> FusionComparison:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 from xla_explorer.hlo.shape import Shape
 
 Array = np.ndarray[Any, Any]
@@ -258,9 +257,3 @@ def draw(shape: Shape, values: str, seed: int) -> Array:
     if kind.is_complex:
         drawn = drawn + 1j * generator.uniform(-1, 1, sizes)
     return np.asarray(drawn).astype(kind.dtype)
-
-
-def known_types() -> tuple[str, ...]:
-    """The element types that there are programs for, in the order of the language."""
-    used = {t for program in PROGRAMS for t in program.types}
-    return tuple([name for name in PRIMITIVE_TYPES if name in used])

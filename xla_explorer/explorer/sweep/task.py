@@ -81,17 +81,8 @@ def checked(session: Any, leaves: list[Any], values: list[Any]) -> dict[str, Any
     from xla_explorer.explorer.arguments import largest_error
     from xla_explorer.hlo.evaluator import evaluate, flatten_value
 
-    error, fine = largest_error(flatten_value(evaluate(session.source, *_packed(session, leaves))), values)
+    error, fine = largest_error(flatten_value(evaluate(session.source, *leaves)), values)
     return {"max_error": error, **({} if fine else {"status": "values differ"})}
-
-
-def _packed(session: Any, leaves: list[Any]) -> list[Any]:
-    rest = iter(leaves)
-
-    def pack(shape: Any) -> Any:
-        return tuple([pack(part) for part in shape.tuple_shapes]) if shape.is_tuple else next(rest)
-
-    return [pack(shape) for shape in session.signature.shapes]
 
 
 def timed(session: Any, arguments: Any, repeats: int) -> dict[str, Any]:
