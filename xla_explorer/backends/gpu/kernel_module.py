@@ -9,6 +9,7 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import NVPTX_TRIPLE
 from xla_explorer.backends.gpu.emitters import EmittedKernel
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
+from xla_explorer.backends.gpu.tensor_map import MAP_BYTES, TensorMap
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 
@@ -25,7 +26,8 @@ class GpuKernel(NamedTuple):
     """name: of the PTX entry. instruction: id of the first instruction that it was written for. launch: its dimensions.
 
     may_overlap: some of its arguments share memory, so its parameters are not `noalias`. emitter: who wrote it. scratch: its last
-    parameter is memory that nobody else needs. shared_bytes: static shared memory of a block.
+    pointer is memory that nobody else needs. shared_bytes: static shared memory of a block; dynamic_shared_bytes: what a launch asks
+    for besides. tensor_maps: its parameters after the pointers (see `tensor_map`).
     """
 
     name: str
@@ -36,6 +38,8 @@ class GpuKernel(NamedTuple):
     emitter: str = "loop"
     scratch: bool = False
     shared_bytes: int = 0
+    dynamic_shared_bytes: int = 0
+    tensor_maps: tuple[TensorMap, ...] = ()
 
 
 class KernelDialect(NamedTuple):
@@ -66,7 +70,7 @@ class KernelModule:
             emitter: str = "loop") -> GpuKernel:  # fmt: skip
         """Add a kernel, or find the equal one that is there already. emitted: its own launch dimensions and needs."""
         emitted = emitted or EmittedKernel(kernel, launch_dimensions(kernel.threads, self.architecture))
-        key = (kernel.lines, kernel.globals, kernel.parameters, emitted.launch[:3], may_overlap)
+        key = (kernel.lines, kernel.globals, kernel.parameters, emitted.launch[:3], may_overlap, emitted.tensor_maps)
         known = self._known.get(key)
         if known is not None:
             return known
@@ -76,7 +80,8 @@ class KernelModule:
             number += 1
             unique = f"{stem}_{number}"
         self._names.add(unique)
-        made = GpuKernel(unique, instruction, kernel, emitted.launch, may_overlap, emitter, emitted.scratch, emitted.shared_bytes)
+        made = GpuKernel(unique, instruction, kernel, emitted.launch, may_overlap, emitter, emitted.scratch, emitted.shared_bytes,
+                         emitted.dynamic_shared_bytes, emitted.tensor_maps)  # fmt: skip
         self._known[key] = made
         self.kernels.append(made)
         return made
@@ -105,6 +110,7 @@ class KernelModule:
             alias = "" if k.may_overlap else " noalias"
             parameters = ", ".join(
                 [f"ptr addrspace(1){alias} align 16 %a{number}" for number in range(k.kernel.parameters)]
+                + [f'ptr byval([{MAP_BYTES} x i8]) align 64 "nvvm.grid_constant" %map{number}' for number in range(len(k.tensor_maps))]
             )
             body, owners = list(k.kernel.lines), list(k.kernel.origins)
             if dialect.rewrite is not None:

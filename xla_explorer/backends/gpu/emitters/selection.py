@@ -17,6 +17,7 @@ from xla_explorer.backends.gpu.emitters.tiled_dot import plan_tiled_dot, write_t
 from xla_explorer.backends.gpu.emitters.transposition import plan_transpose, write_transpose_kernel
 from xla_explorer.backends.gpu.emitters.vector_loop import plan_vector_loop, write_vector_loop
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
+from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.kernels import Kernel, KernelContext, load_kernel_writers, write_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import ROOT_WRITERS, kernel_slots
 from xla_explorer.compiler.codegen.target import NVPTX, CodegenTarget
@@ -25,12 +26,15 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 
 class EmittedKernel(NamedTuple):
-    """kernel: its last parameter is scratch memory when `scratch` is true. shared_bytes: static shared memory of a block."""
+    """kernel: its last pointer is scratch memory when `scratch` is true. shared_bytes: static shared memory of a block;
+    dynamic_shared_bytes: what its launch must ask for besides. tensor_maps: parameters after the pointers, one each."""
 
     kernel: Kernel
     launch: LaunchDimensions
     shared_bytes: int = 0
     scratch: bool = False
+    dynamic_shared_bytes: int = 0
+    tensor_maps: tuple[TensorMap, ...] = ()
 
 
 class EmittedKernels(NamedTuple):

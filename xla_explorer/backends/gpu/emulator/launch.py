@@ -10,13 +10,16 @@ import numpy as np
 from xla_explorer.backends.gpu.emulator.batch import WARP, Batch, Finding, Findings
 from xla_explorer.backends.gpu.emulator.counters import KernelCounters
 from xla_explorer.backends.gpu.emulator.kernel_code import KernelCode
+from xla_explorer.backends.gpu.emulator.map_bytes import encode
 from xla_explorer.backends.gpu.emulator.memory import GlobalMemory
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxKernel, PtxModule
 from xla_explorer.backends.gpu.emulator.races import RaceDetector
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
 from xla_explorer.backends.gpu.emulator.scheduler import run
+from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
+Argument = int | float | PlacedTensorMap
 _LOCAL_BYTES = 1 << 26
 
 
@@ -65,13 +68,16 @@ class EmulatedKernel:
         while self.code.statics:
             self.device.release(self.code.statics.pop())
 
-    def parameters(self, arguments: Sequence[int | float]) -> Array:
-        """The parameter block of some arguments: addresses and numbers, in order."""
+    def parameters(self, arguments: Sequence[Argument]) -> Array:
+        """The parameter block of some arguments: addresses, numbers and tensor maps, in order."""
         kernel = self.code.kernel
         if len(arguments) != len(kernel.parameters):
             raise LaunchError(f"kernel {kernel.name} takes {len(kernel.parameters)} arguments, got {len(arguments)}")
         block = np.zeros(-(-max(kernel.parameter_bytes, 1) // 16) * 16, np.uint8)
         for (offset, size), value in zip(kernel.parameters.values(), arguments, strict=True):
+            if isinstance(value, PlacedTensorMap):
+                block[offset : offset + size] = np.frombuffer(encode(value), np.uint8)
+                continue
             kind = f"f{size}" if isinstance(value, float) else f"u{size}"
             made = value if isinstance(value, float) else value & ((1 << 8 * size) - 1)
             block[offset : offset + size] = np.array([made], kind).view(np.uint8)
@@ -111,11 +117,11 @@ class EmulatedKernel:
         self,
         grid: int | Sequence[int],
         block: int | Sequence[int],
-        arguments: Sequence[int | float],
+        arguments: Sequence[Argument],
         options: LaunchOptions | None = None,
         dynamic_shared: int = 0,
     ) -> LaunchResult:
-        """Run the kernel. arguments: addresses in the device's memory, and numbers. LaunchError for impossible dimensions."""
+        """Run the kernel. arguments: addresses in the device's memory, numbers, tensor maps. LaunchError for impossible dimensions."""
         options = options or LaunchOptions()
         whole_grid, whole_block = three_dimensions(grid), three_dimensions(block)
         threads = whole_block[0] * whole_block[1] * whole_block[2]

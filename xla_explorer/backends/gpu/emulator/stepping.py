@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.gpu.emulator.batch import WARP, Finding, Findings
-from xla_explorer.backends.gpu.emulator.launch import EmulatedKernel, LaunchOptions, three_dimensions
+from xla_explorer.backends.gpu.emulator.launch import Argument, EmulatedKernel, LaunchOptions, three_dimensions
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
 from xla_explorer.backends.gpu.emulator.scheduler import Barriers, Pending, join, ways
@@ -26,7 +26,7 @@ class WarpStepper:
         kernel: EmulatedKernel,
         grid: int | Sequence[int],
         block: int | Sequence[int],
-        arguments: Sequence[int | float],
+        arguments: Sequence[Argument],
         first_block: int = 0,
         blocks: int = 1,
     ) -> None:

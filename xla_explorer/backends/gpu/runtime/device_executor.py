@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.interfaces import DeviceMemory, StreamExecutor
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -68,9 +69,16 @@ class DeviceExecutor(StreamExecutor, Protocol):
         ...
 
     def launch_kernel(
-        self, loaded: Any, function: str, grid: int, block: int, arguments: Sequence[int], shared: int, stream: Any = None
+        self,
+        loaded: Any,
+        function: str,
+        grid: int,
+        block: int,
+        arguments: Sequence[int | PlacedTensorMap],
+        shared: int,
+        stream: Any = None,
     ) -> None:
-        """Queue a kernel with addresses as arguments. shared: bytes of dynamic shared memory."""
+        """Queue a kernel. arguments: addresses, and tensor maps to be encoded. shared: bytes of dynamic shared memory."""
         ...
 
     def write(self, address: int, data: Array, stream: Any = None) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from xla_explorer.backends.gpu.architecture import DEFAULT_ARCHITECTURE, gpu_architecture
 from xla_explorer.backends.gpu.emulator import EmulatedKernel, Finding, GlobalMemory, LaunchOptions, parse_ptx
 from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceFacts, KernelFaultError, PtxProgram
+from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.interfaces import DeviceMemory
 
 EmulatedProgram = dict[str, EmulatedKernel]
@@ -94,7 +95,14 @@ class EmulatedExecutor:
         self.launch_kernel(loaded, function, 1, loaded[function].code.kernel.threads or 1, arguments, 0)
 
     def launch_kernel(
-        self, loaded: EmulatedProgram, function: str, grid: int, block: int, arguments: Sequence[int], shared: int, stream: Any = None
+        self,
+        loaded: EmulatedProgram,
+        function: str,
+        grid: int,
+        block: int,
+        arguments: Sequence[int | PlacedTensorMap],
+        shared: int,
+        stream: Any = None,
     ) -> None:
         """See `DeviceExecutor`. KernelFaultError when faults are found and nobody collects them."""
         kernel = loaded[function]

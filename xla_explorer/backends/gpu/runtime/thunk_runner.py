@@ -16,6 +16,7 @@ from xla_explorer.backends.gpu.runtime.cuda_driver import CudaError
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray
 from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceExecutor, GpuExecutionError, KernelFaultError
+from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
 from xla_explorer.hlo.evaluator import Evaluator
@@ -207,7 +208,9 @@ class GpuRun:
         if kernel.scratch:
             assert self._scratch is not None
             addresses.append(self._scratch.address)
-        self.executor.launch_kernel(self.loaded, kernel.name, kernel.launch.blocks, kernel.launch.threads_per_block, addresses, 0)
+        maps = [PlacedTensorMap(one, addresses[one.parameter]) for one in kernel.tensor_maps]
+        arguments, shared = [*addresses, *maps], kernel.dynamic_shared_bytes
+        self.executor.launch_kernel(self.loaded, kernel.name, kernel.launch.blocks, kernel.launch.threads_per_block, arguments, shared)
         if self.synchronous:
             self.executor.synchronize()
 

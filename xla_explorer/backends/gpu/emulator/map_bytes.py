@@ -1,0 +1,56 @@
+"""Tensor maps as the emulator keeps them: 128 bytes of a format of its own (the hardware's is not documented)."""
+
+from __future__ import annotations
+
+import struct
+
+from xla_explorer.backends.gpu.tensor_map import MAP_BYTES, PlacedTensorMap
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+_MAGIC = b"XETM"
+_FORMAT = struct.Struct("<4sBBBxQ5I4xQQQQ5H")
+_TYPES = ("s8", "u8", "bf16", "f16", "s16", "u16", "f32", "s32", "u32", "f64", "s64", "u64", "f8e4m3fn", "f8e5m2")
+_MOST_DIMENSIONS, _BOX_LIMIT = 5, 256
+
+
+class TensorMapError(XlaExplorerError, ValueError):
+    """A tensor map that no device would take."""
+
+
+class Described:
+    """A map read back. dimensions, box: minor first. strides: bytes, the minor dimension's first."""
+
+    __slots__ = ("address", "box", "dimensions", "element_bytes", "strides", "swizzle")
+
+    def __init__(self, data: bytes) -> None:
+        _, self.element_bytes, rank, self.swizzle, self.address, *numbers = _FORMAT.unpack(data[: _FORMAT.size])
+        self.dimensions, self.box = tuple(numbers[:rank]), tuple(numbers[9 : 9 + rank])
+        self.strides = (self.element_bytes, *numbers[5 : 4 + rank])
+
+
+def encode(placed: PlacedTensorMap) -> bytes:
+    """The 128 bytes. TensorMapError for what cuTensorMapEncodeTiled refuses: alignment, box and swizzle."""
+    m = placed.map
+    rank = len(m.dimensions)
+    complaint = ""
+    if not 1 <= rank <= _MOST_DIMENSIONS or len(m.box) != rank or len(m.strides) != rank - 1:
+        complaint = f"{rank} dimensions need as many extents of the box and one stride less"
+    elif placed.address % 16 or any(stride % 16 for stride in m.strides):
+        complaint = f"the address {hex(placed.address)} and the strides {m.strides} must be multiples of 16 bytes"
+    elif any(not 1 <= extent <= _BOX_LIMIT for extent in m.box):
+        complaint = f"the box {m.box} must have extents of 1 to {_BOX_LIMIT}"
+    elif m.swizzle and m.box[0] * m.element_bytes > m.swizzle:
+        complaint = f"a row of the box has {m.box[0] * m.element_bytes} bytes, its swizzle only {m.swizzle}"
+    elif m.box[0] * m.element_bytes % 16:
+        complaint = f"a row of the box has {m.box[0] * m.element_bytes} bytes, which are no multiple of 16"
+    if complaint or m.element_type not in _TYPES:
+        raise TensorMapError(f"no tensor map of parameter {m.parameter}: {complaint or 'no elements of ' + m.element_type}")
+    dimensions, box = (tuple(given) + (0,) * (_MOST_DIMENSIONS - rank) for given in (m.dimensions, m.box))
+    strides = tuple(m.strides) + (0,) * (_MOST_DIMENSIONS - rank)
+    packed = _FORMAT.pack(_MAGIC, m.element_bytes, rank, m.swizzle, placed.address, *dimensions, *strides[:4], *box)
+    return packed.ljust(MAP_BYTES, b"\0")
+
+
+def decode(data: bytes) -> Described | None:
+    """The map in these bytes; None when they are none."""
+    return Described(data) if data[:4] == _MAGIC else None
