@@ -126,6 +126,12 @@ def test_scratch_memory_is_each_shares_own():
     assert two.program.scratch_bytes >= 8 * one.program.scratch_bytes
 
 
-def test_no_thread_at_all_is_an_error():
-    with pytest.raises(Exception, match="at least one thread"):
-        xe.compile(PROGRAMS["sort"], threads=0)
+@pytest.mark.parametrize(
+    ("threads", "says"),
+    [(0, "at least one thread"), (-3, "threads=-3"), ("2", "threads='2': a number of threads, not a str"), (True, "not a bool"),
+     (1.5, "not a float"), (10**9, "at most")],
+)  # fmt: skip
+def test_no_number_of_threads_is_an_error_with_a_next_step(threads, says):
+    with pytest.raises(ValueError, match=says) as found:
+        xe.compile(PROGRAMS["sort"], threads=threads)
+    assert "threads=2" in found.value.hint

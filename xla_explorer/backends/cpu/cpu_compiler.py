@@ -163,12 +163,8 @@ def codegen_target(target: TargetDescription, *, libraries: bool) -> CodegenTarg
 
 
 def thread_count(threads: int | None) -> int:
-    """Threads of a program: what the user says, else the cores that this process may use. ValueError below one."""
-    if threads is None:
-        return usable_cores()
-    if threads < 1:
-        raise ValueError(f"threads={threads}: a program needs at least one thread; leave it out for one per core")
-    return threads
+    """Threads of a program: what the user says, else the cores that this process may use."""
+    return usable_cores() if threads is None else int(threads)
 
 
 def record_decisions(program: HostProgram, journal: Journal | None) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 from xla_explorer.backends.interfaces.executable import Executable
 from xla_explorer.backends.interfaces.stage import Stage
 from xla_explorer.compiler.pipeline.context import PassControl
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -17,10 +18,19 @@ if TYPE_CHECKING:
     from xla_explorer.compiler.pipeline.trace import PassTrace
 
 
+MOST_THREADS = 4096  # more than any machine has cores; a larger number is a mistake
+
+
+class InvalidOptionError(XlaExplorerError, ValueError):
+    """An option of a compilation has a value that it cannot have."""
+
+
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
     """passes: `default`, `none`, or a pipeline string. journal: off, passes, decisions, everything. threads: None lets the
-    backend choose. verify: run the verifier after each pass. cache: reuse object code of equal IR from disk."""
+    backend choose. verify: run the verifier after each pass. cache: reuse object code of equal IR from disk.
+
+    Raises InvalidOptionError for a number of threads that is none."""
 
     passes: Any = "default"
     journal: str = "decisions"
@@ -29,6 +39,18 @@ class CompileOptions:
     cache: bool = True
     control: PassControl | None = None
     backend_options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        threads: Any = self.threads
+        if threads is None:
+            return
+        hint = "give a whole number (threads=2), or leave it out for one per core"
+        if isinstance(threads, bool) or not hasattr(threads, "__index__"):
+            raise InvalidOptionError(f"xe.compile, threads={threads!r}: a number of threads, not a {type(threads).__name__}", hint)
+        if threads < 1:
+            raise InvalidOptionError(f"xe.compile, threads={threads}: a program needs at least one thread", hint)
+        if threads > MOST_THREADS:
+            raise InvalidOptionError(f"xe.compile, threads={threads}: at most {MOST_THREADS}", hint)
 
 
 class CompileResult(NamedTuple):
