@@ -69,33 +69,64 @@ class KernelEstimate(NamedTuple):
     nanoseconds: float
 
 
+class InstructionFacts(NamedTuple):
+    """What the model asks of an instruction again and again. operands: each once. work: instructions of one evaluation, one for the index
+    included. scatters: whether neighbouring threads read its operands far apart."""
+
+    operands: tuple[HloInstruction, ...]
+    emitted: int
+    work: int
+    is_double: bool
+    scatters: bool
+
+    @classmethod
+    def of(cls, i: HloInstruction) -> InstructionFacts:
+        """Those of an instruction whose operands stay as they are."""
+        emitted = emitted_instructions(i)
+        return cls(tuple(dict.fromkeys(i.operands)), emitted, emitted + 1, _is_double(i), _scatters_reads(i))
+
+
 class GpuKernel(FusionGroup):
     """A group that adds up what the model asks. work, double_work: instructions of all threads, of f64 apart. scattered: operands that
-    neighbouring threads read far apart. read_by: of everything that members read, which of them do."""
+    neighbouring threads read far apart. read_by: of everything that members read, which of them do. facts: of instructions, shared by
+    the kernels of one plan."""
 
-    __slots__ = ("double_work", "read_by", "scattered", "work")
+    __slots__ = ("double_work", "facts", "read_by", "scattered", "work")
 
-    def __init__(self, root: HloInstruction) -> None:
+    def __init__(self, root: HloInstruction, facts: dict[HloInstruction, InstructionFacts] | None = None) -> None:
         super().__init__(root)
         self.work = self.double_work = 0.0
+        self.facts = facts if facts is not None else {}
         self.scattered: set[HloInstruction] = set()
         self.read_by: dict[HloInstruction, tuple[HloInstruction, ...]] = {}
-        self._add_up(root)
+        self._add_up(root, self.members[root])
 
     def evaluations_here(self, producer: HloInstruction) -> Evaluations:
         """`evaluations_of` for what members read, however many others read it too."""
-        return self.evaluations_of(producer, self.read_by.get(producer, ()))
+        users = self.read_by.get(producer, ())
+        if len(users) == 1:  # most have one user, and most users are elementwise: then it is evaluated as its user is
+            user = users[0]
+            if user.opcode.elementwise and producer.shape.rank == user.shape.rank:
+                return self.members[user]
+        return self.evaluations_of(producer, users)
 
     def absorb(self, producer: HloInstruction, evaluations: Evaluations) -> None:
         """Make a producer a member."""
-        super().absorb(producer, evaluations)
-        self._add_up(producer)
-        if _scatters_reads(producer):
-            self.scattered.update(producer.operands)
+        members, operands = self.members, self.operands
+        members[producer] = evaluations
+        operands.pop(producer, None)
+        facts = self._add_up(producer, evaluations)
+        for operand in facts.operands:
+            if operand not in members:
+                operands[operand] = None
+        self.emitted += facts.emitted * len(evaluations)
+        if facts.scatters:
+            self.scattered.update(facts.operands)
 
     def with_further(self, producers: Iterable[HloInstruction]) -> GpuKernel:
         """A copy that computes more, users first; nothing that the copy computes already reads them or is read by them but from memory."""
-        copy = GpuKernel(self.root)
+        copy = GpuKernel.__new__(GpuKernel)
+        copy.root, copy.in_place, copy.facts = self.root, self.in_place, self.facts
         copy.members, copy.operands, copy._keys = dict(self.members), dict(self.operands), dict(self._keys)
         copy.emitted, copy.work, copy.double_work = self.emitted, self.work, self.double_work
         copy.scattered, copy.read_by = set(self.scattered), dict(self.read_by)
@@ -103,14 +134,20 @@ class GpuKernel(FusionGroup):
             copy.absorb(producer, copy.evaluations_here(producer))
         return copy
 
-    def _add_up(self, member: HloInstruction) -> None:
-        for operand in dict.fromkeys(member.operands):
-            self.read_by[operand] = (*self.read_by.get(operand, ()), member)
-        work = (emitted_instructions(member) + 1) * sum([e.points for e in self.members[member]])  # one more for the index
-        if _is_double(member):
-            self.double_work += work
+    def _add_up(self, member: HloInstruction, evaluations: Evaluations) -> InstructionFacts:
+        facts = self.facts.get(member)
+        if facts is None:
+            facts = self.facts[member] = InstructionFacts.of(member)
+        read_by = self.read_by
+        for operand in facts.operands:
+            users = read_by.get(operand)
+            read_by[operand] = (member,) if users is None else (*users, member)
+        points = evaluations[0].points if len(evaluations) == 1 else sum([e.points for e in evaluations])
+        if facts.is_double:
+            self.double_work += facts.work * points
         else:
-            self.work += work
+            self.work += facts.work * points
+        return facts
 
 
 class GpuCostModel:

@@ -18,7 +18,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuDescription, GpuKernel, KernelEstimate, estimate_facts
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuDescription, GpuKernel, InstructionFacts, KernelEstimate, estimate_facts
 from xla_explorer.compiler.transforms.fusion.priority_policy import PriorityPolicy
 from xla_explorer.foundation.reason import Reason, first_refusal, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
@@ -84,9 +84,10 @@ class PriorityPlanner:
         self.groups: dict[HloInstruction, GpuKernel] = {}
         self.readers: dict[HloInstruction, dict[HloInstruction, None]] = {}
         self.policy = PriorityPolicy(self.groups, self.place, options, pinned, context.control)
+        known: dict[HloInstruction, InstructionFacts] = {}
         for i in order:
             if fusible.is_consumer(i) and not i.control_predecessors and i not in pinned:
-                self.groups[i] = GpuKernel(i)
+                self.groups[i] = GpuKernel(i, known)
                 for operand in self.groups[i].operands:
                     self.readers.setdefault(operand, {})[i] = None
         self.estimates = {root: self.cost.group(group) for root, group in self.groups.items()}

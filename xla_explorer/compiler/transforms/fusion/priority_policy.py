@@ -71,7 +71,7 @@ class PriorityPolicy:
         if not any(m in inside or any(o in inside for o in m.operands) for m in further):
             return consumer.with_further(further)
         # Something is computed for both: how often is counted anew.
-        found = GpuKernel(consumer.root)
+        found = GpuKernel(consumer.root, consumer.facts)
         members = {*inside, *further}
         members.discard(consumer.root)
         for member in sorted(members, key=self.place.__getitem__, reverse=True):
