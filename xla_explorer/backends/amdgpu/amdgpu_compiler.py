@@ -47,7 +47,7 @@ class AmdGpuCompiler:
 
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when there is a kernel (or nothing to do) for the (optimised) instruction."""
-        return kernel_is_emitted_for_gpu(instruction)
+        return kernel_is_emitted_for_gpu(instruction, own_operations=False)
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module; `none` runs only what code generation cannot do without."""

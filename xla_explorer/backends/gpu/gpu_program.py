@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.emitters import EmittedKernels, write_gpu_kernels
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters import OPERATIONS, EmittedKernels, operation_is_emitted, write_gpu_kernels
 from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, KernelDialect, KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.backends.interfaces import ProgramStep
@@ -98,8 +99,10 @@ class GpuProgram(NamedTuple):
         return [thunk for thunk in self.walk() if thunk.kind == "evaluator"]
 
 
-def kernel_is_emitted_for_gpu(i: HloInstruction) -> Reason | None:
-    """None when a PTX kernel can be written for the instruction."""
+def kernel_is_emitted_for_gpu(i: HloInstruction, own_operations: bool = True) -> Reason | None:
+    """None when a kernel can be written for the instruction. own_operations: NVIDIA's, whose operations have emitters of their own."""
+    if own_operations and i.opcode.name in OPERATIONS:
+        return operation_is_emitted(i)
     if i.opcode.name in _RENAMES_MEMORY or i.opcode.name in _CONTROL_FLOW or i.opcode.name == "copy":
         return None
     return kernel_is_emitted(i, "gpu")
@@ -186,7 +189,7 @@ class GpuProgramWriter:
         return [Thunk("call", i, None, (), bodies, handed_over)]
 
     def _operation(self, i: HloInstruction) -> list[Thunk]:
-        refusal = kernel_is_emitted_for_gpu(i)
+        refusal = kernel_is_emitted_for_gpu(i, isinstance(self.kernels.architecture, GpuArchitecture))
         if refusal is not None:
             leaves = [place for value in (*i.operands, i) for place in self._leaves(value)]
             return [Thunk("evaluator", i, arguments=tuple(leaves), reason=refusal)]
@@ -205,9 +208,7 @@ class GpuProgramWriter:
         )
         made = write_gpu_kernels(i, self.kernels.architecture, slots, self.target)
         self.emitted.append((i, made))
-        names = [i.name, f"{i.name}_combine"]
-        pairs = zip(names, made.kernels, strict=False)
-        kernels = [self.kernels.add(name, i.id, e.kernel, may_overlap, e, made.emitter) for name, e in pairs]
+        kernels = [self.kernels.add(f"{i.name}{e.suffix}", i.id, e.kernel, may_overlap, e, made.emitter) for e in made.kernels]
         return [Thunk("kernel", i, kernel, distinct, reason=library_choice(i, made)) for kernel in kernels]
 
 

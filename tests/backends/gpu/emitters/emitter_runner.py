@@ -39,7 +39,7 @@ def ptx_of(text, architecture="sm_90"):
     root = parse_hlo(text).entry.root
     emitted = write_gpu_kernels(root, facts)
     module = KernelModule(facts)
-    kernels = [module.add(root.name, root.id, one.kernel, False, one, emitted.emitter) for one in emitted.kernels]
+    kernels = [module.add(f"{root.name}{one.suffix}", root.id, one.kernel, False, one, emitted.emitter) for one in emitted.kernels]
     return root, emitted, kernels, emit_assembly("\n".join(module.write()[0]) + "\n", facts.target, PTX_OPTIMIZATION)
 
 

@@ -1,7 +1,8 @@
 """Which emitter writes the kernel of a fusion or a lone instruction, and why not a better one.
 
-Asked in this order: tensor cores for a dot, its tiles, reduction (rows or columns), transposition through shared memory, vectorised
-loop; else the writer of the root's opcode, which makes one thread per element.
+Asked in this order: the writer of an operation that no other serves (`operations.py`), tensor cores for a dot, its tiles, reduction (rows
+or columns), transposition through shared memory, vectorised loop; else the writer of the root's opcode, which makes one thread per
+element.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.column_reduction import plan_columns, write_column_kernel, write_column_partials_kernel
 from xla_explorer.backends.gpu.emitters.fused_reduction import FusedReduction, analyse_reduction
+from xla_explorer.backends.gpu.emitters.operations import OPERATIONS
 from xla_explorer.backends.gpu.emitters.row_reduction import plan_rows, scratch_arrays, write_partials_kernel, write_row_kernel
 from xla_explorer.backends.gpu.emitters.tensor_core_dot import plan_dot, write_dot_kernel
 from xla_explorer.backends.gpu.emitters.tiled_dot import plan_tiled_dot, write_tiled_dot_kernel
@@ -27,7 +29,8 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 class EmittedKernel(NamedTuple):
     """kernel: its last pointer is scratch memory when `scratch` is true. shared_bytes: static shared memory of a block;
-    dynamic_shared_bytes: what its launch must ask for besides. tensor_maps: parameters after the pointers, one each."""
+    dynamic_shared_bytes: what its launch must ask for besides. tensor_maps: parameters after the pointers, one each.
+    suffix: what its name has after the instruction's."""
 
     kernel: Kernel
     launch: LaunchDimensions
@@ -35,6 +38,7 @@ class EmittedKernel(NamedTuple):
     scratch: bool = False
     dynamic_shared_bytes: int = 0
     tensor_maps: tuple[TensorMap, ...] = ()
+    suffix: str = ""
 
 
 class EmittedKernels(NamedTuple):
@@ -75,7 +79,7 @@ def write_gpu_kernels(
     return EmittedKernels((EmittedKernel(kernel, launch),), "loop", 0, tuple(refused))
 
 
-_NOT_OF_THIS_KIND = frozenset({"no-dot", "no-reduction", "not-transposed", "root-has-a-writer"})
+_NOT_OF_THIS_KIND = frozenset({"no-operation", "no-dot", "no-reduction", "not-transposed", "root-has-a-writer"})
 
 
 def _context(i: HloInstruction, slots: tuple[int, ...]) -> KernelContext:
@@ -89,6 +93,18 @@ def _finished(
 ) -> EmittedKernel:
     kernel = context.finish(slots)
     return EmittedKernel(kernel._replace(threads=launch.threads, parameters=kernel.parameters + scratch), launch, shared, scratch)
+
+
+def _operation(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
+    operation = OPERATIONS.get(i.opcode.name)
+    if operation is None:
+        return refuse("no-operation", f"%{i.name}: {i.opcode.name} has no kernels of its own")
+    draft = operation.write(i, architecture, slots)
+    if isinstance(draft, Reason):
+        return draft
+    scratch = draft.scratch_bytes > 0
+    kernels = [_finished(k.context, slots, k.launch, k.shared_bytes, scratch)._replace(suffix=k.suffix) for k in draft.kernels]
+    return EmittedKernels(tuple(kernels), draft.emitter, draft.scratch_bytes)
 
 
 def _analysis(i: HloInstruction, slots: tuple[int, ...]) -> FusedReduction | Reason:
@@ -112,7 +128,7 @@ def _reduction(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
         second = _analysis(i, slots)
         assert not isinstance(second, Reason)
         launch, shared = write_partials_kernel(second, rows.splits, scratch, architecture)
-        last = _finished(second.context, slots, launch, shared, True)
+        last = _finished(second.context, slots, launch, shared, True)._replace(suffix="_combine")
         return EmittedKernels((first, last), "row-reduction", scratch_arrays(second, rows.splits, "")[1])
     if len(analysis.phases) > 1 or analysis.late:
         return refuse("columns-after-one-another", f"%{i.name}: values that depend on a reduced column are not kept for a second pass")
@@ -125,7 +141,7 @@ def _reduction(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     second = _analysis(i, slots)
     assert not isinstance(second, Reason)
     launch, shared = write_column_partials_kernel(second, columns.splits, outer, scratch, architecture)
-    last = _finished(second.context, slots, launch, shared, True)
+    last = _finished(second.context, slots, launch, shared, True)._replace(suffix="_combine")
     return EmittedKernels((first, last), "column-reduction", scratch_arrays(second, columns.splits, "")[1])
 
 
@@ -175,6 +191,7 @@ def _vector_loop(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[
 
 
 _WRITERS = (
+    ("operation", _operation),
     ("tensor-core-dot", _dot),
     ("tiled-dot", _tiled_dot),
     ("reduction", _reduction),

@@ -1,0 +1,134 @@
+"""Sorting records in the shared memory of a block, stable, by any comparator: runs of one, two, four ... records are merged by rank.
+
+A record's place in the merged run is its place in its own run plus its rank in the other one, which a binary search finds; of equal
+records those of the left run come first, so neither a comparison of positions nor a power of two of records is needed. All threads do
+the same number of steps. Where only the first few records of every run are wanted (top-k), the others are dropped as soon as a run is
+longer, and the work halves from level to level.
+Source: ranking merge as in Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs", 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xla_explorer.backends.gpu.emitters.block import Block, both
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.llvm_types import register_type
+from xla_explorer.hlo.primitive_type import PrimitiveType
+
+Record = list[Value]
+Before = Callable[[Record, Record], str]
+
+
+def smaller(w: FunctionWriter, a: str | int, b: str | int) -> str | int:
+    """The minimum of two positions."""
+    if isinstance(a, int) and isinstance(b, int):
+        return min(a, b)
+    return w.call_intrinsic("llvm.umin.i64", "i64", ("i64", str(a)), ("i64", str(b)))
+
+
+def chosen(w: FunctionWriter, condition: str, types: Sequence[PrimitiveType], then: Record, otherwise: Record) -> Record:
+    """`condition ? then : otherwise` of records."""
+    found: Record = []
+    for t, a, b in zip(types, then, otherwise, strict=True):
+        kind = register_type(t)
+        if t.is_complex:
+            found.append(tuple([w.value(f"select i1 {condition}, {kind} {x}, {kind} {y}") for x, y in zip(a, b, strict=True)]))
+        else:
+            found.append(w.value(f"select i1 {condition}, {kind} {a}, {kind} {b}"))
+    return found
+
+
+class SharedRecords:
+    """`count` records in shared memory, an array per component. before(a, b): an i1, whether a must come before b."""
+
+    def __init__(self, block: Block, types: Sequence[PrimitiveType], count: int, before: Before) -> None:
+        self.w, self.block, self.types, self.count, self.before = block.w, block, types, count, before
+        self.arrays = [block.shared(t, count) for t in types]
+
+    def load(self, at: str | int) -> Record:
+        """The record at a place."""
+        return [array.load(at) for array in self.arrays]
+
+    def store(self, at: str | int, record: Record) -> None:
+        """Set the record at a place."""
+        for array, value in zip(self.arrays, record, strict=True):
+            array.store(at, value)
+
+    def ranks(self, records: list[Record], on_right: list[str], low: list[str | int], high: list[str | int], steps: str | int) -> list[str]:
+        """Where the binary searches for each record end: between `low` and `high` lies the other run, which is the right one unless the
+        record is `on_right` itself. steps: enough to halve the run to nothing, the same for all threads."""
+        w = self.w
+        slots = [(w.stack_slot("i64"), w.stack_slot("i64")) for _ in records]
+        for (first, last), a, b in zip(slots, low, high, strict=True):
+            w.do(f"store i64 {a}, ptr {first}")
+            w.do(f"store i64 {b}, ptr {last}")
+        with w.loop(steps, stem="search"):
+            for (first, last), record, right in zip(slots, records, on_right, strict=True):
+                a, b = w.value(f"load i64, ptr {first}"), w.value(f"load i64, ptr {last}")
+                middle = w.value(f"lshr i64 {w.add(a, b)}, 1")
+                candidate = self.load(smaller(w, middle, self.count - 1))
+                from_right = chosen(w, right, self.types, record, candidate)
+                from_left = chosen(w, right, self.types, candidate, record)
+                further = w.value(f"xor i1 {self.before(from_right, from_left)}, {right}")
+                inside = w.value(f"and i1 {further}, {w.value(f'icmp ult i64 {a}, {b}')}")
+                w.do(f"store i64 {w.value(f'select i1 {inside}, i64 {w.add(middle, 1)}, i64 {a}')}, ptr {first}")
+                w.do(f"store i64 {w.value(f'select i1 {further}, i64 {b}, i64 {middle}')}, ptr {last}")
+        return [w.value(f"load i64, ptr {first}") for first, _ in slots]
+
+    def sort(self, size: int, each: int, length: str | int, kept: int | None = None) -> None:
+        """Sort every segment of `size` (a power of two) places, of which the first `length` count; a thread takes `each` records.
+
+        All threads must call it, with all places filled (with anything, from `length` on) and a barrier since. kept: of the sorted
+        records only so many (a power of two) are wanted. A barrier ends it.
+        """
+        w, block = self.w, self.block
+        limit = min(kept or size, size)
+        with w.loop(size.bit_length() - 1, stem="level") as level:
+            width = w.value(f"shl i64 1, {level}")
+            # So many records of every run are there, at most.
+            held = smaller(w, width, limit) if limit < size else width
+            shift = smaller(w, level, limit.bit_length() - 1) if limit < size else level
+            moved: list[tuple[str | None, str, Record]] = []
+            places, rights, lows, highs, bases, present = [], [], [], [], [], []
+            for number in range(each):
+                counted = w.add(block.thread, number * block.threads)
+                q: str | int = counted
+                there: str | None = None
+                if limit < size:
+                    there = w.value(f"icmp ult i64 {w.value(f'lshr i64 {counted}, {shift}')}, {w.value(f'lshr i64 {self.count}, {level}')}")
+                    # Records that are kept, counted through: those of the threads after the last one have been dropped.
+                    run = w.value(f"lshr i64 {q}, {shift}")
+                    q = w.add(w.value(f"shl i64 {run}, {level}"), w.value(f"and i64 {q}, {w.sub(held, 1)}"))
+                elif each * block.threads > self.count:
+                    there = w.value(f"icmp ult i64 {counted}, {self.count}")
+                if there is not None:
+                    q = smaller(w, q, self.count - 1)
+                present.append(there)
+                place = w.value(f"and i64 {q}, {size - 1}")
+                base = w.sub(q, place)
+                own = w.value(f"and i64 {place}, {w.value(f'sub i64 0, {width}')}")
+                other = w.value(f"xor i64 {own}, {width}")
+                rights.append(w.value(f"icmp ne i64 {w.value(f'and i64 {place}, {width}')}, 0"))
+                low = w.add(base, smaller(w, other, length))
+                high = w.add(base, smaller(w, w.add(other, held), length))
+                lows.append(low)
+                highs.append(high)
+                places.append((q, place, own, low))
+                bases.append(base)
+            records = [self.load(q) for q, *_ in places]
+            ranks = self.ranks(records, rights, lows, highs, w.add(shift, 1))
+            for (_, place, own, low), base, right, rank, record, is_there in zip(places, bases, rights, ranks, records, present, strict=True):
+                offset = w.add(w.sub(place, own), w.sub(rank, low))
+                start = w.value(f"select i1 {right}, i64 {w.value(f'sub i64 {own}, {width}')}, i64 {own}")
+                counts = w.value(f"icmp ult i64 {place}, {length}")
+                if limit < size:
+                    counts = w.value(f"and i1 {counts}, {w.value(f'icmp ult i64 {offset}, {limit}')}")
+                here = both(w, counts, is_there)
+                moved.append((here, str(w.add(w.add(base, start), offset)), record))
+            block.barrier()
+            for counts, at, record in moved:
+                with block.only_if(counts):
+                    self.store(at, record)
+            block.barrier()

@@ -1,0 +1,42 @@
+"""Operations that are kernels of their own on a GPU, by opcode: which instructions are served, and who writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
+from xla_explorer.backends.gpu.emitters.sort import why_no_sort, write_sort, write_topk
+from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+
+Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationDraft | Reason]
+
+
+class Operation(NamedTuple):
+    """write: the kernels, or why one thread per element is the better way. why_not: whether an instruction is served at all."""
+
+    write: Writer
+    why_not: Callable[[HloInstruction], Reason | None]
+
+
+def _as_on_a_cpu(i: HloInstruction) -> Reason | None:
+    """What code generation says about types, called computations and shapes."""
+    return kernel_is_emitted(i)
+
+
+def _sort(i: HloInstruction) -> Reason | None:
+    return kernel_is_emitted(i) or why_no_sort(i)
+
+
+OPERATIONS: dict[str, Operation] = {
+    "sort": Operation(write_sort, _sort),
+    "topk": Operation(write_topk, _as_on_a_cpu),
+}
+
+
+def operation_is_emitted(i: HloInstruction) -> Reason | None:
+    """None when an operation of the table is written by its own writer."""
+    return OPERATIONS[i.opcode.name].why_not(i)

@@ -1,0 +1,395 @@
+"""sort and topk: rows in shared memory where they fit; longer rows tile by tile, then merge passes over global memory.
+
+A merge pass doubles the length of the sorted runs. A block makes one tile of the result: a binary search on its two diagonals finds which
+parts of the two runs it consists of (merge path), the block loads these and ranks them in shared memory. The passes go back and forth
+between the result and scratch memory. topk keeps of every tile only what can still be among the first k, until one tile is left.
+Comparators must be strict weak orders, as HLO demands; equal records keep their order.
+Source: Green, McColl, Bader, "GPU merge path", 2012; XLA's own kernels sort bitonically (xla/service/gpu/...sort_util.cc).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.block import SHARED_LIMIT, Block
+from xla_explorer.backends.gpu.emitters.block_sort import Before, Record, SharedRecords, smaller
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.row_sort import integer_key
+from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import S32, S64, PrimitiveType
+
+LARGEST_TILE = 2048  # records
+EACH = 4  # records of a thread in a large tile
+SMALL_BLOCK = 128
+Compare = Callable[[KernelContext], Before]
+
+
+class Rows(Protocol):
+    """Where records of rows are."""
+
+    def load(self, row: str | int, at: str | int) -> Record:
+        """The record of a row at a position."""
+        ...
+
+    def store(self, row: str | int, at: str | int, record: Record) -> None:
+        """Set it."""
+        ...
+
+
+class ArrayRows:
+    """Rows along one dimension of arrays of the same dimensions. numbered: a record's last component is its position."""
+
+    def __init__(self, context: KernelContext, arrays: Sequence[ArrayInMemory], axis: int, numbered: bool = False) -> None:
+        self.w, self.arrays, self.axis, self.numbered = context.writer, arrays, axis, numbered
+        dimensions = arrays[0].shape.dimensions
+        self.others = [n for d, n in enumerate(dimensions) if d != axis]
+
+    def _index(self, row: str | int, at: str | int) -> tuple[str | int, ...]:
+        index: list[str | int] = []
+        rest = math.prod(self.others)
+        for number, extent in enumerate(self.others):
+            rest //= extent
+            quotient = self.w.div(row, rest) if extent > 1 else 0
+            index.append(quotient if number == 0 or extent == 1 else self.w.mod(quotient, extent))
+        return (*index[: self.axis], at, *index[self.axis :]) if self.arrays[0].shape.rank else ()
+
+    def load(self, row: str | int, at: str | int) -> Record:
+        """See Rows."""
+        index = self._index(row, at)
+        record = [array.load(self.w, index) for array in self.arrays]
+        if self.numbered:
+            record.append(str(at) if isinstance(at, int) else self.w.value(f"trunc i64 {at} to i32"))
+        return record
+
+    def store(self, row: str | int, at: str | int, record: Record) -> None:
+        """See Rows."""
+        index = self._index(row, at)
+        for array, value in zip(self.arrays, record, strict=True):
+            array.store(self.w, index, value)
+
+
+class ScratchRows:
+    """Rows of `length` records one after the other in scratch memory."""
+
+    def __init__(self, context: KernelContext, slots: tuple[int, ...], memory: ScratchArrays, length: int) -> None:
+        self.w, self.length = context.writer, length
+        self.arrays = memory.arrays(context, slots)
+
+    def load(self, row: str | int, at: str | int) -> Record:
+        """See Rows."""
+        place = self.w.add(self.w.mul(row, self.length), at)
+        return [array.load_linear(self.w, place) for array in self.arrays]
+
+    def store(self, row: str | int, at: str | int, record: Record) -> None:
+        """See Rows."""
+        place = self.w.add(self.w.mul(row, self.length), at)
+        for array, value in zip(self.arrays, record, strict=True):
+            array.store_linear(self.w, place, value)
+
+
+class TilePlan(NamedTuple):
+    """size: places of a segment, a power of two. segments: of different rows, in a block. tiles: segments that a row is cut into.
+
+    each: records of a thread. interleaved: rows lie side by side in memory, so neighbouring threads move neighbouring rows.
+    """
+
+    rows: int
+    length: int
+    size: int
+    segments: int
+    tiles: int
+    each: int
+    threads: int
+    interleaved: bool
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of the launch."""
+        return -(-self.rows // self.segments) * self.tiles
+
+
+def plan_tiles(rows: int, length: int, record_bytes: int, interleaved: bool = False) -> TilePlan:
+    """A tile as large as shared memory allows, no larger than a row needs; short rows share a block."""
+    largest = LARGEST_TILE
+    while largest * record_bytes > SHARED_LIMIT:
+        largest //= 2
+    size = min(1 << max(length - 1, 1).bit_length(), largest)
+    threads = max(min(size, SMALL_BLOCK), size // EACH)
+    each = size // threads
+    segments = 1
+    if size < SMALL_BLOCK:
+        threads, each, segments = SMALL_BLOCK, 1, SMALL_BLOCK // size
+    tiles = -(-length // size)
+    if interleaved and tiles == 1:
+        while segments < 32 and segments * size * 2 <= largest and segments * 2 <= rows:
+            segments *= 2
+        threads = min(segments * size, 4 * SMALL_BLOCK)
+        each = segments * size // threads
+    while segments > 1 and segments // 2 >= rows:
+        segments //= 2
+        if each > 1:
+            each //= 2
+        else:
+            threads //= 2
+    return TilePlan(rows, length, size, segments, tiles, each, max(threads, 32), interleaved and segments > 1)
+
+
+def _kept(k: int) -> int:
+    return 1 << max(k - 1, 0).bit_length()
+
+
+def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[PrimitiveType], before: Before, source: Rows, target: Rows,
+                      wanted: int | None = None, what: str = "sorted") -> KernelDraft:  # fmt: skip
+    """Sort every tile of every row. wanted: only the first so many of each are stored, tile after tile."""
+    w = context.writer
+    block = Block(context, plan.threads)
+    places = plan.segments * plan.size
+    memory = SharedRecords(block, types, places, before)
+    group, tile = w.div(block.number, plan.tiles), w.mod(block.number, plan.tiles)
+    first_row, start = w.mul(group, plan.segments), w.mul(tile, plan.size)
+    length: str | int = plan.length if plan.tiles == 1 else plan.size
+    if plan.tiles > 1 and plan.length % plan.size:
+        length = smaller(w, w.sub(plan.length, start), plan.size)
+
+    def position(number: int) -> tuple[str | int, str | int, str | int]:
+        """(place in shared memory, row, position in the segment) of what a thread moves."""
+        q = w.add(block.thread, number * block.threads)
+        if plan.interleaved:
+            segment, at = w.mod(q, plan.segments), w.div(q, plan.segments)
+            return w.add(w.mul(segment, plan.size), at), w.add(first_row, segment), at
+        return q, w.add(first_row, w.div(q, plan.size)), w.mod(q, plan.size) if plan.segments > 1 else q
+
+    for number in range(plan.each):
+        place, row, at = position(number)
+        there = smaller(w, row, plan.rows - 1)
+        record = source.load(there, w.add(start, smaller(w, at, w.sub(length, 1))))
+        if places < plan.threads:  # a block has whole warps
+            place = smaller(w, place, places - 1)
+            with block.only_if(w.value(f"icmp ult i64 {block.thread}, {places}")):
+                memory.store(place, record)
+        else:
+            memory.store(place, record)
+    block.barrier()
+    memory.sort(plan.size, plan.each, length, None if wanted is None else _kept(wanted))
+    count: str | int = length if wanted is None else smaller(w, length, wanted)
+    step = plan.size if wanted is None else wanted
+    for number in range(plan.each):
+        place, row, at = position(number)
+        inside = w.value(f"icmp ult i64 {at}, {count}")
+        if plan.rows % plan.segments or places < plan.threads:
+            inside = w.value(f"and i1 {inside}, {w.value(f'icmp ult i64 {row}, {plan.rows}')}")
+        if places < plan.threads:
+            inside = w.value(f"and i1 {inside}, {w.value(f'icmp ult i64 {block.thread}, {places}')}")
+        with block.only_if(inside):
+            target.store(row, w.add(w.mul(tile, step), at), memory.load(place))
+    block.finish()
+    how = f"{what} in shared memory, {plan.each} records a thread"
+    if plan.tiles > 1:
+        why = f"{plan.rows} rows of {plan.length} records: {plan.tiles} tiles of {plan.size} each, {how}"
+    else:
+        why = f"{plan.rows} rows of {plan.length} records ({plan.size} places): {plan.segments} in a block, {how}"
+    launch = LaunchDimensions(plan.blocks, plan.threads, plan.blocks * plan.threads, why)
+    return KernelDraft(context, launch, block.shared_bytes, "")
+
+
+def write_merge_kernel(context: KernelContext, rows: int, length: int, width: int, tile: int, types: Sequence[PrimitiveType],
+                       before: Before, source: Rows, target: Rows, wanted: int | None = None) -> KernelDraft:  # fmt: skip
+    """Merge neighbouring runs of `width` records. A block makes `tile` records of the result; wanted: only the first so many are stored."""
+    w = context.writer
+    threads = max(tile // EACH, 32)
+    each = tile // threads
+    block = Block(context, threads)
+    memory = SharedRecords(block, types, tile, before)
+    splits = block.shared(S64, 2)
+    tiles = -(-length // tile)
+    row, number = w.div(block.number, tiles), w.mod(block.number, tiles)
+    start = w.mul(number, tile)
+    pair = w.mul(w.div(start, 2 * width), 2 * width)
+    middle = smaller(w, w.add(pair, width), length)
+    left, right = w.sub(middle, pair), w.sub(smaller(w, w.add(pair, 2 * width), length), middle)
+    diagonal = w.sub(start, pair)
+    count = smaller(w, w.sub(w.add(left, right), diagonal), tile)
+
+    with block.only_if(w.value(f"icmp ult i64 {block.thread}, 2")):
+        is_end = w.value(f"icmp eq i64 {block.thread}, 1")
+        d = w.add(diagonal, w.value(f"select i1 {is_end}, i64 {count}, i64 0"))
+        low, high = w.stack_slot("i64"), w.stack_slot("i64")
+        w.do(f"store i64 {w.call_intrinsic('llvm.smax.i64', 'i64', ('i64', str(w.sub(d, right))), ('i64', '0'))}, ptr {low}")
+        w.do(f"store i64 {smaller(w, d, left)}, ptr {high}")
+        with w.loop(width.bit_length(), stem="diagonal"):
+            a, b = w.value(f"load i64, ptr {low}"), w.value(f"load i64, ptr {high}")
+            at = w.value(f"lshr i64 {w.add(a, b)}, 1")
+            inside = w.value(f"icmp ult i64 {a}, {b}")
+            # Both exist while the search goes on; afterwards the row's last record stands in.
+            other = w.value(f"sub i64 {w.value(f'add i64 {middle}, {d}')}, {w.add(at, 1)}")
+            from_left = source.load(row, smaller(w, w.add(pair, at), length - 1))
+            from_right = source.load(row, smaller(w, other, length - 1))
+            further = w.value(f"and i1 {inside}, {w.value(f'xor i1 {before(from_right, from_left)}, true')}")
+            w.do(f"store i64 {w.value(f'select i1 {further}, i64 {w.add(at, 1)}, i64 {a}')}, ptr {low}")
+            w.do(f"store i64 {w.value(f'select i1 {further}, i64 {b}, i64 {at}')}, ptr {high}")
+        splits.store(block.thread, w.value(f"load i64, ptr {low}"))
+    block.barrier()
+    begin, end = splits.load(0), splits.load(1)
+    from_left_run = w.sub(end, begin)
+    records, rights, places = [], [], []
+    for step in range(each):
+        q = w.add(block.thread, step * threads)
+        on_right = w.value(f"icmp uge i64 {q}, {from_left_run}")
+        in_left = w.add(w.add(pair, begin), q)
+        in_right = w.add(w.add(middle, w.sub(diagonal, begin)), w.sub(q, from_left_run))
+        at = w.value(f"select i1 {on_right}, i64 {in_right}, i64 {in_left}")
+        records.append(source.load(row, smaller(w, at, length - 1)))
+        memory.store(q, records[-1])
+        rights.append(on_right)
+        places.append(q)
+    block.barrier()
+    lows: list[str | int] = [w.value(f"select i1 {on_right}, i64 0, i64 {from_left_run}") for on_right in rights]
+    highs: list[str | int] = [w.value(f"select i1 {on_right}, i64 {from_left_run}, i64 {count}") for on_right in rights]
+    ranks = memory.ranks(records, rights, lows, highs, tile.bit_length())
+    block.barrier()
+    for q, rank, record, on_right in zip(places, ranks, records, rights, strict=True):
+        # A left record's rank counts from where the right ones begin, and the other way round.
+        at = w.value(f"select i1 {on_right}, i64 {w.add(w.sub(q, from_left_run), rank)}, i64 {w.add(q, w.sub(rank, from_left_run))}")
+        with block.only_if(w.value(f"icmp ult i64 {q}, {count}")):
+            memory.store(at, record)
+    block.barrier()
+    for q in places:
+        inside = w.value(f"icmp ult i64 {q}, {count}")
+        if wanted is not None:
+            inside = w.value(f"and i1 {inside}, {w.value(f'icmp ult i64 {w.add(start, q)}, {wanted}')}")
+        with block.only_if(inside):
+            target.store(row, w.add(start, q), memory.load(q))
+    block.finish()
+    why = f"{rows} rows of {length} records: runs of {width} merged into runs of {2 * width}, a block for {tile} of the result"
+    return KernelDraft(context, LaunchDimensions(rows * tiles, threads, rows * tiles * threads, why), block.shared_bytes, f"_merge{width}")
+
+
+# -- sort ----------------------------------------------------------------------------------------------------------------
+def _record_bytes(types: Sequence[PrimitiveType]) -> int:
+    return sum([max(t.bytes, 1) for t in types])
+
+
+def why_no_sort(i: HloInstruction) -> Reason | None:
+    """None when a record fits into shared memory often enough."""
+    types = [o.shape.element_type for o in i.operands]
+    if _record_bytes(types) * 32 > SHARED_LIMIT:
+        return refuse("record-too-large", f"%{i.name} sorts records of {_record_bytes(types)} bytes", bytes=_record_bytes(types))
+    return None
+
+
+def write_sort(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernels of a sort of any number of operands along any dimension."""
+    types = [o.shape.element_type for o in i.operands]
+    dimensions = i.operands[0].shape.dimensions
+    if 0 in dimensions:
+        context = fresh_context(i, slots)
+        return OperationDraft((KernelDraft(context, LaunchDimensions(1, 32, 1, "there is nothing to sort")),), "sort")
+    given = i.attributes.get("dimensions")
+    axis = given[0] if given else max(len(dimensions) - 1, 0)
+    length = dimensions[axis] if dimensions else 1
+    rows = math.prod(dimensions) // length
+    shape = i.operands[0].shape
+    interleaved = shape.rank > 1 and shape.layout.minor_to_major[0] != axis
+    tiles = plan_tiles(rows, length, _record_bytes(types), interleaved)
+    passes = max(tiles.tiles - 1, 0).bit_length()
+    scratch = ScratchArrays(types, rows * length) if passes else None
+    kernels: list[KernelDraft] = []
+
+    def kernel(number: int) -> tuple[KernelContext, Rows, Rows, Before]:
+        """Of pass `number`; the last one stores the result, those before alternate."""
+        context = fresh_context(i, slots)
+        emitter = context.emitter()
+
+        def before(a: Record, b: Record) -> str:
+            (result,) = emitter.inline_scalar_computation(i.to_apply, [x for pair in zip(a, b, strict=True) for x in pair])
+            return str(result)
+
+        operands = ArrayRows(context, [context.arrays[o] for o in i.operands], axis)
+        results = ArrayRows(context, context.outputs, axis)
+
+        def after(done: int) -> Rows:
+            if scratch is None or (passes - done) % 2 == 0:
+                return results
+            return ScratchRows(context, slots, scratch, length)
+
+        return context, operands if number == 0 else after(number - 1), after(number), before
+
+    context, source, target, before = kernel(0)
+    kernels.append(write_tile_kernel(context, tiles, types, before, source, target))
+    for number in range(1, passes + 1):
+        context, source, target, before = kernel(number)
+        width = tiles.size << (number - 1)
+        kernels.append(write_merge_kernel(context, rows, length, width, tiles.size, types, before, source, target))
+    return OperationDraft(tuple(kernels), "sort", scratch.end if scratch else 0)
+
+
+# -- topk ----------------------------------------------------------------------------------------------------------------
+def write_topk(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernels of a topk along the last dimension: values and where they were, ties to the lower position."""
+    x = i.operands[0]
+    element_type = x.shape.element_type
+    types = [element_type, S32]
+    k = i.shape.tuple_shapes[0].dimensions[-1]
+    if 0 in i.shape.tuple_shapes[0].dimensions:
+        context = fresh_context(i, slots)
+        return OperationDraft((KernelDraft(context, LaunchDimensions(1, 32, 1, "there is nothing to select")),), "topk")
+    length = x.shape.dimensions[-1]
+    rows = x.shape.element_count // length
+    smallest = i.attributes.get("largest", True) is False
+    bits = 8 if element_type.is_pred else type_bits(register_type(element_type))
+    axis = x.shape.rank - 1
+
+    def comparator(context: KernelContext) -> Before:
+        w = context.writer
+
+        def before(a: Record, b: Record) -> str:
+            # Equal ones keep their order, which is that of their positions.
+            keys = [integer_key(w, record[0], element_type, ascending=smallest) for record in (a, b)]
+            return w.value(f"icmp ult i{bits} {keys[0]}, {keys[1]}")
+
+        return before
+
+    # Rows of candidates get shorter from kernel to kernel, until one tile holds a row.
+    lengths = [length]
+    while True:
+        tiles = plan_tiles(rows, lengths[-1], _record_bytes(types))
+        if tiles.tiles == 1 or 2 * k > tiles.size:
+            break
+        lengths.append((tiles.tiles - 1) * k + min(k, lengths[-1] - (tiles.tiles - 1) * tiles.size))
+    tiles = plan_tiles(rows, lengths[-1], _record_bytes(types))
+    passes = max(tiles.tiles - 1, 0).bit_length()  # k is most of a tile: the candidates are sorted as a whole
+    steps = len(lengths) + passes
+    stored = [*lengths[1:], *[lengths[-1]] * passes]  # records of a row that each kernel but the last leaves behind
+    places: list[ScratchArrays] = []
+    for _ in range(min(steps - 1, 2)):
+        places.append(ScratchArrays(types, rows * max(stored), places[-1].end if places else 0))
+    kernels: list[KernelDraft] = []
+
+    def rows_of(context: KernelContext, step: int) -> Rows:
+        """What kernel `step` leaves behind."""
+        if step == steps - 1:
+            return ArrayRows(context, context.outputs, axis)
+        return ScratchRows(context, slots, places[step % 2], stored[step])
+
+    for step, size in enumerate(lengths):
+        context = fresh_context(i, slots)
+        source: Rows = ArrayRows(context, [context.arrays[x]], axis, True) if step == 0 else rows_of(context, step - 1)
+        wanted = k if step + 1 < len(lengths) or not passes else None
+        plan = plan_tiles(rows, size, _record_bytes(types))
+        draft = write_tile_kernel(context, plan, types, comparator(context), source, rows_of(context, step), wanted, f"first {k} found")
+        kernels.append(draft._replace(suffix=f"_round{step}" if step else ""))
+    for number in range(passes):
+        context = fresh_context(i, slots)
+        step = len(lengths) + number
+        source, target, wanted = rows_of(context, step - 1), rows_of(context, step), k if number + 1 == passes else None
+        width, before = tiles.size << number, comparator(context)
+        kernels.append(write_merge_kernel(context, rows, lengths[-1], width, tiles.size, types, before, source, target, wanted))
+    return OperationDraft(tuple(kernels), "topk", places[-1].end if places else 0)
