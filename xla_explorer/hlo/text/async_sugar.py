@@ -85,7 +85,7 @@ def begin_async(
         parameters,
         decoded.attributes,
         called=decoded.called,
-        name=wrapped.name,  # as XLA: it takes this name before the enclosing computation takes its own
+        name=f"{computation.name}.{wrapped.name}",
     )
     thread = own.attributes.get("async_execution_thread")
     computation.execution_thread = thread

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xla_explorer.hlo.attributes import CODECS, Attributes, attributes_of
 from xla_explorer.hlo.opcodes.spec import OpcodeSpec
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.lexical import NAME, balanced_end, skip_blank, without_comments
+from xla_explorer.hlo.text.lexical import NAME, balanced_end, skip_blank, without_comments, without_comments_outside_strings
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.computation import HloComputation
@@ -198,7 +198,7 @@ def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindCo
         elif name == "metadata":
             if not value.startswith("{") or balanced_end(value, 0, one_bracket=True) != len(value):
                 raise TextProblem("expects metadata in braces", item.value_at, 'write metadata={op_name="..."}', min(len(value), 60))
-            metadata = value
+            metadata = without_comments_outside_strings(value)
         elif name == "control-predecessors":
             for m in NAME.finditer(without_comments(value)):
                 control.append((m.group(1), item.value_at + max(value.find(m.group()), 0)))

@@ -16,6 +16,8 @@ BLANK = re.compile(r"(?:\s++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 STRING = re.compile(r'"(?:[^"\\]|\\.)*+"|' r"'(?:[^'\\]|\\.)*+'", re.DOTALL)
 
+_COMMENT_OR_STRING = re.compile(rf"{STRING.pattern}|{COMMENT.pattern}", re.DOTALL)
+
 # Names of types are never names of instructions; keywords are only with a percent sign.
 RESERVED_TYPES = frozenset(PRIMITIVE_TYPES)
 KEYWORDS = frozenset(
@@ -43,7 +45,7 @@ KEYWORDS = frozenset(
 )
 RESERVED = RESERVED_TYPES | KEYWORDS
 # XLA keeps names with two leading underscores for itself. Source: name_uniquer.cc GetSanitizedName.
-PRIVATE_NAME = re.compile(r"(?<![\w.\-\"'])__(?!xla_)\w")
+PRIVATE_NAME = re.compile(r"__(?!xla_)\w")
 
 _INSIDE = re.compile(r"""["'(){}\[\]]|/[*/]""")
 _OUTSIDE = re.compile(r"""["'(){}\[\],]|/[*/]|\s""")
@@ -59,6 +61,13 @@ def skip_blank(text: str, at: int) -> int:
 def without_comments(text: str) -> str:
     """The text with comments removed; strings must not contain comment marks."""
     return COMMENT.sub("", text) if "/" in text else text
+
+
+def without_comments_outside_strings(text: str) -> str:
+    """The text with its comments removed, and with what looks like comments inside its strings."""
+    if "//" not in text and "/*" not in text:
+        return text
+    return _COMMENT_OR_STRING.sub(lambda m: m.group() if m.group()[0] in "\"'" else "", text)
 
 
 def balanced_end(text: str, at: int, *, one_bracket: bool = False) -> int:

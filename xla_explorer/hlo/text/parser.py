@@ -30,7 +30,7 @@ from xla_explorer.hlo.text.computation_checks import (
 )
 from xla_explorer.hlo.text.computation_header import ComputationHeader, read_computation_header
 from xla_explorer.hlo.text.errors import HloParseError, TextProblem
-from xla_explorer.hlo.text.lexical import BLANK, COMMENT, NAME, NAME_PATTERN, PRIVATE_NAME, RESERVED, skip_blank
+from xla_explorer.hlo.text.lexical import BLANK, COMMENT, NAME, NAME_PATTERN, RESERVED, skip_blank
 from xla_explorer.hlo.text.literal_text import read_literal
 from xla_explorer.hlo.text.module_header import HEADER_DEFAULTS, ModuleHeader, header_value, parse_entry_computation_layout, read_header
 from xla_explorer.hlo.text.shape_text import same_dimensions, same_sizes
@@ -38,14 +38,14 @@ from xla_explorer.hlo.text.slow_path import CAREFUL_OPCODES, SHAPE_FOLLOWS, Care
 from xla_explorer.hlo.text.source_text import decode_source
 
 # root, name, shape, opcode, arguments, attributes. Possessive quantifiers rule out backtracking. What follows the line
-# must not continue it (a comma) and must not be a comment.
+# must not continue it (a comma) and must not be a comment. Names with two underscores in front are for the careful reader.
 _LINE = re.compile(
-    rf"""[ \t]*+(ROOT\ )?+%?+({NAME_PATTERN})\ =\x20
+    rf"""[ \t]*+(ROOT\ )?+%?+((?!__){NAME_PATTERN})\ =\x20
     (?:([a-z][a-z0-9]*+\[[^\]\n]*+\](?:\{{[^{{}}\n]*+\}})?+|\([^\n]*?\))\ )?+
     ([a-z][a-z0-9\-]*+)\(([^()\n]*+)\)(,\ [^\n]*+)?+\n(?!\s*+[,/])""",
     re.VERBOSE | re.ASCII,
 )
-_SIMPLE_METADATA = re.compile(r"""\{(?:[^{}"\n]++|"(?:[^"\\\n]|\\.)*+"|\{[^{}"\n]*+\})*+\}""")
+_SIMPLE_METADATA = re.compile(r"""\{(?:[^{}"/\n]++|"(?:[^"\\\n]|\\.)*+"|\{[^{}"/\n]*+\})*+\}""")
 _THREAD = re.compile(r"""\s*,\s*execution_thread=("[^"\n]*"|'[^'\n]*')""")
 _COMPUTATION_START = re.compile(rf"(?:ENTRY\s+)?%?{NAME_PATTERN}\s*(?:\(|\{{)|ENTRY\b", re.ASCII)
 
@@ -70,7 +70,6 @@ class _Parser:
         self.fast_lines = 0
         self.slow_lines = 0
         self.attribute_reads = 0
-        self.has_private_names = PRIVATE_NAME.search(text) is not None
         self.find = FindComputation(self.module.computations, self._inline)
         self.plain_find = FindComputation(self.module.computations)
         self.reader = CarefulReader(text, self.find)
@@ -97,7 +96,7 @@ class _Parser:
             self.literals,
             _SIMPLE_METADATA.match,
         )
-        number, slow, root = module._next_instruction, 0, None
+        number, slow, root, private = module._next_instruction, 0, None, False
         i: HloInstruction | None = None
         if self.careful:
             match = _never
@@ -126,7 +125,7 @@ class _Parser:
                         tail, _, rest = tail.partition(", metadata=")
                         if tail and (tail.count("{") != tail.count("}") or tail.count('"') & 1):
                             raise _Unusual  # it stands inside another attribute
-                        if rest.endswith("}") and rest.count("}") == 1 and rest.count("{") == 1:
+                        if rest.endswith("}") and rest.count("}") == 1 and rest.count("{") == 1 and not ("//" in rest or "/*" in rest):
                             metadata = rest
                         else:
                             found = metadata_of(rest)
@@ -185,6 +184,7 @@ class _Parser:
                 is_root, name, _, spec, shape, operands, full, payload, end = pieces
                 attributes, called, metadata, control = full
                 line_step = text.count("\n", at, end)
+                private = private or name.startswith("__")
                 slow += 1
             i = new(cls)
             i.id = number
@@ -239,7 +239,7 @@ class _Parser:
         self.slow_lines += slow
         self.fast_lines += len(instructions) - slow
         check_parameters(text, parameters)
-        if not names.keys().isdisjoint(RESERVED) or self.has_private_names:
+        if not names.keys().isdisjoint(RESERVED) or private:
             check_reserved(text, names)
         self._make_unique(names)
         return at + 1, line

@@ -298,7 +298,7 @@ def computations_in_order(module: HloModule) -> list[HloComputation]:
     callees = {
         # XLA keeps the body of a loop before its condition.
         computation: dict.fromkeys(
-            [c for i in computation.instructions.values() if i.called for c in (i.called[::-1] if i.opcode.name == "while" else i.called)]
+            [c for i in computation.sequence() if i.called for c in (i.called[::-1] if i.opcode.name == "while" else i.called)]
         )
         for computation in module.computations.values()
     }
