@@ -23,7 +23,7 @@ from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by
 from xla_explorer.compiler.codegen.parallel_plan import ParallelDecision, blocks_decision, parallel_decision, plan_parallel
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, HostTable, Place, ProgramRow
 from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKernel, blocks_of, row_kernel
-from xla_explorer.compiler.codegen.share_function import scratch_of_share, share_function
+from xla_explorer.compiler.codegen.share_function import scratch_of_kernel, share_function
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.codegen.target import CodegenTarget
@@ -180,7 +180,7 @@ class HostProgramWriter:
         members = [i for i, _ in chain]
         parts = blocks_of([rows for _, rows in chain], accesses)
         prepared = [self._prepare(i, "kernel", write_kernel, parts) for i in members] if parts else []
-        if not parts or any(kernel.made.parts != parts for kernel in prepared):
+        if not parts or any(kernel.made.parts != parts or kernel.made.phases for kernel in prepared):
             for i in members:
                 with self.w.from_instruction(i.id):
                     self.instruction(i)
@@ -352,7 +352,7 @@ class HostProgramWriter:
         if made.scratch_bytes:
             pointers.append(self.base(self.table.scratch_slot))
         if made.parts > 1 and not block:
-            self._call_shares(function, made.parts, pointers)
+            self._call_shares(function, made, pointers)
         else:
             last = [f"i64 {block}"] if block else []
             self.w.do(f"call void @{function}({', '.join([*[f'ptr {p}' for p in pointers], *last])})")
@@ -372,15 +372,20 @@ class HostProgramWriter:
     def _table_slot(self, data: bytes) -> int:
         return self.table.size + self.tables.setdefault(data, len(self.tables))
 
-    def _call_shares(self, function: str, parts: int, pointers: list[str]) -> None:
-        """The pool calls the kernel once for each share; the pointers travel in memory."""
+    def _call_shares(self, function: str, made: Kernel, pointers: list[str]) -> None:
+        """The pool calls the kernel once for each share, phase by phase; the pointers travel in memory."""
         w = self.w
         self._threaded.add(function)
         w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
-        context = w.stack_slot("ptr", max(len(pointers), 2))
+        context = w.stack_slot("ptr", max(len(pointers) + 1, 2))
         for k, pointer in enumerate(pointers):
             w.do(f"store ptr {pointer}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {k}')}, align 8")
-        w.do(f"call void @{PARALLEL_FOR}(ptr @{function}_share, ptr {context}, i64 {parts})")
+        first = 0
+        for parts in made.phases or (made.parts,):
+            if made.phases:
+                w.do(f"store i64 {first}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {len(pointers)}')}, align 8")
+            w.do(f"call void @{PARALLEL_FOR}(ptr @{function}_share, ptr {context}, i64 {parts})")
+            first += parts
 
     def evaluator_step(self, i: HloInstruction, reason: Reason) -> None:
         """Call back into the evaluator; a non-zero answer ends the program with that status."""
@@ -471,8 +476,7 @@ class HostProgramWriter:
         origins += [None] * len(tail)
         symbols = tuple([m.group(1) for d in declarations if (m := _EXTERNAL.search(d))])
         t = self.table
-        scratch_bytes = max([scratch_of_share(kernel) * kernel.parts if name in self._threaded else kernel.scratch_bytes
-                             for name, kernel, *_rest in self.kernel_texts], default=0)
+        scratch_bytes = max([scratch_of_kernel(kernel, name in self._threaded) for name, kernel, *_rest in self.kernel_texts], default=0)
         return HostProgram(
             lines,
             origins,

@@ -7,6 +7,7 @@ matters. The library's estimate: the same arithmetic at 97 % efficiency, a copy 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL_METADATA
@@ -14,12 +15,14 @@ from xla_explorer.compiler.codegen.kernels.dot_epilogue import EpilogueWriter
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, strided_operands
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
+    L2_BLOCK_BYTES,
     LANES,
     DepthLoop,
     Tile,
     TileWriter,
     choose_tile,
     cut_product,
+    left_block_elements,
 )
 from xla_explorer.compiler.codegen.kernels.matrix_vector import (
     RowGroup,
@@ -35,9 +38,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 DEEPEST = 2048  # contracted elements up to which a tile's operands stay in the second-level cache ...
 FEW_TILES = 8  # ... which does not matter to a product of so few tiles
-LEFT_CONFLICT = 1.15  # what it costs to read the left operand down columns that are whole pages apart
 LARGEST_PACKED = 16 << 20  # bytes of scratch memory for a packed right operand
-PAGE = 4096  # rows so many bytes apart fall into the same cache sets: such a matrix must be packed to stay cached
+PAGE = 4096  # lines so many bytes apart fall into the same set of a first-level cache (64 sets of lines of 64 bytes)
+WAYS = 8  # lines that a set holds
+LEFT_PACKED_FROM_PANELS = 2  # panels from which a packed copy of the left operand pays for itself
+RIGHT_PACKED_FROM_TILES = 40  # tile rows from which it does where only the first-level cache is missed, not the second
 UNPACKED_BYTES = 2 << 20  # a larger right operand is packed, so that it is read in address order
 SWEPT_BYTES = 256 << 10  # a larger matrix with a vector on its left is read in address order
 PACKING_FROM_TILES = 4  # tile rows from which a packed copy pays for itself
@@ -75,7 +80,7 @@ class SweepPlan(NamedTuple):
 class DotPlan(NamedTuple):
     """left, right: as the tiles see them; `exchanged` when they are the dot's right and left operand, turned.
     packing of the right operand: `none`, `panels`, or `turned panels` (its columns are contiguous, not its rows).
-    cycles: of all batches together."""
+    left_packed: blocks of the left operand are copied first. cycles: of all batches together."""
 
     sizes: DotSizes
     left: MatrixOperand
@@ -84,6 +89,7 @@ class DotPlan(NamedTuple):
     packing: str
     cycles: float
     exchanged: bool = False
+    left_packed: bool = False
 
 
 def library_cycles(sizes: DotSizes, element_bytes: int, target: CodegenTarget | None) -> float:
@@ -136,16 +142,26 @@ def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan
         if down < 2:
             return refuse("columns-not-contiguous", f"%{dot.name} has too few rows to pay for transposing its right operand", rows=rows)
         packing = "turned panels"
-    elif down >= PACKING_FROM_TILES and depth > 16 and (right.row * bytes_ % PAGE == 0 or depth * columns * bytes_ > UNPACKED_BYTES):
+    elif down >= PACKING_FROM_TILES and depth > 16 and (right.row * bytes_ % PAGE == 0 or depth * columns * bytes_ > UNPACKED_BYTES
+                                                        or (down >= RIGHT_PACKED_FROM_TILES and _collide(right.row * bytes_, depth))):
         packing = "panels"
     packed = _packed_elements(tile, columns, depth) if packing != "none" else 0
     across = -(-columns // tile.columns)
+    left_packed = (left.row == 1 and left.column != 1 and down > 1 and across >= LEFT_PACKED_FROM_PANELS
+                   and _collide(left.column * bytes_, depth)
+                   and (left.column * bytes_ % PAGE == 0 or rows * depth * bytes_ > L2_BLOCK_BYTES))
     if (depth > DEEPEST and down * across > FEW_TILES) or packed * bytes_ > LARGEST_PACKED:
         return refuse("dot-too-large", f"%{dot.name} needs blocks of the contraction, which the library has", depth=depth,
                       packed_bytes=packed * bytes_)
-    conflict = LEFT_CONFLICT if depth > 16 and rows > 1 and left.column * bytes_ % PAGE == 0 else 1.0
-    cycles = tile.cycles * conflict + packed * {"none": 0.0, "panels": COPY_CYCLES, "turned panels": TURN_CYCLES}[packing]
-    return DotPlan(sizes, left, right, tile, packing, batches * cycles, exchanged)
+    cycles = tile.cycles + packed * {"none": 0.0, "panels": COPY_CYCLES, "turned panels": TURN_CYCLES}[packing]
+    if left_packed:
+        cycles += COPY_CYCLES * rows * depth
+    return DotPlan(sizes, left, right, tile, packing, batches * cycles, exchanged, left_packed)
+
+
+def _collide(stride: int, lines: int) -> bool:
+    """Whether so many lines, `stride` bytes apart, are too many for the sets of a first-level cache that they fall into."""
+    return lines * math.gcd(stride, PAGE) > WAYS * PAGE
 
 
 def _packed_elements(tile: Tile, columns: int, depth: int) -> int:
@@ -169,6 +185,9 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
     batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]
     packed = isinstance(plan, DotPlan) and plan.packing != "none"
     scratch = context.scratch(_packed_elements(tile, columns, depth) * writer.bytes) if packed else ""
+    left_scratch = ""
+    if isinstance(plan, DotPlan) and plan.left_packed:
+        left_scratch = context.scratch(left_block_elements(tile, rows, depth, writer.bytes) * writer.bytes)
     cut: Cut | None = None
     if context.shares.place_to_cut(batch) is None:
         if isinstance(plan, SweepPlan):
@@ -186,7 +205,7 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
             elif packed:
                 writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch, cut)
             depths = [DepthLoop(depth, plan.left.column, tile.columns if packed else plan.right.row)]
-            writer.product(rows, columns, depths, at_a, plan.left.row, scratch if packed else at_b, at_c, columns, packed, cut)
+            writer.product(rows, columns, depths, at_a, plan.left.row, scratch if packed else at_b, at_c, columns, packed, cut, left_scratch)
 
 
 def _write_vector_dot(context: KernelContext, dot: HloInstruction, plan: VectorPlan) -> None:

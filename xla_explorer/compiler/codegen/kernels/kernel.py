@@ -28,6 +28,7 @@ class Kernel(NamedTuple):
     tables: read-only data that code generation computed; a parameter `%table<k>` each.
     scratch_bytes: memory of its own that it needs while it runs; when not zero, one more parameter `%scratch` points to it.
     parts: when not one, a last parameter `i64 %part` says which share of the work a call does; each needs its own scratch memory.
+    phases: calls of each phase (see `Shares.phase`), in the order of `%part`; all of them use the same scratch memory. Empty: no phases.
     """
 
     lines: tuple[str, ...]
@@ -41,6 +42,7 @@ class Kernel(NamedTuple):
     scratch_bytes: int = 0
     tables: tuple[bytes, ...] = ()
     parts: int = 1
+    phases: tuple[int, ...] = ()
 
 
 class KernelContext:
@@ -177,6 +179,7 @@ class KernelContext:
             self._scratch_bytes,
             tuple(self.tables),
             self.shares.parts,
+            tuple(self.shares.phases),
         )
 
 

@@ -9,6 +9,7 @@ needs code of its own, and nothing is masked.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import NamedTuple, Protocol
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
@@ -16,6 +17,7 @@ from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
 from xla_explorer.compiler.codegen.target import CodegenTarget
 
 L2_BLOCK_BYTES = 256 * 1024  # of the left operand, kept in the second-level cache while the right one passes by
+LEFT_LINES = 8  # of the left operand that are packed together: as many as stay in a set of the first-level cache
 UNROLLED = 128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
 STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that for a vector beyond 2
 LANES = {"f32": ("float", 4), "f64": ("double", 8)}
@@ -196,8 +198,11 @@ class TileWriter:
             with w.loop(depth, stem="pack.row", metadata=NO_UNROLL) as k:
                 row, to = self.at(source, w.mul(k, b_row)), self.at(target, w.mul(k, tile.columns))
                 for v in range(tile.vectors):
-                    x = w.value(f"load {self.vector}, ptr {self.at(row, v * tile.width)}, align {self.bytes}")
-                    w.do(f"store {self.vector} {x}, ptr {self.at(to, v * tile.width)}, align {self.bytes}")
+                    self._copy(self.at(row, v * tile.width), self.at(to, v * tile.width), self.vector)
+
+    def _copy(self, source: str, target: str, vector: str) -> None:
+        x = self.w.value(f"load {vector}, ptr {source}, align {self.bytes}")
+        self.w.do(f"store {vector} {x}, ptr {target}, align {self.bytes}")
 
     def pack_transposed(self, b: str, b_column: int, depth: int, columns: int, scratch: str, cut: Cut | None = None) -> None:
         """The same panels from a matrix whose columns are contiguous, `b_column` apart: square blocks turned in registers."""
@@ -237,8 +242,9 @@ class TileWriter:
         return lines
 
     def product(self, rows: int, columns: int, depths: list[DepthLoop], a: str, a_row: int, b: str, c: str, c_row: int,
-                packed: bool, cut: Cut | None = None) -> None:
-        """C = A B by tiles. packed: b holds panels, and the steps of `depths` in it are those of a panel. cut: see `cut_product`."""
+                packed: bool, cut: Cut | None = None, left_scratch: str = "") -> None:
+        """C = A B by tiles. packed: b holds panels, and the steps of `depths` in it are those of a panel. cut: see `cut_product`.
+        left_scratch: memory for a block of A (`left_block_elements`), which is then packed; a_row must be 1 and `depths` single."""
         tile, w = self.tile, self.w
         down = -(-rows // tile.rows)
         first: str | int = 0
@@ -249,19 +255,47 @@ class TileWriter:
         depth = 1
         for level in depths:
             depth *= level.extent
-        most = max(1, L2_BLOCK_BYTES // (tile.rows * depth * self.bytes))
-        blocks = -(-down // most)
-        per_block = -(-down // blocks)
+        blocks, per_block = _blocks(down, tile.rows * depth * self.bytes)
         panels = w.loop(end_panel, first_panel, stem="panel", metadata=NO_UNROLL)
-        with w.loop(blocks, stem="block", metadata=NO_UNROLL) as block, panels as panel:
+        with w.loop(blocks, stem="block", metadata=NO_UNROLL) as block, ExitStack() as inner:
+
+            def tile_row(t: str | int) -> str | int:
+                number = w.add(first, w.add(w.mul(block, per_block), t))
+                if (blocks * per_block > down or first != 0) and not isinstance(number, int):
+                    number = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(number)), ("i64", str(last)))
+                return tile_starts(w, number, tile.rows, rows)
+
+            if left_scratch:
+                few = min(LEFT_LINES, depth)
+                with w.loop(-(-depth // few), stem="pack.left", metadata=NO_UNROLL) as chunk, \
+                        w.loop(per_block, stem="pack.tile", metadata=NO_UNROLL) as t:
+                    k = tile_starts(w, chunk, few, depth)
+                    source = self.at(self.at(a, tile_row(t)), w.mul(k, depths[0].left))
+                    target = self.at(left_scratch, w.add(w.mul(t, depth * tile.rows), w.mul(k, tile.rows)))
+                    for n in range(few):
+                        self._copy(self.at(source, n * depths[0].left), self.at(target, n * tile.rows), f"<{tile.rows} x {self.scalar}>")
+            panel = inner.enter_context(panels)
             column = tile_starts(w, panel, tile.columns, columns)
             at_b = self.at(b, w.mul(panel, depth * tile.columns) if packed else column)
             at_c = self.at(c, column)
             if self.epilogue is not None:
                 self.epilogue.column = column
             with w.loop(per_block, stem="tile", metadata=NO_UNROLL) as t:
-                number = w.add(first, w.add(w.mul(block, per_block), t))
-                if (blocks * per_block > down or first != 0) and not isinstance(number, int):
-                    number = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(number)), ("i64", str(last)))
-                row = tile_starts(w, number, tile.rows, rows)
-                self.write(self.at(a, w.mul(row, a_row)), a_row, at_b, depths, self.at(at_c, w.mul(row, c_row)), c_row)
+                row = tile_row(t)
+                to = self.at(at_c, w.mul(row, c_row))
+                if left_scratch:
+                    steps = [depths[0]._replace(left=tile.rows)]
+                    self.write(self.at(left_scratch, w.mul(t, depth * tile.rows)), 1, at_b, steps, to, c_row)
+                else:
+                    self.write(self.at(a, w.mul(row, a_row)), a_row, at_b, depths, to, c_row)
+
+
+def left_block_elements(tile: Tile, rows: int, depth: int, element_bytes: int) -> int:
+    """Elements of the left operand that `TileWriter.product` packs at a time."""
+    return _blocks(-(-rows // tile.rows), tile.rows * depth * element_bytes)[1] * tile.rows * depth
+
+
+def _blocks(down: int, tile_bytes: int) -> tuple[int, int]:
+    """(number of blocks, tiles in each): blocks of tile rows that stay in the second-level cache, evenly filled."""
+    blocks = -(-down // max(1, L2_BLOCK_BYTES // tile_bytes))
+    return blocks, -(-down // blocks)

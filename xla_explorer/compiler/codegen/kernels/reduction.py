@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, compute_type, widen
@@ -21,6 +22,7 @@ from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dim
 from xla_explorer.compiler.codegen.kernels.index_reduction import finds_extreme_and_index
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
+from xla_explorer.compiler.codegen.kernels.stretches import neutral_element, plan_stretches, write_stretches
 from xla_explorer.compiler.codegen.llvm_types import float_constant, scalar_constant
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -30,6 +32,7 @@ CHUNK = 4096  # elements summed before a partial sum joins the total
 LANES = 64  # accumulators side by side of an argmax
 STREAMS = 4  # sequential streams of one long sum read at once
 SMALL = 8  # reductions over so few elements are unrolled
+Give = Callable[[list["str | int"], list[Value]], None]  # what becomes of the accumulators of a result
 _SIMPLE = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 
 
@@ -56,9 +59,20 @@ class ReductionState:
         self.wide: list[PrimitiveType] = list(self.types)
         if self.combiner and self.types[0].is_float and self.types[0].bits < 32:
             self.wide = [F32]
+        self.starts: list[Value] | None = None  # instead of the initial values
+        self.place: Callable[[IndexTuple], IndexTuple] | None = None  # where an index is read
+
+    def neutral_values(self) -> list[Value] | None:
+        """What any number of accumulators may start from without changing the result; None where there is nothing of the kind."""
+        if finds_extreme_and_index(self.reduce.to_apply):
+            return self.initial_values()
+        neutral = neutral_element(self.combiner, self.wide[0])
+        return None if neutral is None else [neutral]
 
     def initial_values(self) -> list[Value]:
-        """The initial values in accumulator types."""
+        """The values to start from, in accumulator types: the initial values, but for a stretch of a reduction."""
+        if self.starts is not None:
+            return self.starts
         return [convert_value(self.w, self._scalar(i), t, wide) for i, t, wide in zip(self.initial, self.types, self.wide, strict=True)]
 
     def _scalar(self, i: HloInstruction) -> Value:
@@ -67,12 +81,16 @@ class ReductionState:
 
     def combine(self, accumulators: list[Value], index: IndexTuple) -> list[Value]:
         """Accumulators with the input elements at the index taken in."""
-        values = [self.emitter.element(i, index) for i in self.inputs]
+        index = index if self.place is None else self.place(index)
+        return self.join(accumulators, [self.emitter.element(i, index) for i in self.inputs], self.types)
+
+    def join(self, accumulators: list[Value], values: list[Value], types: list[PrimitiveType]) -> list[Value]:
+        """Accumulators with values of such types taken in."""
         previous, self.w.float_flags = self.w.float_flags, "reassoc contract"
         try:
             with self.w.from_instruction(self.reduce.id):
                 if self.combiner:
-                    value = convert_value(self.w, values[0], self.types[0], self.wide[0])
+                    value = convert_value(self.w, values[0], types[0], self.wide[0])
                     return [binary_value(self.w, self.combiner, self.wide[0], accumulators[0], value)]
                 return self.emitter.inline_scalar_computation(self.reduce.to_apply, [*accumulators, *values])
         finally:
@@ -126,12 +144,46 @@ def write_reduction_kernel(context: KernelContext) -> None:
         with context.iterate([e for e, flag in zip(extents, is_reduced, strict=True) if not flag]) as kept:
             store_results(context, state.results(state.initial_values()), context.writer.linear(_merge(kept, is_reduced), strides))
         return
+    def give(index: list[str | int], accumulators: list[Value]) -> None:
+        store_results(context, state.results(accumulators), context.writer.linear(index, strides))
+
     if total <= SMALL:
-        _per_result(context, state, extents, is_reduced, strides, True)
-    elif context.target.kind == "gpu" or is_reduced[-1] or all(e == 1 for e, flag in zip(extents, is_reduced, strict=True) if not flag):
-        _per_result(context, state, extents, is_reduced, strides, False)
-    else:
-        _by_column(context, state, extents, is_reduced, strides)
+        _per_result(context, state, extents, is_reduced, give, True)
+        return
+    one_result = all(e == 1 for e, flag in zip(extents, is_reduced, strict=True) if not flag)
+    by_column = not (context.target.kind == "gpu" or is_reduced[-1] or one_result)
+    if context.target.kind == "cpu" and _in_stretches(context, state, extents, is_reduced, by_column, give):
+        return
+    (_by_column if by_column else _per_result)(context, state, extents, is_reduced, give)
+
+
+def _in_stretches(
+    context: KernelContext, state: ReductionState, extents: list[int], is_reduced: list[bool], by_column: bool, give: Give
+) -> bool:
+    """Reduce stretches apart and join them, where that pays and the combiner allows it."""
+    # The first NaN is the index of an argmax: its stretches stay in order, so they begin where the array begins.
+    read = [i for i in context.arrays if i.shape.element_count == math.prod(extents)] if state.combiner else []
+    widest = max(read, key=lambda i: i.shape.element_type.bytes, default=None)
+    element_bytes = (widest or state.inputs[0]).shape.element_type.bytes
+    stretches = plan_stretches(context.shares, extents, is_reduced, by_column, element_bytes, context.arrays[widest] if widest else None)
+    if stretches is None or (neutral := state.neutral_values()) is None:
+        return False
+
+    def reduce_part(steps: list[int], place: Callable[[IndexTuple], IndexTuple], give_part: Give) -> None:
+        state.starts, state.place = neutral, place
+        with state.emitter.scope():
+            (_by_column if by_column else _per_result)(context, state, steps, is_reduced, give_part)
+        state.starts = state.place = None
+
+    def join(index: list[str | int], pieces: list[list[Value]]) -> None:
+        with state.emitter.scope():
+            accumulators = state.initial_values()
+            for piece in pieces:
+                accumulators = state.join(accumulators, piece, state.wide)
+            give(index, accumulators)
+
+    write_stretches(context, stretches, extents, is_reduced, state.wide, reduce_part, join)
+    return True
 
 
 def initial_is_simple(i: HloInstruction, context: KernelContext) -> bool:
@@ -151,8 +203,8 @@ def store_results(context: KernelContext, values: list[Value], offset: str | int
         output.store_linear(context.writer, offset, value)
 
 
-def _per_result(context: KernelContext, state: ReductionState, extents: list[int], is_reduced: list[bool], strides: list[int],
-                unrolled: bool) -> None:
+def _per_result(context: KernelContext, state: ReductionState, extents: list[int], is_reduced: list[bool], give: Give,
+                unrolled: bool = False) -> None:
     """For each result: accumulators in registers over the reduced dimensions (loops, or unrolled)."""
     emitter = state.emitter
     with context.iterate([e for e, flag in zip(extents, is_reduced, strict=True) if not flag]) as kept, emitter.scope():
@@ -171,7 +223,7 @@ def _per_result(context: KernelContext, state: ReductionState, extents: list[int
             else:
                 _one_after_the_other(context, state, slots, extents, index, is_reduced)
             accumulators = slots.load()
-        store_results(context, state.results(accumulators), context.writer.linear(index, strides))
+        give(index, accumulators)
 
 
 def _one_after_the_other(context: KernelContext, state: ReductionState, slots: Accumulators, extents: list[int], index: list[str | int],
@@ -265,14 +317,14 @@ def _sum_in_chunks(state: ReductionState, slots: Accumulators, at: list[str | in
         sweep(full, extent)
 
 
-def _by_column(context: KernelContext, state: ReductionState, extents: list[int], is_reduced: list[bool], strides: list[int]) -> None:
+def _by_column(context: KernelContext, state: ReductionState, extents: list[int], is_reduced: list[bool], give: Give) -> None:
     """The last group is kept: a tile of it is accumulated in the cache while the reduced dimensions stream by."""
     w, emitter = context.writer, state.emitter
     width = extents[-1]
     tile = min(width, ROW_TILE)
     slots = Accumulators(context, state.wide, tile)
     if not slots.row:  # a tile of one
-        _per_result(context, state, extents, is_reduced, strides, False)
+        _per_result(context, state, extents, is_reduced, give)
         return
     outer = [e for e, flag in zip(extents[:-1], is_reduced[:-1], strict=True) if not flag]
     inner_reduced = max(k for k, flag in enumerate(is_reduced) if flag)
@@ -311,4 +363,4 @@ def _by_column(context: KernelContext, state: ReductionState, extents: list[int]
                 sweep(rest, at, 1)
         with w.loop(length, stem="write") as j, emitter.scope():
             merged[-1] = w.add(start, j)
-            store_results(context, state.results(slots.load(j)), context.writer.linear(merged, strides))
+            give(merged, slots.load(j))

@@ -3,6 +3,9 @@
 A kernel that is written for `parts` shares has one more parameter, `i64 %part`. One loop of each nest is cut: share k runs from
 floor(k n / parts) to floor((k + 1) n / parts). The cut depends on the extents and on `parts` alone, and no result is computed in
 two shares, so the values are those of the uncut kernel. What cannot be cut is done by share 0.
+
+A kernel may have phases: what belongs to one starts when all shares have ended the phase before. So shares combine what each has found
+(a sum in stretches), and write the same memory twice (fill, then overwrite). All shares see the same scratch memory then.
 """
 
 from __future__ import annotations
@@ -27,12 +30,36 @@ class Cut(NamedTuple):
 
 
 class Shares:
-    """The shares of one kernel. parts: how many, 1 for a kernel that is not cut. cut: whether any loop was."""
+    """The shares of one kernel. parts: how many, 1 for a kernel that is not cut. cut: whether any loop was.
+    phases: shares of each phase, empty for a kernel without."""
 
     def __init__(self, writer: FunctionWriter, parts: int) -> None:
         self.w = writer
         self.parts = parts
         self.cut = False
+        self.phases: list[int] = []
+        self._number = "%part"  # of this share, in the phase being written
+
+    @contextmanager
+    def phase(self, *, alone: bool = False, by_hand: bool = False) -> Iterator[str | int]:
+        """A phase; yields the number of the share. alone: one share does it. by_hand: the writer divides the work by that number, and the
+        loops inside are not cut. Where nothing is cut this is no more than the code inside, by share 0."""
+        if self.parts == 1:
+            yield 0
+            return
+        w, parts, number = self.w, self.parts, self._number
+        first = sum(self.phases)
+        self.phases.append(1 if alone else parts)
+        mine, end = w.fresh_label("phase"), w.fresh_label("phase.end")
+        self._number = str(w.sub(number, first))
+        w.branch_if(w.value(f"icmp ult i64 {self._number}, {self.phases[-1]}"), mine, end)
+        w.start_block(mine)
+        if alone or by_hand:
+            self.cut, self.parts = True, 1
+        yield 0 if alone else self._number
+        self.parts, self._number = parts, number
+        w.branch(end)
+        w.start_block(end)
 
     def can_cut(self, extent: int, grain: int = 1) -> bool:
         """Whether each share gets something of a loop of `extent` steps that may be cut at multiples of `grain`."""
@@ -58,10 +85,10 @@ class Shares:
         w, units = self.w, -(-extent // grain)
         self.cut = True
         if extent % (grain * self.parts) == 0:
-            begin = w.mul("%part", extent // self.parts)
+            begin = w.mul(self._number, extent // self.parts)
             return begin, w.span(begin, extent // self.parts)
-        begin = w.mul(w.div(w.mul("%part", units), self.parts), grain)
-        following = w.add("%part", 1)
+        begin = w.mul(w.div(w.mul(self._number, units), self.parts), grain)
+        following = w.add(self._number, 1)
         end = w.mul(w.div(w.mul(following, units), self.parts), grain)
         if extent % grain:
             end = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(end)), ("i64", str(extent)))
@@ -82,7 +109,7 @@ class Shares:
             return
         w = self.w
         mine, end = w.fresh_label("share"), w.fresh_label("share.end")
-        w.branch_if(w.value(f"icmp eq i64 %part, {part % self.parts}"), mine, end)
+        w.branch_if(w.value(f"icmp eq i64 {self._number}, {part % self.parts}"), mine, end)
         w.start_block(mine)
         yield
         w.branch(end)
