@@ -18,7 +18,14 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuDescription, GpuKernel, InstructionFacts, KernelEstimate, estimate_facts
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import (
+    GpuCostModel,
+    GpuDescription,
+    GpuKernel,
+    InstructionFacts,
+    KernelEstimate,
+    estimate_facts,
+)
 from xla_explorer.compiler.transforms.fusion.priority_policy import PriorityPolicy
 from xla_explorer.foundation.reason import Reason, first_refusal, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
