@@ -104,9 +104,11 @@ class KernelModule:
             math.update(dict.fromkeys(k.kernel.math))
             constants.update(dict.fromkeys(k.kernel.globals))
         append(list(constants))
-        groups: dict[int, int] = {}
+        groups: dict[str, int] = {}
         for k in self.kernels:
-            group = groups.setdefault(k.launch.threads_per_block, len(groups))
+            # Registers can be handed from warp to warp (setmaxnreg) only where a block is known to be alone.
+            alone = ' "nvvm.minctasm"="1"' if k.tensor_maps else ""
+            group = groups.setdefault(dialect.block_attribute.format(threads=k.launch.threads_per_block) + alone, len(groups))
             alias = "" if k.may_overlap else " noalias"
             parameters = ", ".join(
                 [f"ptr addrspace(1){alias} align 16 %a{number}" for number in range(k.kernel.parameters)]
@@ -127,8 +129,8 @@ class KernelModule:
         # No jump tables: an indirect branch costs a warp more than the few comparisons, and hides where it goes.
         append(
             [
-                f'attributes #{group} = {{ nounwind "no-jump-tables"="true" {dialect.block_attribute.format(threads=threads)} }}'
-                for threads, group in groups.items()
+                f'attributes #{group} = {{ nounwind "no-jump-tables"="true" {attributes} }}'
+                for attributes, group in groups.items()
             ]
         )
         append(["", "!0 = !{}"])

@@ -18,6 +18,7 @@ from xla_explorer.backends.gpu.emitters.tensor_core_dot import plan_dot, write_d
 from xla_explorer.backends.gpu.emitters.tiled_dot import plan_tiled_dot, write_tiled_dot_kernel
 from xla_explorer.backends.gpu.emitters.transposition import plan_transpose, write_transpose_kernel
 from xla_explorer.backends.gpu.emitters.vector_loop import plan_vector_loop, write_vector_loop
+from xla_explorer.backends.gpu.emitters.warpgroup_dot import plan_warpgroup_dot, write_warpgroup_dot
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.kernels import Kernel, KernelContext, load_kernel_writers, write_kernel
@@ -165,6 +166,16 @@ def _dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...
     return EmittedKernels((_finished(context, slots, plan.launch, shared),), "tensor-core-dot", 0, (), plan.estimated_us, plan.library_us)
 
 
+def _warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
+    plan = plan_warpgroup_dot(i, architecture)
+    if isinstance(plan, Reason):
+        return plan
+    context = _context(i, slots)
+    maps = write_warpgroup_dot(context, plan, slots)
+    kernel = _finished(context, slots, plan.launch)._replace(dynamic_shared_bytes=plan.shared_bytes, tensor_maps=maps)
+    return EmittedKernels((kernel,), "warpgroup-dot", 0, (), plan.estimated_us, plan.library_us)
+
+
 def _tiled_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
     plan = plan_tiled_dot(i, architecture)
     if isinstance(plan, Reason):
@@ -191,6 +202,7 @@ def _vector_loop(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[
 
 
 _WRITERS = (
+    ("warpgroup-dot", _warpgroup_dot),
     ("operation", _operation),
     ("tensor-core-dot", _dot),
     ("tiled-dot", _tiled_dot),

@@ -28,12 +28,12 @@ DEPTH = 32  # elements of the reduced dimension in a tile
 STAGES = 3  # two tiles are on their way while one is multiplied
 CHUNK = 8  # 16-bit elements of one asynchronous copy
 _FRAGMENT_M, _FRAGMENT_N, _FRAGMENT_K = 16, 8, 16
-_OUTPUTS = frozenset({"f32", "bf16", "f16"})
+OUTPUTS = frozenset({"f32", "bf16", "f16"})
 _TILES = {(128, 128): (2, 4), (64, 64): (2, 2), (32, 32): (2, 1)}  # rows and columns of the result, and the block's warps
 # Dense f16 multiplications and additions a multiprocessor starts per clock by mma.sync. sm_90 does twice that by wgmma only.
 _PER_CLOCK = {"sm_80": 1024, "sm_86": 512, "sm_89": 512, "sm_90": 1024, "sm_90a": 1024, "sm_100": 1024, "sm_120": 512}
-_LIBRARY_PER_CLOCK = _PER_CLOCK | {"sm_90": 2048, "sm_90a": 2048, "sm_100": 4096}  # by wgmma and tcgen05, which libraries use
-_OWN_SHARE, _LIBRARY_SHARE = 0.6, 0.75  # of the peak, that kernels of these kinds reach at large sizes; assumed, not measured
+LIBRARY_PER_CLOCK = _PER_CLOCK | {"sm_90": 2048, "sm_90a": 2048, "sm_100": 4096}  # by wgmma and tcgen05, which libraries use
+_OWN_SHARE, LIBRARY_SHARE = 0.6, 0.75  # of the peak, that kernels of these kinds reach at large sizes; assumed, not measured
 
 
 class Operand(NamedTuple):
@@ -67,7 +67,8 @@ class DotPlan(NamedTuple):
     library_us: float
 
 
-def _operand(i: HloInstruction, batch: tuple[int, ...], contracting: tuple[int, ...]) -> tuple[Operand, int] | Reason:
+def matrix_operand(i: HloInstruction, batch: tuple[int, ...], contracting: tuple[int, ...]) -> tuple[Operand, int] | Reason:
+    """An operand of a dot as matrices, and the extent of its kept dimension; or why it is none that 16-byte copies can bring."""
     strides, rank = i.shape.strides, i.shape.rank
     kept = [d for d in range(rank) if d not in batch and d not in contracting]
     if len(kept) != 1 or len(contracting) != 1:
@@ -89,13 +90,13 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reas
         return refuse("no-dot", f"%{i.name} is no dot")
     a, b = i.operands
     kind = a.shape.element_type
-    if kind.name not in ("bf16", "f16") or b.shape.element_type is not kind or i.shape.element_type.name not in _OUTPUTS:
+    if kind.name not in ("bf16", "f16") or b.shape.element_type is not kind or i.shape.element_type.name not in OUTPUTS:
         return refuse("type-not-of-tensor-cores", f"%{i.name}: {kind} x {b.shape.element_type} to {i.shape.element_type}", type=kind.name)
     if architecture.name not in _PER_CLOCK:
         return refuse("no-such-instruction", f"{architecture.name} has no mma.m16n8k16 or no cp.async", architecture=architecture.name)
     left_batch, right_batch = i.attribute("lhs_batch_dims"), i.attribute("rhs_batch_dims")
-    left = _operand(a, left_batch, i.attribute("lhs_contracting_dims"))
-    right = _operand(b, right_batch, i.attribute("rhs_contracting_dims"))
+    left = matrix_operand(a, left_batch, i.attribute("lhs_contracting_dims"))
+    right = matrix_operand(b, right_batch, i.attribute("rhs_contracting_dims"))
     if isinstance(left, Reason):
         return left
     if isinstance(right, Reason):
@@ -116,7 +117,7 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reas
     rate = _PER_CLOCK[architecture.name] * architecture.clock_gigahertz * 1e3  # multiplications a microsecond and multiprocessor
     estimate = waves * rows * columns * k / (rate * _OWN_SHARE)
     work = products * m * n * k / architecture.multiprocessors / architecture.clock_gigahertz / 1e3
-    library = work / (_LIBRARY_PER_CLOCK[architecture.name] * _LIBRARY_SHARE)
+    library = work / (LIBRARY_PER_CLOCK[architecture.name] * LIBRARY_SHARE)
     why = (f"{m} x {n} x {k}: {blocks} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time; "
            f"{blocks} blocks on {architecture.multiprocessors} multiprocessors")  # fmt: skip
     launch = LaunchDimensions(blocks, threads, blocks * threads, why)

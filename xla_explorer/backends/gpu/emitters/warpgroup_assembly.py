@@ -1,0 +1,94 @@
+"""The instructions of sm_90a that LLVM has no good intrinsics for, as inline PTX: bulk tensor copies, mbarriers, warpgroup products.
+
+Addresses in shared memory are i32 values. Source: PTX ISA, "mbarrier", "cp.async.bulk.tensor", "wgmma.mma_async", "setmaxnreg".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+
+SWIZZLE_128 = 1 << 62  # of a matrix descriptor
+ATOM_ROWS, ATOM_BYTES = 8, 1024  # rows of 128 bytes after which the swizzle's pattern repeats
+STEP_BYTES = 32  # of the reduced dimension that one product takes, in any element type
+
+
+def statement(w: FunctionWriter, text: str, *arguments: tuple[str, str, str]) -> None:
+    """Inline PTX without a result. arguments: (constraint, LLVM type, value)."""
+    constraints = ",".join([c for c, _, _ in arguments] + ["~{memory}"])
+    w.do(f'call void asm sideeffect "{text}", "{constraints}"({", ".join([f"{t} {v}" for _, t, v in arguments])}) convergent')
+
+
+def barrier_initialise(w: FunctionWriter, address: str, arrivals: int) -> None:
+    """An mbarrier for so many arrivals a phase."""
+    statement(w, f"mbarrier.init.shared::cta.b64 [$0], {arrivals};", ("r", "i32", address))
+
+
+def barriers_are_ready(w: FunctionWriter) -> None:
+    """The copy engine sees the mbarriers that this thread has initialised."""
+    statement(w, "fence.mbarrier_init.release.cluster;")
+    statement(w, "fence.proxy.async.shared::cta;")
+
+
+def barrier_arrive(w: FunctionWriter, address: str) -> None:
+    """One arrival."""
+    statement(w, "mbarrier.arrive.release.cta.shared::cta.b64 _, [$0];", ("r", "i32", address))
+
+
+def barrier_arrive_expecting(w: FunctionWriter, address: str, size: int) -> None:
+    """One arrival, and so many bytes to come."""
+    statement(w, f"mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [$0], {size};", ("r", "i32", address))
+
+
+def barrier_wait(w: FunctionWriter, address: str, parity: str) -> None:
+    """Until the phase of a parity is over."""
+    text = ("{ .reg .pred %over; again_${:uid}: mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %over, [$0], $1; "
+            "@!%over bra again_${:uid}; }")  # fmt: skip
+    statement(w, text, ("r", "i32", address), ("r", "i32", parity))
+
+
+def copy_tile(w: FunctionWriter, target: str, tensor_map: str, coordinates: Sequence[str], barrier: str) -> None:
+    """Start the copy of a tensor map's box into shared memory; the mbarrier counts its bytes."""
+    rank = len(coordinates)
+    places = ", ".join([f"${2 + k}" for k in range(rank)])
+    text = (f"cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+            f"[$0], [$1, {{{places}}}], [${2 + rank}];")  # fmt: skip
+    statement(w, text, ("r", "i32", target), ("l", "ptr", tensor_map), *[("r", "i32", c) for c in coordinates], ("r", "i32", barrier))
+
+
+def limit_registers(w: FunctionWriter, count: int, *, more: bool) -> None:
+    """The warpgroup has so many registers a thread from here on."""
+    statement(w, f"setmaxnreg.{'inc' if more else 'dec'}.sync.aligned.u32 {count};")
+
+
+def descriptor(w: FunctionWriter, address: str, leading_bytes: int) -> str:
+    """The matrix descriptor (i64) of a tile at an address (i32): 128-byte rows, swizzled. leading_bytes: between groups of 128 bytes along
+    the kept dimension, where that is the minor one."""
+    fixed = SWIZZLE_128 | (ATOM_BYTES >> 4) << 32 | (leading_bytes >> 4) << 16
+    within = w.value(f"and i32 {address}, 262143")
+    start = w.value(f"zext i32 {w.value(f'lshr i32 {within}, 4')} to i64")
+    return w.value(f"or i64 {start}, {fixed}")
+
+
+def multiply_tiles(w: FunctionWriter, kind: str, sums: Sequence[str], left: str, right: str, minor: tuple[bool, bool], steps: int) -> list[str]:
+    """sums (f32, half the columns each thread) plus the product of two tiles in shared memory, `steps` products one after another; done when
+    this returns. left, right: descriptors. minor: of each, whether the reduced dimension is its minor one."""
+    count = len(sums)
+    registers = ", ".join([f"${k}" for k in range(count)])
+    depth = {"tf32": 8, "e4m3": 32, "e5m2": 32}.get(kind, 16)
+    orders = ", ".join(["0" if m else "1" for m in minor])
+    tail = f", {orders}" if kind in ("bf16", "f16") else ""
+    # Along the rows of the swizzle a step is 32 bytes; where the kept dimension is minor it is 16 rows of 128 bytes.
+    strides = [(STEP_BYTES if m else depth * 128) >> 4 for m in minor]
+    text = "{ .reg .b64 %da, %db; .reg .pred %yes; setp.eq.u32 %yes, 0, 0; wgmma.fence.sync.aligned; "
+    for step in range(steps):
+        text += f"add.s64 %da, ${2 * count}, {step * strides[0]}; add.s64 %db, ${2 * count + 1}, {step * strides[1]}; "
+        text += f"wgmma.mma_async.sync.aligned.m64n{2 * count}k{depth}.f32.{kind}.{kind} {{{registers}}}, %da, %db, %yes, 1, 1{tail}; "
+    text += "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }"
+    outputs = ",".join(["=f"] * count)
+    tied = ",".join([str(k) for k in range(count)])
+    result = "{ " + ", ".join(["float"] * count) + " }"
+    given = ", ".join([f"float {value}" for value in sums] + [f"i64 {left}", f"i64 {right}"])
+    made = w.value(f'call {result} asm sideeffect "{text}", "{outputs},{tied},l,l,~{{memory}}"({given}) convergent')
+    return [w.value(f"extractvalue {result} {made}, {k}") for k in range(count)]

@@ -1,0 +1,312 @@
+"""Matrix products on sm_90a: `wgmma` on tiles that the copy engine (TMA) brings into shared memory.
+
+A block has three warpgroups. One thread of the first starts the copies of the tiles of both operands, stage after stage, as far ahead as
+there are stages; the other two multiply, each half of the rows of the block's tile of the result, and give a stage back when they are done
+with it. Two mbarriers a stage say that it is full and that it is free. Blocks are as many as there are multiprocessors and take one tile
+of the result after another, so that the copies of the next tile run while this one is stored. Tiles are taken in bands of rows, so that
+blocks that run together read few different rows and columns, which then come from the second-level cache.
+
+Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions", "Tensors"; NVIDIA, CUTLASS, "Efficient GEMM in
+CUDA: Warp Specialization".
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters import warpgroup_assembly as assembly
+from xla_explorer.backends.gpu.emitters.block import Block, both
+from xla_explorer.backends.gpu.emitters.tensor_core_dot import LIBRARY_PER_CLOCK, LIBRARY_SHARE, OUTPUTS, Operand, matrix_operand
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.backends.gpu.tensor_map import TensorMap
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import F32
+
+GROUP = 128  # threads of a warpgroup
+ROWS, GROUP_ROWS = 128, 64  # of a block's tile, and of the part that one warpgroup multiplies
+DEPTH = 64  # elements of the reduced dimension in a tile: one row of the swizzle
+WIDTHS = (256, 128, 64)  # columns of a tile
+SHARED_BYTES = 227 << 10  # that a block may have on sm_90
+BAND = 16  # tiles below one another that are taken before the next column of tiles
+_COPYING_REGISTERS, _MULTIPLYING_REGISTERS = 40, 232
+_OWN_SHARE = 0.7  # of the peak that large products reach; assumed, not measured
+_LEAST = 64  # rows, columns and depth below which a tile is mostly padding
+
+
+class WarpgroupPlan(NamedTuple):
+    """columns: of a tile of the result. stages: of tiles in shared memory. m, n, k: of one product. tiles: of all products.
+    estimated_us, library_us: device time of this kernel, and of a library's."""
+
+    columns: int
+    stages: int
+    m: int
+    n: int
+    k: int
+    tiles: int
+    batch: tuple[int, ...]
+    left: Operand
+    right: Operand
+    launch: LaunchDimensions
+    estimated_us: float
+    library_us: float
+
+    @property
+    def stage_bytes(self) -> int:
+        """Of both operands' tiles."""
+        return 2 * DEPTH * (ROWS + self.columns)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Stages, two mbarriers for each, and room to begin at a multiple of what the swizzle repeats in."""
+        return self.stages * (self.stage_bytes + 16) + assembly.ATOM_BYTES
+
+
+def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> WarpgroupPlan | Reason:
+    """The plan, or why not."""
+    if i.opcode.name != "dot":
+        return refuse("no-dot", f"%{i.name} is no dot")
+    if architecture.name != "sm_90a":
+        return refuse("no-such-instruction", f"wgmma is an instruction of sm_90a alone, not of {architecture.name}")
+    a, b = i.operands
+    kind = a.shape.element_type
+    if kind.name not in ("bf16", "f16") or b.shape.element_type is not kind or i.shape.element_type.name not in OUTPUTS:
+        return refuse("type-not-of-tensor-cores", f"%{i.name}: {kind} x {b.shape.element_type} to {i.shape.element_type}", type=kind.name)
+    left_batch, right_batch = i.attribute("lhs_batch_dims"), i.attribute("rhs_batch_dims")
+    left = matrix_operand(a, left_batch, i.attribute("lhs_contracting_dims"))
+    right = matrix_operand(b, right_batch, i.attribute("rhs_contracting_dims"))
+    if isinstance(left, Reason):
+        return left
+    if isinstance(right, Reason):
+        return right
+    (left_operand, m), (right_operand, n) = left, right
+    k = a.shape.dimensions[i.attribute("lhs_contracting_dims")[0]]
+    batch = tuple([a.shape.dimensions[d] for d in left_batch])
+    if 0 in (m, n, k, *batch) or not i.shape.layout.is_default:
+        return refuse("result-not-row-major", f"%{i.name} is empty or not row-major")
+    if len(batch) > 3:
+        return refuse("too-many-batch-dimensions", f"%{i.name}: a tensor map has five dimensions, {len(batch)} + 2 are needed")
+    if min(m, n, k) < _LEAST:
+        return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} is below {_LEAST}, tiles would be padding", m=m, n=n, k=k)
+    products, rate = math.prod(batch), LIBRARY_PER_CLOCK[architecture.name] * architecture.clock_gigahertz * 1e3
+
+    def estimate(columns: int) -> float:
+        """Microseconds: whole waves of tiles. Narrow tiles read their rows' tile for fewer columns and multiply at a lower rate."""
+        waves = -(-tiles_of(columns) // architecture.multiprocessors)
+        return waves * ROWS * columns * k / (rate * _OWN_SHARE * {256: 1.0, 128: 0.9, 64: 0.6}[columns])
+
+    def tiles_of(columns: int) -> int:
+        return products * -(-m // ROWS) * -(-n // columns)
+
+    columns = min(WIDTHS, key=estimate)
+    tiles = tiles_of(columns)
+    stages = min(4 if columns == 256 else 6, SHARED_BYTES // (2 * DEPTH * (ROWS + columns) + 16))
+    blocks = min(tiles, architecture.multiprocessors)
+    library = products * m * n * k / (architecture.multiprocessors * rate * LIBRARY_SHARE)
+    why = (f"{m} x {n} x {k}: {tiles} tiles of {ROWS} x {columns}, {DEPTH} deep, {stages} stages; {blocks} blocks, one a multiprocessor, "
+           f"take them one after another; one warpgroup copies, two multiply")  # fmt: skip
+    launch = LaunchDimensions(blocks, 3 * GROUP, blocks * 3 * GROUP, why)
+    return WarpgroupPlan(columns, stages, m, n, k, tiles, batch, left_operand, right_operand, launch, estimate(columns), library)
+
+
+def tensor_map_of(operand: Operand, parameter: int, kind: str, kept: int, reduced: int, batch: tuple[int, ...], length: int) -> TensorMap:
+    """The map of an operand. length: rows or columns of the result in a tile."""
+    if operand.reduced_is_minor:
+        dimensions, major, box = (reduced, kept), operand.kept, (DEPTH, length)
+    else:
+        dimensions, major, box = (kept, reduced), operand.reduced, (DEPTH, DEPTH)
+    strides = (2 * major, *[2 * stride for stride in reversed(operand.batch)])
+    return TensorMap(parameter, kind, 2, (*dimensions, *reversed(batch)), strides, (*box, *[1 for _ in batch]), 2 * DEPTH)
+
+
+class _Tile:
+    """An operand's place in every stage, and how it gets there. length: rows or columns of the result."""
+
+    def __init__(self, kernel: _Kernel, operand: Operand, number: int, length: int, offset: int) -> None:
+        self.kernel, self.operand, self.map, self.length, self.offset = kernel, operand, f"%map{number}", length, offset
+
+    def fetch(self, stage_start: str, first: str | int, depth: str | int, batch: list[str | int], barrier: str) -> None:
+        """Start the copies of the tile that begins at `first` of the kept and `depth` of the reduced dimension."""
+        w = self.kernel.w
+        target = w.value(f"add i32 {stage_start}, {self.offset}")
+        reduced = self.kernel.small(depth)
+        others = [self.kernel.small(index) for index in reversed(batch)]
+        if self.operand.reduced_is_minor:
+            assembly.copy_tile(w, target, self.map, [reduced, self.kernel.small(first), *others], barrier)
+            return
+        for part in range(self.length // DEPTH):
+            kept = self.kernel.small(w.add(first, part * DEPTH))
+            place = target if not part else w.value(f"add i32 {target}, {part * 2 * DEPTH * DEPTH}")
+            assembly.copy_tile(w, place, self.map, [kept, reduced, *others], barrier)
+
+    def descriptor(self, stage_start: str, part: str | int) -> str:
+        """Of the 64-wide part (of a whole tile: part 0) in a stage."""
+        w = self.kernel.w
+        start = w.value(f"add i32 {stage_start}, {self.offset}")
+        if part != 0:
+            start = w.value(f"add i32 {start}, {self.kernel.small(w.mul(part, 2 * DEPTH * DEPTH))}")
+        return assembly.descriptor(w, start, 2 * DEPTH * DEPTH)
+
+
+class _Kernel:
+    """The kernel being written."""
+
+    def __init__(self, context: KernelContext, plan: WarpgroupPlan) -> None:
+        self.context, self.plan, self.w = context, plan, context.writer
+        w = self.w
+        self.block = Block(context, plan.launch.threads_per_block)
+        self.kind = context.instruction.operands[0].shape.element_type.name
+        context.globals["@stages = external addrspace(3) global [0 x i8], align 1024"] = None
+        base = w.value("ptrtoint ptr addrspace(3) @stages to i32")
+        self.base = w.value(f"and i32 {w.value(f'add i32 {base}, {assembly.ATOM_BYTES - 1}')}, -{assembly.ATOM_BYTES}")
+        self.barriers = w.value(f"add i32 {self.base}, {plan.stages * plan.stage_bytes}")
+        self.left = _Tile(self, plan.left, 0, ROWS, 0)
+        self.right = _Tile(self, plan.right, 1, plan.columns, 2 * ROWS * DEPTH)
+        self.stage, self.parity = w.stack_slot("i32"), w.stack_slot("i32")
+
+    def small(self, value: str | int) -> str:
+        """An i64 as i32."""
+        return str(value) if isinstance(value, int) else self.w.value(f"trunc i64 {value} to i32")
+
+    # -- stages --------------------------------------------------------------------------------------------------------
+    def first_stage(self, parity: int) -> None:
+        self.w.do(f"store i32 0, ptr {self.stage}")
+        self.w.do(f"store i32 {parity}, ptr {self.parity}")
+
+    def now(self) -> tuple[str, str, str, str]:
+        """Where the current stage begins, its barriers (full, free), and the parity of their phase."""
+        w = self.w
+        stage, parity = w.value(f"load i32, ptr {self.stage}"), w.value(f"load i32, ptr {self.parity}")
+        start = w.value(f"add i32 {self.base}, {w.value(f'mul i32 {stage}, {self.plan.stage_bytes}')}")
+        full = w.value(f"add i32 {self.barriers}, {w.value(f'mul i32 {stage}, 16')}")
+        return start, full, w.value(f"add i32 {full}, 8"), parity
+
+    def next_stage(self) -> None:
+        w = self.w
+        following = w.value(f"add i32 {w.value(f'load i32, ptr {self.stage}')}, 1")
+        last = w.value(f"icmp eq i32 {following}, {self.plan.stages}")
+        w.do(f"store i32 {w.value(f'select i1 {last}, i32 0, i32 {following}')}, ptr {self.stage}")
+        flip = w.value(f"zext i1 {last} to i32")
+        parity = w.value(f"xor i32 {w.value(f'load i32, ptr {self.parity}')}, {flip}")
+        w.do(f"store i32 {parity}, ptr {self.parity}")
+
+    # -- the kernel ----------------------------------------------------------------------------------------------------
+    def write(self) -> None:
+        """Barriers, then one branch a role."""
+        w, plan, block = self.w, self.plan, self.block
+        first = w.value(f"icmp eq i64 {block.thread}, 0")
+        with block.only_if(first):
+            for stage in range(plan.stages):
+                full = w.value(f"add i32 {self.barriers}, {16 * stage}")
+                assembly.barrier_initialise(w, full, 1)
+                assembly.barrier_initialise(w, w.value(f"add i32 {full}, 8"), 2 * GROUP // 32)
+            assembly.barriers_are_ready(w)
+        block.barrier()
+        copying, multiplying, end = (w.fresh_label(name) for name in ("copying", "multiplying", "end"))
+        w.branch_if(w.value(f"icmp ult i64 {block.thread}, {GROUP}"), copying, multiplying)
+        w.start_block(copying)
+        assembly.limit_registers(w, _COPYING_REGISTERS, more=False)
+        with block.only_if(first):
+            self.copy()
+        w.branch(end)
+        w.start_block(multiplying)
+        assembly.limit_registers(w, _MULTIPLYING_REGISTERS, more=True)
+        self.multiply()
+        w.branch(end)
+        w.start_block(end)
+
+    def place(self, tile: str | int) -> tuple[str | int, str | int, list[str | int]]:
+        """First row and column and the batch index of a tile. Bands of rows, column by column within a band."""
+        w, plan = self.w, self.plan
+        down, across = -(-plan.m // ROWS), -(-plan.n // plan.columns)
+        within, product = w.mod(tile, down * across), w.div(tile, down * across)
+        band = min(BAND, down)
+        start = w.mul(w.div(within, band * across), band)
+        rest = w.mod(within, band * across)
+        if down % band:
+            left = w.sub(down, start)
+            height = w.value(f"select i1 {w.value(f'icmp slt i64 {left}, {band}')}, i64 {left}, i64 {band}") if isinstance(left, str) else left
+            row = w.value(f"urem i64 {rest}, {height}") if isinstance(height, str) else w.mod(rest, height)
+            column = w.value(f"udiv i64 {rest}, {height}") if isinstance(height, str) else w.div(rest, height)
+        else:
+            row, column = w.mod(rest, band), w.div(rest, band)
+        batch: list[str | int] = []
+        for extent in reversed(plan.batch):
+            batch.insert(0, w.mod(product, extent))
+            product = w.div(product, extent)
+        return w.mul(w.add(start, row), ROWS), w.mul(column, plan.columns), batch
+
+    def copy(self) -> None:
+        """Start copies into stages that are free."""
+        w, plan = self.w, self.plan
+        self.first_stage(1)  # of a barrier that has not been used, the phase before the first counts as over
+        with w.loop(plan.tiles, self.block.number, plan.launch.blocks, stem="tile") as tile:
+            row, column, batch = self.place(tile)
+            with w.loop(-(-plan.k // DEPTH), stem="depth") as step:
+                start, full, free, parity = self.now()
+                assembly.barrier_wait(w, free, parity)
+                assembly.barrier_arrive_expecting(w, full, plan.stage_bytes)
+                depth = w.mul(step, DEPTH)
+                self.left.fetch(start, row, depth, batch, full)
+                self.right.fetch(start, column, depth, batch, full)
+                self.next_stage()
+
+    def multiply(self) -> None:
+        """Multiply full stages; store."""
+        w, plan = self.w, self.plan
+        sums = [Accumulators(self.context, [F32]) for _ in range(plan.columns // 2)]
+        group = w.sub(w.div(self.block.thread, GROUP), 1)
+        leader = w.value(f"icmp eq i64 {self.block.lane}, 0")
+        minor = (plan.left.reduced_is_minor, plan.right.reduced_is_minor)
+        self.first_stage(0)
+        with w.loop(plan.tiles, self.block.number, plan.launch.blocks, stem="tile") as tile:
+            for slot in sums:
+                slot.store(["0x0000000000000000"])
+            with w.loop(-(-plan.k // DEPTH), stem="depth"):
+                start, full, free, parity = self.now()
+                assembly.barrier_wait(w, full, parity)
+                left, right = self.left.descriptor(start, group), self.right.descriptor(start, 0)
+                values = [str(slot.load()[0]) for slot in sums]
+                values = assembly.multiply_tiles(w, self.kind, values, left, right, minor, DEPTH // 16)
+                for slot, value in zip(sums, values, strict=True):
+                    slot.store([value])
+                with self.block.only_if(leader):
+                    assembly.barrier_arrive(w, free)
+                self.next_stage()
+            row, column, batch = self.place(tile)
+            self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column, batch)
+
+    def store(self, sums: list[Accumulators], first_row: str | int, first_column: str | int, batch_index: list[str | int]) -> None:
+        """Each lane has two neighbouring columns of two rows of every eight columns."""
+        w, plan, output = self.w, self.plan, self.context.outputs[0]
+        element_type, lane, strides = output.shape.element_type, self.block.lane, output.shape.strides
+        batch = w.linear(batch_index, strides[: len(plan.batch)])
+        warp = w.mod(self.block.warp, 4)
+        for half in (0, 1):
+            at_row = w.add(w.add(first_row, w.mul(warp, 16)), w.add(w.div(lane, 4), 8 * half))
+            in_rows = w.value(f"icmp ult i64 {at_row}, {plan.m}") if plan.m % ROWS else None
+            row = w.add(batch, w.mul(at_row, strides[-2]))
+            for c in range(plan.columns // 8):
+                at = w.add(first_column, w.add(w.mul(w.mod(lane, 4), 2), 8 * c))
+                in_columns = w.value(f"icmp ult i64 {at}, {plan.n}") if plan.n % plan.columns else None
+                with self.block.only_if(both(w, in_rows, in_columns)):
+                    for j in (0, 1):
+                        value = convert_value(w, sums[4 * c + 2 * half + j].load()[0], F32, element_type)
+                        output.store_linear(w, w.add(row, w.add(at, j)), value)
+
+
+def write_warpgroup_dot(context: KernelContext, plan: WarpgroupPlan, slots: tuple[int, ...]) -> tuple[TensorMap, TensorMap]:
+    """Write it; `plan_warpgroup_dot` has agreed. The tensor maps of its operands."""
+    kernel = _Kernel(context, plan)
+    kernel.write()
+    a, b = context.instruction.operands
+    places = {parameter: slots[number] for number, parameter in enumerate(dict.fromkeys(context.instruction.operands))}
+    return (
+        tensor_map_of(plan.left, places[a], kernel.kind, plan.m, plan.k, plan.batch, ROWS),
+        tensor_map_of(plan.right, places[b], kernel.kind, plan.n, plan.k, plan.batch, plan.columns),
+    )
