@@ -11,7 +11,7 @@ from tests.compiler.codegen.kernel_runner import run_kernels
 from xla_explorer.compiler.codegen.kernels import dot_plan
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes
 from xla_explorer.compiler.codegen.kernels.dot_plan import SweepPlan, library_cycles, plan_dot
-from xla_explorer.compiler.codegen.kernels.matrix_multiply import choose_tile, vector_registers
+from xla_explorer.compiler.codegen.kernels.matrix_multiply import L2_BLOCK_BYTES, _blocks, choose_tile, vector_registers
 from xla_explorer.compiler.codegen.library_calls import dot_by_library
 from xla_explorer.compiler.codegen.target import HOST_LIKE, NVPTX
 from xla_explorer.hlo.text.parser import parse_hlo
@@ -108,6 +108,24 @@ def test_packed_panels_and_row_blocks():
                    ["mk,kn->mn", "mk,kn->mn"])
     packed = plan_dot(next(i for i in module.entry.sequence() if i.name == "d0"), HOST_LIKE)
     assert packed.packing == "panels"
+
+
+def test_a_left_operand_whose_columns_collide_is_packed_by_blocks():
+    dots = [("f32", (40, 1024), (40, 70), (1024, 70), LEFT_TURNED), ("f64", (9, 1536), (9, 33), (1536, 33), LEFT_TURNED),
+            ("f32", (700, 256), (700, 96), (256, 96), LEFT_TURNED), ("f64", (515, 130), (515, 48), (130, 48), LEFT_TURNED),
+            ("f32", (3, 20, 1024), (3, 20, 64), (3, 1024, 64),
+             "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}")]
+    module = check(dots, ["km,kn->mn"] * 4 + ["bkm,bkn->bmn"])
+    plans = [plan_dot(i, HOST_LIKE) for i in module.entry.sequence() if i.opcode.name == "dot"]
+    assert [plan.left_packed for plan in plans] == [True, True, True, False, True]
+
+
+def test_blocks_of_tiles_repeat_little():
+    for down in range(1, 200):
+        for tile_bytes in (1 << 10, 24 << 10, 96 << 10, 1 << 20):
+            blocks, each = _blocks(down, tile_bytes)
+            assert blocks * each >= down and (each == 1 or each * tile_bytes <= L2_BLOCK_BYTES or blocks == 1)
+            assert blocks * each - down <= max(1, down // 8), (down, tile_bytes, blocks, each)
 
 
 @pytest.mark.parametrize("bits", [128, 256, 512])

@@ -296,6 +296,11 @@ def left_block_elements(tile: Tile, rows: int, depth: int, element_bytes: int) -
 
 
 def _blocks(down: int, tile_bytes: int) -> tuple[int, int]:
-    """(number of blocks, tiles in each): blocks of tile rows that stay in the second-level cache, evenly filled."""
-    blocks = -(-down // max(1, L2_BLOCK_BYTES // tile_bytes))
-    return blocks, -(-down // blocks)
+    """(number of blocks, tiles in each): blocks of tile rows that stay in the second-level cache.
+
+    The last block repeats tiles where they do not come out even, so up to twice as many blocks are taken where fewer are repeated.
+    """
+    most = max(1, L2_BLOCK_BYTES // tile_bytes)
+    blocks = -(-down // most)
+    possible = [(number, -(-down // number)) for number in range(blocks, 2 * blocks if blocks > 1 else 2)]
+    return min(possible, key=lambda pair: pair[0] * pair[1])
