@@ -109,41 +109,55 @@ class Block:
 
     def shuffle_xor(self, value: str, llvm_type: str, distance: int) -> str:
         """The value of the lane whose number differs in the bits of `distance`."""
+        return self._moved(value, llvm_type, "bfly", distance, WARP - 1)
+
+    def from_lane_below(self, values: list[Value], types: Sequence[PrimitiveType], distance: int) -> list[Value]:
+        """Values of the lane `distance` below; the lowest lanes get their own."""
+        return self._each_moved(values, types, "up", distance, 0)
+
+    def from_lane(self, values: list[Value], types: Sequence[PrimitiveType], lane: str | int) -> list[Value]:
+        """Values of a lane."""
+        number = lane if isinstance(lane, int) else self.w.value(f"trunc i64 {lane} to i32")
+        return self._each_moved(values, types, "idx", number, WARP - 1)
+
+    def _each_moved(self, values: list[Value], types: Sequence[PrimitiveType], mode: str, lane: str | int, clamp: int) -> list[Value]:
+        moved: list[Value] = []
+        for value, element_type in zip(values, types, strict=True):
+            parts = [self._moved(part, register_type(element_type), mode, lane, clamp)
+                     for part in (value if element_type.is_complex else (value,))]  # fmt: skip
+            moved.append(tuple(parts) if element_type.is_complex else parts[0])
+        return moved
+
+    def _moved(self, value: str, llvm_type: str, mode: str, distance: str | int, clamp: int) -> str:
         w = self.w
         bits = type_bits(llvm_type)
         if bits == 64:
             whole = value if llvm_type == "i64" else w.value(f"bitcast {llvm_type} {value} to i64")
             low = w.value(f"trunc i64 {whole} to i32")
             high = w.value(f"trunc i64 {w.value(f'lshr i64 {whole}, 32')} to i32")
-            moved = [self._shuffle(part, distance) for part in (low, high)]
+            moved = [self._shuffle(part, mode, distance, clamp) for part in (low, high)]
             low, high = [w.value(f"zext i32 {part} to i64") for part in moved]
             whole = w.value(f"or i64 {w.value(f'shl i64 {high}, 32')}, {low}")
             return whole if llvm_type == "i64" else w.value(f"bitcast i64 {whole} to {llvm_type}")
         if llvm_type == "float":
-            return w.value(f"bitcast i32 {self._shuffle(w.value(f'bitcast float {value} to i32'), distance)} to float")
+            return w.value(f"bitcast i32 {self._shuffle(w.value(f'bitcast float {value} to i32'), mode, distance, clamp)} to float")
         if bits == 32:
-            return self._shuffle(value, distance)
+            return self._shuffle(value, mode, distance, clamp)
         if llvm_type == "half":
             value = w.value(f"bitcast half {value} to i16")
         word = w.value(f"zext i{bits} {value} to i32")
-        narrow = w.value(f"trunc i32 {self._shuffle(word, distance)} to i{bits}")
+        narrow = w.value(f"trunc i32 {self._shuffle(word, mode, distance, clamp)} to i{bits}")
         return w.value(f"bitcast i16 {narrow} to half") if llvm_type == "half" else narrow
 
-    def _shuffle(self, value: str, distance: int) -> str:
-        arguments = (("i32", "-1"), ("i32", value), ("i32", str(distance)), ("i32", "31"))
-        return self.w.call_intrinsic("llvm.nvvm.shfl.sync.bfly.i32", "i32", *arguments)
+    def _shuffle(self, value: str, mode: str, lane: str | int, clamp: int) -> str:
+        arguments = (("i32", "-1"), ("i32", value), ("i32", str(lane)), ("i32", str(clamp)))
+        return self.w.call_intrinsic(f"llvm.nvvm.shfl.sync.{mode}.i32", "i32", *arguments)
 
     def combine_lanes(self, values: list[Value], types: Sequence[PrimitiveType], lanes: int, combine: Combine) -> list[Value]:
         """The combination over groups of `lanes` (a power of two up to 32) neighbouring lanes, in each of them. A fixed tree."""
         distance = lanes // 2
         while distance:
-            others: list[Value] = []
-            for value, element_type in zip(values, types, strict=True):
-                kind = register_type(element_type)
-                if element_type.is_complex:
-                    others.append(tuple([self.shuffle_xor(part, kind, distance) for part in value]))
-                else:
-                    others.append(self.shuffle_xor(value, kind, distance))
+            others = self._each_moved(values, types, "bfly", distance, WARP - 1)
             values = combine(values, others)
             distance //= 2
         return values

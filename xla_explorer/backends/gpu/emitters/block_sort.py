@@ -119,16 +119,17 @@ class SharedRecords:
                 bases.append(base)
             records = [self.load(q) for q, *_ in places]
             ranks = self.ranks(records, rights, lows, highs, w.add(shift, 1))
-            for (_, place, own, low), base, right, rank, record, is_there in zip(places, bases, rights, ranks, records, present, strict=True):
+            ranked = zip(places, bases, rights, ranks, records, present, strict=True)
+            for (_, place, own, low), base, right, rank, record, is_there in ranked:
                 offset = w.add(w.sub(place, own), w.sub(rank, low))
                 start = w.value(f"select i1 {right}, i64 {w.value(f'sub i64 {own}, {width}')}, i64 {own}")
-                counts = w.value(f"icmp ult i64 {place}, {length}")
+                counts: str | None = w.value(f"icmp ult i64 {place}, {length}")
                 if limit < size:
                     counts = w.value(f"and i1 {counts}, {w.value(f'icmp ult i64 {offset}, {limit}')}")
-                here = both(w, counts, is_there)
-                moved.append((here, str(w.add(w.add(base, start), offset)), record))
+                counts = both(w, counts, is_there)
+                moved.append((counts, str(w.add(w.add(base, start), offset)), record))
             block.barrier()
-            for counts, at, record in moved:
-                with block.only_if(counts):
+            for stored, at, record in moved:
+                with block.only_if(stored):
                     self.store(at, record)
             block.barrier()

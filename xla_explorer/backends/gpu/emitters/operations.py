@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
+from xla_explorer.backends.gpu.emitters.select_and_scatter import write_select_and_scatter
 from xla_explorer.backends.gpu.emitters.sort import why_no_sort, write_sort, write_topk
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
 from xla_explorer.foundation.reason import Reason
@@ -32,6 +33,7 @@ def _sort(i: HloInstruction) -> Reason | None:
 
 
 OPERATIONS: dict[str, Operation] = {
+    "select-and-scatter": Operation(write_select_and_scatter, _as_on_a_cpu),
     "sort": Operation(write_sort, _sort),
     "topk": Operation(write_topk, _as_on_a_cpu),
 }

@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.column_reduction import plan_columns, write_column_kernel, write_column_partials_kernel
+from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
 from xla_explorer.backends.gpu.emitters.fused_reduction import FusedReduction, analyse_reduction
 from xla_explorer.backends.gpu.emitters.operations import OPERATIONS
 from xla_explorer.backends.gpu.emitters.row_reduction import plan_rows, scratch_arrays, write_partials_kernel, write_row_kernel
+from xla_explorer.backends.gpu.emitters.scan import plan_scan, write_scan
 from xla_explorer.backends.gpu.emitters.tensor_core_dot import plan_dot, write_dot_kernel
 from xla_explorer.backends.gpu.emitters.tiled_dot import plan_tiled_dot, write_tiled_dot_kernel
 from xla_explorer.backends.gpu.emitters.transposition import plan_transpose, write_transpose_kernel
@@ -80,7 +82,7 @@ def write_gpu_kernels(
     return EmittedKernels((EmittedKernel(kernel, launch),), "loop", 0, tuple(refused))
 
 
-_NOT_OF_THIS_KIND = frozenset({"no-operation", "no-dot", "no-reduction", "not-transposed", "root-has-a-writer"})
+_NOT_OF_THIS_KIND = frozenset({"no-operation", "no-scan", "no-dot", "no-reduction", "not-transposed", "root-has-a-writer"})
 
 
 def _context(i: HloInstruction, slots: tuple[int, ...]) -> KernelContext:
@@ -101,11 +103,19 @@ def _operation(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     if operation is None:
         return refuse("no-operation", f"%{i.name}: {i.opcode.name} has no kernels of its own")
     draft = operation.write(i, architecture, slots)
-    if isinstance(draft, Reason):
-        return draft
+    return draft if isinstance(draft, Reason) else _drafted(draft, slots)
+
+
+def _drafted(draft: OperationDraft, slots: tuple[int, ...]) -> EmittedKernels:
     scratch = draft.scratch_bytes > 0
     kernels = [_finished(k.context, slots, k.launch, k.shared_bytes, scratch)._replace(suffix=k.suffix) for k in draft.kernels]
     return EmittedKernels(tuple(kernels), draft.emitter, draft.scratch_bytes)
+
+
+def _scan(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
+    roots = _context(i, slots).roots
+    plan = plan_scan(roots[0], architecture) if len(roots) == 1 else refuse("no-scan", f"%{i.name} has several results")
+    return plan if isinstance(plan, Reason) else _drafted(write_scan(i, plan, slots), slots)
 
 
 def _analysis(i: HloInstruction, slots: tuple[int, ...]) -> FusedReduction | Reason:
@@ -204,6 +214,7 @@ def _vector_loop(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[
 _WRITERS = (
     ("warpgroup-dot", _warpgroup_dot),
     ("operation", _operation),
+    ("scan", _scan),
     ("tensor-core-dot", _dot),
     ("tiled-dot", _tiled_dot),
     ("reduction", _reduction),

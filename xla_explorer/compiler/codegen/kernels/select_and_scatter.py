@@ -8,21 +8,20 @@ vectorises; others are taken in order, each adding to the one element it chose.
 from __future__ import annotations
 
 import itertools
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 
 from xla_explorer.compiler.codegen.elemental.arithmetic import select_value
-from xla_explorer.compiler.codegen.elemental.emitter import IndexTuple
+from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.window import Guard, base_position
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, register_type, to_memory
 from xla_explorer.hlo.attributes import WindowDimension
-from xla_explorer.hlo.instruction import HloInstruction
 
 UNROLLED_WINDOW = 32  # positions of a window that is written out whole
 
 
-@writes_root("select-and-scatter", standalone=True, sequential=True)
+@writes_root("select-and-scatter", standalone=True, sequential=True, parallel=True)
 def write_select_and_scatter_kernel(context: KernelContext) -> None:
     """Fill with the initial value where needed, then window by window."""
     root, output, w = context.roots[0], context.outputs[0], context.writer
@@ -37,14 +36,15 @@ def write_select_and_scatter_kernel(context: KernelContext) -> None:
     )
     if not covered:
         value = context.emitter().element(initial, ())
-        with w.loop(root.shape.element_count, stem="fill") as at:
+        with context.shares.phase(), context.iterate([root.shape.element_count]) as (at,):
             output.store_linear(w, at, value)
     if 0 in source.shape.dimensions:
         return
-    if apart:
-        _write_whole_windows(context, rules)
-    else:
-        _write_window_by_window(context, rules)
+    with nullcontext() if covered else context.shares.phase():
+        if apart:
+            _write_whole_windows(context, rules)
+        else:
+            _write_window_by_window(context, rules)
 
 
 def _windows_are_apart(rules: tuple[WindowDimension, ...]) -> bool:
@@ -64,23 +64,16 @@ def _windows_are_apart(rules: tuple[WindowDimension, ...]) -> bool:
     return positions <= UNROLLED_WINDOW
 
 
-def _source_loops(context: KernelContext, source: HloInstruction, loops: ExitStack) -> IndexTuple:
-    """Loops over the source in the order of its memory; the index in logical order."""
-    index: list[str | int] = [0] * source.shape.rank
-    for d in reversed(source.shape.layout.minor_to_major):
-        index[d] = loops.enter_context(context.writer.loop(source.shape.dimensions[d], stem="window"))
-    return tuple(index)
-
-
 def _write_whole_windows(context: KernelContext, rules: tuple[WindowDimension, ...]) -> None:
     root, output, w = context.roots[0], context.outputs[0], context.writer
     x, source, initial = root.operands
     element_type = x.shape.element_type
     emitter = context.emitter()
     start = emitter.element(initial, ())
-    with ExitStack() as loops:
-        index = _source_loops(context, source, loops)
-        loops.enter_context(emitter.scope())
+    order = tuple(reversed(source.shape.layout.minor_to_major))
+    with context.iterate([source.shape.dimensions[d] for d in order]) as along, emitter.scope():
+        at: dict[int, str | int] = dict(zip(order, along, strict=True))
+        index: IndexTuple = tuple([at[d] for d in range(source.shape.rank)])
         corner = [w.mul(i, r.stride) for i, r in zip(index, rules, strict=True)]
         places: list[IndexTuple] = [
             tuple([w.add(c, k) for c, k in zip(corner, window, strict=True)])
@@ -99,42 +92,53 @@ def _write_whole_windows(context: KernelContext, rules: tuple[WindowDimension, .
             output.store(w, place, select_value(w, here, element_type, scattered, start))
 
 
+def select_position(context: KernelContext, emitter: ElementalEmitter, index: IndexTuple) -> str:
+    """Code that finds the element which the window of source element `index` selects: its offset in the operand's dimensions and the
+    result's layout, -1 where the window has none."""
+    root, output, w = context.roots[0], context.outputs[0], context.writer
+    x = root.operands[0]
+    rules = root.attribute("window").dimensions
+    element_type = x.shape.element_type
+    t, stored = register_type(element_type), memory_type(element_type)
+    best, chosen = w.stack_slot(stored), w.stack_slot("i64")
+    w.do(f"store i64 -1, ptr {chosen}")
+    with ExitStack() as loops:
+        window = [loops.enter_context(w.loop(r.size, stem="position")) for r in rules]
+        conditions: list[str] = []
+        place = tuple(
+            [
+                base_position(w, r, i, k, size, conditions)
+                for r, i, k, size in zip(rules, index, window, x.shape.dimensions, strict=True)
+            ]
+        )
+        loops.enter_context(Guard(w, conditions))
+        loops.enter_context(emitter.scope())
+        candidate = emitter.element(x, place)
+        at = w.value(f"load i64, ptr {chosen}")
+        first = w.value(f"icmp slt i64 {at}, 0")
+        held = w.value(f"load {stored}, ptr {best}")
+        held = from_memory(w, held, element_type)
+        # Before the first element `best` holds nothing: the candidate stands in, and is taken whatever select says.
+        held = w.value(f"select i1 {first}, {t} {candidate}, {t} {held}")
+        (keep,) = emitter.inline_scalar_computation(root.called[0], [held, candidate])
+        keep = w.value(f"and i1 {keep}, {w.value(f'xor i1 {first}, true')}")
+        value = select_value(w, keep, element_type, held, candidate)
+        value = to_memory(w, value, element_type)
+        w.do(f"store {stored} {value}, ptr {best}")
+        here = w.linear(place, output.shape.strides)
+        w.do(f"store i64 {w.value(f'select i1 {keep}, i64 {at}, i64 {here}')}, ptr {chosen}")
+    return w.value(f"load i64, ptr {chosen}")
+
+
 def _write_window_by_window(context: KernelContext, rules: tuple[WindowDimension, ...]) -> None:
     """In row-major order of the source, so that what meets on one element is combined in order."""
     root, output, w = context.roots[0], context.outputs[0], context.writer
-    x, source, _ = root.operands
-    element_type = x.shape.element_type
-    t, stored = register_type(element_type), memory_type(element_type)
+    source = root.operands[1]
     emitter = context.emitter()
-    best, chosen = w.stack_slot(stored), w.stack_slot("i64")
-    with context.iterate(list(source.shape.dimensions)) as index, emitter.scope():
-        w.do(f"store i64 -1, ptr {chosen}")
-        with ExitStack() as loops:
-            window = [loops.enter_context(w.loop(r.size, stem="position")) for r in rules]
-            conditions: list[str] = []
-            place = tuple(
-                [
-                    base_position(w, r, i, k, size, conditions)
-                    for r, i, k, size in zip(rules, index, window, x.shape.dimensions, strict=True)
-                ]
-            )
-            loops.enter_context(Guard(w, conditions))
-            loops.enter_context(emitter.scope())
-            candidate = emitter.element(x, place)
-            at = w.value(f"load i64, ptr {chosen}")
-            first = w.value(f"icmp slt i64 {at}, 0")
-            held = w.value(f"load {stored}, ptr {best}")
-            held = from_memory(w, held, element_type)
-            # Before the first element `best` holds nothing: the candidate stands in, and is taken whatever select says.
-            held = w.value(f"select i1 {first}, {t} {candidate}, {t} {held}")
-            (keep,) = emitter.inline_scalar_computation(root.called[0], [held, candidate])
-            keep = w.value(f"and i1 {keep}, {w.value(f'xor i1 {first}, true')}")
-            value = select_value(w, keep, element_type, held, candidate)
-            value = to_memory(w, value, element_type)
-            w.do(f"store {stored} {value}, ptr {best}")
-            here = w.linear(place, output.shape.strides)
-            w.do(f"store i64 {w.value(f'select i1 {keep}, i64 {at}, i64 {here}')}, ptr {chosen}")
-        at = w.value(f"load i64, ptr {chosen}")
+    # Shares must not meet on an element: cut where windows do not reach over one another.
+    free = [d for d, rule in enumerate(rules) if rule == WindowDimension(1)]
+    with context.iterate(list(source.shape.dimensions), cut_along=free) as index, emitter.scope():
+        at = select_position(context, emitter, index)
         take, skip = w.fresh_label("take"), w.fresh_label("skip")
         w.branch_if(w.value(f"icmp sge i64 {at}, 0"), take, skip)
         w.start_block(take)

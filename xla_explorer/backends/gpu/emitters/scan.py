@@ -1,0 +1,313 @@
+"""Running reductions (cumsum and its kin), which HLO writes as a reduce-window that covers everything up to each element: linear work.
+
+Along the minor dimension the threads of a row take neighbouring elements tile by tile: a serial scan of a thread's few elements, a scan
+over the lanes by shuffles, over the warps through shared memory, and a carry from tile to tile. Along another dimension each thread walks
+down a column. Few long rows or columns are cut into chunks: a first kernel leaves each chunk's total in scratch memory, and the second
+starts every chunk with what comes before it. Partial results are always combined in the same order.
+Source: Blelloch, "Prefix sums and their applications", 1990; Sengupta, Harris, Garland, "Efficient parallel scan algorithms for GPUs".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context, load_record
+from xla_explorer.backends.gpu.emitters.reducer import Reducer
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
+from xla_explorer.compiler.codegen.kernels.reduction import simple_combiner
+from xla_explorer.compiler.codegen.kernels.window import scan_dimension
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+BLOCK = 256
+EACH = 4  # elements of a thread in a tile
+LEAST_PER_CHUNK = 4096  # elements of a row that are worth a block of their own
+COLUMN_CHUNK = 64  # elements of a column that are worth a thread of their own
+MOST_CHUNKS = BLOCK
+
+
+class ScanPlan(NamedTuple):
+    """dimension, from_end: see `scan_dimension`. rows: before the dimension. length: along it. columns: after it.
+
+    group: threads of a row (of a column: one). chunks: that a row or column is cut into; chunk: their elements.
+    """
+
+    dimension: int
+    from_end: bool
+    rows: int
+    length: int
+    columns: int
+    group: int
+    chunks: int
+    chunk: int
+
+
+def plan_scan(root: HloInstruction, architecture: GpuArchitecture) -> ScanPlan | Reason:
+    """The plan, or why every window is reduced on its own."""
+    if root.opcode.name != "reduce-window" or not root.shape.is_array:
+        return refuse("no-scan", f"%{root.name} is no running reduction")
+    found = scan_dimension(root.attribute("window").dimensions, root.operands[0].shape.dimensions)
+    dimensions = root.shape.dimensions
+    if found is None or 0 in dimensions:
+        return refuse("no-scan", f"%{root.name} is no running reduction")
+    combiner = simple_combiner(root.to_apply)
+    element_type = root.shape.element_type
+    if combiner is None or (element_type.is_complex and combiner != "add"):
+        return refuse(
+            "reducer-not-known-associative",
+            f"%{root.name}: %{root.to_apply.name} is not known to give the same in any order, so each window is reduced on its own",
+            reducer=root.to_apply.name,
+        )
+    dimension, from_end = found
+    rows, length, columns = math.prod(dimensions[:dimension]), dimensions[dimension], math.prod(dimensions[dimension + 1 :])
+    chunks, step = 1, 1
+    if columns == 1:
+        group = min(1 << max(-(-length // EACH) - 1, 0).bit_length(), BLOCK)
+        step = group * EACH
+        if rows < architecture.multiprocessors and length >= 2 * LEAST_PER_CHUNK:
+            chunks = min(2 * architecture.multiprocessors // rows, length // LEAST_PER_CHUNK, MOST_CHUNKS)
+    else:
+        group = 1
+        if rows * columns < architecture.multiprocessors * BLOCK and length >= 2 * COLUMN_CHUNK:
+            chunks = min(architecture.multiprocessors * BLOCK // (rows * columns), length // COLUMN_CHUNK)
+    chunk = -(-length // (chunks * step)) * step
+    return ScanPlan(dimension, from_end, rows, length, columns, group, -(-length // chunk), chunk)
+
+
+class _Scan:
+    """One of the kernels being written."""
+
+    def __init__(self, i: HloInstruction, slots: tuple[int, ...], plan: ScanPlan, memory: ScratchArrays | None, threads: int) -> None:
+        self.context = fresh_context(i, slots)
+        self.plan, self.w = plan, self.context.writer
+        self.root = self.context.roots[0]
+        self.emitter = self.context.emitter()
+        self.reducer = Reducer(self.w, self.emitter, self.root)
+        self.totals = memory.arrays(self.context, slots) if memory is not None else []
+        self.block = Block(self.context, threads)
+
+    def index(self, row: str | int, at: str | int, column: str | int) -> tuple[str | int, ...]:
+        """The index of position `at` of a scan."""
+        w, plan, dimensions = self.w, self.plan, self.root.shape.dimensions
+
+        def parts(number: str | int, extents: tuple[int, ...]) -> list[str | int]:
+            found: list[str | int] = []
+            for extent in reversed(extents):
+                found.insert(0, w.mod(number, extent) if len(found) + 1 < len(extents) else number)
+                number = w.div(number, extent)
+            return found
+
+        place = w.sub(plan.length - 1, at) if plan.from_end else at
+        return (*parts(row, dimensions[: plan.dimension]), place, *parts(column, dimensions[plan.dimension + 1 :]))
+
+    def store(self, index: tuple[str | int, ...], values: list[Value]) -> None:
+        """A result; accumulators have wide types."""
+        reducer = self.reducer
+        value = convert_value(self.w, values[0], reducer.wide[0], reducer.types[0])
+        self.context.outputs[0].store(self.w, index, value)
+
+    def start(self) -> list[Value]:
+        """The initial value, in wide types."""
+        reducer = self.reducer
+        return [convert_value(self.w, self.emitter.element(reducer.initial[0], ()), reducer.types[0], reducer.wide[0])]
+
+    def neutral(self) -> list[Value]:
+        """What changes nothing."""
+        found = self.reducer.neutral()
+        assert found is not None
+        return found
+
+    # -- rows ----------------------------------------------------------------------------------------------------------
+    def row(self) -> tuple[str | int, str | int, str | int, str | None]:
+        """(row, chunk, the thread's number in its row, whether there is such a row) of this thread."""
+        w, plan = self.w, self.plan
+        lane = w.mod(self.block.thread, plan.group)
+        if plan.chunks > 1:
+            return w.div(self.block.number, plan.chunks), w.mod(self.block.number, plan.chunks), lane, None
+        rows = self.block.threads // plan.group
+        row = w.add(w.mul(self.block.number, rows), w.div(self.block.thread, plan.group))
+        if plan.rows % rows == 0:
+            return row, 0, lane, None
+        valid = w.value(f"icmp ult i64 {row}, {plan.rows}")
+        return w.value(f"select i1 {valid}, i64 {row}, i64 {plan.rows - 1}"), 0, lane, valid
+
+    def tiles(self, row: str | int, chunk: str | int, lane: str | int, body: Callable[[list[tuple[str | int, ...]], list[list[Value]],
+              list[str | None]], None]) -> None:  # fmt: skip
+        """Run the body for every tile of a chunk: the indices of the thread's elements, their values, and whether they exist (then
+        something that changes nothing stands for them)."""
+        w, plan = self.w, self.plan
+        tile = plan.group * EACH
+        first = w.mul(chunk, plan.chunk)
+        exact = plan.length % tile == 0 and plan.length % plan.chunk == 0
+        with w.loop(plan.chunk // tile, stem="tile") as number, self.emitter.scope():
+            begin = w.add(w.add(first, w.mul(number, tile)), w.mul(lane, EACH))
+            places: list[tuple[str | int, ...]] = []
+            values: list[list[Value]] = []
+            there: list[str | None] = []
+            together = EACH if plan.length % EACH == 0 else 1  # elements that exist or do not, as one: then they are moved as one
+            for j in range(EACH):
+                if j % together == 0:
+                    at = w.add(begin, j)
+                    inside = None if exact else w.value(f"icmp ult i64 {at}, {plan.length}")
+                    if inside is not None:
+                        at = w.value(f"select i1 {inside}, i64 {at}, i64 0")
+                value = self.reducer.elements(self.index(row, w.add(at, j % together), 0))
+                values.append(value if inside is None else self.reducer.select(inside, value, self.neutral()))
+                places.append(self.index(row, w.add(begin, j), 0))
+                there.append(inside)
+            body(places, values, there)
+
+    def scan_rows(self) -> None:
+        """The scan itself."""
+        w, plan, block, reducer = self.w, self.plan, self.block, self.reducer
+        row, chunk, lane, valid = self.row()
+        carry = Accumulators(self.context, reducer.wide)
+        carry.store(self.start())
+        if plan.chunks > 1:
+            before = w.value(f"icmp ult i64 {lane}, {chunk}")
+            place = w.value(f"select i1 {before}, i64 {lane}, i64 0")
+            value = load_record(self.context, self.totals, w.add(w.mul(row, plan.chunks), place))
+            value = block.combine_threads(reducer.select(before, value, self.neutral()), reducer.wide, plan.group, reducer.combine)
+            carry.store(reducer.combine(carry.load(), value))
+        warps = plan.group // WARP
+        shared = block.shared(reducer.wide[0], warps) if warps > 1 else None
+
+        def body(places: list[tuple[str | int, ...]], values: list[list[Value]], there: list[str | None]) -> None:
+            for j in range(1, EACH):
+                values[j] = reducer.combine(values[j - 1], values[j])
+            total = values[-1]
+            own: str | int = w.mod(lane, WARP)
+            distance = 1
+            while distance < min(plan.group, WARP):
+                further = w.value(f"icmp uge i64 {own}, {distance}")
+                total = reducer.select(further, reducer.combine(block.from_lane_below(total, reducer.wide, distance), total), total)
+                distance *= 2
+            lanes = total
+            before = reducer.select(w.value(f"icmp ne i64 {own}, 0"), block.from_lane_below(lanes, reducer.wide, 1), self.neutral())
+            if plan.group < WARP:
+                whole = block.from_lane(lanes, reducer.wide, w.add(w.sub(block.lane, own), plan.group - 1))
+            elif shared is None:
+                whole = block.from_lane(lanes, reducer.wide, WARP - 1)
+            else:
+                with block.only_if(w.value(f"icmp eq i64 {own}, {WARP - 1}")):
+                    shared.store(block.warp, lanes[0])
+                block.barrier()
+                whole, ahead = self.neutral(), self.neutral()
+                for number in range(warps):
+                    other: list[Value] = [shared.load(number)]
+                    mine = w.value(f"icmp ult i64 {number}, {block.warp}")
+                    ahead = reducer.select(mine, reducer.combine(ahead, other), ahead)
+                    whole = reducer.combine(whole, other)
+                before = reducer.combine(ahead, before)
+            before = reducer.combine(carry.load(), before)
+            results = [reducer.combine(before, value) for value in values]
+            for inside in dict.fromkeys(there):
+                with block.only_if(both(w, inside, valid)):
+                    for place, result, guard in zip(places, results, there, strict=True):
+                        if guard == inside:
+                            self.store(place, result)
+            carry.store(reducer.combine(carry.load(), whole))
+            if shared is not None and plan.chunk > plan.group * EACH:
+                block.barrier()
+
+        self.tiles(row, chunk, lane, body)
+
+    def total_rows(self) -> None:
+        """The total of each chunk, into scratch memory."""
+        w, plan, reducer = self.w, self.plan, self.reducer
+        row, chunk, lane, _ = self.row()
+        slot = Accumulators(self.context, reducer.wide)
+        slot.store(self.neutral())
+
+        def body(_places: list[tuple[str | int, ...]], values: list[list[Value]], _there: list[str | None]) -> None:
+            total = slot.load()
+            for value in values:
+                total = reducer.combine(total, value)
+            slot.store(total)
+
+        self.tiles(row, chunk, lane, body)
+        total = self.block.combine_threads(slot.load(), reducer.wide, plan.group, reducer.combine)
+        with self.block.only_if(w.value(f"icmp eq i64 {lane}, 0")):
+            self.totals[0].store_linear(w, w.add(w.mul(row, plan.chunks), chunk), total[0])
+
+    # -- columns -------------------------------------------------------------------------------------------------------
+    def columns(self, totals_only: bool) -> None:
+        """A thread per chunk of a column."""
+        w, plan, block, reducer = self.w, self.plan, self.block, self.reducer
+        number = w.add(w.mul(block.number, block.threads), block.thread)
+        count = plan.rows * plan.chunks * plan.columns
+        inside = None if count % block.threads == 0 else w.value(f"icmp ult i64 {number}, {count}")
+        with block.only_if(inside), self.emitter.scope():
+            column, rest = w.mod(number, plan.columns), w.div(number, plan.columns)
+            chunk, row = w.mod(rest, plan.chunks), w.div(rest, plan.chunks)
+            slot = Accumulators(self.context, reducer.wide)
+            slot.store(self.neutral() if totals_only else self.start())
+            if plan.chunks > 1 and not totals_only:
+                with w.loop(plan.chunks, stem="before") as other, self.emitter.scope():
+                    cell = w.add(w.mul(w.add(w.mul(row, plan.chunks), other), plan.columns), column)
+                    value = reducer.combine(slot.load(), load_record(self.context, self.totals, cell))
+                    slot.store(reducer.select(w.value(f"icmp ult i64 {other}, {chunk}"), value, slot.load()))
+            first = w.mul(chunk, plan.chunk)
+            together = EACH if plan.chunk % EACH == 0 and plan.chunk > EACH else 1
+            with w.loop(plan.chunk // together, stem="step") as step, self.emitter.scope():
+                places: list[tuple[str | int, ...]] = []
+                exist: list[str | None] = []
+                for j in range(together):
+                    at = w.add(first, w.add(w.mul(step, together), j))
+                    there = None
+                    if plan.length % plan.chunk:
+                        there = w.value(f"icmp ult i64 {at}, {plan.length}")
+                        at = w.value(f"select i1 {there}, i64 {at}, i64 0")
+                    places.append(self.index(row, at, column))
+                    exist.append(there)
+                values = [reducer.elements(at) for at in places]
+                for place, value, there in zip(places, values, exist, strict=True):
+                    following = reducer.combine(slot.load(), value)
+                    slot.store(following if there is None else reducer.select(there, following, slot.load()))
+                    if not totals_only:
+                        with block.only_if(there):
+                            self.store(place, following)
+            if totals_only:
+                self.totals[0].store_linear(w, number, slot.load()[0])
+
+
+def write_scan(i: HloInstruction, plan: ScanPlan, slots: tuple[int, ...]) -> OperationDraft:
+    """One kernel, or two where rows or columns are cut."""
+    memory = None
+    if plan.chunks > 1:
+        context = fresh_context(i, slots)
+        reducer = Reducer(context.writer, context.emitter(), context.roots[0])
+        memory = ScratchArrays(reducer.wide, plan.rows * plan.chunks * plan.columns)
+    kernels = []
+    for totals_only in (True, False) if plan.chunks > 1 else (False,):
+        threads = BLOCK if plan.columns > 1 or plan.chunks > 1 else max(min(BLOCK, plan.group * plan.rows), WARP)
+        threads = -(-threads // WARP) * WARP
+        if plan.columns == 1 and plan.chunks == 1:
+            threads = max(1 << (threads - 1).bit_length(), plan.group)
+        elif plan.columns == 1:
+            threads = plan.group
+        kernel = _Scan(i, slots, plan, memory, threads)
+        with kernel.w.from_instruction(kernel.root.id), kernel.emitter.scope():
+            if plan.columns > 1:
+                kernel.columns(totals_only)
+            elif totals_only:
+                kernel.total_rows()
+            else:
+                kernel.scan_rows()
+        kernel.block.finish()
+        work = plan.rows * plan.chunks * (plan.columns if plan.columns > 1 else plan.group)
+        why = f"{plan.rows * plan.columns} running reductions of {plan.length} elements"
+        why += f", {plan.group} threads each with {EACH} neighbours" if plan.columns == 1 else ", a thread down each column"
+        if plan.chunks > 1:
+            why += f"; cut into {plan.chunks} chunks of {plan.chunk}" + (", whose totals come first" if totals_only else "")
+        launch = LaunchDimensions(-(-work // threads), threads, work, why)
+        suffix = "_totals" if totals_only else "_scan" if plan.chunks > 1 else ""
+        kernels.append(KernelDraft(kernel.context, launch, kernel.block.shared_bytes, suffix))
+    return OperationDraft(tuple(kernels), "scan", memory.end if memory is not None else 0)

@@ -1,0 +1,77 @@
+"""select-and-scatter without atomics: a first kernel finds for every window which element it selects, a second one adds up, for every
+element of the result, the source values of the windows that selected it, in the order of the source. So the result is the same each time.
+
+Source: xla/service/gpu/... emits one kernel with an atomic operation per window; its order is open.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
+from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
+from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
+from xla_explorer.compiler.codegen.kernels.select_and_scatter import select_position
+from xla_explorer.compiler.codegen.kernels.window import Guard
+from xla_explorer.compiler.codegen.llvm_types import register_type
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import S32, S64
+from xla_explorer.hlo.shape import array_shape
+
+
+def write_select_and_scatter(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """Both kernels."""
+    source = i.operands[1].shape
+    kind = S32 if i.shape.element_count < 1 << 31 else S64
+    memory = ScratchArrays([kind], max(source.element_count, 1))
+    by_window = array_shape(kind, source.dimensions)  # row-major, whatever the source's layout
+    kernels = []
+    if source.element_count:
+        context = fresh_context(i, slots)
+        w, emitter = context.writer, context.emitter()
+        (chosen,) = memory.arrays(context, slots)
+        with context.iterate(list(source.dimensions)) as index, emitter.scope():
+            at = select_position(context, emitter, index)
+            if kind is S32:
+                at = w.value(f"trunc i64 {at} to i32")
+            chosen.store_linear(w, w.linear(index, by_window.strides), at)
+        launch = launch_dimensions(context.threads, architecture)
+        kernels.append(KernelDraft(context, launch._replace(reasoning=f"a thread per window; {launch.reasoning}"), 0, "_select"))
+    context = fresh_context(i, slots)
+    w, emitter = context.writer, context.emitter()
+    (chosen,) = memory.arrays(context, slots)
+    rules, output = i.attribute("window").dimensions, context.outputs[0]
+    if i.shape.element_count:
+        with context.iterate(list(i.shape.dimensions)) as index, emitter.scope():
+            total = Accumulators(context, [i.shape.element_type])
+            total.store([emitter.element(i.operands[2], ())])
+            here = w.linear(index, output.shape.strides)
+            if source.element_count:
+                with ExitStack() as loops:
+                    window: list[str | int] = []
+                    conditions: list[str] = []
+                    for rule, position, extent in zip(rules, index, source.dimensions, strict=True):
+                        # From the end: the first window that reaches this element has it last.
+                        offset = w.sub(rule.size - 1, loops.enter_context(w.loop(rule.size, stem="reaches")))
+                        start = w.sub(w.add(w.mul(position, rule.base_dilation), rule.padding_low), w.mul(offset, rule.window_dilation))
+                        number = start
+                        if rule.stride > 1:
+                            number = w.value(f"sdiv i64 {start}, {rule.stride}")
+                            conditions.append(w.value(f"icmp eq i64 {w.mul(number, rule.stride)}, {start}"))
+                        conditions.append(w.value(f"icmp ult i64 {number}, {extent}"))
+                        window.append(number)
+                    loops.enter_context(Guard(w, conditions))
+                    t = register_type(kind)
+                    wanted = here if kind is S64 or isinstance(here, int) else w.value(f"trunc i64 {here} to i32")
+                    selected = chosen.load_linear(w, w.linear(window, by_window.strides))
+                    loops.enter_context(Guard(w, [w.value(f"icmp eq {t} {selected}, {wanted}")]))
+                    loops.enter_context(emitter.scope())
+                    arguments = [total.load()[0], emitter.element(i.operands[1], tuple(window))]
+                    total.store(emitter.inline_scalar_computation(i.called[1], arguments))
+            output.store_linear(w, here, total.load()[0])
+    launch = launch_dimensions(context.threads, architecture)
+    reasoning = f"a thread per element of the result, which asks the windows that reach it; {launch.reasoning}"
+    kernels.append(KernelDraft(context, launch._replace(reasoning=reasoning), 0, "_gather" if len(kernels) else ""))
+    return OperationDraft(tuple(kernels), "select-and-scatter", memory.end)
