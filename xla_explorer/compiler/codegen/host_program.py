@@ -219,8 +219,9 @@ class HostProgramWriter:
                 self.copy(self.place_of(root, index), self.place_of(i, index))
 
     def copy_instruction(self, i: HloInstruction) -> None:
-        """A copy: memcpy when the layout stays, else a loop kernel."""
-        if i.shape.is_array and i.shape.layout is not i.operands[0].shape.layout and i.shape.rank > 1:
+        """A copy: memcpy when the layout stays and one thread is enough, else a loop kernel."""
+        moves = i.shape.is_array and i.shape.layout is not i.operands[0].shape.layout and i.shape.rank > 1
+        if moves or (self.threads > 1 and i.shape.is_array and plan_parallel(i, self.threads, "kernel").parts > 1):
             self.operation(i)
             return
         number = self._row(i, "copy", "memcpy", None)
