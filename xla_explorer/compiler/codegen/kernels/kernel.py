@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
@@ -52,6 +52,7 @@ class KernelContext:
         self.target = target
         self.instruction = instruction
         self.writer = FunctionWriter(unroll=target.kind == "cpu")
+        self.writer.keeps_nan_payloads = target.kind == "cpu" and target.triple.startswith(("x86_64", "aarch64", "riscv64"))
         self.shares = Shares(self.writer, parts)
         self.tables: list[bytes] = []
         self._in_nest = False
@@ -114,10 +115,11 @@ class KernelContext:
         return ElementalEmitter(w, {i: reader(array) for i, array in self.arrays.items()})
 
     @contextmanager
-    def iterate(self, extents: list[int], *, cut: bool = True) -> Iterator[IndexTuple]:
+    def iterate(self, extents: list[int], *, cut: bool = True, cut_along: Collection[int] | None = None) -> Iterator[IndexTuple]:
         """Run the block for each index below the extents: nested loops on a CPU, one thread each on a GPU.
 
-        In a kernel with shares one loop of each outermost nest is cut; cut: False when the writer cuts a loop inside itself.
+        In a kernel with shares one loop of each outermost nest is cut; cut: False when the writer cuts a loop inside itself; cut_along: the
+        loops that may be (None: any).
         """
         w = self.writer
         if self.target.kind == "gpu":
@@ -128,7 +130,7 @@ class KernelContext:
             outer, self._in_nest = self._in_nest, True
             limits: list[tuple[str | int, str | int]] = [(0, extent) for extent in extents]
             if cut:
-                place = self.shares.place_to_cut(extents)
+                place = self.shares.place_to_cut(extents, cut_along)
                 if place is None:
                     loops.enter_context(self.shares.only(0))
                 else:

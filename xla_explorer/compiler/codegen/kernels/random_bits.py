@@ -86,7 +86,7 @@ class _State:
             self.w.do(f"store i64 {word}, {self.pointer_type} {self._at(self.target.pointer, k)}, align 4")
 
 
-@writes_root("rng-bit-generator", standalone=True)
+@writes_root("rng-bit-generator", standalone=True, parallel=True)
 def write_random_bits_kernel(context: KernelContext) -> None:
     """The state is read before and written after the bits."""
     if context.roots[0].attributes.get("algorithm", "rng_default") == "rng_three_fry":
@@ -134,9 +134,10 @@ def _write_philox(context: KernelContext) -> None:
 
     whole, rest = divmod(words.count, 4)
     if whole:
-        with context.iterate([whole]) as (number,):
+        with context.shares.phase(), context.iterate([whole]) as (number,):
             block(number, 4)
-    with context.iterate([1]):
+    # The old state and the new one may be the same memory: it is written when all shares have read it.
+    with context.shares.phase(alone=True), context.iterate([1]):
         if rest:
             block(whole, rest)
         after = advanced(whole + (rest > 0))
@@ -189,8 +190,9 @@ def _write_threefry(context: KernelContext) -> None:
             if both:
                 words.store(w.add(at, inner), y)
 
-    run([outer, size // 2, inner], lambda a, b, c: (a, b, c), True)
-    if size % 2:
-        run([outer, inner], lambda a, c: (a, size // 2, c), False)
-    with context.iterate([1]):
+    with context.shares.phase():
+        run([outer, size // 2, inner], lambda a, b, c: (a, b, c), True)
+        if size % 2:
+            run([outer, inner], lambda a, c: (a, size // 2, c), False)
+    with context.shares.phase(alone=True), context.iterate([1]):
         state.store([w.value(f"add i64 {state.words[1]}, {outer * half * inner}")])

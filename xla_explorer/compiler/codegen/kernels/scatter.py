@@ -8,15 +8,19 @@ walks all index rows in order.
 
 from __future__ import annotations
 
+import math
 from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.reduction import simple_combiner
+from xla_explorer.compiler.codegen.kernels.window import Guard
 from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, type_bits
 from xla_explorer.hlo.instruction import HloInstruction
 
+LINE = 64
 _ATOMIC_INTEGER = {"add": "add", "and": "and", "or": "or", "xor": "xor", "maximum": "max", "minimum": "min"}
 
 
@@ -89,7 +93,7 @@ class _Scatter:
         return tuple([self.w.add(offsets.get(d, 0), start.get(d, 0)) for d in range(self.operand.shape.rank)])
 
 
-@writes_root("scatter")
+@writes_root("scatter", parallel=True)
 def write_scatter_kernel(context: KernelContext) -> None:
     """Choose the shape of code."""
     root, outputs = context.roots[0], context.outputs
@@ -108,24 +112,38 @@ def write_scatter_kernel(context: KernelContext) -> None:
         else:
             _by_element(context, scatter, outputs)
         return
+    _by_row(context, scatter, outputs, in_place)
+
+
+def _rows_are_owned(context: KernelContext, scatter: _Scatter) -> bool:
+    """Whether shares can divide the rows of the operand: a window lies in one row, and costs more than all shares looking for theirs."""
+    parts, dimensions = context.shares.parts, scatter.updates.shape.dimensions
+    window_bytes = math.prod([dimensions[u] for u in scatter.window_dims]) * scatter.operand.shape.element_type.bytes
+    one_row = 0 in scatter.root.attribute("scatter_dims_to_operand_dims") and scatter.window_size.get(0, 1) == 1
+    return one_row and 0 not in dimensions and context.shares.can_cut(scatter.operand.shape.dimensions[0]) and window_bytes >= LINE * parts
+
+
+def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], in_place: list[bool]) -> None:
+    """Index rows one after the other; the window is the inner nest. A share owns rows of the operand: it copies them, lists the index
+    rows that point there, and takes these in order."""
+    w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
+    if context.shares.parts > 1 and not _rows_are_owned(context, scatter):
+        return  # nothing is cut, so the kernel is written again for one thread
+    counts = [dimensions[d] for d in scatter.batch_dims]
+    own: tuple[str | int, str | int] = (0, scatter.operand.shape.dimensions[0] if scatter.operand.shape.rank else 1)
+    if context.shares.parts > 1:
+        own = context.shares.bounds(scatter.operand.shape.dimensions[0])
     for operand, output, same in zip(scatter.operands, outputs, in_place, strict=True):
         if not same:
-            with context.iterate(list(operand.shape.dimensions)) as index, emitter.scope():
-                output.store(context.writer, index, emitter.element(operand, index))
-    if 0 not in scatter.updates.shape.dimensions:
-        _by_row(context, scatter, outputs)
+            with ExitStack() as loops:
+                limits = [own, *[(0, extent) for extent in operand.shape.dimensions[1:]]] if operand.shape.rank else []
+                index = tuple([loops.enter_context(w.loop(end, begin, stem="copy")) for begin, end in limits])
+                loops.enter_context(emitter.scope())
+                output.store(w, index, emitter.element(operand, index))
+    if 0 in dimensions:
+        return
 
-
-def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory]) -> None:
-    """Index rows one after the other; the window is the inner nest."""
-    w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
-    with ExitStack() as loops:
-        row = [loops.enter_context(w.loop(dimensions[d], stem="row")) for d in scatter.batch_dims]
-        loops.enter_context(emitter.scope())
-        start, fits = scatter.start(row)
-        take, skip = w.fresh_label("take"), w.fresh_label("skip")
-        w.branch_if(fits, take, skip)
-        w.start_block(take)
+    def combine(row: list[str | int], start: dict[int, str | int]) -> None:
         with ExitStack() as inner:
             window = {u: inner.enter_context(w.loop(dimensions[u], stem="window")) for u in scatter.window_dims}
             inner.enter_context(emitter.scope())
@@ -134,8 +152,37 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
             values = [output.load(w, position) for output in outputs] + [emitter.element(u, at) for u in scatter.all_updates]
             for output, value in zip(outputs, emitter.inline_scalar_computation(scatter.root.to_apply, values), strict=True):
                 output.store(w, position, value)
-        w.branch(skip)
-        w.start_block(skip)
+
+    if context.shares.parts == 1:
+        with ExitStack() as loops:
+            row = [loops.enter_context(w.loop(count, stem="row")) for count in counts]
+            loops.enter_context(emitter.scope())
+            start, fits = scatter.start(row)
+            with Guard(w, [fits]), emitter.scope():
+                combine(row, start)
+        return
+    listed, length = context.scratch(8 * math.prod(counts)), w.stack_slot("i64")
+    w.do(f"store i64 0, ptr {length}")
+    with w.loop(math.prod(counts), stem="look") as number, emitter.scope():
+        start, fits = scatter.start(_row_of(w, number, counts))
+        mine = w.value(f"and i1 {w.value(f'icmp sge i64 {start[0]}, {own[0]}')}, {w.value(f'icmp slt i64 {start[0]}, {own[1]}')}")
+        held = w.value(f"load i64, ptr {length}")
+        w.do(f"store i64 {number}, ptr {w.value(f'getelementptr inbounds i64, ptr {listed}, i64 {held}')}")
+        one = w.value(f"zext i1 {w.value(f'and i1 {mine}, {fits}')} to i64")
+        w.do(f"store i64 {w.value(f'add i64 {held}, {one}')}, ptr {length}")
+    found = w.value(f"load i64, ptr {length}")
+    with Guard(w, [w.value(f"icmp ne i64 {found}, 0")]), w.loop(found, stem="row") as k, emitter.scope():
+        row = _row_of(w, w.value(f"load i64, ptr {w.value(f'getelementptr inbounds i64, ptr {listed}, i64 {k}')}"), counts)
+        combine(row, scatter.start(row)[0])
+
+
+def _row_of(w: FunctionWriter, number: str | int, counts: list[int]) -> list[str | int]:
+    """The position of an index row in the dimensions of the indices."""
+    row: list[str | int] = []
+    for count in reversed(counts):
+        row.append(number if len(row) == len(counts) - 1 else w.mod(number, count))
+        number = w.div(number, count)
+    return row[::-1]
 
 
 def _by_update(context: KernelContext, scatter: _Scatter, output: ArrayInMemory, operation: str) -> None:
