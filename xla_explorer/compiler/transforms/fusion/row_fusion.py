@@ -74,10 +74,17 @@ class _Planner:
         self.taken: set[HloInstruction] = set()
         self.refused: set[HloInstruction] = set()
         self.members: list[HloInstruction] = []
+        # Those with a reduction somewhere above them in what one kernel may be: the others need no walk.
+        self.below_reduce: set[HloInstruction] = set()
+        for i in self.place:
+            if i.opcode is fusible.REDUCE or (
+                (i.opcode in fusible.ELEMENTWISE or i.opcode is fusible.BROADCAST) and any(o in self.below_reduce for o in i.operands)
+            ):
+                self.below_reduce.add(i)
 
     def members_of(self, root: HloInstruction) -> list[HloInstruction] | None:
         """Root first, users before producers; None when no row is reduced and joined again."""
-        if root.opcode not in fusible.ELEMENTWISE or not self._fits(root) or root.shape.rank < 1:
+        if root not in self.below_reduce or root.opcode not in fusible.ELEMENTWISE or not self._fits(root) or root.shape.rank < 1:
             return None
         if root.opcode is fusible.BITCAST_CONVERT:
             return None
