@@ -43,15 +43,38 @@ def narrow(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
         return value
     # To nearest, ties to even, on the bits: adding just under half carries into the kept ones; a NaN must stay one.
     raw = w.value(f"bitcast float {value} to i32")
-    upper = w.value(f"lshr i32 {raw}, 16")
-    bias = w.value(f"add i32 {w.value(f'and i32 {upper}, 1')}, {0x7FFF}")
-    rounded = w.value(f"lshr i32 {w.value(f'add i32 {raw}, {bias}')}, 16")
+    bits = _rounded_to_bf16(w, raw)
     unordered = w.value(f"fcmp uno float {value}, {value}")
-    quiet = w.value(f"or i32 {upper}, {0x40}")
-    return w.value(f"trunc i32 {w.value(f'select i1 {unordered}, i32 {quiet}, i32 {rounded}')} to i16")
+    quiet = w.value(f"or i32 {raw}, {0x400000}")
+    return _upper_half(w, w.value(f"select i1 {unordered}, i32 {quiet}, i32 {bits}"))
+
+
+def narrow_arithmetic(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
+    """`narrow` of the sum, difference, product or quotient of two floats that were widened from the type.
+
+    A NaN among them has no lower half: it is the CPU's own or an operand's, made quiet. Rounding leaves it as it is, without a test.
+    """
+    if element_type.name != "bf16" or not w.keeps_nan_payloads:
+        return narrow(w, value, element_type)
+    return _upper_half(w, _rounded_to_bf16(w, w.value(f"bitcast float {value} to i32")))
+
+
+def narrow_exact(w: FunctionWriter, value: str, element_type: PrimitiveType) -> str:
+    """`narrow` of a float that the type can represent, or a NaN."""
+    return _upper_half(w, w.value(f"bitcast float {value} to i32")) if element_type.name == "bf16" else narrow(w, value, element_type)
+
+
+def _rounded_to_bf16(w: FunctionWriter, raw: str) -> str:
+    last = w.value(f"and i32 {w.value(f'lshr i32 {raw}, 16')}, 1")
+    return w.value(f"add i32 {raw}, {w.value(f'add i32 {last}, {0x7FFF}')}")
+
+
+def _upper_half(w: FunctionWriter, bits: str) -> str:
+    return w.value(f"trunc i32 {w.value(f'lshr i32 {bits}, 16')} to i16")
 
 
 _FLOAT_BINARY = {"add": "fadd", "subtract": "fsub", "multiply": "fmul"}
+_FLOAT_ARITHMETIC = ("add", "subtract", "multiply", "divide")
 _INTEGER_BINARY = {"add": "add", "subtract": "sub", "multiply": "mul"}
 _PRED_BINARY = {"add": "or", "multiply": "and", "maximum": "or", "minimum": "and", "and": "and", "or": "or", "xor": "xor",
                 "subtract": "xor"}
@@ -89,7 +112,8 @@ def binary_value(w: FunctionWriter, name: str, element_type: PrimitiveType, a: V
     llvm_type = register_type(element_type)
     if element_type.is_float:
         kind = compute_type(element_type)
-        return narrow(w, float_binary(w, name, kind, widen(w, a, element_type), widen(w, b, element_type)), element_type)
+        rounded = narrow_arithmetic if name in _FLOAT_ARITHMETIC else narrow_exact if name in ("maximum", "minimum") else narrow
+        return rounded(w, float_binary(w, name, kind, widen(w, a, element_type), widen(w, b, element_type)), element_type)
     if name in _INTEGER_BINARY:
         return w.value(f"{_INTEGER_BINARY[name]} {llvm_type} {a}, {b}")
     if name in ("and", "or", "xor"):
@@ -186,7 +210,7 @@ def sign(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
         x = widen(w, x, element_type)
         one = w.call_intrinsic(f"llvm.copysign.{_suffix(kind)}", kind, (kind, float_constant(1.0, kind)), (kind, x))
         ordinary = w.value(f"fcmp one {kind} {x}, {float_constant(0.0, kind)}")
-        return narrow(w, w.value(f"select i1 {ordinary}, {kind} {one}, {kind} {x}"), element_type)
+        return narrow_exact(w, w.value(f"select i1 {ordinary}, {kind} {one}, {kind} {x}"), element_type)
     positive = w.value(f"icmp ne {llvm_type} {x}, 0")
     wide = w.value(f"zext i1 {positive} to {llvm_type}")
     if element_type.is_unsigned:
@@ -204,7 +228,7 @@ def rounding(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Val
     element_type = i.shape.element_type
     kind = compute_type(element_type)
     x = widen(w, operands[0], element_type)
-    return narrow(w, w.call_intrinsic(f"{_ROUNDINGS[i.opcode.name]}.{_suffix(kind)}", kind, (kind, x)), element_type)
+    return narrow_exact(w, w.call_intrinsic(f"{_ROUNDINGS[i.opcode.name]}.{_suffix(kind)}", kind, (kind, x)), element_type)
 
 
 @emits_elementwise("not")

@@ -205,7 +205,8 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
             elif packed:
                 writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch, cut)
             depths = [DepthLoop(depth, plan.left.column, tile.columns if packed else plan.right.row)]
-            writer.product(rows, columns, depths, at_a, plan.left.row, scratch if packed else at_b, at_c, columns, packed, cut, left_scratch)
+            source = scratch if packed else at_b
+            writer.product(rows, columns, depths, at_a, plan.left.row, source, at_c, columns, packed, cut, left_scratch)
 
 
 def _write_vector_dot(context: KernelContext, dot: HloInstruction, plan: VectorPlan) -> None:
