@@ -20,6 +20,7 @@ from xla_explorer.compiler.codegen.library_calls import (
     write_library_dot,
 )
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library, write_cholesky, write_triangular_solve
+from xla_explorer.compiler.codegen.loop_vectorization import VectorFunctions, in_vectors, vectorizes_itself, worth_vectorizing
 from xla_explorer.compiler.codegen.parallel_plan import ParallelDecision, blocks_decision, parallel_decision, plan_parallel
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, HostTable, Place, ProgramRow
 from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKernel, blocks_of, row_kernel
@@ -424,6 +425,17 @@ class HostProgramWriter:
             w.do(f"store volatile i64 {w.value(f'add i64 {calls}, ' + w.value(f'zext i1 {counted} to i64'))}, ptr {count}, align 8")
 
     # -- the whole ---------------------------------------------------------------------------------------------------
+    def _vectorize_loops(self) -> list[str]:
+        """Rewrite the loops of kernels in vectors where LLVM's optimiser would take long; the functions that they call."""
+        if not vectorizes_itself(self.target) or not worth_vectorizing([made for _, made, *_ in self.kernel_texts]):
+            return []
+        library = VectorFunctions(self.target.fused_multiply_add)
+        for number, (function, made, instruction, overlap, tiny) in enumerate(self.kernel_texts):
+            if not overlap and not tiny:
+                made = in_vectors(made, self.target, library)
+            self.kernel_texts[number] = function, made, instruction, overlap, tiny
+        return library.lines
+
     def write(self) -> HostProgram:
         """The program."""
         entry = self.module.entry
@@ -435,6 +447,7 @@ class HostProgramWriter:
         lines: list[str] = ['source_filename = "module.hlo"', ""]
         origins: list[int | None] = [None, None]
         declarations = dict(self.w.declarations)
+        vectors = self._vectorize_loops()
         math: dict[str, None] = {}
         globals_: dict[str, None] = {}
         for _, kernel, *_rest in self.kernel_texts:
@@ -472,6 +485,8 @@ class HostProgramWriter:
             lines += definitions
             origins += [None] * len(definitions)
             declarations.update(dict.fromkeys(math_declarations))
+        lines += vectors
+        origins += [None] * len(vectors)
         tail = [*declarations, "", "!0 = !{}"]
         lines += tail
         origins += [None] * len(tail)
