@@ -18,6 +18,8 @@ from xla_explorer.hlo.text.print_options import PrintOptions
 BUDGET = 300
 """Nodes of a budgeted picture."""
 MOST_BETWEEN = 1_000
+MANY_USERS = 16
+"""A neighbourhood does not go on to the users of what has more: they have little to do with each other."""
 WHOLE = 3000
 """Modules of at most so many instructions are drawn whole."""
 _KINDS: dict[Family, NodeKind] = {
@@ -301,7 +303,8 @@ def _neighbourhood(top: ComputationRecord, around: Sequence[int], radius: int | 
         used += size
         if radius is not None and distance >= radius:
             continue
-        for other in (*records[key].operands, *users.get(key, ())):
+        readers = users.get(key, ())
+        for other in (*records[key].operands, *(readers if len(readers) <= MANY_USERS or distance == 0 else ())):
             if other not in seen:
                 seen.add(other)
                 queue.append((other, distance + 1))

@@ -13,7 +13,7 @@ from xla_explorer.explorer.decisions import Answer, decision_events, decisions_f
 from xla_explorer.explorer.display import CodeText, table_html
 from xla_explorer.explorer.graph import Graph
 from xla_explorer.explorer.lineage import Lineage
-from xla_explorer.explorer.module_picture import snapshot_picture
+from xla_explorer.explorer.module_picture import WHOLE, snapshot_picture
 from xla_explorer.explorer.views.picture import PictureGraph
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -150,7 +150,7 @@ class Trace:
         """
         name = self.steps[step - 1].name if step else "as written"
         focus: Sequence[int] = around
-        if not focus:
+        if not focus and self.snapshot(step).instruction_count() > WHOLE:  # a part is drawn: that in which something happened
             difference = self.changed_ids(step)
             focus = sorted(difference.added | difference.changed)[:24] if difference is not None else ()
         refused, accepted = self._fusion_edges(step)

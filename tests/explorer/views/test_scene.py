@@ -132,7 +132,7 @@ def _as_data(scene: Scene) -> dict[str, Any]:
             for n in scene.nodes
         ],
         "edges": [[e.source, e.target, e.kind, e.weight_bytes, e.label, e.points] for e in scene.edges],
-        "frame": [scene.left, scene.width, scene.height, scene.hidden],
+        "frame": [scene.left, scene.top, scene.width, scene.height, scene.hidden],
     }
 
 
@@ -145,7 +145,7 @@ const nodeData = n => [n.key, n.kind, n.label, n.name, n.detail, n.members, n.ab
 const data = scene => ({
   nodes: scene.nodes.map(nodeData),
   edges: scene.edges.map(e => [e.source, e.target, e.kind, e.bytes, e.label, e.points]),
-  frame: [scene.left, scene.width, scene.height, scene.hidden],
+  frame: [scene.left, scene.top, scene.width, scene.height, scene.hidden],
 });
 const out = [];
 for (const { pictures, options } of JSON.parse(readFileSync(0, "utf8"))) {

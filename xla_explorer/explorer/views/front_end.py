@@ -16,6 +16,7 @@ from xla_explorer.explorer.views.svg import COLOURS, DARK_COLOURS
 ASSETS = Path(__file__).resolve().parent / "assets"
 MODULES = (
     "layout",
+    "anchored",
     "scene",
     "elements",
     "diff",

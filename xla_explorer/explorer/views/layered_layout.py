@@ -5,80 +5,75 @@ for the coordinates (pool adjacent violators). Only + - * / comparisons, stable 
 used, so Python and the browser compute the same bits; a test holds them together. Effort is bounded by counted work,
 never by a clock: a clock would make the picture depend on the load of the machine.
 
-A seed (layer and x of the nodes that survived a pass) replaces the ordering for those nodes: they stay where they
-were, and newcomers are placed around them. That is what keeps the graph still while passes are stepped.
+Rows are a grid of one pitch, on which a tall box takes several: places can then be kept from picture to picture, which
+is what anchored_layout.py does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 GAP_X = 14.0
-GAP_Y = 30.0
-ROW_HEIGHT = 36.0
+GAP_Y = 44.0
+ROW_HEIGHT = 48.0
+PITCH = ROW_HEIGHT + GAP_Y
 BEND_WIDTH = 6.0
 SWEEP_WORK = 400_000
-FIRM = 1000.0
-"""Weight of a survivor against 1 of a newcomer."""
 
-Seed = tuple[int, float]
 BendKey = tuple[int, int]
 
 
 @dataclass(slots=True)
 class Layout:
-    """Positions: `x` is a node's middle, `y` its top; `lines` holds a flat x, y, x, y ... per edge; `bends` what to
-    carry."""
+    """Positions: `x` is a node's middle, `y` its top, `row` the first row of the grid that it takes (row k starts at k
+    * PITCH). `lines` holds a flat x, y, x, y ... per edge; `bends` where lines pass a row: (source, row) -> x."""
 
     x: list[float]
     y: list[float]
-    layer: list[int]
+    row: list[int]
     lines: list[list[float]]
     left: float
     right: float
+    top: float
     height: float
     bends: dict[BendKey, float]
 
 
+@dataclass(slots=True)
+class Adjacency:
+    """The edges by node, and a topological order; where a cycle is cut, an edge runs against `rank`."""
+
+    preds: list[list[int]]
+    succs: list[list[int]]
+    order: list[int]
+    rank: list[int]
+
+
 def layered_layout(
-    widths: Sequence[float],
-    heights: Sequence[float],
-    edges: Sequence[tuple[int, int]],
-    seed: Sequence[Seed | None] | None = None,
-    bend_seed: Mapping[BendKey, float] | None = None,
+    widths: Sequence[float], heights: Sequence[float], taken: Sequence[int], edges: Sequence[tuple[int, int]]
 ) -> Layout:
     """Place nodes (indices 0 .. n-1) so that edges point down.
 
     Args:
         widths, heights: per node, in pixels.
+        taken: how many rows of the grid each takes; it may stand out of them by less than half of `GAP_Y`.
         edges: (source, target) pairs, each pair once, no self edges. A cycle is cut where it is first met.
-        seed: per node None or its (layer, x) in the previous picture.
-        bend_seed: (source, layer) -> x of the bends of the previous picture.
     """
-    n = len(widths)
-    seed = seed if seed is not None else [None] * n
-    bend_seed = bend_seed if bend_seed is not None else {}
+    graph = adjacency(len(widths), edges)
+    layer = _layers(graph)
+    slots = _Slots(widths, layer, graph)
+    _reduce_crossings(slots)
+    return _routed(slots, _fresh_coordinates(slots), heights, taken, edges, layer)
+
+
+def adjacency(n: int, edges: Sequence[tuple[int, int]]) -> Adjacency:
+    """The graph of n nodes, cycles cut where they are first met."""
     preds: list[list[int]] = [[] for _ in range(n)]
     succs: list[list[int]] = [[] for _ in range(n)]
     for a, b in edges:
         preds[b].append(a)
         succs[a].append(b)
-    layer, rank = _layers(n, preds, succs, seed)
-    slots = _Slots(widths, layer, rank, succs)
-    if any(s is not None for s in seed):
-        x = _seeded_coordinates(slots, seed, bend_seed, layer)
-    else:
-        _reduce_crossings(slots)
-        x = _fresh_coordinates(slots)
-    return _routed(slots, x, heights, edges, layer)
-
-
-def _layers(
-    n: int, preds: list[list[int]], succs: list[list[int]], seed: Sequence[Seed | None]
-) -> tuple[list[int], list[int]]:
-    """Longest path; then sources, and what only prepares a source (parameter -> broadcast), sink to their first
-    user."""
     missing = [len(p) for p in preds]
     ready = [v for v in range(n) if missing[v] == 0]
     seen = [m == 0 for m in missing]
@@ -100,39 +95,44 @@ def _layers(
     rank = [0] * n
     for k, v in enumerate(order):
         rank[v] = k
-    layer, light = [0] * n, [False] * n
-    for v in order:
+    return Adjacency(preds, succs, order, rank)
+
+
+def _layers(graph: Adjacency) -> list[int]:
+    """Longest path; then sources, and what only prepares a source (parameter -> broadcast), sink to their first
+    user."""
+    preds, succs, rank = graph.preds, graph.succs, graph.rank
+    layer, light = [0] * len(rank), [False] * len(rank)
+    for v in graph.order:
         only = preds[v][0] if len(preds[v]) == 1 else -1
         light[v] = not preds[v] or (only >= 0 and light[only] and len(succs[only]) == 1)
-        s = seed[v]
-        low = s[0] if s is not None else 0
+        low = 0
         for u in preds[v]:
             if rank[u] < rank[v] and layer[u] + 1 > low:
                 low = layer[u] + 1
         layer[v] = low
-    for v in reversed(order):
-        if seed[v] is None and (light[v] or len(succs[v]) > len(preds[v])):
+    for v in reversed(graph.order):
+        if light[v] or len(succs[v]) > len(preds[v]):
             low = -1
             for u in succs[v]:
                 if rank[u] > rank[v] and (low < 0 or layer[u] < low):
                     low = layer[u]
             if low > layer[v] + 1:
                 layer[v] = low - 1
-    return layer, rank
+    return layer
 
 
 class _Slots:
     """What takes room in the rows: the nodes (0 .. n-1), then the bends. A source has one chain of bends for all its
     users."""
 
-    def __init__(self, widths: Sequence[float], layer: list[int], rank: list[int], succs: list[list[int]]) -> None:
-        n = len(widths)
+    def __init__(self, widths: Sequence[float], layer: list[int], graph: Adjacency) -> None:
+        n, succs, rank = len(widths), graph.succs, graph.rank
         self.nodes = n
         self.half = [w / 2 for w in widths]
         self.up: list[list[int]] = [[] for _ in range(n)]
         self.down: list[list[int]] = [[] for _ in range(n)]
         self.layer = layer[:]
-        self.owner = list(range(n))
         self.chain: dict[BendKey, int] = {}
         by_rank = sorted(range(n), key=rank.__getitem__)
         for a in by_rank:
@@ -144,7 +144,6 @@ class _Slots:
                 self.up.append([previous])
                 self.down.append([])
                 self.layer.append(at)
-                self.owner.append(a)
                 self.down[previous].append(s)
                 self.chain[(a, at)] = s
                 previous = s
@@ -274,100 +273,65 @@ def _fresh_coordinates(slots: _Slots) -> list[float]:
     return x
 
 
-def _seeded_coordinates(
-    slots: _Slots, seed: Sequence[Seed | None], bend_seed: Mapping[BendKey, float], layer: list[int]
-) -> list[float]:
-    """Survivors stand firm; newcomers and the bends of lines relax around them."""
-    n, total = slots.nodes, slots.total
-    known: list[float | None] = [None] * total
-    weight, want, x = [1.0] * total, [0.0] * total, [0.0] * total
-    for s in range(n):
-        before = seed[s]
-        if before is not None and before[0] == layer[s]:
-            known[s] = before[1]
-            weight[s] = FIRM
-    for s in range(n, total):
-        known[s] = bend_seed.get((slots.owner[s], slots.layer[s]))
-    for row in slots.rows:  # row by row, each placed before the next, so that parallel lines do not twist
-        for s in row:
-            want[s] = _wanted(s, slots, known, x)
-        row.sort(key=want.__getitem__)
-        _place(row, want, weight, slots.half, x)
-    for sweep in range(4):
-        downward = sweep % 2 == 0
-        near = slots.up if downward else slots.down
-        for row in slots.rows if downward else reversed(slots.rows):
-            for s in row:
-                if weight[s] != FIRM:
-                    want[s] = _mean(near[s], x) if near[s] else x[s]
-            _place(row, want, weight, slots.half, x)
-    return x
-
-
-def _wanted(s: int, slots: _Slots, known: list[float | None], x: list[float]) -> float:
-    """A survivor wants its old place; a newcomer wants to be below what it reads, else above what reads it."""
-    old = known[s]
-    if old is not None:
-        return old
-    if slots.up[s]:
-        return _mean(slots.up[s], x)
-    total, count = 0.0, 0
-    for u in slots.down[s]:
-        place = known[u]
-        if place is not None:
-            total += place
-            count += 1
-    return total / count if count else 0.0
+def top_in_rows(row: int, taken: int, height: float) -> float:
+    """The top of a node in the middle of its rows."""
+    return row * PITCH + (taken * PITCH - GAP_Y - height) / 2
 
 
 def _routed(
-    slots: _Slots, x: list[float], heights: Sequence[float], edges: Sequence[tuple[int, int]], layer: list[int]
+    slots: _Slots,
+    x: list[float],
+    heights: Sequence[float],
+    taken: Sequence[int],
+    edges: Sequence[tuple[int, int]],
+    layer: list[int],
 ) -> Layout:
     n, half = slots.nodes, slots.half
-    tops: list[tuple[float, float]] = []
-    at = 0.0
-    for row in slots.rows:
-        tall = ROW_HEIGHT  # an emptied row keeps its height, so what is below it stays put
-        for s in row:
-            if s < n and heights[s] > tall:
-                tall = heights[s]
-        tops.append((at, tall))
-        at += tall + GAP_Y
-    left = min((x[s] - half[s] for s in range(slots.total)), default=0.0)
-    right = max((x[s] + half[s] for s in range(slots.total)), default=0.0)
-    y = [tops[layer[v]][0] + (tops[layer[v]][1] - heights[v]) / 2 for v in range(n)]
-    ends = _ports(slots, edges, x, layer)
+    first, count = [], []  # rows of each layer
+    at = 0
+    for members in slots.rows:
+        first.append(at)
+        most = 1
+        for s in members:
+            if s < n and taken[s] > most:
+                most = taken[s]
+        count.append(most)
+        at += most
+    row = [first[layer[v]] + (count[layer[v]] - taken[v]) // 2 for v in range(n)]
+    y = [top_in_rows(row[v], taken[v], heights[v]) for v in range(n)]
+    tops = [(k * PITCH, m * PITCH - GAP_Y) for k, m in zip(first, count, strict=True)]
+    comes_from = [x[slots.chain[(a, layer[b] - 1)]] if layer[b] > layer[a] + 1 else x[a] for a, b in edges]
+    ends = ports(edges, comes_from, x, half)
     lines: list[list[float]] = []
     for k, (a, b) in enumerate(edges):
         points = [x[a], y[a] + heights[a]]
         row_end = tops[layer[a]][0] + tops[layer[a]][1]
         if row_end > points[1]:  # straight through the row: lines bend only between rows
             points += [x[a], row_end]
-        for row_number in range(layer[a] + 1, layer[b]):
-            s = slots.chain[(a, row_number)]
-            top, tall = tops[row_number]
+        for number in range(layer[a] + 1, layer[b]):
+            s = slots.chain[(a, number)]
+            top, tall = tops[number]
             points += [x[s], top, x[s], top + tall]
         if y[b] > tops[layer[b]][0]:
             points += [ends[k], tops[layer[b]][0]]
         points += [ends[k], y[b]]
         lines.append(points)
-    bends = {(slots.owner[s], slots.layer[s]): x[s] for s in range(n, slots.total)}
-    height = at - GAP_Y if slots.rows else 0.0
-    return Layout(x[:n], y, layer, lines, left, right, height, bends)
+    bends = {(a, first[at] + k): x[s] for (a, at), s in slots.chain.items() for k in range(count[at])}
+    left = min((x[s] - half[s] for s in range(slots.total)), default=0.0)
+    right = max((x[s] + half[s] for s in range(slots.total)), default=0.0)
+    return Layout(x[:n], y, row, lines, left, right, 0.0, at * PITCH - GAP_Y if slots.rows else 0.0, bends)
 
 
-def _ports(slots: _Slots, edges: Sequence[tuple[int, int]], x: list[float], layer: list[int]) -> list[float]:
+def ports(
+    edges: Sequence[tuple[int, int]], comes_from: Sequence[float], x: Sequence[float], half: Sequence[float]
+) -> list[float]:
     """Where each edge enters its target: spread over the width, left to right as they come."""
-    incoming: list[list[int]] = [[] for _ in range(slots.nodes)]
+    incoming: dict[int, list[int]] = {}
     for k, (_, b) in enumerate(edges):
-        incoming[b].append(k)
+        incoming.setdefault(b, []).append(k)
     ends = [0.0] * len(edges)
-    for b, arriving in enumerate(incoming):
-        comes_from = {}
-        for k in arriving:
-            a = edges[k][0]
-            comes_from[k] = x[slots.chain[(a, layer[b] - 1)]] if layer[b] > layer[a] + 1 else x[a]
+    for b, arriving in incoming.items():
         arriving.sort(key=comes_from.__getitem__)
         for i, k in enumerate(arriving):
-            ends[k] = x[b] + (2 * slots.half[b] - 16) * ((i + 1) / (len(arriving) + 1) - 0.5)
+            ends[k] = x[b] + (2 * half[b] - 16) * ((i + 1) / (len(arriving) + 1) - 0.5)
     return ends

@@ -10,18 +10,21 @@ group id, so that positions carry over from step to step.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from xla_explorer.explorer.views.layered_layout import layered_layout
+from xla_explorer.explorer.views.anchored_layout import Anchor, anchored_layout
+from xla_explorer.explorer.views.layered_layout import GAP_Y, PITCH, Layout, layered_layout
 from xla_explorer.explorer.views.picture import PictureGraph, PictureGroup, PictureNode
 
 BUDGET = 200
 OPEN_ALL = 60
 """Every box opens by itself while the whole picture stays below this; larger ones start with their fusions closed."""
 MANY_USERS = 16
-BOX_HEAD = 24.0
+BOX_HEAD = 20.0
+BOX_FOOT = 8.0
 BOX_PAD = 12.0
+LOOSE = 14.0
+"""More room at head and foot of a box whose inside has boxes: those stand out of their rows."""
 LABEL_LENGTH, NAME_LENGTH, DETAIL_LENGTH = 30, 26, 36
 EDGE_RANK = {"control": 0, "data": 1, "fusion-accepted": 2, "fusion-refused": 3}
 
@@ -41,7 +44,8 @@ class SceneOptions:
 
 @dataclass(slots=True)
 class SceneNode:
-    """A placed element; `x` is its middle, `y` its top. `members` are the instruction ids it stands for."""
+    """A placed element; `x` is its middle, `y` its top. `members` are the instruction ids it stands for. The inside of an
+    open box begins `inset` below its top."""
 
     key: Key
     kind: str
@@ -58,6 +62,7 @@ class SceneNode:
     x: float = 0.0
     y: float = 0.0
     box: Scene | None = None
+    inset: float = BOX_HEAD
 
 
 @dataclass(slots=True)
@@ -74,11 +79,13 @@ class SceneEdge:
 
 @dataclass(slots=True)
 class Scene:
-    """One level of the picture; `hidden` counts the elements of this level that the budget left out."""
+    """One level of the picture, from (left, top) on; `hidden` counts the elements of this level that the budget left
+    out."""
 
     nodes: list[SceneNode]
     edges: list[SceneEdge]
     left: float
+    top: float
     width: float
     height: float
     hidden: int
@@ -86,9 +93,12 @@ class Scene:
 
 @dataclass(slots=True)
 class Placement:
-    """Where one level stood: what the next picture starts from."""
+    """Where one level stood, row and x by key: what the next picture starts from. Of an open box it is the origin of what
+    is inside, so that this stays where it is when the box grows. `recent` are the keys of the last picture; the others went
+    before, and find their place again when they come back."""
 
     at: dict[Key, tuple[int, float]]
+    recent: set[Key]
     bends: dict[tuple[Key, int], float]
 
 
@@ -222,6 +232,7 @@ def _level(tree: _Tree, container: Key | None, options: SceneOptions, memory: Me
         downs[a].append(b)
     shown = _neighbourhood(ups, downs, _start(tree, keys, downs, options.focus), options.budget)
     visible = [k for k in range(len(keys)) if shown[k]]
+    _moved_between_levels(tree, [keys[k] for k in visible], memory, path)
     nodes = []
     for k in visible:
         node = _element(tree, keys[k])
@@ -234,6 +245,29 @@ def _level(tree: _Tree, container: Key | None, options: SceneOptions, memory: Me
         SceneEdge(fresh[a], fresh[b], kind, size, label) for a, b, kind, size, label in links if shown[a] and shown[b]
     ]
     return _placed(nodes, edges, len(keys) - len(nodes), memory, path)
+
+
+def _moved_between_levels(tree: _Tree, keys: list[Key], memory: Memory, path: str) -> None:
+    """What was drawn in this level and is now inside a box stays where it was, and so does what was in a box that went."""
+    outer = memory.get(path)
+    if outer is None:
+        return
+    new = {key for key in keys if key not in outer.at}
+    for box in sorted([key for key in outer.recent if isinstance(key, str)]):
+        inner = memory.get(f"{path}/{box}")
+        if inner is not None:
+            row, x = outer.at[box]
+            for key in inner.recent & new:
+                outer.at[key] = (row + inner.at[key][0], x + inner.at[key][1])
+                outer.recent.add(key)
+    for key in keys:
+        inside = f"{path}/{key}"
+        if isinstance(key, str) and key in tree.opened and inside not in memory:
+            known = {k for k in tree.level.get(key, []) if k in outer.recent}
+            if known:
+                memory[inside] = Placement({k: outer.at[k] for k in known}, known, {})
+                outer.at[key] = (0, 0.0)
+                outer.recent.add(key)
 
 
 def _start(tree: _Tree, keys: list[Key], downs: list[list[int]], focus: int | None) -> list[int]:
@@ -312,7 +346,9 @@ def _measure(node: SceneNode, tree: _Tree, options: SceneOptions, memory: Memory
         node.box = _level(tree, node.group, replace(options, focus=options.focus), memory, f"{path}/{node.group}")
         head = 7.0 * (len(node.label) + len(node.name) + 4) + 16
         node.width = max(head, node.box.width + 2 * BOX_PAD)
-        node.height = node.box.height + BOX_HEAD + BOX_PAD
+        loose = node.kind == "computation" or any(inner.kind == "fusion" and inner.box for inner in node.box.nodes)
+        node.inset = BOX_HEAD + LOOSE if loose else BOX_HEAD
+        node.height = node.box.height + node.inset + (BOX_FOOT + LOOSE if loose else BOX_FOOT)
         return
     node.width = max(48.0, 20 + max(7.2 * len(node.label), 6.0 * len(node.name), 5.8 * len(node.detail)))
     node.height = 48.0 if node.name else 36.0
@@ -321,36 +357,41 @@ def _measure(node: SceneNode, tree: _Tree, options: SceneOptions, memory: Memory
 def _placed(nodes: list[SceneNode], edges: list[SceneEdge], hidden: int, memory: Memory, path: str) -> Scene:
     keys = [node.key for node in nodes]
     old = memory.get(path)
-    seed: list[tuple[int, float] | None] | None = None
-    bends: dict[tuple[int, int], float] | None = None
-    if old is not None:
-        row = _squeezed(old, keys)
-        seed = [(row[old.at[key][0]], old.at[key][1]) if key in old.at else None for key in keys]
+    widths, heights = [node.width for node in nodes], [node.height for node in nodes]
+    taken = [_rows_taken(node) for node in nodes]
+    inside = [_origin(node) for node in nodes]
+    links = [(edge.source, edge.target) for edge in edges]
+    layout: Layout
+    if old is not None and any(key in old.recent for key in keys):
         index = {key: k for k, key in enumerate(keys)}
-        bends = {(index[k], row[at]): x for (k, at), x in old.bends.items() if k in index and at in row}
-    layout = layered_layout(
-        [node.width for node in nodes],
-        [node.height for node in nodes],
-        [(edge.source, edge.target) for edge in edges],
-        seed,
-        bends,
-    )
-    memory[path] = Placement(
-        {key: (layout.layer[k], layout.x[k]) for k, key in enumerate(keys)},
-        {(keys[owner], at): x for (owner, at), x in layout.bends.items()},
-    )
+        anchors = [
+            Anchor(old.at[key][0] + row, old.at[key][1] + x, key in old.recent) if key in old.at else None
+            for key, (row, x) in zip(keys, inside, strict=True)
+        ]
+        bends = {(index[key], row): x for (key, row), x in old.bends.items() if key in index}
+        layout = anchored_layout(widths, heights, taken, links, anchors, bends)
+    else:
+        old = None
+        layout = layered_layout(widths, heights, taken, links)
+    at = dict(old.at) if old is not None else {}
+    at.update({key: (layout.row[k] - inside[k][0], layout.x[k] - inside[k][1]) for k, key in enumerate(keys)})
+    memory[path] = Placement(at, set(keys), {(keys[owner], row): x for (owner, row), x in layout.bends.items()})
     for k, node in enumerate(nodes):
         node.x, node.y = layout.x[k], layout.y[k]
     for k, edge in enumerate(edges):
         edge.points = layout.lines[k]
-    return Scene(nodes, edges, layout.left, layout.right - layout.left, layout.height, hidden)
+    return Scene(nodes, edges, layout.left, layout.top, layout.right - layout.left, layout.height, hidden)
 
 
-def _squeezed(old: Placement, keys: Iterable[Key]) -> dict[int, int]:
-    """Rows stay where they are until a third of them is empty; then the empty ones close and what is below moves up
-    together."""
-    rows = 1 + max((at for at, _ in old.at.values()), default=0)
-    used = sorted({old.at[key][0] for key in keys if key in old.at})
-    if len(used) * 3 > rows * 2:
-        return {at: at for at in range(rows)}
-    return {at: k for k, at in enumerate(used)}
+def _rows_taken(node: SceneNode) -> int:
+    """Rows of the grid. Those of an open box are those of its inside: head and foot stand in the gaps, unless it is loose."""
+    if node.box is None:
+        return 1
+    return max(1, round((node.box.height + GAP_Y) / PITCH)) + (1 if node.inset > BOX_HEAD else 0)
+
+
+def _origin(node: SceneNode) -> tuple[int, float]:
+    """(rows, x) from the origin of what is inside an open box to the row and middle of the box."""
+    if node.box is None:
+        return 0, 0.0
+    return round(node.box.top / PITCH), node.box.left + node.box.width / 2

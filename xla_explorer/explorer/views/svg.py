@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 
 from xla_explorer.explorer.views.picture import PictureGraph
-from xla_explorer.explorer.views.scene import BOX_HEAD, Scene, SceneEdge, SceneNode, SceneOptions, build_scene
+from xla_explorer.explorer.views.scene import Scene, SceneEdge, SceneNode, SceneOptions, build_scene
 
 # kind: (fill, outline). The dark table serves the widget, which knows its theme; a static picture has to read on both.
 COLOURS: dict[str, tuple[str, str]] = {
@@ -240,7 +240,7 @@ def _node(node: SceneNode, status: Mapping[int, str]) -> str:
         words = " · ".join(filter(None, [f"%{node.name}" if node.name else "", node.label]))
         out += _text(w / 2, 13, 10.5, 600, words)
         shift = (w - node.box.width) / 2 - node.box.left
-        out += f'<g transform="translate({_n(shift)} {_n(BOX_HEAD)})">{scene_body(node.box, status)}</g>'
+        out += f'<g transform="translate({_n(shift)} {_n(node.inset - node.box.top)})">{scene_body(node.box, status)}</g>'
     else:
         if node.kind in ("scope", "computation"):
             out += f'<path d="{path}" transform="translate(4 4)" fill="{fill}" stroke="{line}"/>'

@@ -134,7 +134,7 @@ function drawNode(node, status, hooks) {
       write(w / 2, 13, "t", [name, node.label].filter(Boolean).join(" · ")),
     );
     const inner = drawScene(node.box, status, hooks);
-    inner.setAttribute("transform", `translate(${num((w - node.box.width) / 2 - node.box.left)} 24)`);
+    inner.setAttribute("transform", `translate(${num((w - node.box.width) / 2 - node.box.left)} ${num(node.inset - node.box.top)})`);
     g.append(inner);
   } else {
     if (node.kind === "scope" || node.kind === "computation" || (node.group && node.kind === "control-flow"))

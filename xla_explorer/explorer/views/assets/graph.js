@@ -38,7 +38,7 @@ function statusSince(before, now) {
 const flat = (scene, dx = 0, dy = 0) =>
   scene.nodes.flatMap(n => [
     { node: n, x: n.x + dx, y: n.y + dy, scene },
-    ...(n.box ? flat(n.box, dx + n.x - n.width / 2 + (n.width - n.box.width) / 2 - n.box.left, dy + n.y + 24) : []),
+    ...(n.box ? flat(n.box, dx + n.x - n.width / 2 + (n.width - n.box.width) / 2 - n.box.left, dy + n.y + n.inset - n.box.top) : []),
   ]);
 
 export function graphTab(app) {
@@ -61,7 +61,7 @@ export function graphTab(app) {
         tool("−", "zoom out (-)", () => zoom(0.8)),
         tool("fit", "whole graph (0)", () => fit(0.05)),
         tool("+", "zoom in (+)", () => zoom(1.25)),
-        tool("↻", "lay out afresh (r)", () => relayout()),
+        tool("tidy", "lay out afresh: nodes have kept their places so far (r)", () => relayout()),
         tool("JSON", "save this picture as JSON", () => saveText("graph.json", pictureText(), "application/json")),
       ),
     );
@@ -119,11 +119,11 @@ export function graphTab(app) {
     let gone = [];
     if (app.before && !app.redrawOnly) {
       const there = id => app.before.names.has(id) && !alive.has(id) && !app.now.picture.aliases.has(id);
-      gone = last.filter(e => !e.node.box && e.scene.top && e.node.members.every(there));
+      gone = last.filter(e => !e.node.box && e.scene.outermost && e.node.members.every(there));
       if (gone.length) ghostsOf.set(app.step, gone);
       else gone = ghostsOf.get(app.step) || [];
     }
-    scene.top = true;
+    scene.outermost = true;
     const ghosts = gone.slice(0, 60).map(e => drawGhost(e.node));
     canvas.replaceChildren(
       ...ghosts,
@@ -224,8 +224,7 @@ export function graphTab(app) {
       Math.max(least, Math.min((width - 40) / Math.max(scene.width, 1), (height - 40) / Math.max(scene.height, 1))),
     );
     at.x = (width - scene.width * at.k) / 2 - scene.left * at.k;
-    at.y = Math.max(20, (height - scene.height * at.k) / 2);
-    if (scene.height * at.k > height && least > 0.1) at.y = 20;
+    at.y = Math.max(20, (height - scene.height * at.k) / 2) - scene.top * at.k;
     move();
   }
   function zoom(by, x = stage.clientWidth / 2, y = stage.clientHeight / 2) {

@@ -1,12 +1,12 @@
-// Layered layout with stable positions: the same algorithm, operation for operation, as layered_layout.py (see there for the reasons).
-const GAP_X = 14,
-  GAP_Y = 30,
-  ROW_HEIGHT = 36,
-  BEND_WIDTH = 6,
-  SWEEP_WORK = 400000,
-  FIRM = 1000;
+// Layered layout on a grid of rows: the same algorithm, operation for operation, as layered_layout.py (see there for the reasons).
+export const GAP_X = 14,
+  GAP_Y = 44,
+  ROW_HEIGHT = 48,
+  PITCH = ROW_HEIGHT + GAP_Y,
+  BEND_WIDTH = 6;
+const SWEEP_WORK = 400000;
 
-const bendKey = (owner, layer) => owner + ":" + layer;
+export const bendKey = (owner, layer) => owner + ":" + layer;
 
 function meanOf(neighbours, value) {
   let total = 0;
@@ -14,7 +14,14 @@ function meanOf(neighbours, value) {
   return total / neighbours.length;
 }
 
-function layersOf(n, preds, succs, seed) {
+// The graph of n nodes and a topological order; cycles are cut where they are first met.
+export function adjacencyOf(n, edges) {
+  const preds = Array.from({ length: n }, () => []),
+    succs = Array.from({ length: n }, () => []);
+  for (const [a, b] of edges) {
+    preds[b].push(a);
+    succs[a].push(b);
+  }
   const missing = preds.map(p => p.length),
     ready = [],
     seen = missing.map(m => m === 0),
@@ -35,38 +42,40 @@ function layersOf(n, preds, succs, seed) {
         ready.push(u);
       }
   }
-  const rank = new Array(n).fill(0),
-    layer = new Array(n).fill(0),
-    light = new Array(n).fill(false);
+  const rank = new Array(n).fill(0);
   order.forEach((v, k) => {
     rank[v] = k;
   });
+  return { preds, succs, order, rank };
+}
+
+function layersOf({ preds, succs, order, rank }) {
+  const layer = new Array(order.length).fill(0),
+    light = new Array(order.length).fill(false);
   for (const v of order) {
     const only = preds[v].length === 1 ? preds[v][0] : -1;
     light[v] = !preds[v].length || (only >= 0 && light[only] && succs[only].length === 1);
-    let low = seed[v] ? seed[v][0] : 0;
+    let low = 0;
     for (const u of preds[v]) if (rank[u] < rank[v] && layer[u] + 1 > low) low = layer[u] + 1;
     layer[v] = low;
   }
-  for (let k = n - 1; k >= 0; k--) {
-    const v = order[k];
-    if (seed[v] || !(light[v] || succs[v].length > preds[v].length)) continue;
+  for (const v of order.slice().reverse()) {
+    if (!(light[v] || succs[v].length > preds[v].length)) continue;
     let low = -1;
     for (const u of succs[v]) if (rank[u] > rank[v] && (low < 0 || layer[u] < low)) low = layer[u];
     if (low > layer[v] + 1) layer[v] = low - 1;
   }
-  return { layer, rank };
+  return layer;
 }
 
-function slotsOf(widths, layer, rank, succs) {
+function slotsOf(widths, layer, { succs, rank }) {
   const n = widths.length,
     half = widths.map(w => w / 2),
     up = widths.map(() => []),
     down = widths.map(() => []);
   const slotLayer = layer.slice(),
-    owner = widths.map((_, k) => k),
     chain = new Map();
-  const byRank = owner.slice().sort((a, b) => rank[a] - rank[b]);
+  const byRank = widths.map((_, k) => k).sort((a, b) => rank[a] - rank[b]);
   for (const a of byRank) {
     let deepest = succs[a].length ? layer[succs[a][0]] : 0,
       previous = a;
@@ -77,7 +86,6 @@ function slotsOf(widths, layer, rank, succs) {
       up.push([previous]);
       down.push([]);
       slotLayer.push(at);
-      owner.push(a);
       down[previous].push(s);
       chain.set(bendKey(a, at), s);
       previous = s;
@@ -95,7 +103,7 @@ function slotsOf(widths, layer, rank, succs) {
   const rows = Array.from({ length: last + 1 }, () => []);
   for (const s of byRank) rows[slotLayer[s]].push(s);
   for (let s = n; s < total; s++) rows[slotLayer[s]].push(s);
-  return { nodes: n, half, up, down, layer: slotLayer, owner, chain, total, rows };
+  return { nodes: n, half, up, down, chain, total, rows };
 }
 
 function countCrossings(rows, down, position, limit) {
@@ -210,76 +218,37 @@ function freshCoordinates(slots) {
   return x;
 }
 
-function seededCoordinates(slots, seed, bendSeed, layer) {
-  const { nodes: n, total, up, down, half, rows } = slots;
-  const known = new Array(total).fill(null),
-    weight = new Array(total).fill(1),
-    want = new Array(total).fill(0),
-    x = new Array(total).fill(0);
-  for (let s = 0; s < n; s++)
-    if (seed[s] && seed[s][0] === layer[s]) {
-      known[s] = seed[s][1];
-      weight[s] = FIRM;
-    }
-  for (let s = n; s < total; s++) {
-    const v = bendSeed.get(bendKey(slots.owner[s], slots.layer[s]));
-    known[s] = v === undefined ? null : v;
-  }
-  const wanted = s => {
-    if (known[s] !== null) return known[s];
-    if (up[s].length) return meanOf(up[s], x);
-    let sum = 0,
-      count = 0;
-    for (const u of down[s])
-      if (known[u] !== null) {
-        sum += known[u];
-        count++;
-      }
-    return count ? sum / count : 0;
-  };
-  for (const row of rows) {
-    for (const s of row) want[s] = wanted(s);
-    row.sort((a, b) => want[a] - want[b]);
-    placeRow(row, want, weight, half, x);
-  }
-  for (let sweep = 0; sweep < 4; sweep++) {
-    const downward = sweep % 2 === 0,
-      near = downward ? up : down;
-    for (const row of downward ? rows : rows.slice().reverse()) {
-      for (const s of row) if (weight[s] !== FIRM) want[s] = near[s].length ? meanOf(near[s], x) : x[s];
-      placeRow(row, want, weight, half, x);
-    }
-  }
-  return x;
-}
-
-function portsOf(slots, edges, x, layer) {
-  const incoming = Array.from({ length: slots.nodes }, () => []),
+// Where each edge enters its target: spread over the width, left to right as they come.
+export function portsOf(edges, comesFrom, x, half) {
+  const incoming = new Map(),
     ends = new Array(edges.length).fill(0);
-  edges.forEach(([, b], k) => incoming[b].push(k));
-  incoming.forEach((arriving, b) => {
-    const from = new Map();
-    for (const k of arriving) {
-      const a = edges[k][0];
-      from.set(k, layer[b] > layer[a] + 1 ? x[slots.chain.get(bendKey(a, layer[b] - 1))] : x[a]);
-    }
-    arriving.sort((p, q) => from.get(p) - from.get(q));
-    arriving.forEach((k, i) => {
-      ends[k] = x[b] + (2 * slots.half[b] - 16) * ((i + 1) / (arriving.length + 1) - 0.5);
-    });
+  edges.forEach(([, b], k) => {
+    if (!incoming.has(b)) incoming.set(b, []);
+    incoming.get(b).push(k);
   });
+  for (const [b, arriving] of incoming) {
+    arriving.sort((p, q) => comesFrom[p] - comesFrom[q]);
+    arriving.forEach((k, i) => {
+      ends[k] = x[b] + (2 * half[b] - 16) * ((i + 1) / (arriving.length + 1) - 0.5);
+    });
+  }
   return ends;
 }
 
-function routed(slots, x, heights, edges, layer) {
+// The top of a node in the middle of its rows.
+export const topInRows = (row, taken, height) => row * PITCH + (taken * PITCH - GAP_Y - height) / 2;
+
+function routed(slots, x, heights, taken, edges, layer) {
   const { nodes: n, half, total, rows } = slots,
-    tops = [];
+    first = [],
+    count = [];
   let at = 0;
-  for (const row of rows) {
-    let tall = ROW_HEIGHT;
-    for (const s of row) if (s < n && heights[s] > tall) tall = heights[s];
-    tops.push([at, tall]);
-    at += tall + GAP_Y;
+  for (const members of rows) {
+    first.push(at);
+    let most = 1;
+    for (const s of members) if (s < n && taken[s] > most) most = taken[s];
+    count.push(most);
+    at += most;
   }
   let left = total ? Infinity : 0,
     right = total ? -Infinity : 0;
@@ -287,15 +256,20 @@ function routed(slots, x, heights, edges, layer) {
     left = Math.min(left, x[s] - half[s]);
     right = Math.max(right, x[s] + half[s]);
   }
-  const y = heights.map((h, v) => tops[layer[v]][0] + (tops[layer[v]][1] - h) / 2),
-    ends = portsOf(slots, edges, x, layer);
+  const row = heights.map((_, v) => first[layer[v]] + Math.floor((count[layer[v]] - taken[v]) / 2)),
+    y = heights.map((h, v) => topInRows(row[v], taken[v], h)),
+    tops = first.map((k, i) => [k * PITCH, count[i] * PITCH - GAP_Y]);
+  const comesFrom = edges.map(([a, b]) =>
+      layer[b] > layer[a] + 1 ? x[slots.chain.get(bendKey(a, layer[b] - 1))] : x[a],
+    ),
+    ends = portsOf(edges, comesFrom, x, half);
   const lines = edges.map(([a, b], k) => {
     const points = [x[a], y[a] + heights[a]],
       rowEnd = tops[layer[a]][0] + tops[layer[a]][1];
     if (rowEnd > points[1]) points.push(x[a], rowEnd);
-    for (let row = layer[a] + 1; row < layer[b]; row++) {
-      const s = slots.chain.get(bendKey(a, row)),
-        [top, tall] = tops[row];
+    for (let number = layer[a] + 1; number < layer[b]; number++) {
+      const s = slots.chain.get(bendKey(a, number)),
+        [top, tall] = tops[number];
       points.push(x[s], top, x[s], top + tall);
     }
     if (y[b] > tops[layer[b]][0]) points.push(ends[k], tops[layer[b]][0]);
@@ -303,27 +277,18 @@ function routed(slots, x, heights, edges, layer) {
     return points;
   });
   const bends = new Map();
-  for (let s = n; s < total; s++) bends.set(bendKey(slots.owner[s], slots.layer[s]), x[s]);
-  return { x: x.slice(0, n), y, layer, lines, left, right, height: rows.length ? at - GAP_Y : 0, bends };
+  for (const [cell, s] of slots.chain) {
+    const [a, of] = cell.split(":").map(Number);
+    for (let k = 0; k < count[of]; k++) bends.set(bendKey(a, first[of] + k), x[s]);
+  }
+  return { x: x.slice(0, n), y, row, lines, left, right, top: 0, height: rows.length ? at * PITCH - GAP_Y : 0, bends };
 }
 
-// widths, heights: per node. edges: [source, target]. seed: per node null or [layer, x]. bendSeed: Map "source:layer" -> x.
-export function layeredLayout(widths, heights, edges, seed = null, bendSeed = null) {
-  const n = widths.length,
-    preds = widths.map(() => []),
-    succs = widths.map(() => []);
-  seed = seed || new Array(n).fill(null);
-  for (const [a, b] of edges) {
-    preds[b].push(a);
-    succs[a].push(b);
-  }
-  const { layer, rank } = layersOf(n, preds, succs, seed),
-    slots = slotsOf(widths, layer, rank, succs);
-  let x;
-  if (seed.some(s => s)) x = seededCoordinates(slots, seed, bendSeed || new Map(), layer);
-  else {
-    reduceCrossings(slots);
-    x = freshCoordinates(slots);
-  }
-  return routed(slots, x, heights, edges, layer);
+// widths, heights: per node, in pixels. taken: how many rows of the grid each takes. edges: [source, target].
+export function layeredLayout(widths, heights, taken, edges) {
+  const graph = adjacencyOf(widths.length, edges),
+    layer = layersOf(graph),
+    slots = slotsOf(widths, layer, graph);
+  reduceCrossings(slots);
+  return routed(slots, freshCoordinates(slots), heights, taken, edges, layer);
 }

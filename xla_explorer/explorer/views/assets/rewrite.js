@@ -27,7 +27,7 @@ function smallPicture(app, data, other, title) {
   const scene = buildScene(picture, { opened: new Set(), closed: new Set(), focus: null, budget: SMALL_PICTURE }),
     canvas = shape("g", {}, drawScene(scene, title === "before" ? new Map([...status].map(([id, s]) => [id, s === "new" ? "gone" : s])) : status, { select: n => app.select(n.members[0], "rewrite") }));
   const pad = 14,
-    box = [scene.left - pad, -pad, Math.max(scene.width, 1) + 2 * pad, Math.max(scene.height, 1) + 2 * pad];
+    box = [scene.left - pad, scene.top - pad, Math.max(scene.width, 1) + 2 * pad, Math.max(scene.height, 1) + 2 * pad];
   const svg = shape("svg", { class: "xe-canvas xe-small", role: "img", "aria-label": `${title}: ${picture.nodes.length} instructions`, viewBox: box.join(" ") }, canvas);
   svg.style.maxWidth = `${box[2] * 1.1}px`;
   svg.style.maxHeight = `${Math.min(330, box[3] * 1.1)}px`;

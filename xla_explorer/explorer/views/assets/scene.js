@@ -1,11 +1,14 @@
 // What is drawn and where: the same algorithm as scene.py (see there). Keys: node ids are numbers, group ids are strings.
-import { layeredLayout } from "./layout.js";
+import { anchoredLayout } from "./anchored.js";
+import { bendKey, GAP_Y, layeredLayout, PITCH } from "./layout.js";
 
 export const BUDGET = 200;
-const OPEN_ALL = 60,
+const BOX_HEAD = 20,
+  OPEN_ALL = 60,
   MANY_USERS = 16,
-  BOX_HEAD = 24,
+  BOX_FOOT = 8,
   BOX_PAD = 12,
+  LOOSE = 14,
   LABEL_LENGTH = 30,
   NAME_LENGTH = 26,
   DETAIL_LENGTH = 36;
@@ -191,6 +194,7 @@ function elementOf(tree, key) {
     x: 0,
     y: 0,
     box: null,
+    inset: BOX_HEAD,
   };
 }
 
@@ -198,7 +202,9 @@ function measure(node, tree, options, memory, path) {
   if (node.group !== null && tree.opened.has(node.group)) {
     node.box = levelOf(tree, node.group, options, memory, `${path}/${node.group}`);
     node.width = Math.max(7 * (codePoints(node.label) + codePoints(node.name) + 4) + 16, node.box.width + 2 * BOX_PAD);
-    node.height = node.box.height + BOX_HEAD + BOX_PAD;
+    const loose = node.kind === "computation" || node.box.nodes.some(inner => inner.kind === "fusion" && inner.box);
+    node.inset = loose ? BOX_HEAD + LOOSE : BOX_HEAD;
+    node.height = node.box.height + node.inset + (loose ? BOX_FOOT + LOOSE : BOX_FOOT);
     return;
   }
   node.width = Math.max(
@@ -208,41 +214,42 @@ function measure(node, tree, options, memory, path) {
   node.height = node.name ? 48 : 36;
 }
 
-function squeezed(old, keys) {
-  let rows = 1,
-    used = new Set();
-  for (const [at] of old.at.values()) if (at + 1 > rows) rows = at + 1;
-  for (const key of keys) if (old.at.has(key)) used.add(old.at.get(key)[0]);
-  used = [...used].sort((a, b) => a - b);
-  if (used.length * 3 > rows * 2) return new Map(Array.from({ length: rows }, (_, at) => [at, at]));
-  return new Map(used.map((at, k) => [at, k]));
-}
+// Rows of the grid. Those of an open box are those of its inside: head and foot stand in the gaps, unless it is loose.
+const rowsTaken = node =>
+  node.box ? Math.max(1, Math.round((node.box.height + GAP_Y) / PITCH)) + (node.inset > BOX_HEAD ? 1 : 0) : 1;
+// From the origin of what is inside an open box to the row and middle of the box.
+const originOf = node => (node.box ? [Math.round(node.box.top / PITCH), node.box.left + node.box.width / 2] : [0, 0]);
 
 function placed(nodes, edges, hidden, memory, path) {
   const keys = nodes.map(n => n.key),
-    old = memory.get(path);
-  let seed = null,
-    bends = null;
-  if (old) {
-    const row = squeezed(old, keys),
-      index = new Map(keys.map((key, k) => [key, k]));
-    seed = keys.map(key => (old.at.has(key) ? [row.get(old.at.get(key)[0]), old.at.get(key)[1]] : null));
-    bends = new Map();
-    for (const [key, at, x] of old.bends)
-      if (index.has(key) && row.has(at)) bends.set(index.get(key) + ":" + row.get(at), x);
+    widths = nodes.map(n => n.width),
+    heights = nodes.map(n => n.height),
+    taken = nodes.map(rowsTaken),
+    inside = nodes.map(originOf),
+    links = edges.map(e => [e.source, e.target]);
+  let old = memory.get(path),
+    r;
+  if (old && keys.some(key => old.recent.has(key))) {
+    const index = new Map(keys.map((key, k) => [key, k])),
+      bends = new Map();
+    const anchors = keys.map((key, k) => {
+      const at = old.at.get(key);
+      return at ? { row: at[0] + inside[k][0], x: at[1] + inside[k][1], recent: old.recent.has(key) } : null;
+    });
+    for (const [key, row, x] of old.bends) if (index.has(key)) bends.set(bendKey(index.get(key), row), x);
+    r = anchoredLayout(widths, heights, taken, links, anchors, bends);
+  } else {
+    old = null;
+    r = layeredLayout(widths, heights, taken, links);
   }
-  const r = layeredLayout(
-    nodes.map(n => n.width),
-    nodes.map(n => n.height),
-    edges.map(e => [e.source, e.target]),
-    seed,
-    bends,
-  );
+  const at = new Map(old ? old.at : []);
+  keys.forEach((key, k) => at.set(key, [r.row[k] - inside[k][0], r.x[k] - inside[k][1]]));
   memory.set(path, {
-    at: new Map(keys.map((key, k) => [key, [r.layer[k], r.x[k]]])),
+    at,
+    recent: new Set(keys),
     bends: [...r.bends].map(([cell, x]) => {
-      const [owner, at] = cell.split(":");
-      return [keys[+owner], +at, x];
+      const [owner, row] = cell.split(":");
+      return [keys[+owner], +row, x];
     }),
   });
   nodes.forEach((node, k) => {
@@ -252,7 +259,34 @@ function placed(nodes, edges, hidden, memory, path) {
   edges.forEach((edge, k) => {
     edge.points = r.lines[k];
   });
-  return { nodes, edges, left: r.left, width: r.right - r.left, height: r.height, hidden };
+  return { nodes, edges, left: r.left, top: r.top, width: r.right - r.left, height: r.height, hidden };
+}
+
+// What was drawn in this level and is now inside a box stays where it was, and so does what was in a box that went.
+function movedBetweenLevels(tree, keys, memory, path) {
+  const outer = memory.get(path);
+  if (!outer) return;
+  const fresh = keys.filter(key => !outer.at.has(key));
+  for (const box of [...outer.recent].filter(key => typeof key === "string").sort()) {
+    const inner = memory.get(`${path}/${box}`);
+    if (!inner) continue;
+    const [row, x] = outer.at.get(box);
+    for (const key of fresh)
+      if (inner.recent.has(key)) {
+        const [innerRow, innerX] = inner.at.get(key);
+        outer.at.set(key, [row + innerRow, x + innerX]);
+        outer.recent.add(key);
+      }
+  }
+  for (const key of keys) {
+    const inside = `${path}/${key}`;
+    if (typeof key !== "string" || !tree.opened.has(key) || memory.has(inside)) continue;
+    const known = (tree.level.get(key) || []).filter(k => outer.recent.has(k));
+    if (!known.length) continue;
+    memory.set(inside, { at: new Map(known.map(k => [k, outer.at.get(k)])), recent: new Set(known), bends: [] });
+    outer.at.set(key, [0, 0]);
+    outer.recent.add(key);
+  }
 }
 
 function levelOf(tree, container, options, memory, path) {
@@ -272,6 +306,12 @@ function levelOf(tree, container, options, memory, path) {
   const shown = neighbourhood(ups, downs, startOf(tree, keys, downs, options.focus), options.budget);
   const visible = keys.map((_, k) => k).filter(k => shown[k]),
     fresh = new Map(visible.map((k, n) => [k, n]));
+  movedBetweenLevels(
+    tree,
+    visible.map(k => keys[k]),
+    memory,
+    path,
+  );
   const hiddenOf = list => list.reduce((n, u) => n + (shown[u] ? 0 : 1), 0);
   const nodes = visible.map(k => {
     const node = elementOf(tree, keys[k]);
