@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from tests.backends.cpu.cpu_programs import compile_for_cpu, opcodes_on_evaluator
+from xla_explorer.hlo.evaluator import evaluate
+from xla_explorer.hlo.text.parser import parse_hlo
 
 FLOATS = {
     "f8e5m2": ml_dtypes.float8_e5m2,
@@ -135,3 +137,39 @@ ENTRY e { x = s4[6,50] parameter(0)
     np.testing.assert_array_equal(s.astype(int), np.sort(b))
     wide = f.astype(np.float64)
     np.testing.assert_allclose(d, wide @ wide.T, rtol=1e-5, atol=1e-5)
+
+
+BINARY_BF16 = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
+UNARY_BF16 = ("sign", "floor", "ceil", "round-nearest-afz", "round-nearest-even", "negate", "abs")
+
+
+def test_every_bf16_with_denormals_infinities_and_nans_in_each_operation():
+    """All 65536 numbers, each with a special one and with a random one; NaNs stay NaNs, all else has the reference's bits."""
+    everything = np.arange(1 << 16, dtype=np.uint16)
+    special = np.array([0, 0x8000, 1, 0x8001, 0x7F, 0x80, 0x3F80, 0xBF80, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FC0, 0x7FFF, 0x7F81, 0xFFFF], np.uint16)
+    x = np.concatenate([everything] * 2).view(ml_dtypes.bfloat16)
+    other = np.random.default_rng(3).integers(0, 1 << 16, 1 << 16).astype(np.uint16)
+    y = np.concatenate([np.tile(special, 4096), other]).view(ml_dtypes.bfloat16)
+    shape = f"bf16[{len(x)}]"
+    lines = [f"  o{k} = {shape} {name}(x, y)\n" for k, name in enumerate(BINARY_BF16)]
+    lines += [f"  v{k} = {shape} {name}(x)\n" for k, name in enumerate(UNARY_BF16)]
+    names = [f"o{k}" for k in range(len(BINARY_BF16))] + [f"v{k}" for k in range(len(UNARY_BF16))]
+    text = (f"HloModule m\nENTRY e {{\n  x = {shape} parameter(0)\n  y = {shape} parameter(1)\n{''.join(lines)}"
+            f"  ROOT t = tuple({', '.join(names)})\n}}\n")
+    executable = compile_for_cpu(text)
+    assert not opcodes_on_evaluator(executable)
+    found = executable.execute([x, y])
+    wanted = evaluate(parse_hlo(text), x, y)
+    for name, ours, right in zip([*BINARY_BF16, *UNARY_BF16], found, wanted, strict=True):
+        right = np.asarray(right)
+        none = np.isnan(right.astype(np.float32))
+        np.testing.assert_array_equal(np.isnan(ours.astype(np.float32)), none, err_msg=name)
+        np.testing.assert_array_equal(ours.view(np.uint16)[~none], right.view(np.uint16)[~none], err_msg=name)
+
+
+def test_a_nan_of_arithmetic_keeps_its_place_in_a_chain_of_bf16():
+    """inf - inf, 0 / 0, 0 * inf and NaNs with every payload, rounded between two operations."""
+    x = np.arange(0x7F80, 0x8000, dtype=np.uint16).view(ml_dtypes.bfloat16)
+    out = run("HloModule m\nENTRY e {\n  x = bf16[128] parameter(0)\n  c = bf16[] constant(inf)\n  i = bf16[128] broadcast(c), dimensions={}\n"
+              "  s = bf16[128] subtract(x, i)\n  t = bf16[128] multiply(s, s)\n  ROOT r = bf16[128] add(t, x)\n}\n", x)
+    assert np.isnan(out.astype(np.float32)).all()
