@@ -267,8 +267,8 @@ def _routed(
         lines.append(points)
     left = min([x[v] - half[v] for v in range(n)])
     right = max([x[v] + half[v] for v in range(n)])
-    for at in passed.values():
-        left, right = min(left, at - BEND_WIDTH / 2), max(right, at + BEND_WIDTH / 2)
+    for bend in passed.values():
+        left, right = min(left, bend - BEND_WIDTH / 2), max(right, bend + BEND_WIDTH / 2)
     top = min(row) * PITCH
     bottom = max([row[v] + taken[v] for v in range(n)]) * PITCH - (PITCH - ROW_HEIGHT)
     return Layout(x, y, row, lines, left, right, top, bottom - top, passed)
