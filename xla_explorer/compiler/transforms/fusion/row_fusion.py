@@ -172,7 +172,8 @@ class _Planner:
 
     def too_many_parts(self, reduce: HloInstruction, root: HloInstruction) -> Reason | None:
         """Is the kernel of bearable size?"""
-        operands = {o for m in self.members for o in m.operands if o not in self.members}
+        inside = set(self.members)
+        operands = {o for m in self.members for o in m.operands if o not in inside}
         if len(self.members) > self.options.most or len(operands) > self.options.most_operands:
             text = f"{len(self.members)} instructions and {len(operands)} operands are more than one kernel should hold"
             return refuse("fused-computation-too-large", text, instructions=len(self.members), operands=len(operands))
