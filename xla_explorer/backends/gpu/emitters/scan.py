@@ -94,7 +94,7 @@ class _Scan:
         self.block = Block(self.context, threads)
 
     def index(self, row: str | int, at: str | int, column: str | int) -> tuple[str | int, ...]:
-        """The index of position `at` of a scan."""
+        """The index of a place along the dimension."""
         w, plan, dimensions = self.w, self.plan, self.root.shape.dimensions
 
         def parts(number: str | int, extents: tuple[int, ...]) -> list[str | int]:
@@ -104,8 +104,12 @@ class _Scan:
                 number = w.div(number, extent)
             return found
 
-        place = w.sub(plan.length - 1, at) if plan.from_end else at
-        return (*parts(row, dimensions[: plan.dimension]), place, *parts(column, dimensions[plan.dimension + 1 :]))
+        return (*parts(row, dimensions[: plan.dimension]), at, *parts(column, dimensions[plan.dimension + 1 :]))
+
+    def place(self, first: str | int, number: int = 0, width: int = 1) -> str | int:
+        """Where the scan's position first + number is, of `width` neighbouring ones (which keeps their addresses' alignment visible)."""
+        w, plan = self.w, self.plan
+        return w.add(w.sub(plan.length - width, first), width - 1 - number) if plan.from_end else w.add(first, number)
 
     def store(self, index: tuple[str | int, ...], values: list[Value]) -> None:
         """A result; accumulators have wide types."""
@@ -158,9 +162,9 @@ class _Scan:
                     inside = None if exact else w.value(f"icmp ult i64 {at}, {plan.length}")
                     if inside is not None:
                         at = w.value(f"select i1 {inside}, i64 {at}, i64 0")
-                value = self.reducer.elements(self.index(row, w.add(at, j % together), 0))
+                value = self.reducer.elements(self.index(row, self.place(at, j % together, together), 0))
                 values.append(value if inside is None else self.reducer.select(inside, value, self.neutral()))
-                places.append(self.index(row, w.add(begin, j), 0))
+                places.append(self.index(row, self.place(w.add(begin, j - j % together), j % together, together), 0))
                 there.append(inside)
             body(places, values, there)
 
@@ -265,7 +269,7 @@ class _Scan:
                     if plan.length % plan.chunk:
                         there = w.value(f"icmp ult i64 {at}, {plan.length}")
                         at = w.value(f"select i1 {there}, i64 {at}, i64 0")
-                    places.append(self.index(row, at, column))
+                    places.append(self.index(row, self.place(at), column))
                     exist.append(there)
                 values = [reducer.elements(at) for at in places]
                 for place, value, there in zip(places, values, exist, strict=True):

@@ -1,0 +1,345 @@
+"""cholesky and triangular-solve in blocks of rows and columns: what is done where no library is at hand.
+
+Both work on panels of a few columns. What the finished part contributes to a panel is summed up in registers, one row (of a solution: one
+column) a thread, while square tiles of the other factor pass through shared memory; then the panel itself is solved in registers
+against its diagonal tile. cholesky gives a matrix one block, which factors the diagonal tile first; a solve is spread over as many
+blocks as there are groups of right sides. An upper triangle is a lower one with rows and columns exchanged or counted from the end.
+Source: Golub, Van Loan, "Matrix Computations", 4.2 and 3.1; LAPACK's dpotrf works the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.llvm_types import float_constant, nan_constant, register_type, scalar_constant, type_is_emitted
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import F32, S32, PrimitiveType
+
+PANEL, WIDE_PANEL = 16, 8  # columns; of numbers of more than four bytes: each thread keeps as many in registers
+ROWS_AT_ONCE = 256  # threads of a block of cholesky
+SIDES_AT_ONCE = 64  # right sides of a block of triangular-solve
+Element = Callable[["str | int", "str | int"], Value]
+
+
+def why_no_factorisation(i: HloInstruction) -> Reason | None:
+    """None for floats and complex numbers."""
+    element_type = i.shape.element_type
+    if not (element_type.is_float or element_type.is_complex) or (element_type.is_float and element_type.bits < 16):
+        return refuse("element-type-not-emitted", f"%{i.name}: {i.opcode.name} of {element_type}", element_type=element_type.name)
+    return type_is_emitted(i.shape)
+
+
+class _Panels:
+    """What both kernels do. size: rows of the triangle. panel: columns of a panel."""
+
+    def __init__(self, context: KernelContext, element_type: PrimitiveType, size: int, threads: int) -> None:
+        self.context, self.w, self.size = context, context.writer, size
+        self.stored = element_type
+        self.kind = F32 if element_type.is_float and element_type.bits < 32 else element_type
+        self.panel = min(PANEL if self.kind.bytes == 4 else WIDE_PANEL, 1 << max(size - 1, 0).bit_length())
+        self.block = Block(context, threads)
+        self.tile = self.block.shared(self.kind, self.panel * self.panel)
+        self.diagonal = self.block.shared(self.kind, self.panel * self.panel)
+        self.panels = -(-size // self.panel)
+        self.sums = [Accumulators(context, [self.kind]) for _ in range(self.panel)]
+
+    def op(self, name: str, a: Value, b: Value) -> Value:
+        """An operation on two numbers."""
+        return binary_value(self.w, name, self.kind, a, b)
+
+    def conjugate(self, a: Value) -> Value:
+        """The complex conjugate."""
+        return (a[0], self.w.value(f"fneg {register_type(self.kind)} {a[1]}")) if self.kind.is_complex else a
+
+    def zero(self) -> Value:
+        """0."""
+        return scalar_constant(0, self.kind)
+
+    def select(self, condition: str, a: Value, b: Value) -> Value:
+        """`condition ? a : b`."""
+        t = register_type(self.kind)
+        if self.kind.is_complex:
+            return tuple([self.w.value(f"select i1 {condition}, {t} {x}, {t} {y}") for x, y in zip(a, b, strict=True)])
+        return self.w.value(f"select i1 {condition}, {t} {a}, {t} {b}")
+
+    def load(self, array: ArrayInMemory, index: tuple[str | int, ...]) -> Value:
+        """An element, as wide as it is computed with."""
+        return convert_value(self.w, array.load(self.w, index), self.stored, self.kind)
+
+    def store(self, array: ArrayInMemory, index: tuple[str | int, ...], value: Value) -> None:
+        """Store an element."""
+        array.store(self.w, index, convert_value(self.w, value, self.kind, self.stored))
+
+    def bounded(self, at: str | int) -> tuple[str | int, str | None]:
+        """A row or column that exists, and whether it is the one that was asked for."""
+        if self.size % self.panel == 0:
+            return at, None
+        inside = self.w.value(f"icmp ult i64 {at}, {self.size}")
+        return self.w.value(f"select i1 {inside}, i64 {at}, i64 {self.size - 1}"), inside
+
+    def fill(self, target: str, element: Element, row: str | int, column: str | int, unit: bool = False) -> None:
+        """Fill `tile` or `diagonal` with the square at (row, column); where the triangle has ended, with the unit matrix. unit: its own
+        diagonal is one as well."""
+        w, panel = self.w, self.panel
+        array = self.tile if target == "tile" else self.diagonal
+        for start in range(0, panel * panel, self.block.threads):
+            q = w.add(self.block.thread, start)
+            inside = None if start + self.block.threads <= panel * panel else w.value(f"icmp ult i64 {q}, {panel * panel}")
+            with self.block.only_if(inside):
+                r, c = w.div(q, panel), w.mod(q, panel)
+                (i, row_exists), (k, column_exists) = self.bounded(w.add(row, r)), self.bounded(w.add(column, c))
+                value = element(i, k)
+                one, on_diagonal = scalar_constant(1, self.kind), w.value(f"icmp eq i64 {r}, {c}")
+                exists = both(w, row_exists, column_exists)
+                if exists is not None:
+                    value = self.select(exists, value, self.select(on_diagonal, one, self.zero()))
+                if unit:
+                    value = self.select(on_diagonal, one, value)
+                array.store(q, value)
+
+    def subtract_finished(self, number: str | int, factor: Element, finished: Element, column: str | int) -> None:
+        """From the sums of each thread: factor[column + c, k] finished[k] for all k of earlier panels."""
+        w, panel = self.w, self.panel
+        if self.panels == 1:
+            return
+        with self.block.only_if(w.value(f"icmp ne i64 {number}, 0")), w.loop(number, stem="finished") as other:
+            first = w.mul(other, panel)
+            self.block.barrier()
+            self.fill("tile", factor, column, first)
+            self.block.barrier()
+            with w.loop(panel, stem="product") as k:
+                value = finished(w.add(first, k), 0)
+                for c, slot in enumerate(self.sums):
+                    product = self.op("multiply", self.tile.load(w.add(k, c * panel)), value)
+                    slot.store([self.op("subtract", slot.load()[0], product)])
+
+    def solve_panel(self, conjugated: bool, unit: bool) -> None:
+        """The sums, divided by the diagonal tile."""
+        panel = self.panel
+        found: list[Value] = []
+        for c, slot in enumerate(self.sums):
+            value = slot.load()[0]
+            for k in range(c):
+                factor = self.diagonal.load(c * panel + k)
+                value = self.op("subtract", value, self.op("multiply", self.conjugate(factor) if conjugated else factor, found[k]))
+            if not unit:
+                pivot = self.diagonal.load(c * panel + c)
+                value = self.op("divide", value, self.conjugate(pivot) if conjugated else pivot)
+            found.append(value)
+            slot.store([value])
+
+
+# -- cholesky --------------------------------------------------------------------------------------------------------------
+def write_cholesky(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """One kernel, a block per matrix."""
+    batches, size = math.prod(i.shape.dimensions[:-2]), i.shape.dimensions[-1]
+    context = fresh_context(i, slots)
+    if 0 in i.shape.dimensions:
+        return OperationDraft((KernelDraft(context, LaunchDimensions(1, WARP, 1, "there is no matrix")),), "cholesky")
+    # A thread for every element of a diagonal tile.
+    threads = ROWS_AT_ONCE if size > PANEL // 2 else max(4 ** max(size - 1, 0).bit_length(), WARP)
+    panels = _Panels(context, i.shape.element_type, size, threads)
+    _Cholesky(panels, i).write()
+    panels.block.finish()
+    why = f"{batches} matrices of {size} rows: a block each, {panels.panels} panels of {panels.panel} columns, a row a thread"
+    launch = LaunchDimensions(batches, threads, batches * threads, why)
+    return OperationDraft((KernelDraft(context, launch, panels.block.shared_bytes),), "cholesky")
+
+
+def _batch_index(panels: _Panels, number: str | int, extents: tuple[int, ...]) -> tuple[str | int, ...]:
+    index: list[str | int] = []
+    for extent in reversed(extents):
+        index.insert(0, panels.w.mod(number, extent))
+        number = panels.w.div(number, extent)
+    return tuple(index)
+
+
+class _Cholesky:
+    """The kernel being written."""
+
+    def __init__(self, panels: _Panels, i: HloInstruction) -> None:
+        self.panels, self.w, self.block = panels, panels.w, panels.block
+        self.source, self.output = panels.context.arrays[i.operands[0]], panels.context.outputs[0]
+        self.lower, self.size = bool(i.attribute("lower")), panels.size
+        self.batch = _batch_index(panels, self.block.number, i.shape.dimensions[:-2])
+        self.failed = self.block.shared(S32, 1)
+
+    def _place(self, row: str | int, column: str | int) -> tuple[str | int, ...]:
+        return (*self.batch, row, column) if self.lower else (*self.batch, column, row)
+
+    def _read(self, array: ArrayInMemory, row: str | int, column: str | int) -> Value:
+        value = self.panels.load(array, self._place(row, column))
+        return value if self.lower else self.panels.conjugate(value)
+
+    def _write(self, row: str | int, column: str | int, value: Value) -> None:
+        self.panels.store(self.output, self._place(row, column), value if self.lower else self.panels.conjugate(value))
+
+    def _clear(self, value: Value, whole: bool) -> None:
+        """Set the triangle that the factor does not have (or the whole matrix)."""
+        w, size, threads = self.w, self.size, self.block.threads
+        with w.loop(-(-size * size // threads), stem="clear") as step:
+            q = w.add(w.mul(step, threads), self.block.thread)
+            inside = None if size * size % threads == 0 else w.value(f"icmp ult i64 {q}, {size * size}")
+            row, column = w.div(q, size), w.mod(q, size)
+            if not whole:
+                inside = both(w, inside, w.value(f"icmp u{'gt' if self.lower else 'lt'} i64 {column}, {row}"))
+            with self.block.only_if(inside):
+                self.panels.store(self.output, (*self.batch, row, column), value)
+
+    def write(self) -> None:
+        """Panel by panel."""
+        w, panels, block, size = self.w, self.panels, self.block, self.size
+        first = w.value(f"icmp eq i64 {block.thread}, 0")
+        with block.only_if(first):
+            self.failed.store(0, "0")
+        self._clear(panels.zero(), False)
+        with w.loop(panels.panels, stem="panel") as number:
+            start = w.mul(number, panels.panel)
+            left = w.sub(size, start)
+            batches: str | int = 1 if size <= block.threads else w.value(f"udiv i64 {w.add(left, block.threads - 1)}, {block.threads}")
+            with w.loop(batches, stem="rows") as batch:
+                offset = w.add(w.mul(batch, block.threads), block.thread)
+                exists = w.value(f"icmp ult i64 {offset}, {left}")
+                row = w.value(f"select i1 {exists}, i64 {w.add(start, offset)}, i64 {size - 1}")
+                for c, slot in enumerate(panels.sums):
+                    column, _ = panels.bounded(w.add(start, c))
+                    slot.store([self._read(self.source, row, column)])
+                panels.subtract_finished(
+                    number,
+                    lambda r, k: panels.conjugate(self._read(self.output, r, k)),
+                    lambda k, _c, row=row: self._read(self.output, row, k),  # type: ignore[misc]
+                    start,
+                )
+                with block.only_if(w.value(f"icmp eq i64 {batch}, 0")):
+                    self._factor(start, offset)
+                panels.solve_panel(True, False)
+                below = w.value(f"icmp uge i64 {offset}, {panels.panel}")
+                for c, slot in enumerate(panels.sums):
+                    _, there = panels.bounded(w.add(start, c))
+                    with block.only_if(both(w, both(w, exists, below), there)):
+                        self._write(row, w.add(start, c), slot.load()[0])
+            block.barrier()
+        bad = w.value(f"icmp ne i32 {self.failed.load(0)}, 0")
+        with block.only_if(bad):
+            missing = nan_constant(register_type(panels.kind))
+            self._clear((missing, missing) if panels.kind.is_complex else missing, True)
+
+    def _factor(self, start: str | int, offset: str | int) -> None:
+        """The diagonal tile: its rows are the sums of the first threads; its factor goes to shared memory and to the result."""
+        w, panels, block, n = self.w, self.panels, self.block, self.panels.panel
+        t = register_type(panels.kind)
+        block.barrier()
+        with block.only_if(w.value(f"icmp ult i64 {offset}, {n}")):
+            _, row_exists = panels.bounded(w.add(start, offset))
+            for c, slot in enumerate(panels.sums):
+                _, column_exists = panels.bounded(w.add(start, c))
+                exists = both(w, row_exists, column_exists)
+                value = slot.load()[0]
+                if exists is not None:
+                    unit = panels.select(w.value(f"icmp eq i64 {offset}, {c}"), scalar_constant(1, panels.kind), panels.zero())
+                    value = panels.select(exists, value, unit)
+                panels.diagonal.store(w.add(w.mul(offset, n), c), value)
+        q = block.thread
+        row, column = w.div(q, n), w.mod(q, n)
+        inside = None if block.threads <= n * n else w.value(f"icmp ult i64 {q}, {n * n}")
+
+        def root_of(value: Value) -> str:
+            real = value[0] if panels.kind.is_complex else value
+            return w.call_intrinsic(f"llvm.sqrt.{'f32' if t == 'float' else 'f64'}", t, (t, real))
+
+        def real_number(value: str) -> Value:
+            return (value, float_constant(0.0, t)) if panels.kind.is_complex else value
+
+        with w.loop(n, stem="column") as done:
+            block.barrier()
+            pivot = panels.diagonal.load(w.mul(done, n + 1))
+            positive = w.value(f"fcmp ogt {t} {pivot[0] if panels.kind.is_complex else pivot}, {float_constant(0.0, t)}")
+            with block.only_if(w.value(f"and i1 {w.value(f'icmp eq i64 {q}, 0')}, {w.value(f'xor i1 {positive}, true')}")):
+                self.failed.store(0, "1")
+            below = w.value(f"and i1 {w.value(f'icmp eq i64 {column}, {done}')}, {w.value(f'icmp ugt i64 {row}, {done}')}")
+            with block.only_if(both(w, inside, below)):
+                panels.diagonal.store(q, panels.op("divide", panels.diagonal.load(q), real_number(root_of(pivot))))
+            block.barrier()
+            rest = w.value(f"and i1 {w.value(f'icmp ugt i64 {column}, {done}')}, {w.value(f'icmp uge i64 {row}, {column}')}")
+            with block.only_if(both(w, inside, rest)):
+                a = panels.diagonal.load(w.add(w.mul(row, n), done))
+                b = panels.conjugate(panels.diagonal.load(w.add(w.mul(column, n), done)))
+                panels.diagonal.store(q, panels.op("subtract", panels.diagonal.load(q), panels.op("multiply", a, b)))
+        block.barrier()
+        with block.only_if(both(w, inside, w.value(f"icmp eq i64 {row}, {column}"))):
+            panels.diagonal.store(q, real_number(root_of(panels.diagonal.load(q))))
+        block.barrier()
+        (_, row_exists), (_, column_exists) = panels.bounded(w.add(start, row)), panels.bounded(w.add(start, column))
+        stored = both(w, both(w, row_exists, column_exists), w.value(f"icmp uge i64 {row}, {column}"))
+        with block.only_if(both(w, inside, stored)):
+            self._write(w.add(start, row), w.add(start, column), panels.diagonal.load(q))
+
+
+# -- triangular-solve --------------------------------------------------------------------------------------------------------
+def write_triangular_solve(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """One kernel, a thread per right side; blocks of a matrix share nothing."""
+    a, b = i.operands
+    context = fresh_context(i, slots)
+    if 0 in i.shape.dimensions:
+        return OperationDraft((KernelDraft(context, LaunchDimensions(1, WARP, 1, "there is nothing to solve")),), "triangular-solve")
+    left = bool(i.attribute("left_side"))
+    transposed, adjoint = i.attribute("transpose_a") != "NO_TRANSPOSE", i.attribute("transpose_a") == "ADJOINT"
+    size = a.shape.dimensions[-1]
+    sides = b.shape.dimensions[-1] if left else b.shape.dimensions[-2]
+    batches = math.prod(b.shape.dimensions[:-2])
+    # x m = b is m^T x^T = b^T; an upper triangle is a lower one that is counted from the end.
+    transposed = transposed if left else not transposed
+    forward = bool(i.attribute("lower")) != transposed
+    threads = min(SIDES_AT_ONCE, -(-sides // WARP) * WARP)
+    panels = _Panels(context, i.shape.element_type, size, threads)
+    w, block, n = panels.w, panels.block, panels.panel
+    groups = -(-sides // threads)
+    batch = _batch_index(panels, w.div(block.number, groups), b.shape.dimensions[:-2])
+    side = w.add(w.mul(w.mod(block.number, groups), threads), block.thread)
+    exists = None if sides % threads == 0 else w.value(f"icmp ult i64 {side}, {sides}")
+    if exists is not None:
+        side = w.value(f"select i1 {exists}, i64 {side}, i64 {sides - 1}")
+    matrix, given, output = context.arrays[a], context.arrays[b], context.outputs[0]
+
+    def counted(at: str | int) -> str | int:
+        return at if forward else w.sub(size - 1, at)
+
+    def factor(row: str | int, column: str | int) -> Value:
+        r, c = counted(row), counted(column)
+        value = panels.load(matrix, (*batch, c, r) if transposed else (*batch, r, c))
+        return panels.conjugate(value) if adjoint else value
+
+    def place(row: str | int) -> tuple[str | int, ...]:
+        return (*batch, counted(row), side) if left else (*batch, side, counted(row))
+
+    with w.loop(panels.panels, stem="panel") as number:
+        start = w.mul(number, n)
+        for c, slot in enumerate(panels.sums):
+            at, inside = panels.bounded(w.add(start, c))
+            value = panels.load(given, place(at))
+            slot.store([value if inside is None else panels.select(inside, value, panels.zero())])
+        panels.subtract_finished(number, factor, lambda k, _c: panels.load(output, place(k)), start)
+        block.barrier()
+        panels.fill("diagonal", factor, start, start)
+        block.barrier()
+        panels.solve_panel(False, bool(i.attribute("unit_diagonal")))
+        for c, slot in enumerate(panels.sums):
+            at, inside = panels.bounded(w.add(start, c))
+            with block.only_if(both(w, exists, inside)):
+                panels.store(output, place(at), slot.load()[0])
+    block.finish()
+    why = f"{batches} triangles of {size} rows, {sides} right sides each: a thread a side, panels of {n} rows"
+    launch = LaunchDimensions(batches * groups, threads, batches * groups * threads, why)
+    return OperationDraft((KernelDraft(context, launch, block.shared_bytes),), "triangular-solve")
