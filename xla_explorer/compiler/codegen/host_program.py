@@ -24,7 +24,7 @@ from xla_explorer.compiler.codegen.loop_vectorization import VectorFunctions, in
 from xla_explorer.compiler.codegen.parallel_plan import ParallelDecision, blocks_decision, parallel_decision, plan_parallel
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, HostTable, Place, ProgramRow
 from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKernel, blocks_of, row_kernel
-from xla_explorer.compiler.codegen.share_function import scratch_of_kernel, share_function
+from xla_explorer.compiler.codegen.share_function import chain_function, scratch_of_kernel, share_function
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.codegen.target import CodegenTarget
@@ -101,6 +101,7 @@ class HostProgramWriter:
         self.kernels: dict[tuple[object, ...], str] = {}
         self.kernel_texts: list[tuple[str, Kernel, int, bool, bool]] = []
         self._threaded: set[str] = set()  # kernels that the thread pool calls
+        self._chains: dict[tuple[tuple[str, tuple[int, ...]], ...], str] = {}  # calls of a block -> the function that does them
         self.functions: dict[str, int] = {}
         self._names: set[str] = {name}
         self._pointers: dict[int, str] = {}
@@ -145,8 +146,7 @@ class HostProgramWriter:
         sequence = [i for i in computation.sequence() if not no_code(i)]
         chain: list[tuple[HloInstruction, RowKernel]] = []
         accesses: list[Access] = []
-        # With several threads every kernel is cut for itself.
-        chains = self.threads == 1 and sum(leaf.byte_size for i in sequence for _, leaf in i.shape.leaves() if leaf.is_array) >= LEAST_BYTES
+        chains = sum(leaf.byte_size for i in sequence for _, leaf in i.shape.leaves() if leaf.is_array) >= LEAST_BYTES
         for i in sequence:
             rows = self._row_kernel(i) if chains else None
             own = self._accesses(i, rows) if rows is not None else []
@@ -186,8 +186,18 @@ class HostProgramWriter:
                 with self.w.from_instruction(i.id):
                     self.instruction(i)
             return
-        self.decisions += [blocks_decision(i, [member.name for member in members], parts) for i in members]
+        self.decisions += [blocks_decision(i, [member.name for member in members], parts, self.threads) for i in members]
         numbers = [self._row(i, "kernel", kernel.function, None) for i, kernel in zip(members, prepared, strict=True)]
+        if self.threads > 1 and not self.probes and not any(kernel.made.scratch_bytes for kernel in prepared):
+            self._call_chain(prepared, parts)
+            return
+        if self.threads > 1:  # a probe counts one kernel, so these run one after the other
+            for i, kernel, number in zip(members, prepared, numbers, strict=True):
+                with self.w.from_instruction(i.id):
+                    self._probe(number, True)
+                    self._call(kernel)
+                    self._probe(number, False)
+            return
         with self.w.loop(parts, stem="block") as block:
             for i, kernel, number in zip(members, prepared, numbers, strict=True):
                 with self.w.from_instruction(i.id):
@@ -337,14 +347,17 @@ class HostProgramWriter:
         key = (made.lines, made.globals, made.parameters, made.parts, overlap, tiny)
         function = self.kernels.get(key)
         if function is None:
-            function = identifier(i.name)
-            while function in self._names:
-                function += "_"
-            self._names.add(function)
+            function = self._fresh_name(identifier(i.name))
             self.kernels[key] = function
             self.functions[function] = i.id
             self.kernel_texts.append((function, made, i.id, overlap, tiny))
         return PreparedKernel(function, made, unique)
+
+    def _fresh_name(self, name: str) -> str:
+        while name in self._names:
+            name += "_"
+        self._names.add(name)
+        return name
 
     def _call(self, kernel: PreparedKernel, block: str = "") -> None:
         """Call a kernel: all of it, or the share `block`."""
@@ -388,6 +401,25 @@ class HostProgramWriter:
                 w.do(f"store i64 {first}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {len(pointers)}')}, align 8")
             w.do(f"call void @{PARALLEL_FOR}(ptr @{function}_share, ptr {context}, i64 {parts})")
             first += parts
+
+    def _call_chain(self, prepared: list[PreparedKernel], parts: int) -> None:
+        """The pool calls every kernel of a chain for each block of rows."""
+        w = self.w
+        w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
+        places: dict[Place, int] = {}
+        calls = []
+        for function, made, unique in prepared:
+            own = [*unique, *[Place(self._table_slot(data), 0, len(data)) for data in made.tables]]
+            calls.append((function, tuple([places.setdefault(place, len(places)) for place in own])))
+        context = w.stack_slot("ptr", max(len(places), 2))
+        for place, k in places.items():
+            slot = w.value(f"getelementptr inbounds ptr, ptr {context}, i64 {k}")
+            w.do(f"store ptr {self.address(place)}, ptr {slot}, align 8")
+        key = tuple(calls)
+        if key not in self._chains:
+            self._chains[key] = self._fresh_name("row_chain")
+        name = self._chains[key]
+        w.do(f"call void @{PARALLEL_FOR}(ptr @{name}, ptr {context}, i64 {parts})")
 
     def evaluator_step(self, i: HloInstruction, reason: Reason) -> None:
         """Call back into the evaluator; a non-zero answer ends the program with that status."""
@@ -447,7 +479,7 @@ class HostProgramWriter:
         lines: list[str] = ['source_filename = "module.hlo"', ""]
         origins: list[int | None] = [None, None]
         declarations = dict(self.w.declarations)
-        vectors = self._vectorize_loops()
+        vector_functions = self._vectorize_loops()
         math: dict[str, None] = {}
         globals_: dict[str, None] = {}
         for _, kernel, *_rest in self.kernel_texts:
@@ -475,6 +507,10 @@ class HostProgramWriter:
                 share = share_function(function, kernel)
                 lines += share
                 origins += [instruction] * len(share)
+        for calls, chain in self._chains.items():
+            blocks = chain_function(chain, calls)
+            lines += blocks
+            origins += [None] * len(blocks)
         body, body_origins = self.w.body_lines()
         # LLVM's time grows faster than the number of calls in one function, and there is nothing to gain in a long list of calls.
         attributes = "nounwind optnone noinline" if len(self.rows) > LONG_PROGRAM else "nounwind"
@@ -485,8 +521,8 @@ class HostProgramWriter:
             lines += definitions
             origins += [None] * len(definitions)
             declarations.update(dict.fromkeys(math_declarations))
-        lines += vectors
-        origins += [None] * len(vectors)
+        lines += vector_functions
+        origins += [None] * len(vector_functions)
         tail = [*declarations, "", "!0 = !{}"]
         lines += tail
         origins += [None] * len(tail)

@@ -58,11 +58,14 @@ class ParallelDecision(NamedTuple):
     kind: str = "parallel"
 
 
-def blocks_decision(i: HloInstruction, chain: list[str], parts: int) -> ParallelDecision:
-    """That a kernel runs block by block with its neighbours (`row_blocks`)."""
+def blocks_decision(i: HloInstruction, chain: list[str], parts: int, threads: int) -> ParallelDecision:
+    """That a kernel runs block by block with its neighbours (`row_blocks`), a block on one thread."""
     names = ", ".join(["%" + name for name in chain[:8]]) + (" ..." if len(chain) > 8 else "")
     message = f"{names} run along the same rows: {parts} blocks, each kernel on one block before the next block, which stays in the cache"
-    return ParallelDecision(i.id, i.name, parts, Reason("row-blocks", message, {"parts": parts, "kernels": chain}), "row-blocks")
+    if threads > 1:
+        message += f"; {threads} threads take blocks"
+    facts = {"parts": parts, "threads": threads, "kernels": chain}
+    return ParallelDecision(i.id, i.name, parts, Reason("row-blocks", message, facts), "row-blocks")
 
 
 def plan_parallel(i: HloInstruction, threads: int, kind: str) -> ParallelPlan:

@@ -1,6 +1,8 @@
-"""The function through which the thread pool calls one share of a kernel."""
+"""The functions through which the thread pool calls one share of a kernel, or one block of a chain of kernels."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from xla_explorer.compiler.codegen.kernels import Kernel
 
@@ -35,3 +37,14 @@ def share_function(function: str, kernel: Kernel) -> list[str]:
         arguments[-1] = "ptr %own"
     lines += [f"  call void @{function}({', '.join([*arguments, f'i64 {number}'])})", "  ret void", "}", ""]
     return lines
+
+
+def chain_function(name: str, calls: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
+    """What the pool calls for one block of a chain: each kernel on that block. calls: (kernel, which pointers of the context it takes)."""
+    lines = [f"define internal void @{name}(ptr %context, i64 %part) nounwind {{", "entry:"]
+    for k in sorted({k for _, numbers in calls for k in numbers}):
+        lines.append(f"  %at{k} = getelementptr inbounds ptr, ptr %context, i64 {k}")
+        lines.append(f"  %p{k} = load ptr, ptr %at{k}, align 8")
+    for function, numbers in calls:
+        lines.append(f"  call void @{function}({', '.join([*[f'ptr %p{k}' for k in numbers], 'i64 %part'])})")
+    return [*lines, "  ret void", "}", ""]

@@ -27,14 +27,17 @@ _EMITTED: dict[str, int] = {
 
 
 class FusionCostModel:
-    """Times in nanoseconds. launch: fixed cost of one kernel. Three tiers of nanoseconds per byte by the size of the array."""
+    """Times in nanoseconds. launch: fixed cost of one kernel. Three tiers of nanoseconds per byte by the size of the array; rows: per
+    byte of rows that kernels write and read again block by block, in the second-level cache."""
 
-    __slots__ = ("_cache", "cached", "cached_bytes", "launch", "memory", "near", "near_bytes")
+    __slots__ = ("_cache", "cached", "cached_bytes", "launch", "memory", "near", "near_bytes", "rows")
 
     def __init__(self, launch: float = 50.0, near: float = 0.015, cached: float = 0.04, memory: float = 0.1,
-                 near_bytes: int = 256 << 10, cached_bytes: int = 8 << 20) -> None:
+                 near_bytes: int = 256 << 10, cached_bytes: int = 8 << 20,
+                 rows: float = 0.006) -> None:
         self.launch, self.near, self.cached, self.memory = launch, near, cached, memory
         self.near_bytes, self.cached_bytes = near_bytes, cached_bytes
+        self.rows = rows
         self._cache: dict[tuple[str, str], float] = {}
 
     @classmethod

@@ -317,7 +317,7 @@ class FusionPolicy:
                 "would-duplicate-expensive",
                 f"%{producer.name} ({producer.opcode.name}) must be stored for another user, so %{consumer.name} need not compute it again",
             )
-        fused, stored = self._joint_times(producer)
+        fused, stored = self._times_along_rows(producer) if self._stays_along_rows(producer) else self._joint_times(producer)
         if fused > 0.9 * stored:
             return refuse(
                 "would-duplicate-expensive",
@@ -405,6 +405,29 @@ class FusionPolicy:
             unfused += cost.launch + each * producer.shape.element_count + stored
             unfused += sum([traffic(min(o.shape.byte_size, max(size, 1))) for o in producer.operands if o.shape.is_array])
         return fused, unfused
+
+    def _stays_along_rows(self, producer: HloInstruction) -> bool:
+        """Whether the kernels of all consumers run along the same rows, one of them reducing these: code generation then runs them block
+        of rows by block of rows, and what one stores is in the cache when the next reads it."""
+        reduces = False
+        for group in self._targets:
+            root = group.root
+            if root.opcode is fusible.REDUCE:
+                reduced = root.attribute("dimensions")
+                if root.operands[0].shape.dimensions != producer.shape.dimensions or 0 in reduced or producer.shape.rank - 1 not in reduced:
+                    return False
+                reduces = True
+            elif root.shape.dimensions != producer.shape.dimensions or root.opcode not in fusible.ELEMENTWISE:
+                return False
+        return reduces
+
+    def _times_along_rows(self, producer: HloInstruction) -> tuple[float, float]:
+        """(fused, stored) nanoseconds of computing it in each consumer, and of passes over the rows in the cache."""
+        points = sum([e.hoisted for group in self._targets for e in self.evaluations(producer, group)])
+        passes = 1 + len(self._targets)
+        each = self.cost.element(producer)
+        stored = self.cost.launch + each * producer.shape.element_count + self.cost.rows * producer.shape.byte_size * passes
+        return each * points, stored
 
     def facts(self, producer: HloInstruction, consumer: HloInstruction) -> dict[str, Any]:
         """The numbers of one decision: bytes that need not be written and read, times both ways, evaluations."""
