@@ -10,6 +10,7 @@ from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, Lau
 from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
 from xla_explorer.backends.gpu.kernel_module import KernelModule
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
+from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
@@ -52,9 +53,9 @@ def assemble_everywhere(text):
             assert row.spill_stores <= 16, row
 
 
-def run(text, *inputs, assemble=True) -> Ran:
+def run(text, *inputs, assemble=True, architecture="sm_90") -> Ran:
     """Run the entry's root (its operands are parameters and constants), every access checked, races searched for everywhere."""
-    root, emitted, kernels, ptx = ptx_of(text)
+    root, emitted, kernels, ptx = ptx_of(text, architecture)
     if assemble:
         assemble_everywhere(text)
     parsed, device = parse_ptx(ptx), GlobalMemory()
@@ -75,8 +76,9 @@ def run(text, *inputs, assemble=True) -> Ran:
     for made in kernels:
         kernel = EmulatedKernel(parsed, parsed.kernels[made.name], device)
         arguments = [*addresses, *scratch] if made.scratch else addresses
+        arguments = [*arguments, *[PlacedTensorMap(one, addresses[one.parameter]) for one in made.tensor_maps]]
         options = LaunchOptions(global_races=True, counters=True)
-        done = kernel.launch(made.launch.blocks, made.launch.threads_per_block, arguments, options)
+        done = kernel.launch(made.launch.blocks, made.launch.threads_per_block, arguments, options, made.dynamic_shared_bytes)
         assert done.findings == [], done.findings[0]
         rows += kernel.counters.rows()
     values = []
@@ -88,9 +90,9 @@ def run(text, *inputs, assemble=True) -> Ran:
     return Ran(emitted, values, [np.asarray(x) for x in (wanted if isinstance(wanted, tuple) else (wanted,))], rows, ptx)
 
 
-def check(text, *inputs, relative=1e-5, assemble=True) -> Ran:
+def check(text, *inputs, relative=1e-5, assemble=True, architecture="sm_90") -> Ran:
     """The same, with values compared: exactly for integers and preds."""
-    ran = run(text, *inputs, assemble=assemble)
+    ran = run(text, *inputs, assemble=assemble, architecture=architecture)
     for found, wanted in zip(ran.values, ran.wanted, strict=True):
         if found.dtype.kind in "biu":
             assert (found == wanted).all()

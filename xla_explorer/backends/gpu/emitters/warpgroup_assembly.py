@@ -71,9 +71,11 @@ def descriptor(w: FunctionWriter, address: str, leading_bytes: int) -> str:
     return w.value(f"or i64 {start}, {fixed}")
 
 
-def multiply_tiles(w: FunctionWriter, kind: str, sums: Sequence[str], left: str, right: str, minor: tuple[bool, bool], steps: int) -> list[str]:
-    """sums (f32, half the columns each thread) plus the product of two tiles in shared memory, `steps` products one after another; done when
-    this returns. left, right: descriptors. minor: of each, whether the reduced dimension is its minor one."""
+def multiply_tiles(
+    w: FunctionWriter, kind: str, sums: Sequence[str], left: str, right: str, minor: tuple[bool, bool], steps: int
+) -> list[str]:
+    """sums (f32, half the columns each thread) plus the product of two tiles in shared memory, `steps` products one after another; done
+    when this returns. left, right: descriptors. minor: of each, whether the reduced dimension is its minor one."""
     count = len(sums)
     registers = ", ".join([f"${k}" for k in range(count)])
     depth = {"tf32": 8, "e4m3": 32, "e5m2": 32}.get(kind, 16)

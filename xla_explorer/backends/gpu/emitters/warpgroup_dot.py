@@ -31,7 +31,8 @@ from xla_explorer.hlo.primitive_type import F32
 GROUP = 128  # threads of a warpgroup
 ROWS, GROUP_ROWS = 128, 64  # of a block's tile, and of the part that one warpgroup multiplies
 DEPTH = 64  # elements of the reduced dimension in a tile: one row of the swizzle
-WIDTHS = (256, 128, 64)  # columns of a tile
+# Columns of a tile, and how fast it is multiplied relative to the widest: narrow ones read the tile of their rows for fewer columns.
+_RELATIVE_RATE = {256: 1.0, 128: 0.9, 64: 0.6}  # assumed, not measured
 SHARED_BYTES = 227 << 10  # that a block may have on sm_90
 BAND = 16  # tiles below one another that are taken before the next column of tiles
 _COPYING_REGISTERS, _MULTIPLYING_REGISTERS = 40, 232
@@ -95,15 +96,17 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
         return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} is below {_LEAST}, tiles would be padding", m=m, n=n, k=k)
     products, rate = math.prod(batch), LIBRARY_PER_CLOCK[architecture.name] * architecture.clock_gigahertz * 1e3
 
-    def estimate(columns: int) -> float:
-        """Microseconds: whole waves of tiles. Narrow tiles read their rows' tile for fewer columns and multiply at a lower rate."""
-        waves = -(-tiles_of(columns) // architecture.multiprocessors)
-        return waves * ROWS * columns * k / (rate * _OWN_SHARE * {256: 1.0, 128: 0.9, 64: 0.6}[columns])
-
     def tiles_of(columns: int) -> int:
-        return products * -(-m // ROWS) * -(-n // columns)
+        made: int = products * -(-m // ROWS) * -(-n // columns)
+        return made
 
-    columns = min(WIDTHS, key=estimate)
+    def estimate(columns: int) -> float:
+        """Microseconds: whole waves of tiles."""
+        waves = -(-tiles_of(columns) // architecture.multiprocessors)
+        made: float = waves * ROWS * columns * k / (rate * _OWN_SHARE * _RELATIVE_RATE[columns])
+        return made
+
+    columns = min(_RELATIVE_RATE, key=estimate)
     tiles = tiles_of(columns)
     stages = min(4 if columns == 256 else 6, SHARED_BYTES // (2 * DEPTH * (ROWS + columns) + 16))
     blocks = min(tiles, architecture.multiprocessors)
@@ -230,9 +233,8 @@ class _Kernel:
         rest = w.mod(within, band * across)
         if down % band:
             left = w.sub(down, start)
-            height = w.value(f"select i1 {w.value(f'icmp slt i64 {left}, {band}')}, i64 {left}, i64 {band}") if isinstance(left, str) else left
-            row = w.value(f"urem i64 {rest}, {height}") if isinstance(height, str) else w.mod(rest, height)
-            column = w.value(f"udiv i64 {rest}, {height}") if isinstance(height, str) else w.div(rest, height)
+            height = w.value(f"select i1 {w.value(f'icmp slt i64 {left}, {band}')}, i64 {left}, i64 {band}")
+            row, column = w.value(f"urem i64 {rest}, {height}"), w.value(f"udiv i64 {rest}, {height}")
         else:
             row, column = w.mod(rest, band), w.div(rest, band)
         batch: list[str | int] = []

@@ -12,12 +12,16 @@ from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, Unsuppor
 from xla_explorer.backends.gpu.emulator.scalar_types import Array, DType
 
 if TYPE_CHECKING:
+    from xla_explorer.backends.gpu.emulator.asynchronous_copies import Copies
     from xla_explorer.backends.gpu.emulator.counters import KernelCounters
-    from xla_explorer.backends.gpu.emulator.races import RaceDetector
+    from xla_explorer.backends.gpu.emulator.happens_before import Clocks
+    from xla_explorer.backends.gpu.emulator.memory_barriers import MemoryBarriers
+    from xla_explorer.backends.gpu.emulator.races import Detector
+    from xla_explorer.backends.gpu.emulator.warpgroup_products import WarpgroupProducts
 
 Lanes = Array | None
 """Which lanes: sorted indices, or None for all of the batch."""
-WARP = 32
+WARP, WARPGROUP = 32, 128
 
 
 @dataclass(slots=True)
@@ -100,7 +104,12 @@ class Batch:
         self.first, self.blocks, self.lanes = first, blocks, blocks * self.padded
         self.memory, self.parameters, self.findings, self.checks = memory, parameters, findings, checks
         self.counters: KernelCounters | None = None
-        self.races: dict[str, RaceDetector] = {}
+        self.races: dict[str, Detector] = {}
+        self.clocks: Clocks | None = None
+        self.memory_barriers: MemoryBarriers | None = None
+        self.copies: Copies | None = None
+        self.products: WarpgroupProducts | None = None
+        self.in_flight: dict[int, tuple[int, Array]] = {}  # register slot -> instruction, and the warpgroups whose product is not done
         lane = np.arange(self.lanes)
         self.all_lanes = lane
         self.block_of = lane // self.padded
@@ -177,6 +186,14 @@ class Batch:
             return one(self.dynamic_shared)
         raise UnsupportedPtxError(f"the emulator has no special register {name}", "run the kernel on a device")
 
+    def touch_in_flight(self, slot: int, lanes: Lanes) -> None:
+        """A register of a product is read; a fault of lanes whose warpgroup has not waited for it."""
+        pc, groups = self.in_flight[slot]
+        who = self.all_lanes if lanes is None else lanes
+        early = groups[who // WARPGROUP]
+        if early.any():
+            self.fault("result of a product read before wgmma.wait_group", pc, who, early)
+
     def thread_name(self, lane: int) -> str:
         """`block 3 thread 17`."""
         return f"block {int(self.block_of[lane]) + self.first} thread {int(self.thread_in_block[lane])}"
@@ -195,6 +212,8 @@ class Batch:
 
     def pass_warp_barrier(self, group: Group) -> None:
         """`bar.warp.sync`: what the warp's lanes did before is ordered before what they do next."""
+        if self.clocks is not None:
+            self.clocks.meet(self, self.lanes_of(group))
         if self.warp_epoch is None:
             self.warp_epoch = np.zeros(self.lanes // WARP, np.int64)
         self.warp_epoch[np.unique(self.lanes_of(group) // WARP)] += 1

@@ -46,7 +46,7 @@ class KernelCounters:
         self.branches, self.divergent = np.zeros(count, np.int64), np.zeros(count, np.int64)
         self.requests, self.sectors, self.useful_bytes = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
         self.passes, self.least_passes = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        self.same_address = np.zeros(count, np.int64)
+        self.same_address, self.bulk_bytes = np.zeros(count, np.int64), np.zeros(count, np.int64)
 
     def block(self, batch: Batch, start: int, end: int, group: Group) -> None:
         """A group has run the instructions start .. end."""
@@ -91,6 +91,13 @@ class KernelCounters:
             self._banks(pc, rows, total)
         if action == "atomic":
             self.same_address[pc] += group.count - _distinct_in_rows(rows)
+
+    def bulk(self, pc: int, size: int, rows: int) -> None:
+        """The copy engine has moved `size` bytes of global memory, in so many rows."""
+        self.requests[pc] += 1
+        self.useful_bytes[pc] += size
+        self.sectors[pc] += rows * -(-(size // max(rows, 1)) // _SECTOR)
+        self.bulk_bytes[pc] += size
 
     def _banks(self, pc: int, rows: Array, total: int) -> None:
         """Different words in one bank take turns; 8- and 16-byte accesses are served by half and quarter warps."""

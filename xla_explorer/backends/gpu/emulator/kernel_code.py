@@ -3,52 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from xla_explorer.backends.gpu.emulator import memory_instructions as memory
 from xla_explorer.backends.gpu.emulator import warp_instructions as warp
 from xla_explorer.backends.gpu.emulator.arithmetic import comparison_of, operation_of
+from xla_explorer.backends.gpu.emulator.asynchronous_copies import asynchronous_copy
 from xla_explorer.backends.gpu.emulator.batch import Batch, Group, Resources
 from xla_explorer.backends.gpu.emulator.bit_operations import Operation
+from xla_explorer.backends.gpu.emulator.bulk_copies import bulk_copy
 from xla_explorer.backends.gpu.emulator.conversions import conversion_of
 from xla_explorer.backends.gpu.emulator.memory import GlobalMemory
+from xla_explorer.backends.gpu.emulator.memory_barriers import Wait, barrier_instruction
 from xla_explorer.backends.gpu.emulator.operands import Getter, Names, getter, predicate_getter, setter, vector_parts
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, PtxKernel, PtxModule, PtxVariable, UnsupportedPtxError
 from xla_explorer.backends.gpu.emulator.scalar_types import DTYPES, Array
+from xla_explorer.backends.gpu.emulator.warpgroup_products import warpgroup_instruction
 
 Step = Callable[[Batch, Group], None]
-_ENDS = frozenset({"bra", "ret", "exit", "bar", "barrier", "trap"})
-_NOTHING_TO_DO = frozenset(
-    {"membar", "fence", "pragma", "nanosleep", "prefetch", "prefetchu", "griddepcontrol", "setmaxnreg", "discard"}
-)
+_ENDS = frozenset({"bra", "brx", "ret", "exit", "bar", "barrier", "trap"})
+_NOTHING_TO_DO = frozenset({"membar", "pragma", "nanosleep", "prefetch", "prefetchu", "griddepcontrol", "setmaxnreg", "discard"})
 _COMBINE: dict[str, Callable[[Array, Array], Array]] = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
 
 
+class BarrierUse(NamedTuple):
+    """What an instruction does at a barrier of the block. number, threads: its operands. waits: not `bar.arrive`. finish: of `bar.red`, for
+    the lanes that go on. plain: the whole block waits at barrier 0."""
+
+    number: Getter
+    threads: Getter | None
+    waits: bool
+    finish: Callable[[Batch, Array], None] | None
+    plain: bool
+
+
 class BasicBlock:
-    """Instructions start .. end. kind: how it is left: `fall`, `jump`, `branch`, `barrier`, `leave`, `trap`.
+    """Instructions start .. end. kind: how it is left: `fall`, `jump`, `branch`, `table` (a jump through one), `barrier`, `wait` (for an
+    mbarrier), `gather` (of a warpgroup), `leave`, `trap`.
 
     steps: their functions; numbers: which instruction each is. The last instruction has none when it is how the block is left.
     """
 
-    __slots__ = ("condition", "end", "kind", "numbers", "start", "steps", "target")
+    __slots__ = ("barrier", "condition", "end", "kind", "numbers", "start", "steps", "table", "target", "wait")
 
     def __init__(self, start: int) -> None:
         self.start = self.end = start
         self.kind = "fall"
         self.target = -1
         self.condition: Getter | None = None
+        self.barrier: BarrierUse | None = None
+        self.wait: Wait | None = None
+        self.table: list[int] = []
         self.steps: list[Step] = []
         self.numbers: list[int] = []
 
 
 class KernelCode:
-    """blocks: by first instruction. names: registers and addresses. resources: what it needs."""
+    """blocks: by first instruction. names: registers and addresses. resources: what it needs. warps_part: whether its warps meet in other
+    ways than at one barrier of the whole block."""
 
     def __init__(self, module: PtxModule, kernel: PtxKernel, device: GlobalMemory) -> None:
         self.kernel = kernel
         self.resources = Resources(kernel.name, kernel.instructions)
         self.statics: list[int] = []
+        self.warps_part = any(i.opcode.startswith("mbarrier.") for i in kernel.instructions)
         self.names = Names(kernel, self._place(module, device))
         self.blocks = self._blocks()
         self.resources.register_types = self.names.types
@@ -56,7 +76,7 @@ class KernelCode:
 
     def _place(self, module: PtxModule, device: GlobalMemory) -> dict[str, int]:
         """Addresses of the variables that the kernel may name."""
-        addresses: dict[str, int] = {}
+        addresses: dict[str, int] = {name: offset for name, (offset, _) in self.kernel.parameters.items()}
         mentioned = " ".join([" ".join(i.operands) for i in self.kernel.instructions])
         variables: list[PtxVariable] = [*module.variables.values(), *self.kernel.variables.values()]
         # Shared memory of unknown size (`extern`) comes last: it begins where the rest ends.
@@ -87,7 +107,9 @@ class KernelCode:
     def _blocks(self) -> dict[int, BasicBlock]:
         code = self.kernel.instructions
         leaders = {0, *self.kernel.labels.values()}
-        leaders.update([pc + 1 for pc, i in enumerate(code) if i.opcode.split(".")[0] in _ENDS])
+        leaders.update([pc + 1 for pc, i in enumerate(code) if i.opcode.split(".")[0] in _ENDS or i.opcode.startswith("wgmma.fence")])
+        waits = [pc for pc, i in enumerate(code) if i.opcode.startswith("mbarrier.try_wait")]
+        leaders.update([at for pc in waits for at in (pc, pc + 1)])
         blocks: dict[int, BasicBlock] = {}
         block = BasicBlock(0)
         for pc, i in enumerate(code):
@@ -104,16 +126,29 @@ class KernelCode:
         name = parts[0]
         if name == "bra":
             block.kind, block.target = "jump", self.kernel.labels[i.operands[0]]
+        elif name == "brx":
+            block.kind, block.condition = "table", getter(self.names, i.operands[0], "u32")
+            block.table = [self.kernel.labels[label] for label in self.kernel.tables[i.operands[1]]]
+            if i.guard is not None:
+                raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no guarded brx")
+            return
+        elif i.opcode.startswith(("mbarrier.try_wait", "wgmma.fence")):
+            if i.guard is not None:
+                raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no {i.text}", "branch around it instead of guarding it")
+            block.kind = "wait" if name == "mbarrier" else "gather"
+            block.wait = Wait(self.names, pc, i, parts) if name == "mbarrier" else None
+            return
         elif name in ("ret", "exit"):
             block.kind, block.target = "leave", len(self.kernel.instructions)
         elif name == "trap":
             block.kind, block.target = "trap", len(self.kernel.instructions)
         elif name in ("bar", "barrier") and "warp" not in parts:
-            if "sync" not in parts or len(i.operands) > 1 or i.guard:
+            if i.guard or "cluster" in parts:
                 raise UnsupportedPtxError(
-                    f"PTX line {i.line}: the emulator has no {i.text}", "only barriers of the whole block are emulated"
+                    f"PTX line {i.line}: the emulator has no {i.text}", "only barriers of a block, without a guard, are emulated"
                 )
-            block.kind = "barrier"
+            block.kind, block.barrier = "barrier", self._barrier(i, parts)
+            self.warps_part |= not block.barrier.plain
             return
         else:
             step = self._step(pc, i, parts)
@@ -125,6 +160,16 @@ class KernelCode:
             if name == "trap":
                 raise UnsupportedPtxError(f"PTX line {i.line}: the emulator has no guarded trap")
             block.kind, block.condition = "branch", predicate_getter(self.names, i.guard)
+
+    def _barrier(self, i: PtxInstruction, parts: Sequence[str]) -> BarrierUse:
+        names, finish, operands = self.names, None, list(i.operands)
+        if "red" in parts:
+            truth = predicate_getter(names, operands.pop())
+            finish = warp.block_reduction(setter(names, operands.pop(0)), truth, parts[parts.index("red") + 1])
+        number = getter(names, operands[0] if operands else "0", "u32")
+        count = getter(names, operands[1], "u32") if len(operands) > 1 else None
+        plain = count is None and finish is None and "arrive" not in parts and (not operands or operands[0] == "0")
+        return BarrierUse(number, count, "arrive" not in parts, finish, plain)
 
     def _step(self, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step | None:
         name, names = parts[0], self.names
@@ -152,10 +197,18 @@ class KernelCode:
             return warp.matrix_multiply(names, pc, i, parts)
         if name == "ldmatrix":
             return warp.load_matrix(names, pc, i, parts)
+        if name in ("elect", "match"):
+            return warp.elect(names, pc, i) if name == "elect" else warp.match(names, pc, i, parts)
         if name in ("bar", "barrier"):
             return lambda batch, group: batch.pass_warp_barrier(group)
-        if name == "cp" and parts[1] == "async" and "bulk" not in parts:
-            return memory.copy_asynchronously(names, pc, i, parts) if len(i.operands) > 2 else None
+        if name == "mbarrier":
+            return Wait(names, pc, i, parts).test if parts[1] == "test_wait" else barrier_instruction(names, pc, i, parts)
+        if name == "wgmma":
+            return warpgroup_instruction(names, pc, i, parts, self.kernel.instructions)
+        if name == "cp" and parts[1] == "async":
+            return bulk_copy(names, pc, i, parts) if "bulk" in parts else asynchronous_copy(names, pc, i, parts)
+        if name == "fence":
+            return _fence if "mbarrier_init" in parts or ("proxy" in parts and "async" in parts[2]) else None
         if name in _NOTHING_TO_DO:
             return None
         operation = conversion_of(parts) if name == "cvt" else operation_of(parts)
@@ -166,6 +219,10 @@ class KernelCode:
         return _compute(names, i, operation)
 
 
+def _fence(batch: Batch, group: Group) -> None:
+    """What these lanes have stored may be read by the asynchronous proxy."""
+    if batch.clocks is not None:
+        batch.clocks.fence(batch, batch.lanes_of(group))
 
 
 def _compute(names: Names, i: PtxInstruction, operation: Operation) -> Step:

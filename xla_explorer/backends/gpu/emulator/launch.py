@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emulator.batch import WARP, Batch, Finding, Findings
 from xla_explorer.backends.gpu.emulator.counters import KernelCounters
+from xla_explorer.backends.gpu.emulator.happens_before import Clocks
 from xla_explorer.backends.gpu.emulator.kernel_code import KernelCode
 from xla_explorer.backends.gpu.emulator.map_bytes import encode
 from xla_explorer.backends.gpu.emulator.memory import GlobalMemory
@@ -107,7 +108,9 @@ class EmulatedKernel:
             checks=options.checks,
             dynamic_shared=dynamic_shared,
         )
-        if options.races and made.shared_size:
+        if options.races and made.shared_size and self.code.warps_part:
+            made.clocks = made.races["shared"] = Clocks(made, self.code.granules["shared"])
+        elif options.races and made.shared_size:
             made.races["shared"] = RaceDetector("shared", made.shared_size * blocks, self.code.granules["shared"])
         if options.counters:
             made.counters = self.counters

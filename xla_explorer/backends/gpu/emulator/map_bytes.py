@@ -22,10 +22,16 @@ class Described:
 
     __slots__ = ("address", "box", "dimensions", "element_bytes", "strides", "swizzle")
 
-    def __init__(self, data: bytes) -> None:
-        _, self.element_bytes, rank, self.swizzle, self.address, *numbers = _FORMAT.unpack(data[: _FORMAT.size])
-        self.dimensions, self.box = tuple(numbers[:rank]), tuple(numbers[9 : 9 + rank])
-        self.strides = (self.element_bytes, *numbers[5 : 4 + rank])
+    def __init__(
+        self, address: int, element_bytes: int, dimensions: tuple[int, ...], strides: tuple[int, ...], box: tuple[int, ...], swizzle: int
+    ) -> None:
+        self.address, self.element_bytes, self.dimensions, self.swizzle = address, element_bytes, dimensions, swizzle
+        self.box, self.strides = box, (element_bytes, *strides)
+
+    @classmethod
+    def flat(cls, address: int, size: int) -> Described:
+        """So many bytes at an address, to be copied at once."""
+        return cls(address, 1, (size,), (), (size,), 0)
 
 
 def encode(placed: PlacedTensorMap) -> bytes:
@@ -53,4 +59,7 @@ def encode(placed: PlacedTensorMap) -> bytes:
 
 def decode(data: bytes) -> Described | None:
     """The map in these bytes; None when they are none."""
-    return Described(data) if data[:4] == _MAGIC else None
+    if data[:4] != _MAGIC:
+        return None
+    _, element_bytes, rank, swizzle, address, *numbers = _FORMAT.unpack(data[: _FORMAT.size])
+    return Described(address, element_bytes, tuple(numbers[:rank]), tuple(numbers[5 : 4 + rank]), tuple(numbers[9 : 9 + rank]), swizzle)

@@ -10,7 +10,7 @@ import numpy as np
 from xla_explorer.backends.gpu.emulator.scalar_types import Array, DType
 
 GLOBAL_BASE = 1 << 32
-SHARED_WINDOW, LOCAL_WINDOW, WINDOW = 1 << 24, 1 << 26, 1 << 24
+SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, WINDOW = 1 << 24, 1 << 26, 1 << 27, 1 << 24
 UNMAPPED, MAPPED, WRITTEN = 0, 1, 2
 _GUARD, _ALIGNMENT = 512, 256
 # The shadow of an access all of whose bytes are written, by its width.

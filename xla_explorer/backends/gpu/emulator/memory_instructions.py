@@ -1,4 +1,4 @@
-"""`ld`, `st`, `atom`, `red`, `cvta`, `cp.async`: addresses to bytes, with every access checked.
+"""`ld`, `st`, `atom`, `red`, `cvta`: addresses to bytes, with every access checked.
 
 Each access is checked for bounds, alignment and, when it reads, for bytes that nobody has written. Lanes at fault read
 zero and write nothing. Source: PTX ISA, "Data Movement and Conversion Instructions", "Parallel Synchronization".
@@ -17,6 +17,7 @@ from xla_explorer.backends.gpu.emulator.memory import (
     GLOBAL_BASE,
     LOCAL_WINDOW,
     MAPPED,
+    PARAMETER_WINDOW,
     SHARED_WINDOW,
     UNMAPPED,
     WINDOW,
@@ -53,7 +54,7 @@ def element_type(parts: Sequence[str]) -> str:
     return next(p for p in reversed(parts) if p in DTYPES)
 
 
-class _Access:
+class Access:
     """One memory instruction: where it goes, in which space, how wide.
 
     wanted: whether anybody reads element k of a vector load. LLVM widens loads to aligned 16 bytes where that cannot leave the page;
@@ -83,6 +84,8 @@ class _Access:
             batch.counters.memory(batch, self.pc, space, action, where, group, self.total)
         memory = batch.spaces[space]
         offset = _offsets(batch, space, where, lanes)
+        if batch.copies is not None and space == "shared" and action != "store":
+            batch.copies.check(batch, self.pc, np.broadcast_to(offset, group.count), batch.lanes_of(group), self.total)
         races = batch.races.get(space)
         if races is not None:
             races.access(batch, self.pc, action, np.broadcast_to(offset, group.count), batch.lanes_of(group), self.total)
@@ -182,7 +185,7 @@ def load(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step
     def wanted(element: int) -> bool:
         return targets[element] != "_" and names.slot(targets[element]) in names.read
 
-    access = _Access(pc, parts, address_getter(names, i.operands[1]), width, width * len(puts), wanted)
+    access = Access(pc, parts, address_getter(names, i.operands[1]), width, width * len(puts), wanted)
     shift = width.bit_length() - 1
 
     def load_elements(batch: Batch, group: Group) -> None:
@@ -205,7 +208,7 @@ def store(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Ste
     gets = [getter(names, name, kind) for name in vector_parts(i.operands[1])]
     if state_space(parts) == "param":
         raise UnsupportedPtxError(f"PTX line {i.line} passes an argument: calls are not emulated", "inline the function")
-    access = _Access(pc, parts, address_getter(names, i.operands[0]), width, width * len(gets))
+    access = Access(pc, parts, address_getter(names, i.operands[0]), width, width * len(gets))
     shift = width.bit_length() - 1
     written = ALL_WRITTEN[width]
 
@@ -270,7 +273,7 @@ def atomic(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> St
     put = setter(names, i.operands[0]) if returns else None
     slot = names.slot(i.operands[0]) if returns else -1
     rest = i.operands[1:] if parts[0] == "atom" else i.operands
-    access = _Access(pc, parts, address_getter(names, rest[0]), width, width)
+    access = Access(pc, parts, address_getter(names, rest[0]), width, width)
     gets = [getter(names, text, kind) for text in rest[1:]]
     simple = name in _UFUNCS and kind not in ("bf16", "f16x2", "bf16x2")
     shift = width.bit_length() - 1
@@ -310,35 +313,9 @@ def atomic(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> St
 def convert_address(names: Names, i: PtxInstruction, parts: Sequence[str]) -> Step:
     """`cvta` between a space's own addresses and generic ones."""
     space = next(p.split("::")[0] for p in parts if p.split("::")[0] in _SPACES)
-    delta = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW}.get(space, 0)
+    delta = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}.get(space, 0)
     if "to" in parts:
         delta = -delta
     put = setter(names, i.operands[0])
     get = getter(names, i.operands[1], "s64" if parts[-1].endswith("64") else "u32")
     return lambda batch, group: put(batch, group, get(batch, group.lanes) + delta)
-
-
-def copy_asynchronously(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
-    """`cp.async` from global to shared memory. Copied at once: a missing wait is not noticed."""
-    size = int(i.operands[2], 0)
-    target = _Access(pc, ("shared",), address_getter(names, i.operands[0]), 4, size)
-    origin = _Access(pc, ("global",), address_getter(names, i.operands[1]), 4, size)
-    bytes_read = getter(names, i.operands[3], "u32") if len(i.operands) > 3 else None
-    kind = DTYPES["b32"]
-
-    def copy(batch: Batch, group: Group) -> None:
-        memory, offset, bad = origin.resolve(batch, group, "load")
-        shared, place, bad_place = target.resolve(batch, group, "store")
-        keep = np.ones(group.count, bool)
-        for wrong in (bad, bad_place):
-            if wrong is not None:
-                keep &= ~wrong
-        offset = np.broadcast_to(offset, group.count)
-        limit = np.broadcast_to(np.uint32(size) if bytes_read is None else bytes_read(batch, group.lanes), group.count)
-        for k in range(size // 4):
-            value = np.where(4 * k < limit, memory.view(kind)[(offset >> 2) + k], np.uint32(0))
-            index = (place[keep] >> 2) + k
-            shared.view(kind)[index] = value[keep]
-            shared.shadow_view(4)[index] = ALL_WRITTEN[4]
-
-    return copy

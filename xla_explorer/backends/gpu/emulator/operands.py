@@ -95,6 +95,8 @@ def _register_getter(names: Names, text: str, dtype: DType) -> Getter:
     width = UNSIGNED[dtype.itemsize] if dtype.kind != "b" else dtype
 
     def get(batch: Batch, lanes: Lanes) -> Array:
+        if batch.in_flight and slot in batch.in_flight:
+            batch.touch_in_flight(slot, lanes)
         array = batch.registers[slot]
         if array is None:
             # Never written: undefined in PTX; LLVM reads such registers only where the value does not matter.

@@ -55,7 +55,7 @@ class PtxVariable(NamedTuple):
 class PtxKernel:
     """parameters: name -> (offset, size) in the parameter block. registers: declared name, or prefix and `<`, -> type.
 
-    labels: -> instruction index. threads: of `.maxntid` or `.reqntid`, 0 when not given.
+    labels: -> instruction index. tables: of `.branchtargets`: name -> labels. threads: of `.maxntid` or `.reqntid`, 0 when not given.
     """
 
     name: str
@@ -64,6 +64,7 @@ class PtxKernel:
     registers: dict[str, str] = field(default_factory=dict)
     instructions: list[PtxInstruction] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
+    tables: dict[str, list[str]] = field(default_factory=dict)
     variables: dict[str, PtxVariable] = field(default_factory=dict)
     threads: int = 0
 
@@ -87,7 +88,7 @@ _PARAMETER = re.compile(
 _HEADER = re.compile(r"(?:\.(?:visible|weak|extern)\s+)*\.(entry|func)\b")
 _LABEL = re.compile(r"\s*([\w$]+)\s*:(?!:)")
 _OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^,{}\[\]]+")
-_LINE_DIRECTIVES = (".version", ".target", ".address_size", ".file", ".branchtargets")
+_LINE_DIRECTIVES = (".version", ".target", ".address_size", ".file")
 
 
 def parse_ptx(text: str, origins: Sequence[int | None] | None = None) -> PtxModule:
@@ -136,6 +137,7 @@ class _Reader:
         self.kernel: PtxKernel | None = None
         self.depth = 0
         self.location: int | None = None
+        self.label = ""
 
     def read(self, text: str) -> PtxModule:
         """The module."""
@@ -199,7 +201,7 @@ class _Reader:
                 continue
             label = _LABEL.match(text)
             if label is not None:
-                self.kernel.labels[label[1]] = len(self.kernel.instructions)
+                self.kernel.labels[label[1]], self.label = len(self.kernel.instructions), label[1]
                 text = text[label.end() :].strip()
                 continue
             statement, semicolon, rest = text.partition(";")
@@ -218,6 +220,9 @@ class _Reader:
                     kernel.registers[stem + bracket] = kind[1:]
                 return
             if text.startswith(".pragma"):
+                return
+            if text.startswith(".branchtargets"):
+                kernel.tables[self.label] = [name.strip() for name in text.split(None, 1)[1].split(",")]
                 return
             variable = _variable_of(text)
             if variable is None:

@@ -8,6 +8,7 @@ its barriers still computes the right values here: only this shows that they are
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 
@@ -41,7 +42,15 @@ class _LastAccess:
             self.warp_epoch[cell] = warp_epoch
 
 
-class RaceDetector:
+class Detector(Protocol):
+    """Told of every access to a space, notes the races."""
+
+    def access(self, batch: Batch, pc: int, action: str, offset: Array, lanes: Array, total: int) -> None:
+        """An access of `total` bytes at each lane's offset in the space. action: load, store or atomic."""
+        ...
+
+
+class RaceDetector(Detector):
     """The last writer and readers of each cell of a space. granule: bytes of a cell, the narrowest access of the kernel.
 
     Of shared memory there is one for each batch, of global memory one for the launch.

@@ -1,19 +1,22 @@
 """Lock-step execution: groups of lanes by program counter, the lowest first.
 
 Compilers lay out code so that the join of a branch comes after both of its sides; running the lowest counter first therefore
-makes lanes meet there again. Lanes at a barrier wait until their whole block is there.
+makes lanes meet there again. Lanes at a barrier wait until all that it counts are there, lanes at an mbarrier until a phase ends, warps at
+`wgmma.fence` for the rest of their warpgroup.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from xla_explorer.backends.gpu.emulator.batch import Batch, Group, Lanes
-from xla_explorer.backends.gpu.emulator.kernel_code import BasicBlock
+from xla_explorer.backends.gpu.emulator.batch import WARPGROUP, Batch, Group, Lanes
+from xla_explorer.backends.gpu.emulator.kernel_code import BarrierUse, BasicBlock
+from xla_explorer.backends.gpu.emulator.memory_barriers import Wait
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
 
 SPIN_LIMIT = 1 << 16
 """Backward jumps after which a group lets others go first: it may be waiting for them."""
+NUMBERS = 16  # barriers of a block
 Pending = dict[int, Lanes]
 
 
@@ -29,14 +32,18 @@ def join(pending: Pending, pc: int, lanes: Lanes, size: int) -> None:
 
 
 class Barriers:
-    """Lanes that wait at block barriers, and how many threads of each block are still there."""
+    """Lanes that wait at block barriers, and how many threads of each block are still there.
+
+    waiting, needed: by number and block: threads that have come, and how many must (0: all that are still there).
+    """
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self.threads = self._per_block(batch.start)
         self.live = self.threads.copy()
-        self.waiting = np.zeros(batch.blocks, np.int64)
-        self.places: dict[int, list[Array]] = {}
+        self.waiting, self.needed = (np.zeros((NUMBERS, batch.blocks), np.int64) for _ in range(2))
+        self.places: dict[tuple[int, int], list[Array]] = {}
+        self.uses: dict[int, BarrierUse] = {}
 
     def _per_block(self, lanes: Lanes) -> Array:
         batch = self.batch
@@ -46,42 +53,150 @@ class Barriers:
         """Threads have ended."""
         self.live -= self._per_block(lanes)
 
-    def arrive(self, pc: int, lanes: Array) -> None:
-        """Lanes have come to the barrier before instruction `pc`."""
-        self.waiting += self._per_block(lanes)
-        self.places.setdefault(pc, []).append(lanes)
+    def arrive(self, pc: int, lanes: Array, use: BarrierUse) -> Array | None:
+        """Lanes have come to the barrier before instruction `pc`; those that go on at once (`bar.arrive`)."""
+        batch = self.batch
+        numbers = np.broadcast_to(use.number(batch, lanes), len(lanes)) % NUMBERS
+        counts = None if use.threads is None else np.broadcast_to(use.threads(batch, lanes), len(lanes))
+        self.uses[pc] = use
+        for number in np.unique(numbers).tolist():
+            chosen = numbers == number
+            some = lanes[chosen]
+            self.waiting[number] += self._per_block(some)
+            if counts is not None:
+                self.needed[number, batch.block_of[some]] = counts[chosen]
+            if batch.clocks is not None:
+                batch.clocks.come(batch, number, some)
+            if use.waits:
+                self.places.setdefault((number, pc), []).append(some)
+        return None if use.waits else lanes
 
     def released(self) -> list[tuple[int, Array]]:
-        """(next instruction, lanes) of the blocks that are complete; they wait no more."""
+        """(next instruction, lanes) of the barriers that are complete; they wait no more."""
+        result: list[tuple[int, Array]] = []
+        for number in range(NUMBERS):
+            waiting, needed = self.waiting[number], self.needed[number]
+            done = (waiting > 0) & np.where(needed > 0, waiting >= needed, waiting == self.live)
+            if done.any():
+                result += self._release(number, done)
+        return result
+
+    def _release(self, number: int, done: Array) -> list[tuple[int, Array]]:
         batch = self.batch
-        done = (self.waiting == self.live) & (self.waiting > 0)
-        if not done.any():
-            return []
-        result, places = [], np.zeros(batch.blocks, np.int64)
-        for pc, parts in list(self.places.items()):
+        result: list[tuple[int, Array]] = []
+        places = np.zeros(batch.blocks, np.int64)
+        counted = self.needed[number] > 0
+        for (other, pc), parts in list(self.places.items()):
+            if other != number:
+                continue
             lanes = np.sort(np.concatenate(parts))
             go = done[batch.block_of[lanes]]
             out, stay = lanes[go], lanes[~go]
             places += np.bincount(batch.block_of[out], minlength=batch.blocks) > 0
             if len(out):
-                short = (self.live < self.threads)[batch.block_of[out]]
+                short = ((self.live < self.threads) & ~counted)[batch.block_of[out]]
                 if batch.checks and short.any():
                     batch.fault("barrier that threads of the block never reach", pc - 1, out, short)
+                finish = self.uses[pc].finish
+                if finish is not None:
+                    finish(batch, out)
+                if batch.clocks is not None:
+                    batch.clocks.go(batch, number, out)
                 result.append((pc, out))
             if len(stay):
-                self.places[pc] = [stay]
+                self.places[number, pc] = [stay]
             else:
-                del self.places[pc]
-        if batch.checks and (places > 1).any():
-            batch.findings.note("threads of a block wait at different barriers", result[0][0] - 1, int((places > 1).sum()))
-        self.waiting[done] = 0
+                del self.places[number, pc]
+        if batch.checks and result:
+            if (places > 1).any() and not counted.any():
+                batch.findings.note("threads of a block wait at different barriers", result[0][0] - 1, int((places > 1).sum()))
+            many = done & counted & (self.waiting[number] > self.needed[number])
+            if many.any():
+                batch.findings.note("more threads at a barrier than it counts", result[0][0] - 1, int(many.sum()))
+        self.waiting[number, done] = 0
+        self.needed[number, done] = 0
         batch.epoch[done] += 1
+        if batch.clocks is not None:
+            batch.clocks.done(number, np.flatnonzero(done))
         return result
 
     def note_stuck(self) -> None:
         """Nobody can move, and lanes still wait."""
-        for pc, parts in self.places.items():
+        for (_, pc), parts in self.places.items():
             self.batch.findings.note("barrier that is never complete", pc - 1, sum(map(len, parts)))
+
+
+class Parked:
+    """Lanes that wait for the phase of an mbarrier, by the instruction that waits, and warps that wait for their warpgroup."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.waits: dict[int, tuple[Wait, list[Array]]] = {}
+        self.warps: dict[int, Array] = {}
+        self._seen = 0
+
+    def wait(self, block: BasicBlock, lanes: Array) -> list[tuple[int, Array]]:
+        """Lanes come to a wait; those whose phase is over go on."""
+        wait = block.wait
+        assert wait is not None
+        over = wait.ready(self.batch, lanes)
+        if not over.all():
+            self.waits.setdefault(block.end - 1, (wait, []))[1].append(lanes[~over])
+            if not over.any():
+                return []
+        go = lanes[over]
+        wait.finish(self.batch, go, np.ones(len(go), bool))
+        return [(block.end, go)]
+
+    def gather(self, block: BasicBlock, lanes: Array) -> list[tuple[int, Array]]:
+        """Warps come to where their warpgroup must be complete; those that are go on."""
+        waiting = self.warps.pop(block.end, None)
+        if waiting is not None:
+            lanes = np.sort(np.concatenate((waiting, lanes)))
+        _, count = np.unique(lanes // WARPGROUP, return_counts=True)
+        whole = np.repeat(count == WARPGROUP, count)
+        if not whole.all():
+            self.warps[block.end] = lanes[~whole]
+        return [(block.end, lanes[whole])] if whole.any() else []
+
+    def woken(self) -> list[tuple[int, Array]]:
+        """Waits to be looked at again, since some phase has ended."""
+        barriers = self.batch.memory_barriers
+        if barriers is None or barriers.ended == self._seen:
+            return []
+        self._seen = barriers.ended
+        result = [(pc, np.sort(np.concatenate(parts))) for pc, (_, parts) in self.waits.items()]
+        self.waits.clear()
+        return result
+
+    def note_stuck(self) -> None:
+        """Nobody can move, and lanes still wait."""
+        for pc, (wait, parts) in self.waits.items():
+            lanes = np.concatenate(parts)
+            self.batch.findings.note("wait for an mbarrier that never ends", pc, len(lanes), wait.stuck(self.batch, lanes))
+        for pc, lanes in self.warps.items():
+            self.batch.findings.note("warpgroup instruction that a warp never reaches", pc - 1, len(lanes))
+
+
+STOPS = frozenset({"barrier", "leave", "trap", "wait", "gather"})
+
+
+def stop(batch: Batch, block: BasicBlock, lanes: Lanes, barriers: Barriers, parked: Parked) -> list[tuple[int, Array]]:
+    """Lanes come to the end of a block at which they may have to stay; who goes on now, and where."""
+    if block.kind in ("wait", "gather"):
+        who = batch.all_lanes if lanes is None else lanes
+        return parked.wait(block, who) if block.kind == "wait" else parked.gather(block, who)
+    result: list[tuple[int, Array]] = []
+    if block.kind == "barrier":
+        assert block.barrier is not None
+        going = barriers.arrive(block.end, batch.all_lanes if lanes is None else lanes, block.barrier)
+        if going is not None:
+            result.append((block.end, going))
+    else:
+        if block.kind == "trap":
+            batch.findings.note("trap", block.end - 1, batch.lanes if lanes is None else len(lanes))
+        barriers.leave(lanes)
+    return result + barriers.released()
 
 
 def ways(batch: Batch, block: BasicBlock, group: Group) -> list[tuple[int, Lanes]]:
@@ -90,6 +205,8 @@ def ways(batch: Batch, block: BasicBlock, group: Group) -> list[tuple[int, Lanes
         return [(block.end, group.lanes)]
     if block.kind == "jump":
         return [(block.target, group.lanes)]
+    if block.kind == "table":
+        return _through_table(batch, block, group)
     assert block.condition is not None
     truth = block.condition(batch, group.lanes)
     if batch.counters is not None:
@@ -103,10 +220,25 @@ def ways(batch: Batch, block: BasicBlock, group: Group) -> list[tuple[int, Lanes
     return [(block.target, lanes[truth]), (block.end, lanes[~truth])]
 
 
+def _through_table(batch: Batch, block: BasicBlock, group: Group) -> list[tuple[int, Lanes]]:
+    """`brx.idx`: an entry of a table each."""
+    assert block.condition is not None
+    index = np.broadcast_to(block.condition(batch, group.lanes), group.count)
+    outside = index >= len(block.table)
+    if outside.any():
+        batch.fault("branch beyond its table", block.end - 1, group.lanes, outside, f"entry {int(index[int(np.argmax(outside))])}")
+        index = np.where(outside, 0, index)
+    entries = np.unique(index).tolist()
+    if len(entries) == 1:
+        return [(block.table[entries[0]], group.lanes)]
+    lanes = batch.lanes_of(group)
+    return [(block.table[entry], lanes[index == entry]) for entry in entries]
+
+
 def run(batch: Batch, blocks: dict[int, BasicBlock], turns: int = 1 << 24) -> None:
     """Run a batch to its end. turns: basic blocks after which it is stopped, with a finding."""
     pending: Pending = {0: batch.start}
-    barriers = Barriers(batch)
+    barriers, parked = Barriers(batch), Parked(batch)
     counters, size = batch.counters, batch.lanes
     spins = 0
     while pending:
@@ -125,18 +257,15 @@ def run(batch: Batch, blocks: dict[int, BasicBlock], turns: int = 1 << 24) -> No
             if turns < 0:
                 batch.findings.note("stopped after too many instructions", block.end - 1, group.count)
                 return
-            if block.kind == "barrier" and group.lanes is None:
+            if group.lanes is None and batch.clocks is None and block.barrier is not None and block.barrier.plain:
                 batch.epoch += 1
                 pc = block.end
                 continue
-            if block.kind in ("barrier", "leave", "trap"):
-                if block.kind == "barrier":
-                    barriers.arrive(block.end, batch.lanes_of(group))
-                else:
-                    if block.kind == "trap":
-                        batch.findings.note("trap", block.end - 1, group.count)
-                    barriers.leave(group.lanes)
-                for after, lanes in barriers.released():
+            for after, lanes in parked.woken():
+                join(pending, after, lanes, size)
+                horizon = min(pending)
+            if block.kind in STOPS:
+                for after, lanes in stop(batch, block, group.lanes, barriers, parked):
                     join(pending, after, None if len(lanes) == size else lanes, size)
                 spins = 0
                 break
@@ -153,3 +282,4 @@ def run(batch: Batch, blocks: dict[int, BasicBlock], turns: int = 1 << 24) -> No
                 break
             pc = after
     barriers.note_stuck()
+    parked.note_stuck()

@@ -11,7 +11,7 @@ from xla_explorer.backends.gpu.emulator.batch import WARP, Finding, Findings
 from xla_explorer.backends.gpu.emulator.launch import Argument, EmulatedKernel, LaunchOptions, three_dimensions
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
-from xla_explorer.backends.gpu.emulator.scheduler import Barriers, Pending, join, ways
+from xla_explorer.backends.gpu.emulator.scheduler import STOPS, Barriers, Parked, Pending, join, stop, ways
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
@@ -41,7 +41,7 @@ class WarpStepper:
         self.warps = self.batch.lanes // WARP
         self._pending: list[Pending] = [{0: start[start // WARP == warp]} for warp in range(self.warps)]
         self._inside: list[tuple[int, Array, int] | None] = [None] * self.warps
-        self._barriers = Barriers(self.batch)
+        self._barriers, self._parked = Barriers(self.batch), Parked(self.batch)
 
     # -- looking -------------------------------------------------------------------------------------------------------
     @property
@@ -147,15 +147,17 @@ class WarpStepper:
                 self._inside[warp] = (pc, lanes, position)
                 return
         self._inside[warp] = None
-        if block.kind in ("barrier", "leave", "trap"):
-            if block.kind == "barrier":
-                self._barriers.arrive(block.end, lanes)
-            else:
-                self._barriers.leave(lanes)
-            for after, released in self._barriers.released():
-                for one in np.unique(released // WARP):
-                    join(self._pending[int(one)], after, released[released // WARP == one], -1)
+        for after, woken in self._parked.woken():
+            self._resume(after, woken)
+        if block.kind in STOPS:
+            for after, released in stop(self.batch, block, lanes, self._barriers, self._parked):
+                self._resume(after, released)
             return
         for after, some in ways(self.batch, block, group):
             assert some is not None
             join(self._pending[warp], after, some, -1)
+
+    def _resume(self, after: int, lanes: Array) -> None:
+        """Lanes of any warps go on at an instruction."""
+        for one in np.unique(lanes // WARP):
+            join(self._pending[int(one)], after, lanes[lanes // WARP == one], -1)

@@ -14,7 +14,16 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emulator.batch import WARP, Batch, Group
 from xla_explorer.backends.gpu.emulator.memory import SHARED_WINDOW
-from xla_explorer.backends.gpu.emulator.operands import Getter, Names, address_getter, getter, predicate_getter, setter, vector_parts
+from xla_explorer.backends.gpu.emulator.operands import (
+    Getter,
+    Names,
+    Setter,
+    address_getter,
+    getter,
+    predicate_getter,
+    setter,
+    vector_parts,
+)
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, UnsupportedPtxError
 from xla_explorer.backends.gpu.emulator.scalar_types import Array, bf16_to_f32
 
@@ -150,6 +159,62 @@ def reduce_in_warp(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str
     return run
 
 
+def elect(names: Names, pc: int, i: PtxInstruction) -> Step:
+    """`elect.sync`: one lane of the members, here the lowest."""
+    outputs = i.operands[0].split("|")
+    put, put_chosen = (setter(names, text.strip()) for text in (outputs[0], outputs[-1]))
+    mask_of = getter(names, i.operands[1], "u32")
+
+    def run(batch: Batch, group: Group) -> None:
+        check_mask(batch, group, pc, mask_of)
+        mask = _everywhere(batch, mask_of)
+        lowest = mask & (~mask + np.uint32(1))
+        leader = np.zeros(batch.lanes, np.uint32)
+        for bit in range(WARP):
+            leader[lowest == np.uint32(1 << bit)] = bit
+        put(batch, group, _of_group(group, leader))
+        put_chosen(batch, group, _of_group(group, leader == batch.lane_in_warp).copy())
+
+    return run
+
+
+def match(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
+    """`match.any.sync`: which members have the lane's value; `match.all.sync`: all members, where they agree, else none."""
+    outputs = i.operands[0].split("|")
+    put = setter(names, outputs[0].strip())
+    put_agree = setter(names, outputs[1].strip()) if len(outputs) > 1 else None
+    value_of, mask_of = getter(names, i.operands[1], parts[-1]), getter(names, i.operands[2], "u32")
+
+    def run(batch: Batch, group: Group) -> None:
+        check_mask(batch, group, pc, mask_of)
+        members = _members(batch, group)
+        value = _everywhere(batch, value_of).reshape(-1, WARP)
+        equal = (value[:, :, None] == value[:, None, :]) & members[:, None, :]
+        bits = np.packbits(equal, axis=2, bitorder="little").view(np.uint32).reshape(-1)
+        agree = np.repeat((equal | ~members[:, None, :] | ~members[:, :, None]).all((1, 2)), WARP)
+        if parts[1] == "all":
+            bits = np.where(agree, np.repeat(_packed(members), WARP), np.uint32(0))
+        put(batch, group, _of_group(group, bits))
+        if put_agree is not None:
+            put_agree(batch, group, _of_group(group, agree).copy())
+
+    return run
+
+
+def block_reduction(put: Setter, truth_of: Getter, mode: str) -> Callable[[Batch, Array], None]:
+    """What `bar.red` gives to all lanes of a block: how many predicates are true (`popc`), whether any (`or`), whether all (`and`)."""
+
+    def finish(batch: Batch, lanes: Array) -> None:
+        truth = np.broadcast_to(truth_of(batch, lanes), len(lanes))
+        block = batch.block_of[lanes]
+        true = np.bincount(block, truth, batch.blocks).astype(np.int64)[block]
+        threads = np.bincount(block, minlength=batch.blocks)[block]
+        value = true.astype(np.uint32) if mode == "popc" else true > 0 if mode == "or" else true == threads
+        put(batch, Group(batch.lanes, lanes), value)
+
+    return finish
+
+
 _FLOAT8 = {"e4m3": np.dtype(ml_dtypes.float8_e4m3fn), "e5m2": np.dtype(ml_dtypes.float8_e5m2)}
 _PACKED = {"f16": 2, "bf16": 2, "tf32": 1, "s8": 4, "u8": 4, "e4m3": 4, "e5m2": 4}
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
@@ -165,6 +230,20 @@ def _elements(words: Array, kind: str) -> Array:
     own = np.dtype(np.float16) if kind == "f16" else _FLOAT8[kind] if kind in _FLOAT8 else np.dtype(np.int8 if kind == "s8" else np.uint8)
     number = np.int32 if kind in ("s8", "u8") else np.float32
     return words.view(own).reshape(len(words), -1).astype(number)
+
+
+def matrix_elements(words: Array, kind: str) -> Array:
+    """Elements of a matrix, a word each or several packed in the last dimension, as numbers. Integers stay integers."""
+    if words.dtype.itemsize == 4 and kind != "tf32":
+        shape = words.shape
+        return _elements(words.reshape(-1), kind).reshape(*shape[:-1], -1)
+    if kind == "bf16":
+        return bf16_to_f32(words)
+    if kind == "tf32":
+        made: Array = (words & np.uint32(0xFFFFE000)).view(np.float32)
+        return made
+    own = np.dtype(np.float16) if kind == "f16" else _FLOAT8[kind] if kind in _FLOAT8 else np.dtype(np.int8 if kind == "s8" else np.uint8)
+    return words.view(own).astype(np.int32 if kind in ("s8", "u8") else np.float32)
 
 
 def matrix_multiply(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
@@ -254,6 +333,8 @@ def load_matrix(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) 
             if hit.any():
                 batch.fault(kind, pc, None, hit, f"row of 16 bytes, shared memory, byte {int(where[int(np.argmax(hit))])}")
         lanes = np.flatnonzero(used & ~outside & ~crooked)
+        if batch.copies is not None:
+            batch.copies.check(batch, pc, (where + batch.shared_base)[lanes], lanes, 16)
         if "shared" in batch.races:
             batch.races["shared"].access(batch, pc, "load", (where + batch.shared_base)[lanes], lanes, 16)
         if batch.counters is not None:

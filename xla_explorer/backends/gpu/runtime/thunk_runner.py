@@ -209,7 +209,8 @@ class GpuRun:
             assert self._scratch is not None
             addresses.append(self._scratch.address)
         maps = [PlacedTensorMap(one, addresses[one.parameter]) for one in kernel.tensor_maps]
-        arguments, shared = [*addresses, *maps], kernel.dynamic_shared_bytes
+        arguments: list[int | PlacedTensorMap] = [*addresses, *maps]
+        shared = kernel.dynamic_shared_bytes
         self.executor.launch_kernel(self.loaded, kernel.name, kernel.launch.blocks, kernel.launch.threads_per_block, arguments, shared)
         if self.synchronous:
             self.executor.synchronize()
