@@ -59,7 +59,7 @@ def separate_functions(ir_text: str, mark: str, *, minimum_lines: int = 100, sma
     """Two modules: the functions without `mark` in their text, and those with it; either may be empty.
 
     All is one module where a cut is not possible, or does not pay: the marked functions have less than `minimum_lines`, or the others
-    have no loop and less than `small_rest` (they then count as marked).
+    have less than `small_rest` and nothing but calls in loops (they then count as marked).
     """
     entities = _split(ir_text) if mark in ir_text else None
     if entities is None:
@@ -67,12 +67,23 @@ def separate_functions(ir_text: str, mark: str, *, minimum_lines: int = 100, sma
     own = [function for function in entities[0].values() if not function.copied]
     marked = [function for function in own if mark in function.text]
     others = [function for function in own if mark not in function.text]
-    if sum(function.text.count("\n") for function in others) < small_rest and not any(" phi " in function.text for function in others):
+    if sum(function.text.count("\n") for function in others) < small_rest and not any(_works_in_loops(f, entities[0]) for f in others):
         return "", ir_text
     if sum(function.text.count("\n") for function in marked) < minimum_lines:
         return ir_text, ""
     first, second = _write_parts([others, marked], entities)
     return first, second
+
+
+_MEMORY = re.compile(r" = load |^  store ", re.MULTILINE)
+
+
+def _works_in_loops(function: _Definition, functions: dict[str, _Definition]) -> bool:
+    """Whether a loop of the function touches memory, or calls what is to be inlined into it."""
+    if " phi " not in function.text:
+        return False
+    inlined = any(functions[name].copied for name in function.references if name in functions)
+    return inlined or _MEMORY.search(function.text, function.text.index(" phi ")) is not None
 
 
 def _write_parts(bins: list[list[_Definition]], entities: _Entities) -> list[str]:

@@ -24,6 +24,7 @@ WORTH_LINES = 100  # lines of a program's kernels, functions included, from whic
 MATH_LINES = 25  # about those of a mathematical function
 FEW_LINES = 12  # a vector loop shorter than this is repeated, so that its own arithmetic does not count
 INTERLEAVED = 4  # so many times; several accumulators hide the latency of their additions
+UNIFORM_CONDITIONS = 2  # selects by a condition that holds for the whole loop; of more LLVM makes loops without them, which are faster
 _FIXED_WIDTH = ("x86_64", "aarch64")  # elsewhere vectors have no width before the program runs, or none worth it
 
 _BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "float": 32, "double": 64}
@@ -50,10 +51,10 @@ _STORE = re.compile(rf"  store {_T} {_OPERAND}, ptr {_OPERAND}(?:, align (\d+))?
 _POINTER = re.compile(r"  (%[\w.]+) = getelementptr inbounds \w+, ptr ([%@][\w.]+), ")
 _VALUE = re.compile(r"  (%[\w.]+) = (.*)")
 _FUNCTION = re.compile(rf"define internal {_T} @(\w+)\(([^)]*)\) (.*)\{{")
-_INTRINSICS = frozenset(
-    "fma maximum minimum maxnum minnum fabs copysign sqrt floor ceil trunc rint roundeven nearbyint smax smin umax umin ctpop bitreverse "
-    "bswap fshl fshr".split()
-)
+_INTRINSICS = frozenset((
+    "fma", "maximum", "minimum", "maxnum", "minnum", "fabs", "copysign", "sqrt", "floor", "ceil", "trunc", "rint", "roundeven", "nearbyint",
+    "smax", "smin", "umax", "umin", "ctpop", "bitreverse", "bswap", "fshl", "fshr",
+))  # fmt: skip
 _OF_VALUE_AND_FLAG = frozenset(("abs", "ctlz", "cttz"))
 _IDEMPOTENT = {"maximum": "fmaximum", "minimum": "fminimum", "maxnum": "fmax", "minnum": "fmin", "smax": "smax", "smin": "smin",
                "umax": "umax", "umin": "umin", "and": "and", "or": "or"}  # fmt: skip
@@ -239,6 +240,9 @@ class _Loop:
             self._note(name, text)
             kept.append((line, origin))
         self._same_places(kept)
+        selects = {m[2] for line, _ in kept if (v := _VALUE.fullmatch(line)) and (m := _SELECT.fullmatch(v[2])) and m[2] in self.uniform}
+        if len(selects) > UNIFORM_CONDITIONS:
+            raise _Refused
         return kept
 
     def _same_places(self, kept: list[tuple[str, int | None]]) -> None:
@@ -289,7 +293,8 @@ class _Loop:
 
     def _find_reductions(self) -> None:
         """Slots that the loop loads once, combines with something and stores once."""
-        loads = [(v[1], m) for line, _ in self.body if (v := _VALUE.fullmatch(line)) and (m := _LOAD.fullmatch(v[2])) and m[2] in self.slots]
+        values = [v for line, _ in self.body if (v := _VALUE.fullmatch(line))]
+        loads = [(v[1], m) for v in values if (m := _LOAD.fullmatch(v[2])) and m[2] in self.slots]
         stores = [m for line, _ in self.body if (m := _STORE.fullmatch(line)) and m[3] in self.slots]
         if len({m[2] for _, m in loads}) != len(loads) or sorted(m[2] for _, m in loads) != sorted(m[3] for m in stores):
             raise _Refused
@@ -417,7 +422,8 @@ class _Loop:
             name = f"{pointer}.{copy}"
             if pointer not in names:
                 names[pointer] = name
-                out.append((f"  {name} = getelementptr inbounds {self.addresses[pointer][0]}, ptr {pointer}, i64 {copy * self.lanes}", None))
+                offset = f"ptr {pointer}, i64 {copy * self.lanes}"
+                out.append((f"  {name} = getelementptr inbounds {self.addresses[pointer][0]}, {offset}", None))
             return name
 
         def of(t: str, operand: str) -> str:
