@@ -1,0 +1,12 @@
+"""Which instructions a vendor's library computes on a GPU: products, Fourier transforms, factorisations, triangular systems.
+
+A library call is data (`library_call.py`) that stands in the instruction's `backend_config`; what runs it lives with the backend.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+for _found in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_found.name}")

@@ -1,0 +1,165 @@
+"""What follows a product and the library does for nothing: a bias, then ReLU or the approximate GELU.
+
+Activations are recognised by what they compute: the instructions between are a polynomial in x and tanh(u), where u is one in x, so that
+any order of factors and terms is the same. Source: xla/service/gpu/transforms/gemm_rewriter.cc (FuseVectorBiasAdd, FuseReluActivation,
+FuseGeluActivation).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.hlo.instruction import HloInstruction
+
+_SERVED = frozenset({"f16", "bf16", "f32"})
+_LONGEST = 16  # instructions of an activation
+_HIGHEST_POWER = 8
+# u of gelu(x) = x (1 + tanh(u)) / 2: sqrt(2 / pi) (x + 0.044715 x^3)
+_GELU = {(1, 0): math.sqrt(2 / math.pi), (3, 0): math.sqrt(2 / math.pi) * 0.044715}
+_GELU_RESULT = {(1, 0): 0.5, (1, 1): 0.5}
+Polynomial = dict[tuple[int, int], float]  # powers of x and of tanh(u) -> coefficient
+
+
+class Epilogue(NamedTuple):
+    """name: as `MatmulCall.epilogue`. root: the instruction whose value the call writes. members: root first, users before producers,
+    the dot among them. bias: the vector, or None."""
+
+    name: str
+    root: HloInstruction
+    members: tuple[HloInstruction, ...]
+    bias: HloInstruction | None
+
+
+def epilogue_of(dot: HloInstruction) -> Epilogue:
+    """The longest epilogue that the library has, its name `none` where there is none."""
+    members: list[HloInstruction] = [dot]
+    bias, here = None, dot
+    if dot.shape.element_type.name not in _SERVED or not fusible.has_default_layout(dot):
+        return Epilogue("none", dot, (dot,), None)
+    found = _bias_of(here)
+    if found is not None:
+        here, broadcast = found
+        bias = broadcast.operands[0]
+        members = [here, broadcast, *members]
+    activation = _activation_of(here)
+    name = "bias" if bias is not None else "none"
+    if activation is not None:
+        kind, inside = activation
+        name = f"{kind}_bias" if bias is not None else kind
+        members = [*inside, *members]
+        here = inside[0]
+    return Epilogue(name, here, tuple(dict.fromkeys(members)), bias)
+
+
+def _bias_of(i: HloInstruction) -> tuple[HloInstruction, HloInstruction] | None:
+    """(add, broadcast of a vector along the minor dimension) when adding one is all that is done with a value."""
+    if i.is_root or len(i.users) != 1:
+        return None
+    add = next(iter(i.users))
+    others = [o for o in add.operands if o is not i]
+    if add.opcode.name != "add" or len(others) != 1 or others[0].opcode is not fusible.BROADCAST:
+        return None
+    broadcast = others[0]
+    vector = broadcast.operands[0]
+    if vector.shape.rank != 1 or broadcast.attribute("dimensions") != (i.shape.rank - 1,) or add.control_predecessors:
+        return None
+    return (add, broadcast) if vector.opcode is not fusible.CONSTANT or vector.shape.element_count > 1 else None
+
+
+def _activation_of(x: HloInstruction) -> tuple[str, list[HloInstruction]] | None:
+    """(relu or gelu, its instructions with the last first) when nothing else is done with a value."""
+    inside: dict[HloInstruction, None] = {}
+    while len(inside) < _LONGEST:
+        known = {x, *inside}
+        if any(i.is_root for i in known):
+            return None
+        readers = list(dict.fromkeys([user for i in known for user in i.users if user not in known]))
+        ready = [r for r in readers if all(o in known or _constant(o) is not None for o in r.operands)]
+        if not ready or ready[0].control_predecessors or not ready[0].opcode.elementwise:
+            return None
+        inside[ready[0]] = None
+        if len(readers) == 1:  # all goes through the one that was taken
+            end = ready[0]
+            if end.opcode.name == "maximum" and x in end.operands and [_constant(o) for o in end.operands if o is not x] == [0.0]:
+                return "relu", _with_constants(inside)
+            if _is(_polynomial(end, x), _GELU_RESULT):
+                return "gelu", _with_constants(inside)
+    return None
+
+
+def _with_constants(inside: dict[HloInstruction, None]) -> list[HloInstruction]:
+    """Users first; broadcasts of constants and the constants after them."""
+    found = dict.fromkeys(reversed(inside))
+    for i in list(found):
+        for o in i.operands:
+            if _constant(o) is not None:
+                found[o] = None
+                if o.opcode is fusible.BROADCAST:
+                    found[o.operands[0]] = None
+    return list(found)
+
+
+def _constant(i: HloInstruction) -> float | None:
+    """The value of a constant of one element, broadcast or not."""
+    if i.opcode is fusible.BROADCAST:
+        i = i.operands[0]
+    if not fusible.is_small_constant(i) or i.shape.element_type.is_complex:
+        return None
+    return float(i.literal.array.reshape(-1)[0])
+
+
+def _polynomial(i: HloInstruction, x: HloInstruction) -> Polynomial | None:
+    if i is x:
+        return {(1, 0): 1.0}
+    value = _constant(i)
+    if value is not None:
+        return {(0, 0): value}
+    name = i.opcode.name
+    parts = [_polynomial(o, x) for o in i.operands]
+    known = [p for p in parts if p is not None]
+    if len(known) < len(parts) or not known:
+        return None
+    if name == "tanh":
+        return {(0, 1): 1.0} if _is(known[0], _GELU) else None
+    if name == "negate":
+        return {power: -c for power, c in known[0].items()}
+    if name in ("add", "subtract"):
+        sign = 1.0 if name == "add" else -1.0
+        total = dict(known[0])
+        for power, c in known[1].items():
+            total[power] = total.get(power, 0.0) + sign * c
+        return total
+    if name == "multiply":
+        return _product(*known)
+    if name == "divide":
+        constant = known[1].get((0, 0), 0.0)
+        return {power: c / constant for power, c in known[0].items()} if set(known[1]) == {(0, 0)} and constant else None
+    if name == "power":
+        exponent = known[1].get((0, 0), 0.0)
+        if set(known[1]) != {(0, 0)} or exponent not in (1.0, 2.0, 3.0, 4.0):
+            return None
+        result: Polynomial | None = known[0]
+        for _ in range(int(exponent) - 1):
+            result = None if result is None else _product(result, known[0])
+        return result
+    return None
+
+
+def _product(a: Polynomial, b: Polynomial) -> Polynomial | None:
+    product: Polynomial = {}
+    for (xa, ta), ca in a.items():
+        for (xb, tb), cb in b.items():
+            if xa + xb > _HIGHEST_POWER or ta + tb > 1:
+                return None
+            product[xa + xb, ta + tb] = product.get((xa + xb, ta + tb), 0.0) + ca * cb
+    return product
+
+
+def _is(found: Polynomial | None, wanted: Polynomial) -> bool:
+    """Whether all coefficients agree as far as bf16 constants let them."""
+    if found is None:
+        return False
+    powers = set(found) | set(wanted)
+    return all(abs(found.get(p, 0.0) - wanted.get(p, 0.0)) <= 4e-3 * max(abs(wanted.get(p, 0.0)), 1e-6) for p in powers)

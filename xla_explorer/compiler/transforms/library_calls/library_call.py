@@ -1,0 +1,146 @@
+"""Library calls as data: what is computed, of which types and sizes, with the strides of the arrays as they lie in memory.
+
+Sizes and strides are in elements. XLA has the same in `GemmBackendConfig` (xla/service/gpu/backend_configs.proto).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from xla_explorer.hlo.instruction import HloInstruction
+
+_KEY = "library_call"
+
+
+class MatrixOperand(NamedTuple):
+    """A matrix in memory, column by column as BLAS reads it. rows, columns: as stored. leading: elements from a column to the next.
+    transposed: whether the product reads it transposed. stride: elements to the matrix of the next product, 0 for all the same."""
+
+    rows: int
+    columns: int
+    leading: int
+    transposed: bool
+    stride: int
+
+
+class MatmulCall(NamedTuple):
+    """d = epilogue(op(left) op(right) + bias), `batch` times, columns first. So what HLO calls a x b, rows first, is called with the
+    operands exchanged: left is HLO's second operand.
+
+    m, n, k: op(left) is m x k, op(right) k x n. types: of HLO names. compute: `f32`, `tf32` or `f64`. epilogue: `none`, `bias`, `relu`,
+    `relu_bias`, `gelu` or `gelu_bias`. operands: positions among the instruction's operands of left, right and, where there is one, the
+    bias, which is of d's type and has m elements.
+    """
+
+    m: int
+    n: int
+    k: int
+    batch: int
+    left: MatrixOperand
+    right: MatrixOperand
+    result: MatrixOperand
+    operand_type: str
+    result_type: str
+    compute: str
+    epilogue: str
+    operands: tuple[int, ...]
+
+    @property
+    def library(self) -> str:
+        """Whose routine it is."""
+        return "cublasLt"
+
+
+class FftCall(NamedTuple):
+    """direction: `FFT`, `IFFT`, `RFFT` or `IRFFT`. lengths: of the transformed (minor) dimensions. real_type: `f32` or `f64`."""
+
+    direction: str
+    lengths: tuple[int, ...]
+    batch: int
+    real_type: str
+
+    @property
+    def library(self) -> str:
+        """Whose routine it is."""
+        return "cufft"
+
+
+class CholeskyCall(NamedTuple):
+    """lower: which triangle is read and written, as HLO says it, rows first. n: rows. type: an HLO name."""
+
+    lower: bool
+    n: int
+    batch: int
+    type: str
+
+    @property
+    def library(self) -> str:
+        """Whose routine it is."""
+        return "cusolver"
+
+
+class TriangularSolveCall(NamedTuple):
+    """As HLO says it, rows first; the unknowns are rows x columns. transpose: `NO_TRANSPOSE`, `TRANSPOSE` or `ADJOINT`."""
+
+    left_side: bool
+    lower: bool
+    unit_diagonal: bool
+    transpose: str
+    rows: int
+    columns: int
+    batch: int
+    type: str
+
+    @property
+    def library(self) -> str:
+        """Whose routine it is."""
+        return "cublas"
+
+    @property
+    def order(self) -> int:
+        """Rows of the triangular matrix."""
+        return self.rows if self.left_side else self.columns
+
+
+LibraryCall = MatmulCall | FftCall | CholeskyCall | TriangularSolveCall
+_KINDS: dict[str, type[LibraryCall]] = {
+    "matmul": MatmulCall, "fft": FftCall, "cholesky": CholeskyCall, "triangular-solve": TriangularSolveCall,
+}  # fmt: skip
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+PRODUCTS = {"cublasLt": "cuBLASLt", "cublas": "cuBLAS", "cufft": "cuFFT", "cusolver": "cuSOLVER"}
+
+
+def call_name(call: LibraryCall) -> str:
+    """`cuBLASLt matmul`."""
+    return f"{PRODUCTS[call.library]} {_NAMES[type(call)]}"
+
+
+def annotate(i: HloInstruction, call: LibraryCall) -> None:
+    """Write a call into `backend_config`, beside what is there."""
+    config = {**_config(i), _KEY: {"kind": _NAMES[type(call)], **call._asdict()}}
+    i.parent.set_attributes(i, i.attributes.with_values(backend_config=json.dumps(config, separators=(",", ":"))))
+
+
+def library_call_of(i: HloInstruction) -> LibraryCall | None:
+    """The call that stands in `backend_config`."""
+    found = _config(i).get(_KEY)
+    if not isinstance(found, dict):
+        return None
+    values = dict(found)
+    kind = _KINDS[str(values.pop("kind"))]
+    for name, value in values.items():
+        if kind is MatmulCall and name in ("left", "right", "result"):
+            values[name] = MatrixOperand(*value)
+        elif isinstance(value, list):
+            values[name] = tuple(value)
+    return kind(**values)
+
+
+def _config(i: HloInstruction) -> dict[str, object]:
+    text = i.attributes.get("backend_config")
+    try:
+        found = json.loads(text) if isinstance(text, str) else {}
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

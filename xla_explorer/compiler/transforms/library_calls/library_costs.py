@@ -1,0 +1,127 @@
+"""Estimated device times of a library call and of our own kernels for the same, so that the choice can be seen and argued with.
+
+time = launches + the larger of arithmetic and memory. Rates are multiplications with additions that one multiprocessor starts per clock,
+by the kind of arithmetic; they are the target's facts `library_rates` and `own_rates` (a pass knows no device). The shares of the peak
+that kernels reach are assumptions, not measurements.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from xla_explorer.compiler.transforms.library_calls.library_call import CholeskyCall, FftCall, LibraryCall, MatmulCall, TriangularSolveCall
+
+_LAUNCH_US = 1.0
+_HOST_US = 1.0  # what a call of a library costs more than the launch of a kernel
+_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16}
+_LIBRARY_SHARE, _OWN_SHARE = 0.8, 0.55
+_TILE = 64
+_SPLITS = 8  # parts of the reduced dimension that a library spreads over idle multiprocessors
+_ONE_PASS = 4096  # points of a transform that shared memory holds
+_PANEL = 128  # columns that a factorisation does at a time
+
+
+class Rates(NamedTuple):
+    """library, own: by `f16`, `tf32`, `f32`, `f64`. bytes_per_us: of the device's memory."""
+
+    multiprocessors: int
+    clock: float
+    bytes_per_us: float
+    library: dict[str, float]
+    own: dict[str, float]
+
+    @classmethod
+    def of(cls, target: Mapping[str, Any]) -> Rates:
+        """Those of a compile's target; an H100's where it does not say."""
+        library = {"f16": 2048.0, "tf32": 1024.0, "f32": 128.0, "f64": 128.0}
+        own = {"f16": 1024.0, "tf32": 0.0, "f32": 128.0, "f64": 64.0}
+        fact = target.get
+        return cls(
+            int(fact("multiprocessors", 132)),
+            float(fact("clock_gigahertz", 1.755)),
+            1e3 * float(fact("dram_bytes_per_nanosecond", 3350.0)),
+            dict(fact("library_rates", library)),
+            dict(fact("own_rates", own)),
+        )
+
+    def arithmetic_us(self, work: float, rate: float, share: float, used: float = 1.0) -> float:
+        """Time of so many multiplications and additions on a part of the multiprocessors."""
+        return work / (max(rate, 1e-3) * share * self.clock * 1e3 * self.multiprocessors * min(max(used, 1e-6), 1.0))
+
+
+class Costs(NamedTuple):
+    """Microseconds on the device."""
+
+    library_us: float
+    own_us: float
+
+    def facts(self) -> dict[str, Any]:
+        """For the record of a decision."""
+        return {"library_us": round(self.library_us, 2), "own_us": round(self.own_us, 2)}
+
+
+def costs_of(call: LibraryCall, rates: Rates) -> Costs:
+    """Both ways of doing what a call does."""
+    if isinstance(call, MatmulCall):
+        return _matmul(call, rates)
+    if isinstance(call, FftCall):
+        return _fft(call, rates)
+    return _solver(call, rates)
+
+
+def arithmetic_of(call: MatmulCall) -> str:
+    """The kind of arithmetic, as rates are named."""
+    if call.operand_type in ("f16", "bf16"):
+        return "f16"
+    return call.compute
+
+
+def _matmul(call: MatmulCall, rates: Rates) -> Costs:
+    size, complex_factor = _BYTES[call.operand_type], 4 if call.operand_type.startswith("c") else 1
+    copies = [call.batch if o.stride else 1 for o in (call.left, call.right)]
+    moved = size * (call.m * call.k * copies[0] + call.k * call.n * copies[1]) + _BYTES[call.result_type] * call.m * call.n * call.batch
+    memory = moved / rates.bytes_per_us
+    work = float(complex_factor * call.batch * call.m * call.n * call.k)
+    tiles = call.batch * -(-call.m // _TILE) * -(-call.n // _TILE)
+    used = tiles / rates.multiprocessors
+    splits = min(_SPLITS, max(1, call.k // 512))
+    kind = arithmetic_of(call)
+    own_kind = kind if rates.own.get(kind) else "f32"
+    # Tiles that are not full waste arithmetic in both; a thin product is bound by memory in any case.
+    library = rates.arithmetic_us(work, rates.library[kind], _LIBRARY_SHARE, used * splits)
+    own = rates.arithmetic_us(work, rates.own[own_kind], _OWN_SHARE, used)
+    return Costs(_LAUNCH_US + _HOST_US + max(library, memory), _LAUNCH_US + max(own, memory / 0.9))
+
+
+def _fft(call: FftCall, rates: Rates) -> Costs:
+    points = math.prod(call.lengths) * call.batch
+    bytes_per_pass = 2 * points * 2 * _BYTES[call.real_type] * (0.5 if call.direction in ("RFFT", "IRFFT") else 1.0)
+    passes = sum([max(1, math.ceil(math.log2(max(n, 2)) / 11)) for n in call.lengths])
+    scaling = 1 if call.direction in ("IFFT", "IRFFT") else 0
+    library = (passes + scaling) * (_LAUNCH_US + bytes_per_pass / rates.bytes_per_us)
+    own = 0.0
+    for n in call.lengths:
+        if n <= _ONE_PASS and n & (n - 1) == 0:
+            own += _LAUNCH_US + bytes_per_pass / rates.bytes_per_us
+        else:  # one sum for each point
+            work = 4.0 * points * n
+            own += _LAUNCH_US + rates.arithmetic_us(work, rates.own["f32" if call.real_type == "f32" else "f64"], _OWN_SHARE)
+    return Costs(library + _HOST_US, own)
+
+
+def _solver(call: CholeskyCall | TriangularSolveCall, rates: Rates) -> Costs:
+    order = call.n if isinstance(call, CholeskyCall) else call.order
+    others = call.n / 3 if isinstance(call, CholeskyCall) else (call.columns if call.left_side else call.rows)
+    kind = "f64" if call.type in ("f64", "c128") else "f32"
+    work = float(order) ** 2 * others * (4 if call.type.startswith("c") else 1)
+    steps = -(-order // _PANEL)
+    # The library is called for one after the other; a step of it is a panel, which is latency, and a product, which fills the device.
+    panel_us = 5 * _LAUNCH_US
+    used = others * order / (_TILE * _TILE * rates.multiprocessors)
+    library = call.batch * (_HOST_US + steps * panel_us + rates.arithmetic_us(work, rates.library[kind], 0.5, used))
+    # Ours: one block for each, so one multiprocessor; and a barrier for each column.
+    waves = -(-call.batch // rates.multiprocessors)
+    own = _LAUNCH_US + waves * (order * 0.5 + rates.arithmetic_us(work, rates.own[kind], 0.25, 1 / rates.multiprocessors))
+    return Costs(library, own)

@@ -1,0 +1,157 @@
+"""The pass `library-rewriter`: products, transforms, factorisations and triangular systems become library calls where that is faster.
+
+The instruction stays what it is, so everything can still be evaluated and read; the call stands in its `backend_config`. A product takes
+the bias and the activation after it along, in a fusion of kind kCustom. XLA rewrites into custom calls instead
+(xla/service/gpu/transforms/gemm_rewriter.cc, gpusolver_rewriter.cc, triangular_solve_rewriter.cc).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
+from xla_explorer.compiler.transforms.library_calls.epilogue_matching import Epilogue, epilogue_of
+from xla_explorer.compiler.transforms.library_calls.library_call import PRODUCTS, LibraryCall, MatmulCall, annotate, call_name
+from xla_explorer.compiler.transforms.library_calls.library_costs import Costs, Rates, costs_of
+from xla_explorer.compiler.transforms.library_calls.matmul_matching import matmul_of, may_use_tf32
+from xla_explorer.compiler.transforms.library_calls.solver_matching import cholesky_of, fft_of, triangular_solve_of
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+LIBRARY_REASONS: dict[str, str] = {
+    "type-not-served": "the library has no routine for these element types",
+    "no-elements": "an array is empty",
+    "dimensions-not-joined": "several dimensions of a kind do not follow one another in memory, so they are no one dimension of a matrix",
+    "minor-dimension-is-batch": "neither dimension of a matrix is contiguous",
+    "result-layout": "the library would write another layout",
+    "too-large-for-the-library": "sizes are 32-bit integers in the library's interface",
+    "too-many-dimensions": "cuFFT transforms at most three dimensions at once",
+    "library-not-there": "the library is not installed, or no NVIDIA device is used",
+    "own-kernel-faster": "our own kernel is estimated to take less time",
+    "forbidden-by-user": "the user wants our own kernel",
+}
+_CUSTOM = attributes_of({"kind": "kCustom"})
+_TF32_GAIN = 0.9  # of the time in full precision; accuracy is not given away for less
+_LIBRARIES = {"dot": "cublasLt", "fft": "cufft", "cholesky": "cusolver", "triangular-solve": "cublas"}
+
+
+class Choice:
+    """One instruction, the call that it could be, and what both ways cost."""
+
+    def __init__(self, i: HloInstruction, rates: Rates, available: dict[str, str], tf32: bool) -> None:
+        self.instruction, self.available = i, available
+        self.epilogue: Epilogue | None = None
+        self.call: LibraryCall | Reason = _MATCHERS[i.opcode.name](i)
+        if isinstance(self.call, MatmulCall):
+            self.call = _with_tf32(self.call, i, rates) if tf32 else self.call
+            self.epilogue = epilogue_of(i)
+        self.costs: Costs | None = None if isinstance(self.call, Reason) else costs_of(self.call, rates)
+
+    def no_such_routine(self, i: HloInstruction) -> Reason | None:
+        """Does the library do this?"""
+        return self.call if isinstance(self.call, Reason) else None
+
+    def library_not_there(self, i: HloInstruction) -> Reason | None:
+        """Is the library installed, beside a device?"""
+        library = _LIBRARIES[i.opcode.name]
+        why = self.available.get(library, "the target has no libraries")
+        return refuse("library-not-there", f"{PRODUCTS[library]}: {why}", library=library, **self.facts()) if why else None
+
+    def own_kernel_faster(self, i: HloInstruction) -> Reason | None:
+        """Does the estimate speak for the library?"""
+        if self.costs is None or self.costs.library_us < self.costs.own_us:
+            return None
+        assert not isinstance(self.call, Reason)
+        ours, theirs = self.costs.own_us, self.costs.library_us
+        text = f"%{i.name}: our kernel is estimated at {ours:.4g} us, {call_name(self.call)} at {theirs:.4g} us"
+        return refuse("own-kernel-faster", text, **self.costs.facts())
+
+    def facts(self) -> dict[str, Any]:
+        """What both ways cost, and what the library would be called with."""
+        facts = self.costs.facts() if self.costs is not None else {}
+        if isinstance(self.call, MatmulCall):
+            facts |= {"m": self.call.m, "n": self.call.n, "k": self.call.k, "batch": self.call.batch, "compute": self.call.compute}
+            facts["epilogue"] = self.epilogue.name if self.epilogue is not None else "none"
+        return facts
+
+    def refusal(self) -> Reason | None:
+        """Why the library is not called, users' wishes apart."""
+        checks = (self.no_such_routine, self.library_not_there, self.own_kernel_faster)
+        return next((reason for check in checks if (reason := check(self.instruction)) is not None), None)
+
+
+@register_pass("gemm-rewriter", "gpusolver-rewriter")
+@dataclasses.dataclass(frozen=True)
+class LibraryRewriter:
+    """tf32: whether f32 products may use tensor cores at 10 bits of mantissa where operand_precision is not `highest` (XLA's default on
+    GPUs), and do where that saves time. epilogues: whether products take a bias and an activation along.
+
+    Which libraries there are is the target's fact `libraries`: name -> why not, empty when it is there.
+    """
+
+    name: ClassVar[str] = "library-rewriter"
+    tf32: bool = True
+    epilogues: bool = True
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Every candidate of every computation that control flow runs."""
+        rates, available = Rates.of(context.target), dict(context.fact("libraries", {}))
+        changed = False
+        for computation in sequential_computations(module):
+            pinned = fusible.control_successors(computation)
+            for i in computation.post_order():
+                if i.opcode.name in _MATCHERS:
+                    changed |= self._one(computation, Choice(i, rates, available, self.tf32), pinned, context)
+        if changed:
+            order_callees_first(module)
+        return changed
+
+    def _one(self, computation: HloComputation, choice: Choice, pinned: set[HloInstruction], context: PassContext) -> bool:
+        i = choice.instruction
+        checks = (choice.no_such_routine, choice.library_not_there)
+        if context.decide("library-call", checks, (choice.own_kernel_faster,), i, facts=choice.facts) is not None:
+            return False
+        call, epilogue = choice.call, choice.epilogue
+        assert not isinstance(call, Reason)
+        if isinstance(call, MatmulCall) and epilogue is not None and self.epilogues and _may_join(epilogue, pinned, context):
+            read = [i.operands[1], i.operands[0], *([epilogue.bias] if epilogue.bias is not None else [])]
+            fusion = build_fusion(computation, epilogue.root, epilogue.members, name=f"{i.name}_{epilogue.name}", kind=_CUSTOM)
+            places = tuple([fusion.operands.index(o) for o in read])
+            annotate(fusion, call._replace(epilogue=epilogue.name, operands=places))
+        else:
+            annotate(i, call)
+        return True
+
+
+def why_no_library(i: HloInstruction, target: Mapping[str, Any], tf32: bool = True) -> Reason | None:
+    """Why an instruction that XLA would give to a library is none here; None for one that XLA would write a kernel for."""
+    if i.opcode.name not in _MATCHERS:
+        return None
+    return Choice(i, Rates.of(target), dict(target.get("libraries", {})), tf32).refusal()
+
+
+def _with_tf32(call: MatmulCall, dot: HloInstruction, rates: Rates) -> MatmulCall:
+    fast = call._replace(compute="tf32")
+    if call.compute != "f32" or not may_use_tf32(dot) or not rates.library.get("tf32"):
+        return call
+    return fast if costs_of(fast, rates).library_us < _TF32_GAIN * costs_of(call, rates).library_us else call
+
+
+def _may_join(epilogue: Epilogue, pinned: set[HloInstruction], context: PassContext) -> bool:
+    if epilogue.name == "none":
+        return False
+    return not any(m.control_predecessors or m in pinned for m in epilogue.members) and not context.control.kept_apart(
+        (epilogue.members[-1],), epilogue.members
+    )
+
+
+_MATCHERS = {"dot": matmul_of, "fft": fft_of, "cholesky": cholesky_of, "triangular-solve": triangular_solve_of}
