@@ -29,7 +29,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 CHUNK = 4096  # elements summed before a partial sum joins the total
-LANES = 64  # accumulators side by side of an argmax
+LANES = (16, 32, 64)  # accumulators side by side of an argmax, the more the longer the row
 STREAMS = 4  # sequential streams of one long sum read at once
 SMALL = 8  # reductions over so few elements are unrolled
 Give = Callable[[list["str | int"], list[Value]], None]  # what becomes of the accumulators of a result
@@ -217,7 +217,7 @@ def _per_result(context: KernelContext, state: ReductionState, extents: list[int
                 accumulators = state.combine(accumulators, at)
         else:
             slots = Accumulators(context, state.wide)
-            long_rows = is_reduced[-1] and extents[-1] >= 2 * LANES and context.target.kind == "cpu"
+            long_rows = is_reduced[-1] and extents[-1] >= 2 * LANES[0] and context.target.kind == "cpu"
             if long_rows and finds_extreme_and_index(state.reduce.to_apply):
                 _extreme_in_lanes(context, state, slots, extents, index, is_reduced)
             else:
@@ -245,24 +245,25 @@ def _one_after_the_other(context: KernelContext, state: ReductionState, slots: A
 
 def _extreme_in_lanes(context: KernelContext, state: ReductionState, slots: Accumulators, extents: list[int], index: list[str | int],
                       is_reduced: list[bool]) -> None:
-    """argmax and its kin: LANES accumulators side by side, which vectorise, combined at the end. A NaN or zero as the result means
+    """argmax and its kin: accumulators side by side, which vectorise, combined at the end. A NaN or zero as the result means
     that order matters, and the row is done again one after the other."""
     w, emitter = context.writer, state.emitter
-    lanes = Accumulators(context, state.wide, LANES)
+    width = max([lanes for lanes in LANES if 2 * lanes <= extents[-1]])
+    lanes = Accumulators(context, state.wide, width)
     initial = state.initial_values()
-    with w.loop(LANES, stem="clear") as j:
+    with w.loop(width, stem="clear") as j:
         lanes.store(initial, j)
-    full = extents[-1] // LANES * LANES
+    full = extents[-1] // width * width
     with ExitStack() as loops:
         at = [loops.enter_context(w.loop(e, stem="reduce")) if flag and k != len(extents) - 1 else x
               for k, (e, x, flag) in enumerate(zip(extents, index, is_reduced, strict=True))]
-        blocks = w.loop(full, 0, LANES, stem="lanes", metadata=UNROLL_BY_4)
-        with emitter.scope(), blocks as start, w.loop(LANES, stem="lane") as j, emitter.scope():
+        blocks = w.loop(full, 0, width, stem="lanes", metadata=UNROLL_BY_4)
+        with emitter.scope(), blocks as start, w.loop(width, stem="lane") as j, emitter.scope():
             lanes.store(state.combine(lanes.load(j), (*at[:-1], w.add(start, j))), j)
         if extents[-1] > full:
             with w.loop(extents[-1] - full, stem="rest") as j, emitter.scope():
                 lanes.store(state.combine(lanes.load(j), (*at[:-1], w.add(full, j))), j)
-    width = LANES // 2
+    width //= 2
     while width:
         with w.loop(width, stem="join") as j, emitter.scope():
             lanes.store(emitter.inline_scalar_computation(state.reduce.to_apply, [*lanes.load(j), *lanes.load(w.add(j, width))]), j)
