@@ -100,13 +100,13 @@ def outputs(case: dict[str, Any]) -> list[list[Any]]:
     if "outputs_per_device" not in case:
         leaves = iter(_inputs(case))
         arguments = [_nested(leaves, tree) for tree in case["param_tree"]]
-        return [flatten_value(evaluate(module, *arguments))]
+        return [flatten_value(evaluate(module, *arguments, as_xla_cpu=True))]
     replicas, partitions = case["num_replicas"], case["num_partitions"]
     if any("was run as replica_count" in note for note in case["notes"]):
         _as_replicas(module)
         replicas, partitions = replicas * partitions, 1
     per_device = [_inputs(case, d) for d in range(replicas * partitions)]
-    return [flatten_value(r) for r in evaluate_replicated(module, per_device, replicas=replicas, partitions=partitions)]
+    return [flatten_value(r) for r in evaluate_replicated(module, per_device, replicas=replicas, partitions=partitions, as_xla_cpu=True)]
 
 
 def _difference(actual: Any, leaf: dict[str, Any], bound: float | None) -> str | None:

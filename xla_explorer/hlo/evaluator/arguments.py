@@ -14,7 +14,11 @@ from xla_explorer.hlo.shape import Shape
 
 
 def evaluate(
-    module: HloModule, *arrays: Any, evaluator: Evaluator | None = None, max_elements: int = DEFAULT_MAX_ELEMENTS
+    module: HloModule,
+    *arrays: Any,
+    evaluator: Evaluator | None = None,
+    max_elements: int = DEFAULT_MAX_ELEMENTS,
+    as_xla_cpu: bool = False,
 ) -> Any:
     """The entry's result: a numpy array, or (nested) tuples of arrays as the module says.
 
@@ -22,10 +26,15 @@ def evaluate(
     parameter, or a Python number (which takes the parameter's type). Instead of the tuple parameters' tuples,
     all leaves
     in order are accepted too. EvaluationError names the parameter, what it wants and what it got.
+
+    as_xla_cpu: where HLO leaves a choice, take the one that XLA:CPU takes by default: a value that is computed in bf16 and widened to f32
+    at once is not rounded in between (`xla_allow_excess_precision`), ties of a sort that need not be stable come as `std::sort` leaves
+    them, and a loop that never ends is left out when only elements that it hands on are used. Without it every operation rounds, ties
+    keep their order and such a loop is an error. An `evaluator` that is given decides itself.
     """
     if not isinstance(module, HloModule):
         raise TypeError(f"evaluate takes a module, not {type(module).__name__}; xe.parse_hlo(text) and xe.load(path) make one")
-    runner = evaluator if evaluator is not None else Evaluator(max_elements=max_elements)
+    runner = evaluator if evaluator is not None else Evaluator(max_elements=max_elements, as_xla_cpu=as_xla_cpu)
     parameters = module.entry.parameters()
     given: Sequence[Any] = arrays
     leaves = sum([count_leaves(p.shape) for p in parameters])

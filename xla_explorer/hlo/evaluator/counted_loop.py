@@ -117,6 +117,12 @@ def count(i: HloInstruction, state: Any, counter: Counter, limit: int | None) ->
     return end if counter.place is None else (*state[: counter.place], end, *state[counter.place + 1 :])
 
 
+def only_kept_elements_are_used(i: HloInstruction) -> bool:
+    """Whether the loop's users see only what its body hands on. XLA assumes that loops end, so it deletes such a loop."""
+    kept = kept_elements(i.called[1])
+    return not i.is_root and all(u.opcode.name == "get-tuple-element" and u.attributes["index"] in kept for u in i.users)
+
+
 def never_ends(condition: HloComputation, body: HloComputation) -> bool:
     """Whether a loop that has gone on once goes on for ever: the condition reads nothing that the body changes."""
     kept = kept_elements(body)

@@ -30,6 +30,8 @@ class Evaluator:
     record: keep every intermediate value in `values`, by instruction id (for a loop body: its last execution).
     seed: of the opcodes `rng` and `rng-get-and-update-state`.
     max_iterations: EvaluationError after so many iterations of one `while`; None never.
+    as_xla_cpu: where HLO leaves a choice, take XLA:CPU's (see `evaluate`); else the plain one: every operation rounds to its type, ties
+    keep their order.
     device: which of several virtual devices this evaluator is (see `evaluate_replicated`); by default the only one.
     host: the other side of infeed, outfeed and host transfers.
     """
@@ -41,12 +43,14 @@ class Evaluator:
         record: bool = False,
         seed: int = 0,
         max_iterations: int | None = None,
+        as_xla_cpu: bool = False,
         device: Device | None = None,
         host: Host | None = None,
     ) -> None:
         self.max_elements = max_elements
         self.record = record
         self.max_iterations = max_iterations
+        self.as_xla_cpu = as_xla_cpu
         self.values: dict[int, Value] = {}
         self._seed = seed
         self.rng_state = (seed << 1) | 1
@@ -79,7 +83,7 @@ class Evaluator:
         """The plan of a computation; made anew when the computation has changed."""
         plan = self._plans.get(computation)
         if plan is None or plan.order is not computation.post_order():
-            plan = self._plans[computation] = Plan(computation, self.max_elements)
+            plan = self._plans[computation] = Plan(computation, self.max_elements, excess_precision=self.as_xla_cpu)
         return plan
 
     def run_plan(self, plan: Plan, arguments: Sequence[Value]) -> Value:

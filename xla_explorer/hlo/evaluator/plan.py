@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xla_explorer.hlo.evaluator.excess_precision import in_f32, widened_at_once
 from xla_explorer.hlo.evaluator.registry import (
     EVALUATION_FUNCTIONS,
     TOKEN_VALUE,
@@ -44,9 +45,11 @@ class Plan:
 
     __slots__ = ("frame", "instructions", "order", "parameter_count", "parameters", "root", "steps")
 
-    def __init__(self, computation: HloComputation, max_elements: int) -> None:
+    def __init__(self, computation: HloComputation, max_elements: int, *, excess_precision: bool = False) -> None:
         self.order = computation.post_order()
-        live = _live_instructions(computation)
+        # What a step reads, where that is not its operands, and what it computes: conversions that take a value before it is rounded.
+        wide = {i: source for i in self.order if (source := widened_at_once(i)) is not None} if excess_precision else {}
+        live = _live_instructions(computation, wide)
         slots: dict[HloInstruction, int] = {}
         last_reader: dict[int, int] = {}
         body: list[HloInstruction] = []
@@ -63,7 +66,7 @@ class Plan:
             if name == "parameter":
                 self.parameters.append((slot, int(i.payload)))
             elif name != "constant":
-                for operand in i.operands:
+                for operand in wide.get(i, i).operands:
                     last_reader[slots[operand]] = len(body)
                 body.append(i)
         self.root = slots[computation.root]
@@ -77,11 +80,12 @@ class Plan:
             check_size(i, max_elements)
             shape = i.shape
             checked = shape.is_array and not any(shape.dynamic)
+            source = wide.get(i)
             self.steps.append(
                 Step(
-                    evaluation_function(i),
+                    evaluation_function(i) if source is None else in_f32(source, evaluation_function(source)),
                     i,
-                    tuple([slots[o] for o in i.operands]),
+                    tuple([slots[o] for o in (source or i).operands]),
                     slots[i],
                     tuple(dying.get(number, ())),
                     shape.element_type.dtype if checked else None,
@@ -110,13 +114,14 @@ def has_side_effect(i: HloInstruction, known: dict[HloComputation, bool] | None 
 _RANDOM = frozenset(("rng", "rng-get-and-update-state"))
 
 
-def _live_instructions(computation: HloComputation) -> set[HloInstruction]:
+def _live_instructions(computation: HloComputation, wide: dict[HloInstruction, HloInstruction]) -> set[HloInstruction]:
     """What the root needs, and what has an effect besides its value."""
     known: dict[HloComputation, bool] = {}
     stack = [computation.root, *[i for i in computation.instructions.values() if has_side_effect(i, known)]]
     live = set(stack)
     while stack:
-        for operand in stack.pop().operands:
+        i = stack.pop()
+        for operand in wide.get(i, i).operands:
             if operand not in live:
                 live.add(operand)
                 stack.append(operand)

@@ -28,13 +28,15 @@ def evaluate_replicated(
     seed: int = 0,
     max_elements: int = DEFAULT_MAX_ELEMENTS,
     max_iterations: int | None = None,
+    as_xla_cpu: bool = False,
 ) -> list[Any]:
     """The entry's result on every device; device number = replica * partitions + partition.
 
     per_device_arguments: for each device what `evaluate` takes after the module. replicas, partitions: by default the
     module's `replica_count` and `num_partitions`, and when neither is written as many replicas as there are argument
     lists. timeout: seconds that a device waits for others in a collective. hosts: one for each device. seed: device d
-    draws with seed + d. RendezvousError names the devices that did not come; an error on one device ends the run.
+    draws with seed + d. as_xla_cpu: as `evaluate` has it. RendezvousError names the devices that did not come; an error
+    on one device ends the run.
     """
     arguments = [list(a) for a in per_device_arguments]
     replicas, partitions = _counts(module, len(arguments), replicas, partitions)
@@ -56,6 +58,7 @@ def evaluate_replicated(
             max_elements=max_elements,
             seed=seed + device.number,
             max_iterations=max_iterations,
+            as_xla_cpu=as_xla_cpu,
             device=device,
             host=hosts[device.number] if hosts is not None else None,
         )
