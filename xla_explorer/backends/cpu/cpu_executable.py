@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.cpu.aligned_arena import Arena, ArenaBuffer, OutputPool, OutputSlot, aligned_copy
+from xla_explorer.backends.cpu.array_address import data_address
 from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.threads import PARALLEL_FOR_SYMBOL, thread_pool
 from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep
@@ -114,19 +115,18 @@ class CpuExecutable:
         with self._lock:
             if self._arena is None:
                 self._take_memory()
-            prepared = []
-            for k, reader in enumerate(readers):
-                array = reader.prepare(arrays[k])
-                if k in self._donated and not array.flags.writeable:
-                    array = array.copy()
-                prepared.append(array)
-                table[k] = array.__array_interface__["data"][0]
+            prepared = [reader.prepare(array) for reader, array in zip(readers, arrays, strict=True)]
+            for k in self._donated:
+                if not prepared[k].flags.writeable:
+                    prepared[k] = prepared[k].copy()
+            for k, array in enumerate(prepared):
+                table[k] = data_address(array)
             results = []
             at = len(readers)
             for number, (slot, order) in enumerate(self._outputs):
                 if number in self._given_away:
                     array = prepared[self._given_away[number]]
-                    table[at] = array.__array_interface__["data"][0]  # it is there already
+                    table[at] = data_address(array)  # it is there already
                 else:
                     array, table[at] = slot.take()
                 at += 1
