@@ -35,8 +35,8 @@ class Ran(NamedTuple):
 
 
 def ptx_of(text, architecture="sm_90"):
-    """The module's root, what writes it, the kernels' names, their PTX."""
-    facts = gpu_architecture(architecture)
+    """The module's root, what writes it, the kernels' names, their PTX. architecture: a name, or facts."""
+    facts = gpu_architecture(architecture) if isinstance(architecture, str) else architecture
     root = parse_hlo(text).entry.root
     emitted = write_gpu_kernels(root, facts)
     module = KernelModule(facts)
@@ -53,9 +53,13 @@ def assemble_everywhere(text):
             assert row.spill_stores <= 16, row
 
 
-def run(text, *inputs, assemble=True, architecture="sm_90") -> Ran:
-    """Run the entry's root (its operands are parameters and constants), every access checked, races searched for everywhere."""
+def run(text, *inputs, assemble=True, architecture="sm_90", change=None, findings=None) -> Ran:
+    """Run the entry's root (its operands are parameters and constants), every access checked, races searched for everywhere.
+
+    change: what is done to the PTX before; findings: a list that takes the faults, of which there must otherwise be none.
+    """
     root, emitted, kernels, ptx = ptx_of(text, architecture)
+    ptx = ptx if change is None else change(ptx)
     if assemble:
         assemble_everywhere(text)
     parsed, device = parse_ptx(ptx), GlobalMemory()
@@ -79,7 +83,10 @@ def run(text, *inputs, assemble=True, architecture="sm_90") -> Ran:
         arguments = [*arguments, *[PlacedTensorMap(one, addresses[one.parameter]) for one in made.tensor_maps]]
         options = LaunchOptions(global_races=True, counters=True)
         done = kernel.launch(made.launch.blocks, made.launch.threads_per_block, arguments, options, made.dynamic_shared_bytes)
-        assert done.findings == [], done.findings[0]
+        if findings is not None:
+            findings.extend(done.findings)
+        else:
+            assert done.findings == [], done.findings[0]
         rows += kernel.counters.rows()
     values = []
     for address, leaf, size in results:

@@ -35,6 +35,7 @@ ENTRY e {{ a = {kind}[{shapes[0]}] parameter(0) b = {kind}[{shapes[1]}] paramete
         ((96, 64), (40, 96), 0, 1, 0),
         ((3, 40, 64), (3, 64, 48), 2, 1, 1),
         ((17, 200), (200, 24), 1, 0, 0),
+        ((33, 64), (35, 64), 1, 1, 0),
     ],
 )
 def test_products(kind, result, a, b, left, right, batch):

@@ -84,6 +84,11 @@ def matrix_operand(i: HloInstruction, batch: tuple[int, ...], contracting: tuple
     return found, i.shape.dimensions[kept[0]]
 
 
+def neighbours(columns: int) -> tuple[tuple[int, ...], ...]:
+    """The two neighbouring columns that a lane has, together where the result has both or neither."""
+    return ((0,), (1,)) if columns % 2 else ((0, 1),)
+
+
 def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reason:
     """The plan, or why the tensor cores are not used."""
     if i.opcode.name != "dot":
@@ -301,12 +306,14 @@ class _DotKernel:
                 in_rows = w.value(f"icmp ult i64 {at_row}, {plan.m}") if plan.m % plan.rows else None
                 for c, slot in enumerate(row):
                     at = w.add(w.add(self.column, self.warp_column), w.add(w.mul(w.mod(lane, 4), 2), _FRAGMENT_N * c))
-                    in_columns = w.value(f"icmp ult i64 {at}, {plan.n}") if plan.n % plan.columns else None
-                    with self.block.only_if(both(w, in_rows, in_columns)):
-                        offset = w.add(batch, w.add(w.mul(at_row, strides[-2]), at))
-                        values = [convert_value(w, x, F32, element_type) for x in slot.load()[2 * half : 2 * half + 2]]
-                        for j, value in enumerate(values):
-                            output.store_linear(w, w.add(offset, j), value)
+                    for columns in neighbours(plan.n):
+                        place = w.add(at, columns[0])
+                        in_columns = w.value(f"icmp ult i64 {place}, {plan.n}") if plan.n % plan.columns else None
+                        with self.block.only_if(both(w, in_rows, in_columns)):
+                            offset = w.add(batch, w.add(w.mul(at_row, strides[-2]), at))
+                            for j in columns:
+                                value = convert_value(w, slot.load()[2 * half + j], F32, element_type)
+                                output.store_linear(w, w.add(offset, j), value)
 
 
 def write_dot_kernel(context: KernelContext, plan: DotPlan) -> int:

@@ -18,7 +18,21 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters import warpgroup_assembly as assembly
 from xla_explorer.backends.gpu.emitters.block import Block, both
-from xla_explorer.backends.gpu.emitters.tensor_core_dot import LIBRARY_PER_CLOCK, LIBRARY_SHARE, OUTPUTS, Operand, matrix_operand
+from xla_explorer.backends.gpu.emitters.tensor_core_dot import (
+    LIBRARY_PER_CLOCK,
+    LIBRARY_SHARE,
+    OUTPUTS,
+    Operand,
+    matrix_operand,
+    neighbours,
+)
+    LIBRARY_PER_CLOCK,
+    LIBRARY_SHARE,
+    OUTPUTS,
+    Operand,
+    matrix_operand,
+    neighbours,
+)
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
@@ -231,12 +245,11 @@ class _Kernel:
         band = min(BAND, down)
         start = w.mul(w.div(within, band * across), band)
         rest = w.mod(within, band * across)
-        if down % band:
+        row, column = w.mod(rest, band), w.div(rest, band)
+        if down % band:  # the last band is lower
             left = w.sub(down, start)
             height = w.value(f"select i1 {w.value(f'icmp slt i64 {left}, {band}')}, i64 {left}, i64 {band}")
             row, column = w.value(f"urem i64 {rest}, {height}"), w.value(f"udiv i64 {rest}, {height}")
-        else:
-            row, column = w.mod(rest, band), w.div(rest, band)
         batch: list[str | int] = []
         for extent in reversed(plan.batch):
             batch.insert(0, w.mod(product, extent))
@@ -295,11 +308,13 @@ class _Kernel:
             row = w.add(batch, w.mul(at_row, strides[-2]))
             for c in range(plan.columns // 8):
                 at = w.add(first_column, w.add(w.mul(w.mod(lane, 4), 2), 8 * c))
-                in_columns = w.value(f"icmp ult i64 {at}, {plan.n}") if plan.n % plan.columns else None
-                with self.block.only_if(both(w, in_rows, in_columns)):
-                    for j in (0, 1):
-                        value = convert_value(w, sums[4 * c + 2 * half + j].load()[0], F32, element_type)
-                        output.store_linear(w, w.add(row, w.add(at, j)), value)
+                for columns in neighbours(plan.n):
+                    place = w.add(at, columns[0])
+                    in_columns = w.value(f"icmp ult i64 {place}, {plan.n}") if plan.n % plan.columns else None
+                    with self.block.only_if(both(w, in_rows, in_columns)):
+                        for j in columns:
+                            value = convert_value(w, sums[4 * c + 2 * half + j].load()[0], F32, element_type)
+                            output.store_linear(w, w.add(row, w.add(at, j)), value)
 
 
 def write_warpgroup_dot(context: KernelContext, plan: WarpgroupPlan, slots: tuple[int, ...]) -> tuple[TensorMap, TensorMap]:

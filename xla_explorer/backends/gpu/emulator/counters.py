@@ -32,6 +32,7 @@ COLUMNS = (
     "sector_use",
     "bank_conflict",
     "same_address",
+    "bulk_bytes",
 )
 
 
@@ -150,6 +151,7 @@ class KernelCounters:
                 float(self.useful_bytes[pc]) / (_SECTOR * sectors) if sectors else None,
                 float(self.passes[pc]) / least if least else None,
                 int(self.same_address[pc]) if i.opcode.startswith(("atom", "red.")) else None,
+                int(self.bulk_bytes[pc]) or None,
             )
             rows.append(dict(zip(COLUMNS, values, strict=True)))
         return rows

@@ -82,10 +82,10 @@ class Clocks(Detector):
 
     def _after_reads(self, batch: Batch, pc: int, cell: Array, lanes: Array, block: Array, warp: Array) -> None:
         times = self.read_time[:, cell]
-        late = times > self.known[block, warp, : self.warps].T
+        late: Array = times > self.known[block, warp, : self.warps].T
         own = warp == np.arange(self.warps)[:, None]
         late = np.where(own, times == UNFINISHED, late)
-        hit: Array = late.any(0)
+        hit: Array = np.asarray(late.any(0))
         if hit.any():
             reader = np.argmax(late, 0)
             unfinished = bool((times[reader, np.arange(len(cell))][hit] == UNFINISHED).any())
@@ -107,6 +107,11 @@ class Clocks(Detector):
         cell = np.arange(start // self.granule, -(-(start + size) // self.granule))
         block, warp = int(batch.block_of[lane]), int(batch.thread_in_block[lane]) // WARP
         lanes, blocks, warps = (np.full(len(cell), value) for value in (lane, block, warp))
+        if place is not None:
+            at = np.array([(block * batch.shared_size + place % (batch.shared_size // _OBJECT_BYTES) * _OBJECT_BYTES) // self.granule])
+            if self.unfenced[at[0]]:
+                kind = "mbarrier used by the copy engine before fence.mbarrier_init"
+                self._note(batch, pc, kind, np.ones(1, bool), lanes[:1], self.write_lane[at], at)
         self._after_writes(batch, pc, "store", cell, lanes, blocks, warps)
         self._after_reads(batch, pc, cell, lanes, blocks, warps)
         agent = warp if place is None else self.warps + self._column(place, batch)

@@ -1,7 +1,8 @@
 """`wgmma`: products that four warps start together and wait for, on tiles in shared memory.
 
 The result is in the registers at once here; until the warpgroup has waited for it, whoever reads them is at fault, and so is who writes
-into the tiles. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate", "Shared Memory Matrix Layout", "Matrix Descriptor".
+into the tiles. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate", "Shared Memory Matrix Layout", "Matrix
+Descriptor".
 """
 
 from __future__ import annotations
