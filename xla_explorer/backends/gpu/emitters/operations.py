@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
+from xla_explorer.backends.gpu.emitters.fourier import write_fft
 from xla_explorer.backends.gpu.emitters.linear_algebra import why_no_factorisation, write_cholesky, write_triangular_solve
 from xla_explorer.backends.gpu.emitters.select_and_scatter import write_select_and_scatter
 from xla_explorer.backends.gpu.emitters.sort import why_no_sort, write_sort, write_topk
@@ -35,6 +36,7 @@ def _sort(i: HloInstruction) -> Reason | None:
 
 OPERATIONS: dict[str, Operation] = {
     "cholesky": Operation(write_cholesky, why_no_factorisation),
+    "fft": Operation(write_fft, _as_on_a_cpu),
     "select-and-scatter": Operation(write_select_and_scatter, _as_on_a_cpu),
     "sort": Operation(write_sort, _sort),
     "topk": Operation(write_topk, _as_on_a_cpu),

@@ -36,6 +36,11 @@ class ArrayInMemory:
         self.pointer_type = pointer_type
         self.invariant = invariant
 
+    def _part_alignment(self, k: int) -> int:
+        """Bytes to which a real (0) or imaginary (1) part is aligned: in a GPU's buffers, whole numbers are, and move in one access."""
+        size = self.shape.element_type.bytes
+        return size if k == 0 and self.pointer_type != "ptr" else size // 2
+
     def load(self, w: FunctionWriter, index: IndexTuple) -> Value:
         """Load the element at the index."""
         return self.load_linear(w, w.linear(index, self.shape.strides))
@@ -50,7 +55,7 @@ class ArrayInMemory:
             parts = []
             for k in (0, 1):
                 address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {w.add(even, k)}")
-                parts.append(w.value(f"load {t}, {self.pointer_type} {address}, align {element_type.bytes // 2}{tail}"))
+                parts.append(w.value(f"load {t}, {self.pointer_type} {address}, align {self._part_alignment(k)}{tail}"))
             return tuple(parts)
         address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {offset}")
         loaded = w.value(f"load {t}, {self.pointer_type} {address}, align {element_type.bytes}{tail}")
@@ -68,7 +73,7 @@ class ArrayInMemory:
             even = w.mul(offset, 2)
             for k in (0, 1):
                 address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {w.add(even, k)}")
-                w.do(f"store {t} {value[k]}, {self.pointer_type} {address}, align {element_type.bytes // 2}")
+                w.do(f"store {t} {value[k]}, {self.pointer_type} {address}, align {self._part_alignment(k)}")
             return
         value = to_memory(w, value, element_type)
         address = w.value(f"getelementptr inbounds {t}, {self.pointer_type} {self.pointer}, i64 {offset}")

@@ -1,0 +1,304 @@
+"""fft where no library is at hand: one dimension after the other, each line in the shared memory of a block where it fits.
+
+A length with small prime factors is transformed by Stockham's stages (see `fourier_stages`): in shared memory all of them in one kernel,
+each thread keeping its butterflies in registers between two barriers; longer lines take a kernel per stage, through scratch memory. A
+short length with a large prime factor is summed up directly, in f64; a long one becomes a convolution (Bluestein), in f64, with the
+chirp's transform as one line more. Real transforms are computed as complex ones. A c64 transform is off by less than 1e-6 of its norm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, SharedArray
+from xla_explorer.backends.gpu.emitters.block_sort import smaller
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
+from xla_explorer.backends.gpu.emitters.fourier_lines import ArrayLines, Index, Roots, choose, complex_type
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
+from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
+from xla_explorer.compiler.codegen.kernels.fourier_stages import Complex, FourierStages, chirp_length, radices
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+
+LARGEST_RADIX = 13
+SHARED_BYTES = 32 << 10  # of a line, at most
+DIRECT = 512  # longest length that is summed up directly
+BLOCK = 128
+Move = Callable[[Index, Index, Index], None]
+
+
+def write_fft(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernels of a transform of one to three dimensions."""
+    if 0 in i.shape.dimensions or 0 in i.operands[0].shape.dimensions:
+        context = fresh_context(i, slots)
+        return OperationDraft((KernelDraft(context, LaunchDimensions(1, WARP, 1, "there is nothing to transform")),), "fft")
+    return _Fourier(i, architecture, slots).write()
+
+
+class _Fourier:
+    """Collects the kernels."""
+
+    def __init__(self, i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> None:
+        self.i, self.architecture, self.slots = i, architecture, slots
+        self.kernels: list[KernelDraft] = []
+        self.scratch_bytes = 0
+        complex_shape = i.shape if i.shape.element_type.is_complex else i.operands[0].shape
+        self.t = register_type(complex_shape.element_type)
+        self._buffers: dict[tuple[str, int, int], ScratchArrays] = {}
+
+    def write(self) -> OperationDraft:
+        """Dimension by dimension; of an inverse real transform the halved one last, of all others the last one first."""
+        i = self.i
+        kind, lengths = i.attribute("fft_type"), tuple(i.attribute("fft_length"))
+        inverse = kind in ("IFFT", "IRFFT")
+        scale = 1.0 / math.prod(lengths) if inverse else 1.0
+        rank = i.shape.rank
+        axes = [rank - 1, *range(rank - 2, rank - 1 - len(lengths), -1)]
+        if kind == "IRFFT":
+            axes.reverse()
+        source_number = 0
+        between: ScratchArrays | None = None
+        dimensions = i.operands[0].shape.dimensions
+        for step, axis in enumerate(axes):
+            length = lengths[axis - (rank - len(lengths))]
+            last = step + 1 == len(axes)
+            inner = math.prod(dimensions[axis + 1 :])
+            source = ArrayLines(source_number, dimensions[axis], inner, length, inverse, 1.0, between if step else None)
+            if kind == "IRFFT" and not last:
+                between = self._buffer(self.t, i.operands[0].shape.element_count, 2)
+                target = ArrayLines(0, dimensions[axis], inner, length, inverse, 1.0, between)
+            else:
+                dimensions = (*dimensions[:axis], i.shape.dimensions[axis], *dimensions[axis + 1 :])
+                target = ArrayLines(-1, dimensions[axis], inner, length, inverse, scale if last else 1.0)
+                source_number, between = -1, None
+            lines = math.prod(dimensions) // dimensions[axis]
+            self._axis(length, lines, source, target)
+        return OperationDraft(tuple(self.kernels), "fft", self.scratch_bytes)
+
+    def _buffer(self, t: str, count: int, number: int) -> ScratchArrays:
+        """Scratch memory for `count` complex numbers; kernels one after the other share it by number."""
+        key = t, count, number
+        if key not in self._buffers:
+            made = self._buffers[key] = ScratchArrays([complex_type(t)], count, self.scratch_bytes)
+            self.scratch_bytes = made.end
+        return self._buffers[key]
+
+    def _add(self, draft: KernelDraft) -> None:
+        self.kernels.append(draft._replace(suffix=f"_{len(self.kernels)}" if self.kernels else ""))
+
+    def _axis(self, length: int, lines: int, source: ArrayLines, target: ArrayLines) -> None:
+        plan = radices(length)
+        if plan is not None and max(plan, default=1) <= LARGEST_RADIX:
+            self._smooth(length, lines, self.t, source, target)
+        elif length <= DIRECT:
+            self._direct(length, lines, source, target)
+        else:
+            self._by_chirp(length, lines, source, target)
+
+    def _smooth(self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines) -> None:
+        if length * complex_type(t).bytes <= SHARED_BYTES:
+            self._in_shared(length, lines, t, source, target)
+        else:
+            self._by_stages(length, lines, t, source, target)
+
+    # -- a block per line ------------------------------------------------------------------------------------------------
+    def _in_shared(self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines) -> None:
+        per_line = 1 << max(-(-length // 8) - 1, 0).bit_length()
+        together = max(1, min(BLOCK // per_line, lines)) if per_line < BLOCK else 1
+        size = complex_type(t).bytes
+        while together > 1 and together * length * size > SHARED_BYTES:
+            together //= 2
+        threads = max(per_line * together, WARP)
+        context = fresh_context(self.i, self.slots)
+        w = context.writer
+        block = Block(context, threads)
+        stages = FourierStages(w, t, lambda _: "")
+        opened, result = source.open(context, self.slots, t), target.open(context, self.slots, t)
+        shared = block.shared(complex_type(t), length * together)
+        first = w.mul(block.number, together)
+        self._move(block, length, together, lines, source.inner > 1, lambda line, k, place: shared.store(
+            place, opened.load(smaller(w, w.add(first, line), lines - 1), k)))  # fmt: skip
+        block.barrier()
+        roots = Roots(context, stages, length)
+        n, s = length, 1
+        for radix in radices(length) or []:
+            self._stage_in_shared(block, shared, stages, roots, (n, s, radix), length, together, per_line)
+            n, s = n // radix, s * radix
+        self._move(block, length, together, lines, target.inner > 1, lambda line, k, place: result.store(
+            w.add(first, line), k, shared.load(place)), first if lines % together else None)  # fmt: skip
+        block.finish()
+        blocks = -(-lines // together)
+        why = f"{lines} lines of {length} numbers: {together} in a block's shared memory, {per_line} threads each, stages {radices(length)}"
+        self._add(KernelDraft(context, LaunchDimensions(blocks, threads, blocks * threads, why), block.shared_bytes))
+
+    def _move(self, block: Block, length: int, together: int, lines: int, interleaved: bool, body: Move,
+              first: Index | None = None) -> None:  # fmt: skip
+        """body(line, k, place) for every element of the block's lines; first: of the block, when some of its lines are not there."""
+        w, count = block.w, length * together
+        with w.loop(-(-count // block.threads), stem="move") as step:
+            q = w.add(w.mul(step, block.threads), block.thread)
+            inside = None if count % block.threads == 0 else w.value(f"icmp ult i64 {q}, {count}")
+            if interleaved:
+                line, k = w.mod(q, together), w.div(q, together)
+            else:
+                line, k = w.div(q, length) if together > 1 else 0, w.mod(q, length) if together > 1 else q
+            if first is not None:
+                exists = w.value(f"icmp ult i64 {w.add(first, line)}, {lines}")
+                inside = exists if inside is None else w.value(f"and i1 {inside}, {exists}")
+            with block.only_if(inside):
+                body(line, k, w.add(w.mul(line, length), k))
+
+    def _stage_in_shared(self, block: Block, shared: SharedArray, stages: FourierStages, roots: Roots, stage: tuple[int, int, int],
+                         length: int, together: int, per_line: int) -> None:  # fmt: skip
+        w = block.w
+        n, s, radix = stage
+        butterflies = length // radix
+        line, lane = w.div(block.thread, per_line), w.mod(block.thread, per_line)
+        base = w.mul(line, length)
+        held = []
+        for start in range(0, butterflies, per_line):
+            b = w.add(lane, start)
+            guards = []
+            if start + per_line > butterflies:
+                guards.append(w.value(f"icmp ult i64 {b}, {butterflies}"))
+            if block.threads > per_line * together:
+                guards.append(w.value(f"icmp ult i64 {line}, {together}"))
+            inside = None
+            for guard in guards:
+                inside = guard if inside is None else w.value(f"and i1 {inside}, {guard}")
+            from_line = base
+            if inside is not None:
+                b = w.value(f"select i1 {inside}, i64 {b}, i64 0")
+                from_line = w.value(f"select i1 {inside}, i64 {base}, i64 0")
+            values: list[Complex] = [shared.load(w.add(from_line, w.add(b, butterflies * k))) for k in range(radix)]
+            q, p = w.mod(b, s), w.div(b, s)
+            values = _twiddled(stages, roots, values, p, s, n // radix)
+            target = w.add(base, w.add(q, w.mul(p, s * radix)))
+            held.append((inside, target, values))
+        block.barrier()
+        for inside, target, values in held:
+            with block.only_if(inside):
+                for u, value in enumerate(values):
+                    shared.store(w.add(target, s * u), value)
+        block.barrier()
+
+    # -- a kernel per stage ----------------------------------------------------------------------------------------------
+    def _by_stages(self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines) -> None:
+        n, s = length, 1
+        plan = radices(length) or []
+        here = source
+        for number, radix in enumerate(plan):
+            to = target
+            if number + 1 < len(plan):
+                to = ArrayLines(0, length, 1, length, False, 1.0, self._buffer(t, lines * length, number % 2))
+            context = fresh_context(self.i, self.slots)
+            w = context.writer
+            stages = FourierStages(w, t, lambda _: "")
+            opened, result = here.open(context, self.slots, t), to.open(context, self.slots, t)
+            roots = Roots(context, stages, length)
+            butterflies = length // radix
+            with context.iterate([lines, butterflies]) as (line, b):
+                values = [opened.load(line, w.add(b, butterflies * k)) for k in range(radix)]
+                q, p = w.mod(b, s), w.div(b, s)
+                values = _twiddled(stages, roots, values, p, s, n // radix)
+                for u, value in enumerate(values):
+                    result.store(line, w.add(w.add(q, w.mul(p, s * radix)), s * u), value)
+            launch = launch_dimensions(context.threads, self.architecture)
+            why = f"stage {number + 1} of {plan} of {lines} lines of {length} numbers: a butterfly of {radix} a thread; {launch.reasoning}"
+            self._add(KernelDraft(context, launch._replace(reasoning=why)))
+            here = to
+            n, s = n // radix, s * radix
+
+    # -- large prime factors ---------------------------------------------------------------------------------------------
+    def _direct(self, length: int, lines: int, source: ArrayLines, target: ArrayLines) -> None:
+        t = "double"
+        threads = min(-(-length // WARP) * WARP, 2 * BLOCK)
+        context = fresh_context(self.i, self.slots)
+        w = context.writer
+        block = Block(context, threads)
+        stages = FourierStages(w, t, lambda _: "")
+        opened, result = source.open(context, self.slots, t), target.open(context, self.slots, t)
+        shared = block.shared(complex_type(t), length)
+        self._move(block, length, 1, lines, False, lambda line, k, place: shared.store(place, opened.load(block.number, k)))
+        block.barrier()
+        roots = Roots(context, stages, length)
+        zero = float_constant(0.0, t)
+        numerator = w.stack_slot("i64")
+        total = Accumulators(context, [complex_type(t)])
+
+        def element(_line: Index, k: Index, _place: Index) -> None:
+            total.store([(zero, zero)])
+            w.do(f"store i64 0, ptr {numerator}")
+            with w.loop(length, stem="term") as at:
+                here = w.value(f"load i64, ptr {numerator}")
+                term = stages.mul(shared.load(at), roots.at(here))
+                total.store([stages.add(total.load()[0], term)])
+                following = w.add(here, k)
+                wrapped = w.value(f"icmp uge i64 {following}, {length}")
+                w.do(f"store i64 {w.value(f'select i1 {wrapped}, i64 {w.sub(following, length)}, i64 {following}')}, ptr {numerator}")
+            result.store(block.number, k, total.load()[0])
+
+        self._move(block, length, 1, lines, False, element)
+        block.finish()
+        why = f"{lines} lines of {length} numbers, which has a large prime factor: a block each, every result summed up directly in f64"
+        self._add(KernelDraft(context, LaunchDimensions(lines, threads, lines * threads, why), block.shared_bytes))
+
+    def _by_chirp(self, length: int, lines: int, source: ArrayLines, target: ArrayLines) -> None:
+        """The lines times a chirp, convolved with its conjugate by transforms of a longer length, times the chirp again."""
+        t, size = "double", chirp_length(length)
+        before = ArrayLines(0, size, 1, size, False, 1.0, self._buffer(t, (lines + 1) * size, 3))
+        after = ArrayLines(0, size, 1, size, False, 1.0, self._buffer(t, (lines + 1) * size, 4))
+
+        def finish(context: KernelContext, what: str) -> None:
+            launch = launch_dimensions(context.threads, self.architecture)
+            self._add(KernelDraft(context, launch._replace(reasoning=f"{what}; {launch.reasoning}")))
+
+        context = fresh_context(self.i, self.slots)
+        w, stages = context.writer, FourierStages(context.writer, t, lambda _: "")
+        opened, result = source.open(context, self.slots, t), before.open(context, self.slots, t)
+        roots = Roots(context, stages, 2 * length)
+        zero = float_constant(0.0, t)
+        with context.iterate([lines + 1, size]) as (line, k):
+            from_end = w.sub(size, k)
+            near = w.value(f"icmp ult i64 {k}, {length}")
+            far = w.value(f"icmp ult i64 {from_end}, {length}")
+            is_filter = w.value(f"icmp eq i64 {line}, {lines}")
+            at = w.value(f"select i1 {near}, i64 {k}, i64 {w.value(f'select i1 {far}, i64 {from_end}, i64 0')}")
+            chirp = roots.at(w.mod(w.mul(at, at), 2 * length))
+            held = w.value(f"or i1 {near}, {w.value(f'and i1 {far}, {is_filter}')}")
+            given = opened.load(w.value(f"select i1 {is_filter}, i64 0, i64 {line}"), w.value(f"select i1 {near}, i64 {k}, i64 0"))
+            value = choose(context, t, is_filter, (chirp[0], stages.negate(chirp[1])), stages.mul(given, chirp))
+            result.store(line, k, choose(context, t, held, value, (zero, zero)))
+        finish(context, f"{lines} lines of {length} numbers times a chirp, and the chirp, padded to {size}")
+        self._smooth(size, lines + 1, t, before, after)
+        context = fresh_context(self.i, self.slots)
+        w, stages = context.writer, FourierStages(context.writer, t, lambda _: "")
+        opened, result = after.open(context, self.slots, t), before.open(context, self.slots, t)
+        with context.iterate([lines, size]) as (line, k):
+            value = stages.mul(opened.load(line, k), opened.load(lines, k))
+            # Real and imaginary parts exchanged before and after turn a transform into its inverse.
+            result.store(line, k, (stages.scale(value[1], 1 / size), stages.scale(value[0], 1 / size)))
+        finish(context, "times the chirp's transform")
+        self._smooth(size, lines, t, before, after)
+        context = fresh_context(self.i, self.slots)
+        w, stages = context.writer, FourierStages(context.writer, t, lambda _: "")
+        opened, result = after.open(context, self.slots, t), target.open(context, self.slots, t)
+        roots = Roots(context, stages, 2 * length)
+        with context.iterate([lines, length]) as (line, k):
+            swapped = opened.load(line, k)
+            result.store(line, k, stages.mul((swapped[1], swapped[0]), roots.at(w.mod(w.mul(k, k), 2 * length))))
+        finish(context, "times the chirp")
+
+
+def _twiddled(stages: FourierStages, roots: Roots, values: list[Complex], p: Index, s: int, m: int) -> list[Complex]:
+    """A butterfly and its factors."""
+    results = stages.butterfly(values)
+    if m == 1:
+        return results
+    w = stages.w
+    step = w.mul(p, s)
+    return [value if u == 0 else stages.mul(value, roots.at(w.mul(step, u))) for u, value in enumerate(results)]

@@ -1,0 +1,146 @@
+"""Where the lines of a Fourier transform are, and roots of unity from two short tables."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from xla_explorer.backends.gpu.emitters.drafts import ScratchArrays
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.kernels.fourier_stages import Complex, FourierStages, roots_of_unity
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type
+from xla_explorer.hlo.primitive_type import C64, C128, PrimitiveType
+from xla_explorer.hlo.shape import array_shape
+
+WHOLE_TABLE = 256  # roots that are stored one by one; of more, two factors each
+Index = str | int
+
+
+def complex_type(t: str) -> PrimitiveType:
+    """The complex type with parts of an LLVM type."""
+    return C64 if t == "float" else C128
+
+
+def converted(context: KernelContext, value: Complex, source: str, target: str) -> Complex:
+    """A complex number of another precision."""
+    if source == target:
+        return value
+    operation = "fpext" if target == "double" else "fptrunc"
+    re, im = [context.writer.value(f"{operation} {source} {part} to {target}") for part in value]
+    return re, im
+
+
+def choose(context: KernelContext, t: str, condition: str, a: Complex, b: Complex) -> Complex:
+    """`condition ? a : b`."""
+    re, im = [context.writer.value(f"select i1 {condition}, {t} {x}, {t} {y}") for x, y in zip(a, b, strict=True)]
+    return re, im
+
+
+class Roots:
+    """exp(-2 pi i k / length) for 0 <= k < length, in a kernel: from a table, or as the product of two entries of shorter ones."""
+
+    def __init__(self, context: KernelContext, stages: FourierStages, length: int) -> None:
+        self.context, self.stages, self.length = context, stages, length
+        self.low = length if length <= WHOLE_TABLE else 1 << -(-(length - 1).bit_length() // 2)
+        self.fine = self._table(np.arange(self.low))
+        self.coarse = None if self.low >= length else self._table(np.arange(-(-length // self.low)) * self.low)
+
+    def _table(self, numerators: np.ndarray) -> ArrayInMemory:
+        kind = complex_type(self.stages.t)
+        real, imaginary = roots_of_unity(numerators, self.length)
+        part = np.float32 if kind is C64 else np.float64
+        raw = np.stack([real.astype(part), imaginary.astype(part)], -1).tobytes()
+        name = f"@roots_{hashlib.sha256(raw).hexdigest()[:16]}"
+        text = "".join([f"\\{byte:02X}" for byte in raw])
+        self.context.globals[f'{name} = private unnamed_addr addrspace(1) constant [{len(raw)} x i8] c"{text}", align 16'] = None
+        return ArrayInMemory(name, array_shape(kind, (len(numerators),)), self.context.target.pointer, True)
+
+    def at(self, numerator: Index) -> Complex:
+        """A root."""
+        w = self.context.writer
+        if self.coarse is None:
+            return self._load(self.fine, numerator)
+        return self.stages.mul(self._load(self.coarse, w.div(numerator, self.low)), self._load(self.fine, w.mod(numerator, self.low)))
+
+    def _load(self, table: ArrayInMemory, at: Index) -> Complex:
+        re, im = table.load_linear(self.context.writer, at)
+        return re, im
+
+
+class OpenLines(NamedTuple):
+    """Lines in a kernel: load(line, k), store(line, k, value), values of the LLVM type that was asked for."""
+
+    load: Callable[[Index, Index], Complex]
+    store: Callable[[Index, Index, Complex], None]
+
+
+class ArrayLines(NamedTuple):
+    """Lines along one dimension of an operand or the result. number: of the operand; -1: the result. stored: elements of a line there.
+
+    inner: lines that lie side by side. length: of the transform: elements beyond a half spectrum's are its conjugates. swapped: real and
+    imaginary parts exchanged, which turns a transform into its inverse. scale: of what is stored.
+    """
+
+    number: int
+    stored: int
+    inner: int
+    length: int
+    swapped: bool
+    scale: float = 1.0
+    scratch: ScratchArrays | None = None
+
+    def open(self, context: KernelContext, slots: tuple[int, ...], t: str) -> OpenLines:
+        """In a kernel."""
+        w = context.writer
+        if self.scratch is not None:
+            (array,) = self.scratch.arrays(context, slots)
+        else:
+            array = context.outputs[0] if self.number < 0 else context.arrays[context.roots[0].operands[self.number]]
+        kind = array.shape.element_type
+        held = register_type(kind)
+        stages = FourierStages(w, t, lambda _: "")
+        zero = float_constant(0.0, t)
+
+        def place(line: Index, k: Index) -> Index:
+            if self.inner == 1:
+                return w.add(w.mul(line, self.stored), k)
+            outer, inner = w.div(line, self.inner), w.mod(line, self.inner)
+            return w.add(w.mul(outer, self.stored * self.inner), w.add(w.mul(k, self.inner), inner))
+
+        def load(line: Index, k: Index) -> Complex:
+            if not kind.is_complex:
+                value = array.load_linear(w, place(line, k))
+                real = value if held == t else w.value(f"fpext {held} {value} to {t}")
+                return (zero, real) if self.swapped else (real, zero)
+            half = self.length // 2
+            mirrored = None
+            if self.stored < self.length:  # the rest of the spectrum of real numbers
+                mirrored = w.value(f"icmp ugt i64 {k}, {half}")
+                k = w.value(f"select i1 {mirrored}, i64 {w.sub(self.length, k)}, i64 {k}")
+            re, im = converted(context, array.load_linear(w, place(line, k)), held, t)
+            if mirrored is not None:
+                whole = w.value(f"icmp eq i64 {k}, 0")
+                if self.length % 2 == 0:
+                    whole = w.value(f"or i1 {whole}, {w.value(f'icmp eq i64 {k}, {half}')}")
+                im = w.value(f"select i1 {mirrored}, {t} {stages.negate(im)}, {t} {im}")
+                im = w.value(f"select i1 {whole}, {t} {zero}, {t} {im}")
+            return (im, re) if self.swapped else (re, im)
+
+        def store(line: Index, k: Index, value: Complex) -> None:
+            if self.swapped:
+                value = value[1], value[0]
+            value = converted(context, (stages.scale(value[0], self.scale), stages.scale(value[1], self.scale)), t, held)
+            if self.stored < self.length:
+                inside, after = w.fresh_label("stored"), w.fresh_label("dropped")
+                w.branch_if(w.value(f"icmp ult i64 {k}, {self.stored}"), inside, after)
+                w.start_block(inside)
+            array.store_linear(w, place(line, k), value if kind.is_complex else value[0])
+            if self.stored < self.length:
+                w.branch(after)
+                w.start_block(after)
+
+        return OpenLines(load, store)
