@@ -26,13 +26,6 @@ from xla_explorer.backends.gpu.emitters.tensor_core_dot import (
     matrix_operand,
     neighbours,
 )
-    LIBRARY_PER_CLOCK,
-    LIBRARY_SHARE,
-    OUTPUTS,
-    Operand,
-    matrix_operand,
-    neighbours,
-)
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
