@@ -5,6 +5,7 @@ import pytest
 
 from tests.backends.cpu.cpu_programs import compile_for_cpu, opcodes_on_evaluator
 from xla_explorer.compiler.codegen.kernels.fourier_stages import chirp_length, radices, roots_of_unity
+from xla_explorer.compiler.codegen.kernels.fourier_vectors import vector_radices
 
 NUMPY = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn}
 
@@ -66,3 +67,26 @@ def test_radices_multiply_to_the_length():
         assert plan is not None or chirp_length(length) >= 2 * length - 1
     real, imaginary = roots_of_unity(np.arange(8), 8)
     assert float(real[2]) < 1e-17 and float(imaginary[2]) == -1.0
+
+
+@pytest.mark.parametrize("kind", ["FFT", "IFFT"])
+@pytest.mark.parametrize("double", [False, True])
+@pytest.mark.parametrize("length", [64, 96, 128, 256, 320, 512, 1024, 4096, 4096 * 3])
+def test_lines_cut_into_whole_vectors(kind, length, double):
+    check(kind, (3,), (length,), double)
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+def test_radices_of_lines_in_vectors(lanes):
+    for length in range(1, 3000):
+        plan = vector_radices(length, lanes)
+        assert plan is None or int(np.prod(plan)) == length
+    assert vector_radices(4096, lanes) == [4] * 6 and vector_radices(37, lanes) is None
+
+
+def test_equal_stages_are_one_piece_of_code():
+    def lines(length):
+        text = f"HloModule m\nENTRY e {{ x = c64[8,{length}] parameter(0)\n ROOT f = c64[8,{length}] fft(x), fft_type=FFT, fft_length={{{length}}} }}"
+        return len(compile_for_cpu(text).program.lines)
+
+    assert lines(4**9) == lines(4**7)

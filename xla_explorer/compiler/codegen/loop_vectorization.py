@@ -25,7 +25,6 @@ MATH_LINES = 25  # about those of a mathematical function
 FEW_LINES = 12  # a vector loop shorter than this is repeated, so that its own arithmetic does not count
 INTERLEAVED = 4  # so many times; several accumulators hide the latency of their additions
 UNIFORM_CONDITIONS = 2  # selects by a condition that holds for the whole loop; of more LLVM makes loops without them, which are faster
-_FIXED_WIDTH = ("x86_64", "aarch64")  # elsewhere vectors have no width before the program runs, or none worth it
 
 _BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "float": 32, "double": 64}
 _FLOAT = {"half", "float", "double"}
@@ -84,11 +83,6 @@ class VectorizedKernel:
     origins: list[int | None]
     declarations: dict[str, None] = field(default_factory=dict)
     functions: dict[tuple[str, int], None] = field(default_factory=dict)
-
-
-def vectorizes_itself(target: CodegenTarget) -> bool:
-    """Whether loops for this target may be written with vectors."""
-    return target.kind == "cpu" and target.vector_bits >= 128 and target.triple.startswith(_FIXED_WIDTH)
 
 
 def worth_vectorizing(kernels: Sequence[Kernel]) -> bool:

@@ -20,6 +20,14 @@ class CodegenTarget:
     pointer_bits: int = 64
 
 
+_FIXED_WIDTH = ("x86_64", "aarch64")  # elsewhere vectors have no width before the program runs, or none worth it
+
+
+def vectorizes_itself(target: CodegenTarget) -> bool:
+    """Whether kernels for this target may be written with vectors, rather than have LLVM make them."""
+    return target.kind == "cpu" and target.vector_bits >= 128 and target.triple.startswith(_FIXED_WIDTH)
+
+
 HOST_LIKE = CodegenTarget("cpu", "ptr", "", 512)
 NVPTX = CodegenTarget("gpu", "ptr addrspace(1)", "nvptx64-nvidia-cuda", 0)
 AMDGPU = CodegenTarget("gpu", "ptr addrspace(1)", "amdgcn-amd-amdhsa", 0)

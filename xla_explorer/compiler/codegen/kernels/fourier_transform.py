@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL_METADATA
 from xla_explorer.compiler.codegen.kernels.fourier_stages import (
     Complex,
     FourierStages,
@@ -22,9 +23,11 @@ from xla_explorer.compiler.codegen.kernels.fourier_stages import (
     roots_of_unity,
     working_type,
 )
+from xla_explorer.compiler.codegen.kernels.fourier_vectors import VectorStages, vector_radices
 from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import tile_starts
 from xla_explorer.compiler.codegen.llvm_types import memory_type
+from xla_explorer.compiler.codegen.target import vectorizes_itself
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -71,6 +74,8 @@ class _FftWriter:
         batch = shape.dimensions[: shape.rank - rank]
         inside_from = self.source.shape.dimensions[shape.rank - rank :]
         inside_to = shape.dimensions[shape.rank - rank :]
+        if rank == 1 and self._in_vectors(math.prod(batch)):
+            return
         if rank == 1:
             self._last(self.source, self.target, 0, 0, math.prod(batch), self.scale, cut=True)
             return
@@ -88,6 +93,30 @@ class _FftWriter:
             self._last(self.source, self.target, source_at, target_at, math.prod(inside_to[:-1]), self.scale)
             for axis in range(rank - 2, -1, -1):
                 self._column(self.target, self.target, target_at, target_at, inside_to, axis)
+
+    def _in_vectors(self, lines: int) -> bool:
+        """Complex lines that can be cut into whole vectors, one after the other."""
+        target, length = self.context.target, self.lengths[-1]
+        lanes = target.vector_bits // {"float": 32, "double": 64}[self.t]
+        if self.kind not in ("FFT", "IFFT") or not vectorizes_itself(target) or vector_radices(length, lanes) is None:
+            return False
+        w = self.w
+        w.unroll = False
+        self.context.globals.update(dict.fromkeys(NO_UNROLL_METADATA))
+        stages = VectorStages(w, self.t, lanes, self.context.table)
+        x, y = self._pairs(self.t, length)
+        with self.context.iterate([lines]) as (line,):
+            start = w.mul(line, length)
+
+            def take(at: Index) -> Complex:
+                return self._ordered(stages.take_apart(self.source.pointer, w.add(start, at)))
+
+            def give(at: Index, value: Complex) -> None:
+                scaled = stages.scale(value[0], self.scale), stages.scale(value[1], self.scale)
+                stages.put_together(self.target.pointer, w.add(start, at), self._ordered(scaled))
+
+            stages.transform_line(length, take, give, x, y)
+        return True
 
     # -- scratch memory ------------------------------------------------------------------------------------------------
     def _pairs(self, t: str, count: int) -> tuple[Pair, Pair]:

@@ -1,0 +1,180 @@
+"""Loops in vectors: what is rewritten and how, what is left to LLVM, and that the values are those of the scalar loops."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+from xla_explorer.backends.llvm.native_library import NativeLibrary
+from xla_explorer.backends.llvm.target_machine import host_target
+from xla_explorer.compiler.codegen import loop_vectorization
+from xla_explorer.compiler.codegen.loop_vectorization import VectorFunctions, vectorized_kernel
+from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
+
+WIDE = CodegenTarget("cpu", "ptr", "x86_64-unknown-linux-gnu", 512)
+needs_fixed_width = pytest.mark.skipif(
+    not vectorizes_itself(CodegenTarget("cpu", "ptr", host_target().triple, host_target().vector_register_bits)),
+    reason="this machine's loops are LLVM's",
+)
+
+
+def loop(body, extent=100, slots="", start="0"):
+    """A kernel with one loop, as the function writer writes it."""
+    head = f"{slots}  br label %loop.1\nloop.1:\n  %i3 = phi i64 [ {start}, %entry ], [ %n3, %loop.1 ]\n"
+    tail = f"  %n3 = add nuw nsw i64 %i3, 1\n  %v99 = icmp slt i64 %n3, {extent}\n  br i1 %v99, label %loop.1, label %loop.end.2\nloop.end.2:\n"
+    return tuple((head + body + tail + "  ret void").split("\n"))
+
+
+def load(name, pointer="%a0", t="float", index="%i3"):
+    return f"  %p{name} = getelementptr inbounds {t}, ptr {pointer}, i64 {index}\n  %{name} = load {t}, ptr %p{name}, align 4\n"
+
+
+def store(value, pointer="%a1", t="float", index="%i3"):
+    return f"  %out = getelementptr inbounds {t}, ptr {pointer}, i64 {index}\n  store {t} {value}, ptr %out, align 4\n"
+
+
+def rewritten(body, **options):
+    lines = loop(body, **options)
+    found = vectorized_kernel(lines, (7,) * len(lines), WIDE)
+    return None if found is None else "\n".join(found.lines)
+
+
+def test_values_that_vary_become_vectors_and_others_go_ahead():
+    text = rewritten(load("x") + load("u", "%a2", index="0") + "  %y = fmul contract float %x, %u\n" + store("%y"))
+    ahead, inside = text.split("loop.1.vector:")
+    assert "load float, ptr %pu" in ahead and "shufflevector <16 x float>" in ahead
+    assert "fmul contract <16 x float> %x.v, " in inside and "store <16 x float> %y.v" in inside
+    # Two vectors at a time: four times 32 exceed 100, and the last time is moved back.
+    assert "@llvm.smin.i64(i64 %k0.at, i64 68)" in text
+
+
+def test_lines_keep_their_instruction():
+    lines = loop(load("x") + "  %y = fneg float %x\n" + store("%y"))
+    found = vectorized_kernel(lines, (7,) * len(lines), WIDE)
+    assert len(found.lines) == len(found.origins)
+    assert found.origins[next(k for k, line in enumerate(found.lines) if "fneg" in line)] == 7
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (load("x", index="%w").replace("  %px", "  %w = mul nsw i64 %i3, 2\n  %px") + store("%x"), "a stride"),
+        (load("x", "%a1", index="%w").replace("  %px", "  %w = add nsw i64 %i3, 1\n  %px") + store("%x"), "reads what another iteration writes"),
+        (load("x") + "  %k = sitofp i64 %i3 to float\n  %y = fadd float %x, %k\n" + store("%y"), "the index as a value"),
+        (load("x", t="i32") + "  %y = sdiv i32 %x, 3\n" + store("%y", t="i32"), "no vector instruction"),
+        (load("x") + "  %y = call float @sinf(float %x)\n" + store("%y"), "an unknown function"),
+        (load("x", "%a1", index="0") + load("z") + "  %y = fadd float %x, %z\n" + store("%y"), "a uniform place that is written"),
+    ],
+)
+def test_other_loops_are_left_alone(body, why):
+    assert rewritten(body) is None, why
+
+
+def test_a_branch_in_the_kernel_leaves_all_to_llvm():
+    lines = loop(load("x") + store("%x"))
+    branch = ("  br i1 %c, label %then, label %after", "then:", "  br label %after", "after:")
+    assert vectorized_kernel(lines, (None,) * len(lines), WIDE) is not None
+    assert vectorized_kernel((*branch, *lines), (None,) * (len(lines) + 4), WIDE) is None
+
+
+def test_functions_come_with_what_they_call():
+    library = VectorFunctions(True)
+    assert library.has([("xe_tanh_f32", 16)])
+    assert "define internal <16 x float> @xe_tanh_f32.v16(<16 x float> %x)" in "\n".join(library.lines)
+    known = len(library.lines)
+    assert library.has([("xe_tanh_f32", 16)]) and len(library.lines) == known
+
+
+def run(lines, declarations, *arrays):
+    parameters = ", ".join([f"ptr noalias %a{k}" for k in range(len(arrays))])
+    text = "\n".join([f"define void @k({parameters}) {{", "entry:", *lines, "}", *declarations, '!1 = distinct !{!1, !2}',
+                      '!2 = !{!"llvm.loop.unroll.disable"}', ""])  # fmt: skip
+    library = NativeLibrary(optimize_and_emit(text).objects, exports=["k"])
+    library.bind("k", None, [ctypes.c_void_p] * len(arrays))(*[a.ctypes.data for a in arrays])
+
+
+SLOT = "  %slot1 = alloca float, align 8\n  store float {start}, ptr %slot1\n"
+DECLARATIONS = ("declare float @llvm.maximum.f32(float, float)", "declare float @llvm.fma.f32(float, float, float)")
+
+
+@needs_fixed_width
+@pytest.mark.parametrize("extent", [16, 17, 31, 32, 63, 64, 65, 100, 1000])
+@pytest.mark.parametrize(
+    ("operation", "start", "numpy"),
+    [("fadd reassoc float %s, %x", "3.0", lambda x: 3 + x.sum(dtype=np.float64)), ("call float @llvm.maximum.f32(float %s, float %x)", "-1.0", np.max)],
+)
+def test_reductions_of_every_length(extent, operation, start, numpy):
+    body = "  %s = load float, ptr %slot1\n" + load("x") + f"  %r = {operation}\n  store float %r, ptr %slot1\n"
+    lines = loop(body, extent, SLOT.format(start=start))
+    lines = (*lines[:-1], "  %total = load float, ptr %slot1", "  store float %total, ptr %a1, align 4", "  ret void")
+    found = vectorized_kernel(lines, (None,) * len(lines), WIDE)
+    x, result = np.random.default_rng(extent).standard_normal(extent).astype(np.float32), np.zeros(1, np.float32)
+    run(found.lines, {**dict.fromkeys(DECLARATIONS), **found.declarations}, x, result)
+    np.testing.assert_allclose(result[0], numpy(x), rtol=2e-6)
+
+
+@needs_fixed_width
+@pytest.mark.parametrize("extent", [16, 17, 40, 64, 100, 129])
+def test_in_place_each_element_is_computed_once(extent):
+    body = load("x", "%a0") + "  %y = fadd float %x, 1.0\n  store float %y, ptr %px, align 4\n"
+    lines = loop(body, extent)
+    found = vectorized_kernel(lines, (None,) * len(lines), WIDE)
+    x = np.zeros(extent + 16, np.float32)
+    run(found.lines, found.declarations, x)
+    assert (x[:extent] == 1).all() and (x[extent:] == 0).all()
+
+
+PROGRAMS = {
+    "softmax": """HloModule m
+mx { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT r = f32[] maximum(a, b) }
+ad { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT r = f32[] add(a, b) }
+ENTRY e { x = f32[37,203] parameter(0)
+ lo = f32[] constant(-inf)
+ m = f32[37] reduce(x, lo), dimensions={1}, to_apply=mx
+ mb = f32[37,203] broadcast(m), dimensions={0}
+ d = f32[37,203] subtract(x, mb)
+ y = f32[37,203] exponential(d)
+ zero = f32[] constant(0)
+ s = f32[37] reduce(y, zero), dimensions={1}, to_apply=ad
+ sb = f32[37,203] broadcast(s), dimensions={0}
+ ROOT r = f32[37,203] divide(y, sb) }""",
+    "many functions": """HloModule m
+ENTRY e { x = f32[1003] parameter(0)
+ a = f32[1003] tanh(x)
+ b = f32[1003] exponential(a)
+ c = f32[1003] logistic(b)
+ d = f32[1003] sine(c)
+ p = pred[1003] compare(a, d), direction=LT
+ f = f32[1003] log(b)
+ g = f32[1003] select(p, f, d)
+ h = f64[1003] convert(g)
+ k = f64[1003] multiply(h, h)
+ ROOT r = (f64[1003], pred[1003], f32[1003]) tuple(k, p, g) }""",
+}
+
+
+@needs_fixed_width
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_programs_have_the_values_of_scalar_loops(name, threads, monkeypatch):
+    text = PROGRAMS[name]
+    session = xe.compile(text, threads=threads, cache=False)
+    assert ".vector:" in session.executable.program.text
+    monkeypatch.setattr(loop_vectorization, "WORTH_LINES", 10**9)
+    scalar = xe.compile(text, threads=threads, cache=False)
+    assert ".vector:" not in scalar.executable.program.text
+    shape = session.source.entry.parameters()[0].shape.dimensions
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    for mine, other in zip(session.run_flat([x]), scalar.run_flat([x]), strict=True):
+        np.testing.assert_allclose(mine, other, rtol=3e-6)
+
+
+def test_small_programs_are_left_to_llvm():
+    session = xe.compile("HloModule m\nENTRY e { x = f32[1000] parameter(0)\n ROOT r = f32[1000] add(x, x) }", cache=False)
+    assert ".vector:" not in session.executable.program.text
