@@ -23,13 +23,22 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
+_EXPANDED = ("batchnorm_expander", "scan-expander", "stochastic_convert_decomposer", "ragged-dot-rewriter")  # what has no kernel
+
 
 def gpu_pipeline() -> PassPipeline:
     """The shared pipeline, fused by estimated time; small kernels share launches; latencies hidden, streams assigned."""
     horizontal = (make_pass("horizontal-loop-fusion"), make_pass("horizontal-input-fusion"))
     # Rows first: what is left to the queue is what no block can keep in its registers.
     fusing = PassPipeline("gpu-fusion", (make_pass("row-fusion"), make_pass("priority-fusion")))
-    return code_generation_pipeline("gpu", fusing=fusing, after_fusion=horizontal, asynchronous=True)
+    return code_generation_pipeline(
+        "gpu",
+        after_inlining=(make_pass("dynamic-padder"), make_pass("defuser")),
+        before_layouts=tuple([make_pass(expander) for expander in _EXPANDED]),
+        fusing=fusing,
+        after_fusion=horizontal,
+        asynchronous=True,
+    )
 
 
 class GpuCompiler:

@@ -5,17 +5,21 @@ Source: xla/service/gpu/thunk_emitter.cc, xla/backends/gpu/runtime/thunk.h.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters import OPERATIONS, EmittedKernels, operation_is_emitted, write_gpu_kernels
 from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, KernelDialect, KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
+from xla_explorer.backends.gpu.thunk import Thunk
 from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
+from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.codegen.target import NVPTX, CodegenTarget
+from xla_explorer.compiler.transforms.library_calls.library_call import call_name, library_call_of
+from xla_explorer.compiler.transforms.scheduling.stream_assignment import stream_of, waits_for
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -35,24 +39,6 @@ _RENAMES_MEMORY = frozenset(
     }
 )
 _CONTROL_FLOW = frozenset({"while", "conditional", "call"})
-
-
-class Thunk(NamedTuple):
-    """One thing to do. kind: `kernel`, `copy` (device to device), `while` (bodies: condition, body), `conditional` (a
-    body per branch), `call` (one body), `evaluator` (there is no kernel: on the host, with buffers copied there and back; see reason).
-
-    arguments: kernels: memory of each parameter, in order. copies: source, target. while and conditional: where the
-    predicate or branch index is. evaluator: leaves of all operands, then of the result. handed_over: (source, target) slices to copy
-    when a body is done, where they differ; one tuple per body. reason: why not something better: a library, or a kernel.
-    """
-
-    kind: str
-    instruction: HloInstruction
-    kernel: GpuKernel | None = None
-    arguments: tuple[BufferSlice, ...] = ()
-    bodies: tuple[tuple[Thunk, ...], ...] = ()
-    handed_over: tuple[tuple[tuple[BufferSlice, BufferSlice], ...], ...] = ()
-    reason: Reason | None = None
 
 
 class GpuProgram(NamedTuple):
@@ -86,10 +72,12 @@ class GpuProgram(NamedTuple):
         """Kernels, copies and what the evaluator does, as rows; control flow itself makes none."""
         rows: list[ProgramStep] = []
         for thunk in self.walk():
-            if thunk.kind in _CONTROL_FLOW:
+            if thunk.kind in _CONTROL_FLOW or thunk.kind == "wait":
                 continue
             i = thunk.instruction
             function = thunk.kernel.name if thunk.kernel is not None else {"copy": "memcpy"}.get(thunk.kind, thunk.kind)
+            if thunk.call is not None:
+                function = call_name(thunk.call)
             rows.append(ProgramStep(len(rows), i.id, i.name, i.opcode.name, thunk.kind, function, thunk.reason))
         return rows
 
@@ -108,22 +96,19 @@ def kernel_is_emitted_for_gpu(i: HloInstruction, own_operations: bool = True) ->
     return kernel_is_emitted(i, "gpu")
 
 
-def library_choice(i: HloInstruction, made: EmittedKernels) -> Reason | None:
+def library_choice(i: HloInstruction, made: EmittedKernels, why: Reason | None) -> Reason | None:
     """Why a library call is not made where XLA would make one, with what both ways are estimated to take; None where XLA would write a
-    kernel too."""
+    kernel too. why: what the choice of libraries says of it."""
     name = i.opcode.name
-    if name not in ("dot", "convolution"):
+    if why is None and name != "convolution":
         return None
-    library = "cuBLAS" if name == "dot" else "cuDNN"
-    facts: dict[str, object] = {"library": library, "opcode": name, "emitter": made.emitter}
+    because = why.message if why is not None else "there is no cuDNN call yet"
+    facts: dict[str, object] = {"opcode": name, "emitter": made.emitter, "because": why.code if why is not None else "no-call-yet"}
+    facts |= dict(why.facts) if why is not None else {}
     if made.estimated_us is not None:
         facts |= {"own_us": round(made.estimated_us, 2), "library_us": round(made.library_us, 2)}
-    return refuse(
-        "library-not-called-yet",
-        f"%{i.name}: XLA would call {library} for this {name}; there is no {library} call yet, so it is a "
-        f"{'loop kernel, one thread per result element' if made.emitter == 'loop' else made.emitter + ' kernel'}",
-        **facts,
-    )
+    own = "loop kernel, one thread per result element" if made.emitter == "loop" else f"{made.emitter} kernel"
+    return refuse("library-not-called", f"%{i.name}: XLA would call a library for this {name}; it is a {own} here: {because}", **facts)
 
 
 class GpuProgramWriter:
@@ -136,7 +121,9 @@ class GpuProgramWriter:
         architecture: LaunchArchitecture,
         target: CodegenTarget = NVPTX,
         dialect: KernelDialect = PTX_KERNELS,
+        why_no_library: Callable[[HloInstruction], Reason | None] = lambda _: None,
     ) -> None:
+        self.why_no_library = why_no_library
         self.module = module
         self.assignment = assignment
         self.target = target
@@ -152,9 +139,18 @@ class GpuProgramWriter:
 
     def _computation(self, computation: HloComputation) -> tuple[Thunk, ...]:
         thunks: list[Thunk] = []
-        for i in computation.sequence():
+        sequence = list(computation.sequence())
+        for i in sequence:
             name = i.opcode.name
             if name in _RENAMES_MEMORY:
+                continue
+            if name in STARTS and self._is_native(i):
+                thunks.extend(self._start(i, sequence))
+                continue
+            if name in DONES and self._is_native(start_of(i)):
+                thunks.extend(done_thunks(i, self.assignment))
+                continue
+            if name == "async-update" and self._is_native(start_of(i)):
                 continue
             if name in _CONTROL_FLOW:
                 thunks.extend(self._control_flow(i))
@@ -162,6 +158,9 @@ class GpuProgramWriter:
                 not i.shape.is_array or i.shape.layout is i.operands[0].shape.layout or i.shape.rank <= 1
             ):
                 pairs = zip(self._leaves(i.operands[0]), self._leaves(i), strict=True)
+                thunks.extend([Thunk("copy", i, arguments=pair) for pair in pairs if pair[0] != pair[1]])
+            elif name in COPIES and collective_on_one_device(i, self.module) is None:
+                pairs = zip([place for o in i.operands for place in self._leaves(o)], self._leaves(i), strict=True)
                 thunks.extend([Thunk("copy", i, arguments=pair) for pair in pairs if pair[0] != pair[1]])
             else:
                 thunks.extend(self._operation(i))
@@ -189,13 +188,20 @@ class GpuProgramWriter:
         return [Thunk("call", i, None, (), bodies, handed_over)]
 
     def _operation(self, i: HloInstruction) -> list[Thunk]:
-        refusal = kernel_is_emitted_for_gpu(i, isinstance(self.kernels.architecture, GpuArchitecture))
+        if i.opcode.name in COPIES or i.opcode.name in IDENTIFIERS:
+            refusal = collective_on_one_device(i, self.module)
+        else:
+            refusal = kernel_is_emitted_for_gpu(i, isinstance(self.kernels.architecture, GpuArchitecture))
         if refusal is not None:
             leaves = [place for value in (*i.operands, i) for place in self._leaves(value)]
             return [Thunk("evaluator", i, arguments=tuple(leaves), reason=refusal)]
+        call = library_call_of(i)
+        if call is not None and given is None:
+            leaves = [place for value in (*i.operands, i) for place in self._leaves(value)]
+            return [Thunk("library", i, arguments=tuple(leaves), call=call, stream=stream_of(i), waits=waits_for(i))]
         operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
-        results = self._leaves(i)
-        places = [self.assignment.slice_of(o) for o in operands] + results
+        results = target if target is not None else self._leaves(i)
+        places = (given if given is not None else [self.assignment.slice_of(o) for o in operands]) + results
         numbers: dict[tuple[int, int], int] = {}
         slots = tuple([numbers.setdefault((id(p.allocation), p.offset), len(numbers)) for p in places])
         distinct = tuple([places[slots.index(number)] for number in range(len(numbers))])
@@ -209,7 +215,8 @@ class GpuProgramWriter:
         made = write_gpu_kernels(i, self.kernels.architecture, slots, self.target)
         self.emitted.append((i, made))
         kernels = [self.kernels.add(f"{i.name}{e.suffix}", i.id, e.kernel, may_overlap, e, made.emitter) for e in made.kernels]
-        return [Thunk("kernel", i, kernel, distinct, reason=library_choice(i, made)) for kernel in kernels]
+        why = library_choice(i, made, self.why_no_library(i))
+        return [Thunk("kernel", i, kernel, distinct, reason=why) for kernel in kernels]
 
 
 def write_gpu_program(
@@ -218,6 +225,7 @@ def write_gpu_program(
     architecture: LaunchArchitecture,
     target: CodegenTarget = NVPTX,
     dialect: KernelDialect = PTX_KERNELS,
+    why_no_library: Callable[[HloInstruction], Reason | None] = lambda _: None,
 ) -> GpuProgram:
     """The program of a scheduled module with assigned buffers; for NVIDIA's GPUs unless target and dialect say otherwise."""
-    return GpuProgramWriter(module, assignment, architecture, target, dialect).write()
+    return GpuProgramWriter(module, assignment, architecture, target, dialect, why_no_library).write()

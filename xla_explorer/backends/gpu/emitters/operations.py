@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
+from xla_explorer.backends.gpu.emitters.block import WARP, Block
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.emitters.fourier import write_fft
 from xla_explorer.backends.gpu.emitters.linear_algebra import why_no_factorisation, write_cholesky, write_triangular_solve
 from xla_explorer.backends.gpu.emitters.select_and_scatter import write_select_and_scatter
 from xla_explorer.backends.gpu.emitters.sort import why_no_sort, write_sort, write_topk
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -30,12 +32,28 @@ def _as_on_a_cpu(i: HloInstruction) -> Reason | None:
     return kernel_is_emitted(i)
 
 
+def _as_always(i: HloInstruction) -> Reason | None:
+    """None; that there is one device only is asked before."""
+    return None
+
+
 def _sort(i: HloInstruction) -> Reason | None:
     return kernel_is_emitted(i) or why_no_sort(i)
 
 
+def _write_zero(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft:
+    """The number of the only device."""
+    context = fresh_context(i, slots)
+    block = Block(context, WARP)
+    with block.only_if(context.writer.value(f"icmp eq i64 {block.thread}, 0")):
+        context.outputs[0].store(context.writer, (), "0")
+    return OperationDraft((KernelDraft(context, LaunchDimensions(1, WARP, 1, "one number")),), "constant")
+
+
 OPERATIONS: dict[str, Operation] = {
     "cholesky": Operation(write_cholesky, why_no_factorisation),
+    "partition-id": Operation(_write_zero, _as_always),
+    "replica-id": Operation(_write_zero, _as_always),
     "fft": Operation(write_fft, _as_on_a_cpu),
     "select-and-scatter": Operation(write_select_and_scatter, _as_on_a_cpu),
     "sort": Operation(write_sort, _sort),
