@@ -98,8 +98,9 @@ def in_vectors(made: Kernel, target: CodegenTarget, library: VectorFunctions) ->
     found = vectorized_kernel(made.lines, made.origins, target)
     if found is None or not library.has(found.functions):
         return made
+    still_called = tuple([name for name in made.math if any(f"@{name}(" in line for line in found.lines)])  # outside the innermost loops
     return made._replace(
-        lines=tuple(found.lines), origins=tuple(found.origins), math=(),
+        lines=tuple(found.lines), origins=tuple(found.origins), math=still_called,
         declarations=tuple(dict.fromkeys((*made.declarations, *found.declarations, *library.declarations))),
         globals=tuple(dict.fromkeys((*made.globals, *NO_UNROLL_METADATA))),
     )  # fmt: skip
