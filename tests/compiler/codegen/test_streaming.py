@@ -1,0 +1,63 @@
+"""Large results that are written past the cache: which ones, and with the right values, whatever the extents and the memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.backends.llvm.target_machine import host_target
+from xla_explorer.compiler.codegen.kernels import streaming
+
+pytestmark = pytest.mark.skipif(host_target().architecture != "x86_64", reason="streaming stores are written for x86-64 only")
+LONG = "HloModule m\nENTRY e { x = f32[10007] parameter(0)\n y = f32[10007] parameter(1)\n ROOT r = f32[10007] add(x, y) }"
+ROWS = (
+    "HloModule m\nENTRY e { x = f64[13,1200] parameter(0)\n y = f64[13] parameter(1)\n b = f64[13,1200] broadcast(y), dimensions={0}\n"
+    " ROOT r = f64[13,1200] multiply(x, b) }"
+)
+BROKEN_ROWS = ROWS.replace("1200", "1203")  # rows that do not begin with a cache line
+TWO = (
+    "HloModule m\nENTRY e { x = f32[10007] parameter(0)\n a = f32[10007] exponential(x)\n b = f32[10007] negate(x)\n"
+    " ROOT t = (f32[10007], f32[10007]) tuple(a, b) }"
+)
+READ_AGAIN = (
+    "HloModule m\nENTRY e { x = f32[64,64] parameter(0)\n a = f32[64,64] exponential(x)\n"
+    " ROOT d = f32[64,64] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"
+)
+
+
+@pytest.fixture
+def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "STREAMED_BYTES", 0)
+
+
+def inputs_of(session: xe.Session) -> list[np.ndarray]:
+    random = np.random.default_rng(2)
+    return [random.standard_normal(p.shape.dimensions).astype(p.shape.element_type.dtype) for p in session.module.entry.parameters()]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("text", "streamed"), [(LONG, True), (ROWS, True), (BROKEN_ROWS, False), (TWO, True), (READ_AGAIN, False)])
+@pytest.mark.usefixtures("everything_is_large")
+def test_what_is_streamed_has_the_right_values(text: str, streamed: bool, threads: int) -> None:
+    session = xe.compile(text, backend="cpu", threads=threads, cache=False)
+    assert ("!nontemporal" in session.stage("llvm-ir").text) == streamed
+    arrays = inputs_of(session)
+    wanted = xe.compile(text, backend="interpreter").run_flat(arrays)
+    for got, value in zip(session.run_flat(arrays), wanted, strict=True):
+        np.testing.assert_allclose(got, value, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.usefixtures("everything_is_large")
+def test_a_result_in_memory_that_begins_inside_a_line() -> None:
+    """The memory of an argument that was given away: its addresses are the caller's."""
+    text = LONG.replace("add(x, y)", "multiply(y, y)")
+    session = xe.compile(text, backend="cpu", threads=1, cache=False, donate=True)
+    memory = np.zeros(10007 + 64, np.float32)
+    for shift in (1, 4, 16):
+        x, y = memory[shift : shift + 10007], np.full(10007, 3.0, np.float32)
+        np.testing.assert_array_equal(session.run_flat([x, y])[0], 9.0)
+
+
+def test_small_results_stay_in_the_cache() -> None:
+    assert "!nontemporal" not in xe.compile(LONG, backend="cpu", threads=1).stage("llvm-ir").text
