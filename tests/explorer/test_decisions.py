@@ -15,7 +15,7 @@ X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)
 
 def test_fusion_decisions_as_a_table(softmax: Session) -> None:
     frame = softmax.decisions("fusion")
-    assert list(frame.columns) == ["verdict", "kind", "code", "message", "facts", "subjects", "pass", "step"]
+    assert list(frame.columns) == ["verdict", "kind", "code", "message", "facts", "subjects", "pass", "step", "cost_us", "cost_bytes"]
     assert set(frame["verdict"]) == {"accepted", "refused"} and set(frame["pass"]) == {"fusion"}
     refused = frame[frame["verdict"] == "refused"]
     assert all(refused["code"]) and all(refused["message"])
@@ -27,7 +27,7 @@ def test_fusion_decisions_as_a_table(softmax: Session) -> None:
 def test_why_not_says_whether_it_was_recorded(softmax: Session) -> None:
     row = next(r for r in softmax.decisions("fusion").to_dict("records") if r["verdict"] == "refused")
     answer = softmax.why_not("fusion", *row["subjects"])
-    assert answer.recorded and answer.refused and answer.code == row["code"] and "recorded in step" in str(answer)
+    assert answer.recorded and answer.refused and answer.code == row["code"] and "recorded in pass" in str(answer)
     unrelated = softmax.why_not("fusion", "%x", "%e")
     assert not unrelated.recorded and unrelated.code == "not-an-operand" and "asked again" in unrelated.source
     quiet = xe.compile(softmax.source, journal="passes").why_not("fusion", *row["subjects"])
@@ -54,8 +54,8 @@ def test_why_not_of_what_was_gone_before_fusion_says_what_took_it_away() -> None
     session = xe.compile(CALLED, threads=1)
     answer = session.why_not("fusion", "y", "c")
     assert answer.refused and answer.code == "gone-before-fusion" and not answer.recorded
-    assert "%c (call) was gone before fusion: call-inliner removed it in step 2" in answer.message
-    assert answer.facts["pass"] == "call-inliner" and answer.facts["step"] == 2
+    assert "%c (call) was gone before fusion: call-inliner removed it in pass 1" in answer.message
+    assert answer.facts["pass"] == "call-inliner" and answer.facts["step"] == 1
     later = next(i.name for i in session.module.instructions() if i.opcode.name == "fusion")
     with pytest.raises(xe.XlaExplorerError, match="was not there before fusion"):
         session.why_not("fusion", later, "d")
@@ -95,7 +95,7 @@ def test_decisions_about_one_instruction_and_after_the_passes_read_well() -> Non
 
 def test_history_and_explanation(softmax: Session) -> None:
     lines = softmax.history("%scaled")
-    assert lines[0] == "step 0: %scaled as written" and any("replaced it by %x" in line for line in lines)
+    assert lines[0] == "%scaled as written" and any("replaced it by %x" in line for line in lines)
     text = str(softmax.explain("%e"))
     assert "model.py:8" in text and "exponential" in text and "history" in text and "decisions" in text
     assert "gone; in its place: %x" in str(softmax.explain("%scaled"))
@@ -168,3 +168,59 @@ ENTRY e {
     assert recorded.refused and again.refused and recorded.recorded and not again.recorded
     assert recorded.code == again.code == "stored-anyway"
     assert recorded.facts["fused_microseconds"] > recorded.facts["unfused_microseconds"]
+
+
+def test_every_refused_fusion_has_a_cost_or_says_why_not(softmax: Session) -> None:
+    rows = [r for r in softmax.decisions("fusion").to_dict("records") if r["verdict"] == "refused"]
+    assert rows
+    for row in rows:
+        keys = [key for key in row["facts"] if key.startswith("refusal_costs")]
+        assert keys and (row["cost_us"] == row["cost_us"] or "not estimable" in row["facts"]["refusal_costs"])
+    answer = softmax.why_not("fusion", *rows[0]["subjects"])
+    assert answer.cost is not None and "cost of the refusal" in str(answer)
+
+
+LIBRARY = """HloModule library
+ENTRY e {
+  x = f32[256,256] parameter(0)
+  y = f32[256,256] parameter(1)
+  c = f32[256,256] cholesky(x), lower=true
+  ROOT r = f32[256,256] add(c, y)
+}
+"""
+
+
+def test_a_refusal_before_any_number_costs_at_most_the_traffic_and_the_launch() -> None:
+    session = xe.compile(LIBRARY, threads=1)
+    row = next(r for r in session.decisions("fusion").to_dict("records") if r["verdict"] == "refused" and r["subjects"] == ("%c", "%r"))
+    facts = row["facts"]
+    if "unfused_microseconds" not in facts:  # written once, read once, one kernel more
+        assert row["cost_bytes"] == 2 * 256 * 256 * 4 and facts["refusal_costs_at_most_bytes"] == row["cost_bytes"]
+    assert row["cost_us"] > 0
+
+
+def test_a_kind_that_there_is_not_is_an_error_with_near_names(softmax: Session) -> None:
+    with pytest.raises(ValueError, match="no kind of decision 'fuson'") as caught:
+        softmax.decisions("fuson")
+    assert "fusion" in str(caught.value)
+    assert len(softmax.decisions("inlining")) == 0  # a kind of which nothing was decided here
+
+
+def test_wishes_that_were_not_granted_say_why(softmax: Session) -> None:
+    refused = [r for r in softmax.decisions("fusion").to_dict("records") if r["verdict"] == "refused"]
+    legality = next(r for r in refused if r["code"] in ("reduce-is-root-only", "producer-is-library-call"))
+    other = softmax.override(fuse=[legality["subjects"]])
+    wish, = other.overrides
+    assert not wish.granted and wish.reason is not None and wish.reason.code == legality["code"]
+    assert "1 of 1 wishes not granted" in repr(other) and legality["code"] in str(other.compare(softmax))
+    accepted = next(r for r in softmax.decisions("fusion").to_dict("records") if r["verdict"] == "accepted" and len(r["subjects"]) == 2)
+    apart = softmax.override(forbid=[accepted["subjects"]])
+    assert [w.granted for w in apart.overrides] == [True] and apart.overrides.refused == [] and "wishes" not in repr(apart)
+    again = apart.override(fuse=[legality["subjects"]])
+    assert [(w.wish, w.granted) for w in again.overrides] == [("forbid", True), ("fuse", False)]
+
+
+def test_steps_are_passes_counted_from_zero(softmax: Session) -> None:
+    row = softmax.decisions("fusion").to_dict("records")[0]
+    assert softmax.trace.steps[row["step"]].name == row["pass"] == "fusion"
+    assert any(f"pass {row['step']}, fusion" in line for line in softmax.history(row["subjects"][1]))

@@ -105,7 +105,7 @@ def applicable(trace: Trace, instruction: int, step: int | None = None) -> Appli
         if reason is None:
             reason, becomes = _tried(rule, snapshot, instruction)
         found.append(ApplicableRule(rule.name, reason, becomes, *book.get(rule.name, ("", ""))))
-    name = f"after step {where}, {trace.steps[where - 1].name}" if where else "as written"
+    name = f"after pass {where - 1}, {trace.steps[where - 1].name}" if where else "as written"
     return ApplicableRules(str(i), name, found)
 
 
@@ -115,7 +115,7 @@ def _snapshot_with(trace: Trace, instruction: int, step: int | None) -> tuple[in
         snapshot = trace.snapshot(number)
         if any(r.id == instruction for c in snapshot.computations for r in c.instructions):
             return number, snapshot
-    raise KeyError(f"%{trace.lineage.records[instruction].name} was not there after step {step}")
+    raise KeyError(f"%{trace.lineage.records[instruction].name} was not there after {step} passes")
 
 
 def _tried(rule: Rule, snapshot: ModuleSnapshot, instruction: int) -> tuple[Reason | None, str]:

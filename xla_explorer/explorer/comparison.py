@@ -12,6 +12,7 @@ from xla_explorer.explorer.display import CodeText, table_html, table_text
 from xla_explorer.explorer.kernel_costs import program_cost
 from xla_explorer.explorer.loading import as_module
 from xla_explorer.explorer.profiling import COLUMNS, spread, time_calls
+from xla_explorer.explorer.wishes import Wishes
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
@@ -26,10 +27,12 @@ _DIFFERENCES = ["kind", "producer", "consumer", "this", "other"]
 
 
 class Comparison:
-    """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right). left, right: the sessions."""
+    """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right). wishes: what was
+    forced and forbidden in `left`, and whether it was granted. left, right: the sessions."""
 
     def __init__(self, left: Session, right: Session, rows: list[Row], changed_decisions: list[tuple[str, str, str, str, str]]) -> None:
         self.left, self.right, self.rows, self.changed_decisions = left, right, rows, changed_decisions
+        self.wishes: Wishes | tuple[()] = left.overrides if left.base is not None else ()
 
     def to_frame(self) -> pandas.DataFrame:
         """The rows as a table: what, left, right."""
@@ -39,6 +42,8 @@ class Comparison:
 
     def __str__(self) -> str:
         out = [table_text(["what", "this", "other"], self.rows)]
+        if self.wishes:
+            out += ["", *[str(wish) for wish in self.wishes]]
         if self.changed_decisions:
             out += ["", "decisions that differ", table_text(_DIFFERENCES, self.changed_decisions, limit=40)]
         return "\n".join(out)
@@ -47,6 +52,8 @@ class Comparison:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         html = table_html("", ["what", "this", "other"], self.rows)
+        if isinstance(self.wishes, Wishes) and self.wishes:
+            html += self.wishes._repr_mimebundle_()["text/html"]
         if self.changed_decisions:
             html += table_html("Decisions that differ", _DIFFERENCES, self.changed_decisions, limit=60)
         return {"text/plain": str(self), "text/html": html}

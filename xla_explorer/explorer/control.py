@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.explorer.bisection import ACTED
+from xla_explorer.explorer.decisions import name_at_fusion
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 
@@ -26,8 +27,8 @@ def overridden(
     old = options.control or PassControl()
     forced, forbidden = [[_pair(session, pair) for pair in pairs] for pairs in (fuse, forbid)]
     control = PassControl(
-        {**old.force, "fusion": [*old.force.get("fusion", ()), *forced]},
-        {**old.forbid, "fusion": [*old.forbid.get("fusion", ()), *forbidden]},
+        {**old.force, "fusion": [*old.force.get("fusion", ()), *_at_fusion(session, forced)]},
+        {**old.forbid, "fusion": [*old.forbid.get("fusion", ()), *_at_fusion(session, forbidden)]},
         {*old.skipped_rules, *skip_rules},
         old.rewrite_limit if stop_after is None else actions_until(session.trace.journal, stop_after),
         old.check_values,
@@ -46,6 +47,7 @@ def overridden(
         **options.backend_options,
     )
     other.base = session
+    other.asked = (*session.asked, *[("fuse", *pair) for pair in forced], *[("forbid", *pair) for pair in forbidden])
     return other
 
 
@@ -59,6 +61,18 @@ def actions_until(journal: Journal | None, event: int | Event) -> int:
             "compile with journal='decisions'; -1 stops before the first" if not events else "session.trace.journal.events lists them",
         )
     return len([e for e in events[: number + 1] if e.kind in ACTED])
+
+
+def _at_fusion(session: Session, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """The pairs, and under the names that they bear when fusion comes: rewrites may have put others in their place."""
+    found = list(pairs)
+    trace, lineage = session.trace.passes, session.trace.lineage
+    for pair in pairs:
+        if lineage.records and all(isinstance(part, str) for part in pair):
+            now = tuple([name_at_fusion(trace, lineage, part.lstrip("%")) for part in pair])
+            if now != tuple([part.lstrip("%") for part in pair]):
+                found.append((now[0], now[1]))
+    return found
 
 
 def _pair(session: Session, given: Any) -> tuple[Any, Any]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassContext
 from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, InstructionFusion, PriorityFusion, fusion_checklist
+from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.explorer.display import table_html
 from xla_explorer.explorer.lineage import Lineage
+from xla_explorer.explorer.refusal_costs import RefusalCost, RefusalCosts
 from xla_explorer.explorer.views.source import Check, DecisionRow
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
@@ -22,7 +25,13 @@ if TYPE_CHECKING:
     from xla_explorer.compiler.pipeline.trace import PassStep
 
 _FUSING = (InstructionFusion.name, PriorityFusion.name)
-COLUMNS = ("verdict", "kind", "code", "message", "facts", "subjects", "pass", "step")
+COLUMNS = ("verdict", "kind", "code", "message", "facts", "subjects", "pass", "step", "cost_us", "cost_bytes")
+_KINDS = frozenset({
+    "rule", "native-code", "layout", "share-buffer", "inlining", "constant-folding", "branch-removal", "loop-hoisting", "loop-removal",
+    "latency-hiding", "reshape-is-bitcast", "stream-assignment", "parallel", "launch", *REASONS_BY_KIND,
+})  # fmt: skip
+"""Kinds that one may ask for even where this compile decided nothing of the kind; the names of its passes and what the journal has come
+to them."""
 _VERDICTS = {"allowed": "accepted", "denied": "refused", "applied": "applied", "refused": "refused"}
 
 
@@ -35,13 +44,39 @@ def decision_events(trace: PassTrace, kind: str | None = None) -> list[Event]:
     return [e for e in trace.journal.events if e.kind in ("allowed", "denied") and (kind is None or e.by == kind)]
 
 
+class UnknownKindError(XlaExplorerError, ValueError):
+    """A kind of decision that there is not."""
+
+
+def _check_kind(trace: PassTrace, kind: str | None, further: Sequence[dict[str, Any]]) -> None:
+    if kind is None or kind in _KINDS or any(row["kind"] == kind for row in further):
+        return
+    recorded = {event.by for event in decision_events(trace)} | {step.name for step in trace.steps}
+    if kind not in recorded:
+        known = sorted(_KINDS | {event.by for event in decision_events(trace)})
+        near = difflib.get_close_matches(kind, known, 3)
+        hint = f"near: {', '.join(near)}" if near else f"kinds: {', '.join(known)}"
+        raise UnknownKindError(f"there is no kind of decision {kind!r}", hint)
+
+
+def refusal_costs(trace: PassTrace, lineage: Lineage) -> RefusalCosts:
+    """What the trace's refused fusions cost."""
+    step = _fusing_step(trace)
+    before = step.before if step is not None else None
+    return RefusalCosts(trace, before if before is not None else trace.module.snapshot(), lineage.records)
+
+
 def decisions_frame(
     trace: PassTrace, lineage: Lineage, kind: str | None = None, further: Sequence[dict[str, Any]] = ()
 ) -> pandas.DataFrame:
     """One row a decision; columns `COLUMNS`. facts: dict; subjects: names with %, producer first.
 
-    step: how many passes had run, the deciding one included; `trace.at(step - 1)` is the module after it.
+    step: the pass, counted from 0: `trace.at(step)` is the module after it. cost_us, cost_bytes: what a refusal costs in one run by the
+    cost model (see `refusal_costs.py`; the facts say whether it is an upper bound, or why there is no estimate). UnknownKindError for
+    kinds that there are not, with near ones.
     """
+    _check_kind(trace, kind, further)
+    costs = refusal_costs(trace, lineage)
     from xla_explorer.explorer.wide_frame import wide_frame
 
     rows = []
@@ -53,18 +88,20 @@ def decisions_frame(
                 "kind": "rule" if kind == "rule" else event.by,
                 "code": event.by if kind == "rule" and event.reason is None else event.reason.code if event.reason else "",
                 "message": _message(event),
-                "facts": _facts(event),
+                "facts": _facts(event, cost := costs.of(event)),
                 "subjects": tuple([f"%{name}" for name in event.names]),
                 "pass": trace.steps[step - 1].name if step else "",
-                "step": step,
+                "step": step - 1 if step else None,
+                "cost_us": cost.microseconds if cost is not None else None,
+                "cost_bytes": cost.size if cost is not None else None,
             }
         )
     rows += [row for row in further if kind is None or row["kind"] == kind]
     return wide_frame(rows, COLUMNS)
 
 
-def _facts(event: Event) -> dict[str, Any]:
-    return {**(event.facts or {}), **(event.reason.facts if event.reason else {})}
+def _facts(event: Event, cost: RefusalCost | None = None) -> dict[str, Any]:
+    return {**(event.facts or {}), **(event.reason.facts if event.reason else {}), **(cost.facts() if cost is not None else {})}
 
 
 def _message(event: Event) -> str:
@@ -97,6 +134,7 @@ def decision_rows(trace: PassTrace, lineage: Lineage, step: int | None = None, w
     rows = []
     events = decision_events(trace)
     checks = checklists(trace, events) if 0 < len(events) <= with_checks else {}
+    costs = refusal_costs(trace, lineage)
     for event in events:
         where = lineage.step_of(event)
         if step is not None and where != step:
@@ -108,7 +146,7 @@ def decision_rows(trace: PassTrace, lineage: Lineage, step: int | None = None, w
                 "accepted" if event.kind == "allowed" else "refused",
                 event.reason.code if event.reason else "",
                 _message(event),
-                _facts(event),
+                _facts(event, costs.of(event)),
                 event.subjects[0] if event.subjects else None,
                 event.subjects[1] if len(event.subjects) > 1 else None,
                 names[0] if names else "",
@@ -126,7 +164,7 @@ class Answer:
 
     refused: whether the answer is no. code, message, facts: the reason, empty when nothing speaks against it. recorded: True when the
     compile itself decided this, False when the checks were asked again now. source: which of the two, in words. checklist: every
-    check with its outcome.
+    check with its outcome. cost: what the refusal costs by the cost model, None where nothing was refused or the pair never met.
     """
 
     def __init__(
@@ -142,10 +180,11 @@ class Answer:
         recorded: bool,
         source: str,
         checklist: Sequence[Check],
+        cost: RefusalCost | None = None,
     ) -> None:
         self.kind, self.producer, self.consumer = kind, producer, consumer
         self.refused, self.code, self.message, self.facts = refused, code, message, facts
-        self.recorded, self.source, self.checklist = recorded, source, tuple(checklist)
+        self.recorded, self.source, self.checklist, self.cost = recorded, source, tuple(checklist), cost
 
     def __str__(self) -> str:
         head = f"{self.kind} of %{self.producer} into %{self.consumer}: {'refused' if self.refused else 'accepted'}"
@@ -154,6 +193,8 @@ class Answer:
             lines.append(f"  {self.code}: {self.message}")
             if self.code in FUSION_REASONS:
                 lines.append(f"  in general: {FUSION_REASONS[self.code]}")
+        if self.cost is not None:
+            lines.append(f"  {self.cost}")
         lines += [
             f"  {'no ' if check.ok is False else 'ok '} {check.name}{': ' + check.message if check.message else ''}"
             for check in self.checklist
@@ -165,6 +206,8 @@ class Answer:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         rows = [("✗" if c.ok is False else "✓", c.name, c.message) for c in self.checklist]
         head = str(self).split("\n")[0] + (f" — {self.code}: {self.message}" if self.code else "")
+        if self.cost is not None:
+            head += f"; {self.cost}"
         return {"text/plain": str(self), "text/html": table_html(head, ["", "check", "message"], rows)}
 
 
@@ -187,7 +230,8 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
         if kernel or refused == all(check.ok for check in checks):
             # The consumer stood for a whole fusion, so asking the two alone does not give what was decided.
             checks = [Check(event.reason.code, False, event.reason.message)] if event.reason is not None else []
-        where = f"recorded in step {step}, {trace.steps[step - 1].name}" if step else "recorded"
+        where = f"recorded in pass {step - 1}, {trace.steps[step - 1].name}" if step else "recorded"
+        cost = refusal_costs(trace, lineage).of(event)
         return Answer(
             kind,
             source,
@@ -195,10 +239,11 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
             refused=refused,
             code=event.reason.code if event.reason else "",
             message=event.reason.message if event.reason else "",
-            facts=_facts(event),
+            facts=_facts(event, cost),
             recorded=True,
             source=where + _part_of(target, kernel),
             checklist=checks,
+            cost=cost,
         )
     now_source, now_target = _present(lineage, source, before), _present(lineage, target, before)
     if (now_source, now_target) != (source, target) and now_source in before and now_target in before:
@@ -228,7 +273,7 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
             )
     again, kernel = _planned_again(trace, source, target)
     if again is not None:
-        reason = again.reason
+        reason, cost = again.reason, refusal_costs(trace, lineage).of(again)
         return Answer(
             kind,
             source,
@@ -236,10 +281,11 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
             refused=reason is not None,
             code=reason.code if reason is not None else "",
             message=reason.message if reason is not None else "",
-            facts=_facts(again),
+            facts=_facts(again, cost),
             recorded=False,
             source="asked again: the module before fusion planned anew" + _part_of(target, kernel),
             checklist=checks or ([Check(reason.code, False, reason.message)] if reason is not None else []),
+            cost=cost,
         )
     first, second = before[source], before[target]
     asked = "asked again on the module before fusion, as if the consumer stood alone"
@@ -318,8 +364,6 @@ def _name(lineage: Lineage, given: str | int) -> str:
         return lineage.records[given].name
     name = given.lstrip("%")
     if lineage.records and name not in lineage.ids_by_name:
-        import difflib
-
         near = difflib.get_close_matches(name, list(lineage.ids_by_name), 3)
         raise XlaExplorerError(f"no instruction was ever named %{name}", f"near: {', '.join('%' + n for n in near)}" if near else "")
     return name
@@ -335,6 +379,11 @@ def _present(lineage: Lineage, name: str, before: dict[str, HloInstruction]) -> 
     return name
 
 
+def name_at_fusion(trace: PassTrace, lineage: Lineage, name: str) -> str:
+    """The name before fusion of what came of an instruction; the name itself when nothing did."""
+    return _present(lineage, name, {i.name: i for i in _before_fusion(trace).instructions()})
+
+
 def _gone_before_fusion(trace: PassTrace, lineage: Lineage, name: str) -> tuple[str, dict[str, Any]] | None:
     """What took an instruction away before any fusion, and the facts; None when it came later."""
     key = lineage.ids_by_name[name]
@@ -343,11 +392,11 @@ def _gone_before_fusion(trace: PassTrace, lineage: Lineage, name: str) -> tuple[
     if step is None or (fusing is not None and step > fusing.index + 1):
         return None
     by = trace.steps[step - 1].name
-    message = f"%{name} ({lineage.records[key].opcode.name}) was gone before fusion: {by} removed it in step {step}"
+    message = f"%{name} ({lineage.records[key].opcode.name}) was gone before fusion: {by} removed it in pass {step - 1}"
     heirs = [lineage.records[k].name for k in lineage.successors(key)[1:] if k in lineage.records]
     if heirs:
         message += f", in its place came {', then '.join(['%' + heir for heir in heirs])}"
-    return message, {"pass": by, "step": step, "replaced_by": tuple(heirs)}
+    return message, {"pass": by, "step": step - 1, "replaced_by": tuple(heirs)}
 
 
 def _fusing_step(trace: PassTrace) -> PassStep | None:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 class Lineage:
-    """Indexes of a trace, made on first use. Step numbers are those of the explorer: 0 as written, k after pass k."""
+    """Indexes of a trace, made on first use. Steps are places on the explorer's timeline: 0 as written, k + 1 after pass k (passes are
+    counted from 0, as in `trace.at`). Sentences name passes."""
 
     def __init__(self, trace: PassTrace) -> None:
         self._trace = trace
@@ -122,7 +123,7 @@ class Lineage:
         life = self._life.get(instruction, [])
         entries: list[tuple[int, int, str]] = []
         if not life or life[0][1] != "created":
-            entries.append((0, -1, f"step 0: %{record.name} as written"))
+            entries.append((0, -1, f"%{record.name} as written"))
         told: set[tuple[int, str]] = set()
         for event in self.events_about.get(instruction, []):
             step = self.step_of(event)
@@ -130,11 +131,11 @@ class Lineage:
             if text and step is None:  # code generation decides after the last pass
                 entries.append((len(steps) + 1, event.sequence, f"after the passes: {text}"))
             elif text and step is not None:
-                entries.append((step, event.sequence, f"step {step}, {steps[step - 1].name}: {text}"))
+                entries.append((step, event.sequence, f"pass {step - 1}, {steps[step - 1].name}: {text}"))
                 told.add((step, kind))
         for step, word in life:
             if (step, word) not in told:
-                entries.append((step, 1 << 60, f"step {step}, {steps[step - 1].name}: {word}"))
+                entries.append((step, 1 << 60, f"pass {step - 1}, {steps[step - 1].name}: {word}"))
         return [text for _, _, text in sorted(entries, key=lambda entry: entry[:2])]
 
 

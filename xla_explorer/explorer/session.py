@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.provenance import Provenance
     from xla_explorer.explorer.side_by_side import SideBySide
     from xla_explorer.explorer.views.picture import PictureGraph
+    from xla_explorer.explorer.wishes import Wishes
 
 Pairs = Iterable[tuple[str | int, str | int]]
 
@@ -94,6 +95,7 @@ class Session:
         self.last_profile: pandas.DataFrame | None = None
         self.brief_once = False
         self.base: Session | None = None  # the session that this one overrides
+        self.asked: tuple[tuple[str, Any, Any], ...] = ()  # (fuse | forbid, producer, consumer) of the overrides
         self.isolation: Isolation | None = None  # how its code is kept apart; None: it runs in this process
 
     # -- running -------------------------------------------------------------------------------------------------------
@@ -243,10 +245,11 @@ class Session:
 
     # -- questions -----------------------------------------------------------------------------------------------------
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
-        """One row a decision: verdict, kind, code, message, facts, subjects (producer first), pass, step.
+        """One row a decision: verdict, kind, code, message, facts, subjects (producer first), pass, step, cost.
 
         kind: `fusion`; `native-code` for steps that run on the evaluator or were kept from a library; `rule` for rewrite rules;
-        None: all but rules.
+        None: all but rules. Also cost_us, cost_bytes: what a refused fusion costs a run, by the cost model. step: the pass, counted from
+        0 as in `trace.at`.
         """
         return decisions_frame(self.trace.passes, self.trace.lineage, kind, self._native_code_rows())
 
@@ -261,6 +264,8 @@ class Session:
                 "subjects": (f"%{s.name}",),
                 "pass": self.backend,
                 "step": None,
+                "cost_us": None,
+                "cost_bytes": None,
             }
             for s in self.program_steps
             if s.reason is not None
@@ -355,13 +360,21 @@ class Session:
     ) -> Session:
         """Compile again, on top of what was overridden already; `.compare()` of the result shows what that changes.
 
-        fuse, forbid: pairs (producer, consumer) to fuse or to keep apart; what is illegal stays refused. skip_rules: rules, merges or
+        fuse, forbid: pairs (producer, consumer) to fuse or to keep apart; what is illegal stays refused, and `.overrides` of the result
+        says which wish was granted and which was not, with the Reason. skip_rules: rules, merges or
         kinds of decision that must not act (`add-zero`, `merge-equal`, `fusion`). stop_after: an event of the journal (or its sequence
         number, -1 for none at all) after which nothing acts any more but what code generation needs. passes: another pipeline.
         """
         from xla_explorer.explorer.control import overridden
 
         return overridden(self, fuse, forbid, skip_rules, stop_after, passes)
+
+    @cached_property
+    def overrides(self) -> Wishes:
+        """What `override` asked for (here and before), each wish with whether it was granted and the Reason where it was not."""
+        from xla_explorer.explorer.wishes import wishes_of
+
+        return wishes_of(self)
 
     def compare(self, other: Session | None = None, *arrays: Any, repeats: int = 20) -> Comparison:
         """This session beside another (default: the one that it overrides): kernels, bytes, times predicted and measured, values,
@@ -466,6 +479,8 @@ class Session:
                 parts.append(f"{slow} on the evaluator")
         if self.seconds:  # a dump knows no times
             parts.append(f"compiled in {sum(self.seconds.values()) * 1e3:.1f} ms")
+        if self.base is not None and (refused := self.overrides.refused):
+            parts.append(f"{len(refused)} of {len(self.overrides)} wishes not granted (.overrides)")
         if self.error is not None:
             parts.append(f"FAILED in {self.failed_phase}: {type(self.error).__name__}")
         return f"<Session {self.source.name} on {self.backend}: {', '.join(parts)}>"

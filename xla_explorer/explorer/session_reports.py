@@ -258,6 +258,8 @@ class SessionReports(TraceReports):
             except XlaExplorerError as problem:
                 comparison = other.compare(self._session)
                 note = f"not run: {problem.message}"
-        words = [f"{word} %{p} → %{c}" for word, pairs in (("fused", fuse), ("kept apart", forbid)) for p, c in pairs]
+        words = [f"{word} %{p} → %{c}" for word, pairs in (("fuse", fuse), ("keep apart", forbid)) for p, c in pairs]
         rows = tuple([(str(what), now, was) for what, now, was in comparison.rows])
-        return other.explorer_source, ComparisonTable(", ".join(words), rows, tuple(comparison.changed_decisions[:200]), note)
+        asked = {(p, c) for p, c in [*fuse, *forbid]}
+        wishes = tuple([(str(w), w.granted) for w in other.overrides if (w.producer[1:], w.consumer[1:]) in asked])
+        return other.explorer_source, ComparisonTable(", ".join(words), rows, tuple(comparison.changed_decisions[:200]), note, wishes)

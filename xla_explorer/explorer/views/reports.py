@@ -129,12 +129,13 @@ class RuleText(NamedTuple):
 
 class ComparisonTable(NamedTuple):
     """Two compiles beside each other. title: what was forced or forbidden. rows: (what, now, before). decisions: (kind, producer,
-    consumer, now, before)."""
+    consumer, now, before). wishes: (sentence, granted) of each pair that was forced or forbidden."""
 
     title: str
     rows: tuple[tuple[str, Any, Any], ...]
     decisions: tuple[tuple[str, ...], ...] = ()
     note: str = ""
+    wishes: tuple[tuple[str, bool], ...] = ()
 
 
 class Reports:

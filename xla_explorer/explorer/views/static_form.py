@@ -69,7 +69,7 @@ def _static_html(source: ExplorerSource, budget: int, lines: int, rows: int, inl
     failed = next((step for step in steps if step.error), None)
     if failed is not None:
         out.append(
-            f"<p><b>✗ {escape(failed.name)} failed</b> (step {failed.index}); the picture is what was before it.</p>"
+            f"<p><b>✗ {escape(failed.name)} failed</b> (pass {failed.index - 1}); the picture is what was before it.</p>"
         )
         out.append(f"<pre>{escape(failed.error)}</pre>")
     shown = [step for step in steps if not step.error and step.level == "hlo"]

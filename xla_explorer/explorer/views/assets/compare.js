@@ -51,6 +51,9 @@ export function compareTab(app) {
         ? make("button", { className: "xe-act", textContent: "← back to the compile before", onclick: () => app.tryOut({ ask: "back" }) })
         : null,
     ),
+    ...(comparison.wishes || []).map(([sentence, granted]) =>
+      make("p", { className: `xe-wish ${granted ? "accepted" : "refused"}`, role: granted ? null : "alert", textContent: `${granted ? "✓" : "✗ not granted:"} ${sentence}` }),
+    ),
     make(
       "div",
       { className: "xe-scroll" },

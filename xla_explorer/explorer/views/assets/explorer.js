@@ -218,7 +218,7 @@ async function build(root, model, ask, disposals) {
       ]);
     } catch (error) {
       if (mine === ticket) {
-        app.problem = `step ${number} could not be shown: ${error.message}`;
+        app.problem = `${number ? `pass ${number - 1}` : "the module as written"} could not be shown: ${error.message}`;
         why.show();
       }
       return;
@@ -230,8 +230,8 @@ async function build(root, model, ask, disposals) {
     app.nowStep = number;
     const s = store.steps[number];
     where.textContent = number
-      ? `step ${number} of ${store.steps.length - 1}${s.error ? ":" : ": after"} ${s.name}${s.error ? " failed" : s.changed ? "" : " (changed nothing)"}`
-      : `step 0 of ${store.steps.length - 1}: as written`;
+      ? `${s.error ? "" : "after "}pass ${number - 1} of 0–${store.steps.length - 2}: ${s.name}${s.error ? " failed" : s.changed ? "" : " (changed nothing)"}`
+      : `as written, before passes 0–${store.steps.length - 2}`;
     app.origin = "step";
     graph.draw();
     timeline.show();

@@ -22,7 +22,7 @@ export function searchBox(app) {
           hits.push({
             what: "pass",
             name: s.name,
-            note: `step ${s.index}${s.changed ? "" : ", unchanged"}`,
+            note: `${s.index ? `pass ${s.index - 1}` : "as written"}${s.changed || !s.index ? "" : ", unchanged"}`,
             go: () => app.go(s.index),
           });
       const seen = new Set();

@@ -98,7 +98,7 @@ export function whyView(app) {
     out.push(
       make("p", {
         className: "xe-dim",
-        textContent: `decided by ${d.pass || "a pass"}${d.step === null ? "" : `, step ${d.step}`}`,
+        textContent: `decided by ${d.pass || "a pass"}${d.step === null ? "" : `, pass ${d.step - 1}`}`,
       }),
     );
     return out;

@@ -1,0 +1,108 @@
+"""What a refused fusion costs: the time and the bytes that one kernel for both would save.
+
+Where the policy compared both ways, its own estimate. Where it refused before it came to numbers (a library computes one of them, a
+reduce would be repeated), at most what the target's cost model says of the traffic and the launch that go away, as if computing both
+together cost nothing: an upper bound, and marked as one. What has no number says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.compiler.pipeline import PassContext
+from xla_explorer.compiler.transforms.fusion import PriorityFusion
+from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuDescription
+from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
+from xla_explorer.foundation.journal import Event
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import InstructionRecord
+from xla_explorer.hlo.module import ModuleSnapshot
+
+if TYPE_CHECKING:
+    from xla_explorer.compiler.pipeline import PassTrace
+
+_ONE_AFTER_THE_OTHER = frozenset({"fusion", "dot-epilogue-fusion", "row-fusion"})
+
+
+class RefusalCost(NamedTuple):
+    """microseconds, size (bytes): of one run, None when not estimable, and then `reason` says why. at_most: an upper bound."""
+
+    microseconds: float | None
+    size: int | None
+    at_most: bool
+    reason: Reason | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """As the facts of a decision: the unit is in the key."""
+        if self.reason is not None:
+            return {"refusal_costs": f"not estimable: {self.reason.message}"}
+        word = "refusal_costs_at_most" if self.at_most else "refusal_costs"
+        found: dict[str, Any] = {f"{word}_microseconds": self.microseconds}
+        if self.size is not None:
+            found[f"{word}_bytes"] = self.size
+        return found
+
+    def __str__(self) -> str:
+        if self.reason is not None:
+            return f"cost of the refusal: not estimable: {self.reason.message}"
+        if self.microseconds == 0 and not self.at_most:
+            return "cost of the refusal: none, two kernels are faster (cost model)"
+        size = f" and {self.size} bytes of traffic" if self.size is not None else ""
+        return f"cost of the refusal: {'at most ' if self.at_most else ''}{self.microseconds:.3g} us{size} a run (cost model)"
+
+
+class RefusalCosts:
+    """The costs of one trace's refusals. before: the module that fusion was given."""
+
+    def __init__(self, trace: PassTrace, before: ModuleSnapshot, records: Mapping[int, InstructionRecord]) -> None:
+        self._records = records
+        self._readers: dict[int, int] = {}
+        for computation in before.computations:
+            for record in computation.instructions:
+                for operand in set(record.operands):
+                    self._readers[operand] = self._readers.get(operand, 0) + 1
+        context = PassContext(target=trace.target)
+        self._on_gpu = any(step.name == PriorityFusion.name for step in trace.steps)
+        self._cpu, self._gpu = FusionCostModel.from_context(context), GpuDescription.from_context(context)
+
+    def of(self, event: Event) -> RefusalCost | None:
+        """The cost of a refusal; None for what is none, or is not about putting things into one kernel."""
+        if event.kind != "denied" or event.by not in REASONS_BY_KIND or event.by == "fusion-wrapper":
+            return None
+        facts = {**(event.facts or {}), **(event.reason.facts if event.reason is not None else {})}
+        fused, unfused = facts.get("fused_microseconds"), facts.get("unfused_microseconds")
+        if isinstance(fused, int | float) and isinstance(unfused, int | float):
+            size = facts.get("bytes_saved") if unfused > fused else 0
+            return RefusalCost(max(0.0, unfused - fused), size if isinstance(size, int) else None, False)
+        ends = [self._records.get(key) for key in event.subjects]
+        if len(ends) < 2 or any(end is None for end in ends):
+            message = "one of its instructions is not recorded" if len(ends) > 1 else "the decision is about one instruction, not a pair"
+            return RefusalCost(None, None, False, Reason("no-pair", message, {"subjects": len(ends)}))
+        known = [end for end in ends if end is not None]
+        return self._one_after_the_other(known[0]) if event.by in _ONE_AFTER_THE_OTHER else self._beside(known)
+
+    def _one_after_the_other(self, producer: InstructionRecord) -> RefusalCost:
+        """The consumer would not read the result; where it is the only reader, nothing would be stored and a kernel fewer be
+        launched."""
+        if not producer.shape.is_array:
+            shape = producer.shape.text_without_layout
+            message = f"%{producer.name} has the shape {shape}: which part stays in registers depends on its kernel"
+            return RefusalCost(None, None, False, Reason("tuple-or-token", message, {"shape": shape}))
+        size = producer.shape.byte_size
+        alone = self._readers.get(producer.id, 1) <= 1 and producer.opcode.name not in ("parameter", "constant")
+        return self._saved([size, size] if alone else [size], alone)
+
+    def _beside(self, ends: Sequence[InstructionRecord]) -> RefusalCost:
+        """What both read would be read once, and a kernel fewer be launched."""
+        shared = set(ends[0].operands).intersection(*[end.operands for end in ends[1:]])
+        shapes = [self._records[key].shape for key in shared if key in self._records]
+        return self._saved([shape.byte_size for shape in shapes if shape.is_array], True)
+
+    def _saved(self, passes: Sequence[int], launch: bool) -> RefusalCost:
+        if self._on_gpu:
+            nanoseconds = sum(passes) / self._gpu.dram_bytes_per_nanosecond + (self._gpu.launch if launch else 0.0)
+        else:
+            nanoseconds = sum([self._cpu.traffic(size) for size in passes]) + (self._cpu.launch if launch else 0.0)
+        return RefusalCost(nanoseconds / 1e3, sum(passes), True)
