@@ -1,6 +1,7 @@
-"""Arrays whose size is known only at run time: the module runs on the evaluator, and says so."""
+"""Arrays whose size is known only at run time: masked where that is enough, else the module runs on the evaluator, and says so."""
 
 import numpy as np
+import pytest
 
 import xla_explorer as xe
 
@@ -15,8 +16,18 @@ ENTRY e { x = s32[5] parameter(0)
  ROOT r = s32[] reduce(d, z), dimensions={0}, to_apply=add }"""
 
 
-def test_the_whole_module_runs_on_the_evaluator_and_the_reason_is_told():
+REVERSED = TEXT.replace("ROOT r = s32[] reduce(d, z)", "v = s32[<=5] reverse(d), dimensions={0}\n ROOT r = s32[] reduce(v, z)")
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 5])
+def test_a_reduction_of_a_part_is_native(size):
     session = xe.compile(TEXT, cache=False)
+    assert session(np.arange(1, 6, dtype=np.int32), np.int32(size)) == size * (size + 1) // 2
+    assert all(step.runs_on == "kernel" for step in session.executable.steps)
+
+
+def test_the_whole_module_runs_on_the_evaluator_and_the_reason_is_told():
+    session = xe.compile(REVERSED, cache=False)
     assert session(np.arange(5, dtype=np.int32), np.int32(3)) == 3
     rows = session.decisions(kind="native-code").to_dict("records")
     assert {row["code"] for row in rows} == {"dynamic-dimension"} and "s32[<=5]" in rows[0]["message"]

@@ -41,18 +41,22 @@ if TYPE_CHECKING:
 PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two cores pays
 
 
-_EXPANDED = ("batchnorm_expander", "scan-expander", "stochastic_convert_decomposer")
-# What LAPACK or the evaluator does where they are; the evaluator's ragged dot multiplies no more than it must.
-_EXPANDED_WITHOUT_HOST = ("cholesky-expander", "triangular-solve-expander", "ragged-dot-rewriter")
+_EXPANDED = ("batchnorm_expander", "scan-expander", "stochastic_convert_decomposer", "ragged-dot-rewriter")
+_EXPANDED_WITHOUT_HOST = ("cholesky-expander", "triangular-solve-expander")  # what LAPACK does where it is
 
 
 def cpu_pipeline(name: str = "cpu", *, libraries: bool = True) -> PassPipeline:
-    """The shared pipeline, with what has no kernel expanded; dots of 16-bit floats are computed in f32, for which there are fast
-    kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK (and the evaluator)."""
+    """The shared pipeline, with what has no kernel expanded or dissolved; dots of 16-bit floats are computed in f32, for which there are
+    fast kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK."""
     expanders = [make_pass(expander) for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_HOST))]
     # Before fusion, which takes what is left: a loop around it could be fused with what follows.
     fusing = PassPipeline("cpu-fusion", (make_pass("dot-epilogue-fusion"), make_pass("fusion")))
-    return code_generation_pipeline(name, before_layouts=(*expanders, make_pass("change-op-data-type")), fusing=fusing)
+    return code_generation_pipeline(
+        name,
+        after_inlining=(make_pass("dynamic-padder"), make_pass("defuser")),
+        before_layouts=(*expanders, make_pass("change-op-data-type")),
+        fusing=fusing,
+    )
 
 
 class CpuCompiler:

@@ -38,8 +38,8 @@ def simplification(name: str = "simplification", *, layout_sensitive: bool = Fal
     return PassPipeline(name, tuple(steps), fixed_point=True)
 
 
-def default_simplification_pipeline() -> PassPipeline:
-    """What every backend runs before layout assignment and fusion."""
+def default_simplification_pipeline(after_inlining: tuple[HloPass, ...] = ()) -> PassPipeline:
+    """What every backend runs before layout assignment and fusion. after_inlining: what makes the input one for this backend."""
     return PassPipeline(
         "HLO_passes_through_layout_assignment",
         (
@@ -47,6 +47,7 @@ def default_simplification_pipeline() -> PassPipeline:
             make_pass("dce"),
             # Before everything else: rules do not look through calls.
             make_pass("call-inliner"),
+            *after_inlining,
             # Elementwise again, so that rules and fusion see what is mapped.
             make_pass("map-inline"),
             make_pass("logistic-expander"),
@@ -64,14 +65,16 @@ def default_simplification_pipeline() -> PassPipeline:
 def code_generation_pipeline(
     name: str,
     *,
+    after_inlining: tuple[HloPass, ...] = (),
     before_layouts: tuple[HloPass, ...] = (),
     fusing: HloPass | PassPipeline | None = None,
     after_fusion: tuple[HloPass, ...] = (),
     asynchronous: bool = False,
 ) -> PassPipeline:
     """The whole default pipeline of a backend that generates code from fusions: simplify; fix layouts; fuse; make copies
-    explicit; order (cpu_compiler.cc, gpu_compiler.cc). before_layouts: what the backend replaces before layouts are fixed. fusing: its
-    policy of fusion (default: the CPU's). after_fusion: what it makes of finished kernels. asynchronous: whether it has streams."""
+    explicit; order (cpu_compiler.cc, gpu_compiler.cc). after_inlining: see `default_simplification_pipeline`. before_layouts: what
+    the backend replaces before layouts are fixed. fusing: its policy of fusion (default: the CPU's). after_fusion: what it makes of finished kernels.
+    asynchronous: whether it has streams."""
     lowering = PassPipeline(
         "lowering",
         (
@@ -99,7 +102,7 @@ def code_generation_pipeline(
             make_pass("double-buffer-loop-unrolling"),
         ),
     )
-    return PassPipeline(name, (default_simplification_pipeline(), lowering, fusion, _finishing(asynchronous)))
+    return PassPipeline(name, (default_simplification_pipeline(after_inlining), lowering, fusion, _finishing(asynchronous)))
 
 
 def required_pipeline() -> PassPipeline:

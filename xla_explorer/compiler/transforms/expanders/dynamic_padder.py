@@ -70,6 +70,9 @@ def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]
         return {k: first[d] for k, d in enumerate(kept) if d in first}
     if name == "dot":
         return _dot_sizes(i, sizes)
+    if name == "slice":
+        # A part of a dimension has the slice's size, as in dynamic_dimension_inference.cc.
+        return {d: size for d, size in first.items() if i.shape.dimensions[d] == i.operands[0].shape.dimensions[d]}
     if name == "reshape":
         # Dimensions of size 1 come and go; the others keep their order.
         old = [d for d, n in enumerate(i.operands[0].shape.dimensions) if n != 1]

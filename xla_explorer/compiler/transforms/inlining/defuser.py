@@ -1,0 +1,51 @@
+"""Fusions of the input that cannot be one kernel become what they fuse. Source of the name: xla/service/defuser.cc, which dissolves all."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.inlining.call_inliner import inline_call, wanted_inline
+from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
+from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+_RUN_STEP_BY_STEP = frozenset(["while", "conditional", "call", "async-start"])  # what they call has kernels of its own
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class Defuser:
+    """Dissolves fusions inside fused computations and reducers, and those that no kernel writer takes: fused for another device.
+
+    Those that can be a kernel stay as the input has them. target: the kind of target that is asked, `cpu` or `gpu`.
+    """
+
+    name: ClassVar[str] = "defuser"
+    target: str = "cpu"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Dissolve, callees first, so that the question about a fusion sees what is left inside."""
+        changed = False
+        inside = {c for i in module.instructions() if i.opcode.name not in _RUN_STEP_BY_STEP for c in i.called}
+        for computation in module.post_order_computations():
+            for fusion in sorted([i for i in computation.instructions.values() if i.opcode.name == "fusion"], key=lambda i: i.id):
+                if context.decide("inlining", (wanted_inline,), (self._check(inside),), fusion) is None:
+                    inline_call(fusion)
+                    changed = True
+        if changed:
+            DeadCodeElimination().run(module, context)
+        return changed
+
+    def _check(self, inside: set[HloComputation]) -> Check:
+        def has_no_kernel(fusion: HloInstruction) -> Reason | None:
+            if fusion.parent in inside or kernel_is_emitted(fusion, self.target) is not None:
+                return None
+            return refuse("is-a-kernel", f"%{fusion.name} can be one kernel as it is")
+
+        return has_no_kernel
