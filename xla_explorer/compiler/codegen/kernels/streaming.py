@@ -24,7 +24,7 @@ NONTEMPORAL_METADATA = "!7 = !{i32 1}"
 
 def streams(context: KernelContext, rows: list[tuple[HloInstruction, ArrayInMemory]], extents: list[int]) -> bool:
     """Whether the results of a loop nest are streamed. extents: of its loops, the last one along contiguous elements."""
-    if context.target.kind != "cpu" or not context.target.triple.startswith("x86_64") or extents[-1] < TILE:
+    if context.target.kind != "cpu" or not context.target.triple.startswith("x86_64") or not extents or extents[-1] < TILE:
         return False
     read = {array.pointer for array in context.arrays.values()}
     for _, output in rows:
