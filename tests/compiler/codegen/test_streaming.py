@@ -61,3 +61,9 @@ def test_a_result_in_memory_that_begins_inside_a_line() -> None:
 
 def test_small_results_stay_in_the_cache() -> None:
     assert "!nontemporal" not in xe.compile(LONG, backend="cpu", threads=1).stage("llvm-ir").text
+
+
+@pytest.mark.usefixtures("everything_is_large")
+def test_a_scalar_has_no_loop() -> None:
+    session = xe.compile("HloModule m\nENTRY e { x = f32[] parameter(0)\n ROOT r = f32[] add(x, x) }", backend="cpu", cache=False)
+    assert session(np.float32(2)) == 4
