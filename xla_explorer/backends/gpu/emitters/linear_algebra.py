@@ -27,7 +27,7 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32, PrimitiveType
 
-PANEL, WIDE_PANEL = 16, 8  # columns; of numbers of more than four bytes: each thread keeps as many in registers
+PANEL, WIDE_PANEL = 16, 8  # columns, of which each thread keeps an element in registers; 8 of wide numbers and where indices take more
 ROWS_AT_ONCE = 256  # threads of a block of cholesky
 SIDES_AT_ONCE = 64  # right sides of a block of triangular-solve
 Element = Callable[["str | int", "str | int"], Value]
@@ -44,11 +44,11 @@ def why_no_factorisation(i: HloInstruction) -> Reason | None:
 class _Panels:
     """What both kernels do. size: rows of the triangle. panel: columns of a panel."""
 
-    def __init__(self, context: KernelContext, element_type: PrimitiveType, size: int, threads: int) -> None:
+    def __init__(self, context: KernelContext, element_type: PrimitiveType, size: int, threads: int, widest: int) -> None:
         self.context, self.w, self.size = context, context.writer, size
         self.stored = element_type
         self.kind = F32 if element_type.is_float and element_type.bits < 32 else element_type
-        self.panel = min(PANEL if self.kind.bytes == 4 else WIDE_PANEL, 1 << max(size - 1, 0).bit_length())
+        self.panel = min(widest if self.kind.bytes == 4 else WIDE_PANEL, 1 << max(size - 1, 0).bit_length())
         self.block = Block(context, threads)
         self.tile = self.block.shared(self.kind, self.panel * self.panel)
         self.diagonal = self.block.shared(self.kind, self.panel * self.panel)
@@ -150,7 +150,7 @@ def write_cholesky(i: HloInstruction, architecture: GpuArchitecture, slots: tupl
         return OperationDraft((KernelDraft(context, LaunchDimensions(1, WARP, 1, "there is no matrix")),), "cholesky")
     # A thread for every element of a diagonal tile.
     threads = ROWS_AT_ONCE if size > PANEL // 2 else max(4 ** max(size - 1, 0).bit_length(), WARP)
-    panels = _Panels(context, i.shape.element_type, size, threads)
+    panels = _Panels(context, i.shape.element_type, size, threads, PANEL)
     _Cholesky(panels, i).write()
     panels.block.finish()
     why = f"{batches} matrices of {size} rows: a block each, {panels.panels} panels of {panels.panel} columns, a row a thread"
@@ -303,7 +303,7 @@ def write_triangular_solve(i: HloInstruction, architecture: GpuArchitecture, slo
     transposed = transposed if left else not transposed
     forward = bool(i.attribute("lower")) != transposed
     threads = min(SIDES_AT_ONCE, -(-sides // WARP) * WARP)
-    panels = _Panels(context, i.shape.element_type, size, threads)
+    panels = _Panels(context, i.shape.element_type, size, threads, WIDE_PANEL)
     w, block, n = panels.w, panels.block, panels.panel
     groups = -(-sides // threads)
     batch = _batch_index(panels, w.div(block.number, groups), b.shape.dimensions[:-2])
