@@ -22,7 +22,7 @@ from xla_explorer.backends.llvm.llvm_compiler import (
     LlvmIrError,
     OptimizationOptions,
     modules_to_compile,
-    run_default_pipeline,
+    run_pipeline,
 )
 from xla_explorer.backends.llvm.target_machine import (
     TargetDescription,
@@ -229,12 +229,12 @@ def _main() -> int:
     binding = llvm(all_targets=not description.is_host)
     try:
         for switches in request["rounds"]:
-            for text, as_written in modules_to_compile(request["ir"], options):
+            for text, passes in modules_to_compile(request["ir"], options):
                 with IrModule(text, description, verify=options.verify) as ir:
                     for switch in switches:
                         binding.set_option("xla_explorer", switch)
                     machine = create_target_machine(description, options.level)
-                    run_default_pipeline(ir.module, machine, options, as_written)
+                    run_pipeline(ir.module, machine, options, passes)
                     if request["machine_passes"]:
                         machine.emit_object(ir.module)
             os.write(2, _ROUND_END.encode())

@@ -14,6 +14,8 @@ UNROLLED_ITERATIONS = 9
 UNROLLED_LINES = 300
 NO_UNROLL = ", !llvm.loop !1"  # for loops of kernels in their final form, which LLVM only generates code for
 NO_UNROLL_METADATA = {"!1 = distinct !{!1, !2}": None, '!2 = !{!"llvm.loop.unroll.disable"}': None}  # a kernel's `globals`
+NO_VECTOR = ", !llvm.loop !20"  # for loops of kernels that are scalar by their nature
+NO_VECTOR_METADATA = {"!20 = distinct !{!20, !21}": None, '!21 = !{!"llvm.loop.vectorize.enable", i1 false}': None}  # a kernel's `globals`
 UNROLL = ", !llvm.loop !3"
 UNROLL_BY_4 = ", !llvm.loop !5"  # for scalar loops, whose iterations overlap when they stand side by side
 UNROLL_METADATA = (

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA, NO_VECTOR
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
@@ -84,6 +84,13 @@ class VectorizedKernel:
     declarations: dict[str, None] = field(default_factory=dict)
     functions: dict[tuple[str, int], None] = field(default_factory=dict)
 
+    def append(self, other: VectorizedKernel) -> None:
+        """What is behind these lines."""
+        self.lines += other.lines
+        self.origins += other.origins
+        self.declarations.update(other.declarations)
+        self.functions.update(other.functions)
+
 
 def worth_vectorizing(kernels: Sequence[Kernel]) -> bool:
     """Whether LLVM's optimiser would have much to do: the lines of the kernels' loops, and of the functions they call."""
@@ -93,21 +100,33 @@ def worth_vectorizing(kernels: Sequence[Kernel]) -> bool:
     return total >= WORTH_LINES
 
 
+def is_scalar(made: Kernel) -> bool:
+    """Whether the writer of a kernel says that most of its loops are scalar by their nature."""
+    return any(line.endswith(NO_VECTOR) for line in made.lines)
+
+
 def in_vectors(made: Kernel, target: CodegenTarget, library: VectorFunctions) -> Kernel:
-    """The kernel with its loops in vectors, or as it was. Its parameters must not overlap."""
-    found = vectorized_kernel(made.lines, made.origins, target)
+    """The kernel with its loops in vectors (all of them, but where most are scalar by their nature), or as it was.
+
+    Its parameters must not overlap.
+    """
+    scalar = is_scalar(made)
+    found = vectorized_kernel(made.lines, made.origins, target, some=scalar)
     if found is None or not library.has(found.functions):
         return made
     still_called = tuple([name for name in made.math if any(f"@{name}(" in line for line in found.lines)])  # outside the innermost loops
     return made._replace(
         lines=tuple(found.lines), origins=tuple(found.origins), math=still_called,
         declarations=tuple(dict.fromkeys((*made.declarations, *found.declarations, *library.declarations))),
-        globals=tuple(dict.fromkeys((*made.globals, *NO_UNROLL_METADATA))),
+        globals=tuple(dict.fromkeys((*made.globals, *(() if scalar else NO_UNROLL_METADATA)))),
     )  # fmt: skip
 
 
-def vectorized_kernel(lines: tuple[str, ...], origins: tuple[int | None, ...], target: CodegenTarget) -> VectorizedKernel | None:
+def vectorized_kernel(lines: tuple[str, ...], origins: tuple[int | None, ...], target: CodegenTarget, *,
+                      some: bool = False) -> VectorizedKernel | None:
     """The kernel with all its innermost loops in vectors; None when one of them refuses, or there is none.
+
+    some: those that refuse stay, and so do those that are marked as scalar.
 
     The pointer parameters must not overlap.
     """
@@ -116,15 +135,26 @@ def vectorized_kernel(lines: tuple[str, ...], origins: tuple[int | None, ...], t
     bases = {m[1]: m[2] for line in lines if (m := _POINTER.match(line))}
     position, found = 0, 0
     try:
-        _only_counted_loops(lines)
+        if not some:
+            _only_counted_loops(lines)
         while position < len(lines):
-            end = _loop_end(lines, position)
+            end = _loop_end(lines, position, some)
+            if end is not None and some:
+                trial = VectorizedKernel([], [])
+                try:
+                    _Loop(trial, lines[position:end], origins[position:end], slots, bases, target, lines, found, NO_VECTOR).write()
+                    kernel.append(trial)
+                    found += 1
+                    position = end
+                    continue
+                except _Refused:
+                    end = None
             if end is None:
                 kernel.lines.append(lines[position])
                 kernel.origins.append(origins[position])
                 position += 1
                 continue
-            _Loop(kernel, lines[position:end], origins[position:end], slots, bases, target, lines, found).write()
+            _Loop(kernel, lines[position:end], origins[position:end], slots, bases, target, lines, found, NO_UNROLL).write()
             found += 1
             position = end
     except _Refused:
@@ -145,8 +175,11 @@ def _only_counted_loops(lines: tuple[str, ...]) -> None:
                 raise _Refused
 
 
-def _loop_end(lines: tuple[str, ...], position: int) -> int | None:
-    """The line behind the branch back, for a loop of one block whose label is at `position`; _Refused for a small loop to unroll."""
+def _loop_end(lines: tuple[str, ...], position: int, some: bool) -> int | None:
+    """The line behind the branch back, for a loop of one block whose label is at `position`.
+
+    For one that the writer has plans for, such as to unroll it: _Refused, or None if only some loops are wanted.
+    """
     label = _LABEL.fullmatch(lines[position])
     if label is None or position + 1 >= len(lines) or _PHI.fullmatch(lines[position + 1]) is None:
         return None
@@ -155,6 +188,8 @@ def _loop_end(lines: tuple[str, ...], position: int) -> int | None:
         if line.startswith("  br ") or line.startswith("  switch "):
             back = _BACK.fullmatch(line)
             if back is None or back[2] != label[1]:
+                return None
+            if back[4] and some:
                 return None
             if back[4]:
                 raise _Refused
@@ -168,7 +203,8 @@ class _Loop:
     """One loop on its way into vectors."""
 
     def __init__(self, kernel: VectorizedKernel, lines: tuple[str, ...], origins: tuple[int | None, ...], slots: set[str],
-                 bases: dict[str, str], target: CodegenTarget, everything: tuple[str, ...], number: int) -> None:
+                 bases: dict[str, str], target: CodegenTarget, everything: tuple[str, ...], number: int, metadata: str) -> None:
+        self.metadata = metadata
         self.kernel, self.lines, self.origins, self.slots, self.number = kernel, lines, origins, slots, number
         self.target, self.bases = target, bases
         label, phi = _LABEL.fullmatch(lines[0]), _PHI.fullmatch(lines[1])
@@ -378,7 +414,7 @@ class _Loop:
         done = self._fresh("done")
         self._append(f"  {following} = add nuw nsw i64 {counter}, {step}", None)
         self._append(f"  {done} = icmp ne i64 {following}, {end}", None)
-        self._append(f"  br i1 {done}, label %{label}.vector, label %{label}.after{NO_UNROLL}", None)
+        self._append(f"  br i1 {done}, label %{label}.vector, label %{label}.after{self.metadata}", None)
         self._append(f"{label}.after:", None)
         for reduction in self.reductions.values():
             self._finish(reduction)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.function_writer import NO_VECTOR, NO_VECTOR_METADATA
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.row_sort import RadixKey, Record, RowSort, integer_key, repeat_while
 from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
@@ -75,6 +76,7 @@ def _by_sorted_list(context: KernelContext, k: int) -> None:
     keys, places = context.scratch(k * _key_bits(context) // 8), context.scratch(4 * k)
     hole, found = w.stack_slot("i64"), w.stack_slot("i8")
     emitter: ElementalEmitter = context.emitter()
+    context.globals.update(NO_VECTOR_METADATA)
 
     def key_at(at: str | int) -> str:
         return w.value(f"getelementptr inbounds {t}, ptr {keys}, i64 {at}")
@@ -112,9 +114,9 @@ def _by_sorted_list(context: KernelContext, k: int) -> None:
         key = element_key(row, at)
         return key, w.value(f"icmp ult {t} {key}, {w.value(f'load {t}, ptr {key_at(k - 1)}')}")
 
-    def scan(row: IndexTuple, start: str | int, count: int) -> None:
+    def scan(row: IndexTuple, start: str | int, count: str | int) -> None:
         """Look at each of `count` elements."""
-        with w.loop(count, stem="look") as j, emitter.scope():
+        with w.loop(count, stem="look", metadata=NO_VECTOR) as j, emitter.scope():
             at = w.add(start, j)
             key, better = is_better(row, at)
             take, skip = w.fresh_label("better"), w.fresh_label("worse")
@@ -125,28 +127,32 @@ def _by_sorted_list(context: KernelContext, k: int) -> None:
             w.start_block(skip)
 
     with context.iterate(list(x.shape.dimensions[:-1])) as row, emitter.scope():
-        with w.loop(k, stem="first") as j, emitter.scope():
+        with w.loop(k, stem="first", metadata=NO_VECTOR) as j, emitter.scope():
             insert(element_key(row, j), j, j)
-        blocks_end = k + (length - k) // BLOCK * BLOCK
-        if blocks_end > k:
-            with w.loop(blocks_end, k, BLOCK, stem="block") as start, emitter.scope():
+        if length > k:
+            with w.loop(length, k, BLOCK, stem="block", metadata=NO_VECTOR) as start, emitter.scope():
                 last = w.value(f"load {t}, ptr {key_at(k - 1)}")
+                compare, look, on = w.fresh_label("compare"), w.fresh_label("look"), w.fresh_label("on")
+                count: str | int = min(BLOCK, length - k)
+                if isinstance(start, str) and (length - k) % BLOCK:  # the last block is shorter: one look at each of its elements
+                    count = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(BLOCK)), ("i64", str(w.sub(str(length), start))))
+                    w.branch_if(w.value(f"icmp eq i64 {count}, {BLOCK}"), compare, look)
+                else:
+                    w.branch(compare if count == BLOCK else look)
+                w.start_block(compare)
                 w.do(f"store i8 0, ptr {found}")
                 with w.loop(BLOCK, stem="compare") as j, emitter.scope():
                     better = w.value(f"icmp ult {t} {element_key(row, w.add(start, j))}, {last}")
                     so_far = w.value(f"load i8, ptr {found}")
                     w.do(f"store i8 {w.value(f'or i8 {so_far}, ' + w.value(f'zext i1 {better} to i8'))}, ptr {found}")
-                look, on = w.fresh_label("look"), w.fresh_label("on")
                 w.branch_if(w.value(f"icmp ne i8 {w.value(f'load i8, ptr {found}')}, 0"), look, on)
                 w.start_block(look)
                 with emitter.scope():
-                    scan(row, start, BLOCK)
+                    scan(row, start, count)
                 w.branch(on)
                 w.start_block(on)
-        if length > blocks_end:
-            scan(row, blocks_end, length - blocks_end)
         values, indices = context.outputs
-        with w.loop(k, stem="give") as j:
+        with w.loop(k, stem="give", metadata=NO_VECTOR) as j:
             place = w.value(f"load i32, ptr {place_at(j)}")
             indices.store(w, (*row, j), place)
             values.store(w, (*row, j), context.arrays[x].load(w, (*row, w.value(f"sext i32 {place} to i64"))))
