@@ -14,9 +14,9 @@ import math
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
+from xla_explorer.backends.gpu.emitters.block import WARP, Block
+from xla_explorer.backends.gpu.emitters.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
-from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -84,15 +84,12 @@ def matrix_operand(i: HloInstruction, batch: tuple[int, ...], contracting: tuple
     return found, i.shape.dimensions[kept[0]]
 
 
-def neighbours(columns: int) -> tuple[tuple[int, ...], ...]:
-    """The two neighbouring columns that a lane has, together where the result has both or neither."""
-    return ((0,), (1,)) if columns % 2 else ((0, 1),)
-
-
 def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reason:
-    """The plan, or why the tensor cores are not used."""
-    if i.opcode.name != "dot":
-        return refuse("no-dot", f"%{i.name} is no dot")
+    """The plan for a dot, or one in a fusion with what follows it; or why the tensor cores are not used."""
+    product = product_in(i)
+    if isinstance(product, Reason):
+        return product
+    i = product.dot
     a, b = i.operands
     kind = a.shape.element_type
     if kind.name not in ("bf16", "f16") or b.shape.element_type is not kind or i.shape.element_type.name not in OUTPUTS:
@@ -224,13 +221,16 @@ class _DotKernel:
             self.batch.insert(0, w.mod(product, extent))
             product = w.div(product, extent)
         self.row, self.column = w.mul(row, plan.rows), w.mul(column, plan.columns)
-        a, b = [context.arrays[o] for o in context.instruction.operands]
+        found = product_in(context.instruction)
+        assert not isinstance(found, Reason)
+        self.result = ResultStore(context, self.block, found, plan.m, plan.n)
+        a, b = [context.arrays[o] for o in found.dot.operands]
         self.left = _Tile(self, plan.left, a, plan.rows, plan.m, self.row)
         self.right = _Tile(self, plan.right, b, plan.columns, plan.n, self.column)
         part = w.mod(self.block.warp, plan.warps[0]), w.div(self.block.warp, plan.warps[0])
         self.height, self.width = plan.rows // plan.warps[0], plan.columns // plan.warps[1]
         self.warp_row, self.warp_column = w.mul(part[0], self.height), w.mul(part[1], self.width)
-        self.kind = context.instruction.operands[0].shape.element_type.name
+        self.kind = found.dot.operands[0].shape.element_type.name
 
     def fetch(self, step: str | int, stage: str | int) -> None:
         self.left.fetch(step, stage)
@@ -295,25 +295,15 @@ class _DotKernel:
 
     def store(self, sums: list[list[Accumulators]]) -> None:
         """Each lane has two neighbouring columns of two rows of every fragment."""
-        w, plan, output = self.w, self.plan, self.context.outputs[0]
-        element_type = output.shape.element_type
-        lane = self.block.lane
-        strides = output.shape.strides
-        batch = w.linear(self.batch, strides[: len(plan.batch)])
-        for r, row in enumerate(sums):
-            for half in (0, 1):
-                at_row = w.add(w.add(self.row, self.warp_row), w.add(w.div(lane, 4), _FRAGMENT_M * r + 8 * half))
-                in_rows = w.value(f"icmp ult i64 {at_row}, {plan.m}") if plan.m % plan.rows else None
-                for c, slot in enumerate(row):
-                    at = w.add(w.add(self.column, self.warp_column), w.add(w.mul(w.mod(lane, 4), 2), _FRAGMENT_N * c))
-                    for columns in neighbours(plan.n):
-                        place = w.add(at, columns[0])
-                        in_columns = w.value(f"icmp ult i64 {place}, {plan.n}") if plan.n % plan.columns else None
-                        with self.block.only_if(both(w, in_rows, in_columns)):
-                            offset = w.add(batch, w.add(w.mul(at_row, strides[-2]), at))
-                            for j in columns:
-                                value = convert_value(w, slot.load()[2 * half + j], F32, element_type)
-                                output.store_linear(w, w.add(offset, j), value)
+        w, plan = self.w, self.plan
+        self.result.at(self.batch)
+        column = w.add(self.column, self.warp_column)
+        with self.result.emitter.scope():
+            for r, row in enumerate(sums):
+                for half in (0, 1):
+                    at_row = w.add(w.add(self.row, self.warp_row), w.add(w.div(self.block.lane, 4), _FRAGMENT_M * r + 8 * half))
+                    pairs = [[str(value) for value in slot.load()[2 * half : 2 * half + 2]] for slot in row]
+                    self.result.fragments(pairs, at_row, column, plan.m % plan.rows == 0, plan.n % plan.columns == 0)
 
 
 def write_dot_kernel(context: KernelContext, plan: DotPlan) -> int:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block, SharedArray, both
+from xla_explorer.backends.gpu.emitters.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.emitters.tensor_core_dot import Operand
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
@@ -47,9 +48,11 @@ class TiledDotPlan(NamedTuple):
 
 
 def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledDotPlan | Reason:
-    """The plan, or why one thread computes each element alone."""
-    if i.opcode.name != "dot":
-        return refuse("no-dot", f"%{i.name} is no dot")
+    """The plan for a dot, or one in a fusion with what follows it; or why one thread computes each element alone."""
+    product = product_in(i)
+    if isinstance(product, Reason):
+        return product
+    i = product.dot
     a, b = i.operands
     kind = a.shape.element_type
     if kind.name not in _TYPES or b.shape.element_type is not kind:
@@ -152,7 +155,10 @@ class _Kernel:
         for extent in reversed(plan.batch):
             self.batch.insert(0, w.mod(product, extent))
             product = w.div(product, extent)
-        a, b = context.instruction.operands
+        found = product_in(context.instruction)
+        assert not isinstance(found, Reason)
+        self.result = ResultStore(context, self.block, found, plan.m, plan.n)
+        a, b = found.dot.operands
         self.left = _Tile(self, a, plan.left, plan.m, self.row)
         self.right = _Tile(self, b, plan.right, plan.n, self.column)
         self.x, self.y = w.mod(self.block.thread, SIDE), w.div(self.block.thread, SIDE)
@@ -185,9 +191,9 @@ class _Kernel:
 
     def store(self, sums: list[list[Accumulators]]) -> None:
         """Neighbouring threads store neighbouring columns."""
-        w, plan, output = self.w, self.plan, self.context.outputs[0]
-        side, strides = SIDE * plan.each, output.shape.strides
-        batch = w.linear(self.batch, strides[: len(plan.batch)])
+        w, plan = self.w, self.plan
+        side = SIDE * plan.each
+        self.result.at(self.batch)
         for r, row in enumerate(sums):
             at_row = w.add(w.add(self.row, self.y), SIDE * r)
             in_rows = w.value(f"icmp ult i64 {at_row}, {plan.m}") if plan.m % side else None
@@ -195,8 +201,7 @@ class _Kernel:
                 at_column = w.add(w.add(self.column, self.x), SIDE * c)
                 in_columns = w.value(f"icmp ult i64 {at_column}, {plan.n}") if plan.n % side else None
                 with self.block.only_if(both(w, in_rows, in_columns)):
-                    offset = w.add(batch, w.add(w.mul(at_row, strides[-2]), w.mul(at_column, strides[-1])))
-                    output.store_linear(w, offset, convert_value(w, slot.load()[0], plan.wide, output.shape.element_type))
+                    self.result.element(slot.load()[0], plan.wide, at_row, at_column)
 
 
 def write_tiled_dot_kernel(context: KernelContext, plan: TiledDotPlan) -> int:

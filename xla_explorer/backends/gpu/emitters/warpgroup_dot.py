@@ -17,18 +17,17 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters import warpgroup_assembly as assembly
-from xla_explorer.backends.gpu.emitters.block import Block, both
+from xla_explorer.backends.gpu.emitters.block import Block
+from xla_explorer.backends.gpu.emitters.result_store import ResultStore, operand_slots, product_in
 from xla_explorer.backends.gpu.emitters.tensor_core_dot import (
     LIBRARY_PER_CLOCK,
     LIBRARY_SHARE,
     OUTPUTS,
     Operand,
     matrix_operand,
-    neighbours,
 )
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
-from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.foundation.reason import Reason, refuse
@@ -76,9 +75,11 @@ class WarpgroupPlan(NamedTuple):
 
 
 def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> WarpgroupPlan | Reason:
-    """The plan, or why not."""
-    if i.opcode.name != "dot":
-        return refuse("no-dot", f"%{i.name} is no dot")
+    """The plan for a dot, or one in a fusion with what follows it; or why not."""
+    product = product_in(i)
+    if isinstance(product, Reason):
+        return product
+    i = product.dot
     if architecture.name != "sm_90a":
         return refuse("no-such-instruction", f"wgmma is an instruction of sm_90a alone, not of {architecture.name}")
     a, b = i.operands
@@ -170,7 +171,10 @@ class _Kernel:
         self.context, self.plan, self.w = context, plan, context.writer
         w = self.w
         self.block = Block(context, plan.launch.threads_per_block)
-        self.kind = context.instruction.operands[0].shape.element_type.name
+        product = product_in(context.instruction)
+        assert not isinstance(product, Reason)
+        self.dot, self.kind = product.dot, product.dot.operands[0].shape.element_type.name
+        self.result = ResultStore(context, self.block, product, plan.m, plan.n)
         context.globals["@stages = external addrspace(3) global [0 x i8], align 1024"] = None
         base = w.value("ptrtoint ptr addrspace(3) @stages to i32")
         self.base = w.value(f"and i32 {w.value(f'add i32 {base}, {assembly.ATOM_BYTES - 1}')}, -{assembly.ATOM_BYTES}")
@@ -289,34 +293,24 @@ class _Kernel:
             row, column, batch = self.place(tile)
             self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column, batch)
 
-    def store(self, sums: list[Accumulators], first_row: str | int, first_column: str | int, batch_index: list[str | int]) -> None:
+    def store(self, sums: list[Accumulators], first_row: str | int, first_column: str | int, batch: list[str | int]) -> None:
         """Each lane has two neighbouring columns of two rows of every eight columns."""
-        w, plan, output = self.w, self.plan, self.context.outputs[0]
-        element_type, lane, strides = output.shape.element_type, self.block.lane, output.shape.strides
-        batch = w.linear(batch_index, strides[: len(plan.batch)])
-        warp = w.mod(self.block.warp, 4)
-        for half in (0, 1):
-            at_row = w.add(w.add(first_row, w.mul(warp, 16)), w.add(w.div(lane, 4), 8 * half))
-            in_rows = w.value(f"icmp ult i64 {at_row}, {plan.m}") if plan.m % ROWS else None
-            row = w.add(batch, w.mul(at_row, strides[-2]))
-            for c in range(plan.columns // 8):
-                at = w.add(first_column, w.add(w.mul(w.mod(lane, 4), 2), 8 * c))
-                for columns in neighbours(plan.n):
-                    place = w.add(at, columns[0])
-                    in_columns = w.value(f"icmp ult i64 {place}, {plan.n}") if plan.n % plan.columns else None
-                    with self.block.only_if(both(w, in_rows, in_columns)):
-                        for j in columns:
-                            value = convert_value(w, sums[4 * c + 2 * half + j].load()[0], F32, element_type)
-                            output.store_linear(w, w.add(row, w.add(at, j)), value)
+        w, plan = self.w, self.plan
+        warp, within = w.mod(self.block.warp, 4), w.div(self.block.lane, 4)
+        self.result.at(batch)
+        with self.result.emitter.scope():
+            for half in (0, 1):
+                row = w.add(w.add(first_row, w.mul(warp, 16)), w.add(within, 8 * half))
+                pairs = [[str(sums[4 * c + 2 * half + j].load()[0]) for j in (0, 1)] for c in range(plan.columns // 8)]
+                self.result.fragments(pairs, row, first_column, plan.m % ROWS == 0, plan.n % plan.columns == 0)
 
 
 def write_warpgroup_dot(context: KernelContext, plan: WarpgroupPlan, slots: tuple[int, ...]) -> tuple[TensorMap, TensorMap]:
     """Write it; `plan_warpgroup_dot` has agreed. The tensor maps of its operands."""
     kernel = _Kernel(context, plan)
     kernel.write()
-    a, b = context.instruction.operands
-    places = {parameter: slots[number] for number, parameter in enumerate(dict.fromkeys(context.instruction.operands))}
+    a, b = operand_slots(context.instruction, kernel.dot, slots)
     return (
-        tensor_map_of(plan.left, places[a], kernel.kind, plan.m, plan.k, plan.batch, ROWS),
-        tensor_map_of(plan.right, places[b], kernel.kind, plan.n, plan.k, plan.batch, plan.columns),
+        tensor_map_of(plan.left, a, kernel.kind, plan.m, plan.k, plan.batch, ROWS),
+        tensor_map_of(plan.right, b, kernel.kind, plan.n, plan.k, plan.batch, plan.columns),
     )

@@ -1,0 +1,195 @@
+"""From the sums of a product in registers to memory: what follows the product in its fusion is done on the way.
+
+A fusion of kind kOutput holds one dot and elementwise operations on its result: a bias, an activation, a residual, a conversion. They are
+computed for each element where its sum is, so the product itself is never stored. Rows of 16-bit results change hands within four lanes
+first, so that each lane stores 16 neighbouring bytes and four of them whole sectors.
+
+Source: PTX ISA, "Matrix Fragments for mma.m16n8k16", "Register Fragments for wgmma.mma_async.m64nNk16"; cublasLt's epilogues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.emitters.block import Block, both
+from xla_explorer.compiler.codegen.elemental import elemental_opcodes
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.llvm_types import memory_type, to_memory, type_bits
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import F32, PrimitiveType
+
+FRAGMENT_COLUMNS = 8  # of a fragment of the result: two neighbours each of four lanes
+_QUAD = 4
+
+
+class Product(NamedTuple):
+    """dot, and root: what is stored, the dot itself when nothing follows it."""
+
+    dot: HloInstruction
+    root: HloInstruction
+
+
+def product_in(i: HloInstruction) -> Product | Reason:
+    """The product that an instruction is, or that a fusion computes and does something elementwise to."""
+    if i.opcode.name == "dot":
+        return Product(i, i)
+    if i.opcode.name != "fusion" or i.attributes.get("kind") != "kOutput":
+        return refuse("no-dot", f"%{i.name} is no dot")
+    body = i.called[0]
+    dots = [inner for inner in body.instructions.values() if inner.opcode.name == "dot"]
+    if len(dots) != 1 or any(o.opcode.name != "parameter" for o in dots[0].operands):
+        return refuse("no-dot", f"%{i.name} holds {len(dots)} dots, or one of values that it computes")
+    (dot,) = dots
+    after = {dot}
+    for inner in body.post_order():
+        if inner is dot or inner.opcode.name in ("parameter", "constant"):
+            continue
+        follows = any(o in after for o in inner.operands)
+        if inner.opcode.name not in elemental_opcodes() or (follows and not inner.opcode.elementwise):
+            return refuse("no-epilogue", f"%{inner.name} ({inner.opcode.name}) cannot be done to an element of %{dot.name} at a time")
+        if follows:
+            after.add(inner)
+    root = body.root
+    if root not in after or root.shape.dimensions != dot.shape.dimensions or not root.shape.layout.is_default:
+        return refuse("no-epilogue", f"%{root.name} is {root.shape}, the product {dot.shape}")
+    return Product(dot, root)
+
+
+def operand_slots(i: HloInstruction, dot: HloInstruction, slots: tuple[int, ...]) -> tuple[int, int]:
+    """The numbers of the kernel's parameters that the operands of a dot are."""
+    if i is dot:
+        places = {operand: slots[number] for number, operand in enumerate(dict.fromkeys(i.operands))}
+        return places[dot.operands[0]], places[dot.operands[1]]
+    return slots[dot.operands[0].payload], slots[dot.operands[1].payload]
+
+
+class ResultStore:
+    """Stores parts of a result of m x n. batch: index of the product that the block computes."""
+
+    def __init__(self, context: KernelContext, block: Block, product: Product, m: int, n: int) -> None:
+        self.context, self.block, self.product, self.m, self.n = context, block, product, m, n
+        self.w, self.output = context.writer, context.outputs[0]
+        self.emitter = context.emitter()
+        self._now: Value = None
+        self.emitter.sources[product.dot] = lambda index: self._now
+        self.batch: list[str | int] = []
+
+    def at(self, batch: list[str | int]) -> None:
+        """The product of the batch whose elements come next."""
+        self.batch = batch
+
+    def finished(self, value: Value, wide: PrimitiveType, row: str | int, column: str | int) -> Value:
+        """What is stored for a sum of a type. The index must be inside the result: operands are read there."""
+        self._now = convert_value(self.w, value, wide, self.product.dot.shape.element_type)
+        if self.product.root is self.product.dot:
+            return self._now
+        return self.emitter.element(self.product.root, (*self.batch, row, column))
+
+    def _inside(self, value: str | int, extent: int, exact: bool) -> tuple[str | int, str | None]:
+        """An index, or 0 where it is outside, and whether it is inside (None: always)."""
+        if exact:
+            return value, None
+        w = self.w
+        condition = w.value(f"icmp ult i64 {value}, {extent}")
+        return w.value(f"select i1 {condition}, i64 {value}, i64 0"), condition
+
+    def fragments(self, sums: Sequence[Sequence[str]], row: str | int, column: str | int, exact_rows: bool, exact_columns: bool) -> None:
+        """A row of fragments, 8 columns each from `column` on: every lane has the f32 sums of two neighbouring columns of its own row.
+
+        exact: whether tiles do not reach beyond the result. All lanes of the warp must come here.
+        """
+        at_row, in_rows = self._inside(row, self.m, exact_rows)
+        bits = self.output.shape.element_type.bits
+        if bits == 16 and self.n % FRAGMENT_COLUMNS == 0 and len(sums) % _QUAD == 0:
+            for first in range(0, len(sums), _QUAD):
+                start = self.w.add(column, FRAGMENT_COLUMNS * first)
+                self._sixteen_bytes(sums[first : first + _QUAD], row, at_row, start, in_rows, exact_columns)
+            return
+        for number, pair in enumerate(sums):
+            self._pair(pair, row, at_row, self.w.add(column, FRAGMENT_COLUMNS * number), in_rows, exact_columns)
+
+    def _own_column(self, first: str | int) -> str | int:
+        return self.w.add(first, self.w.mul(self.w.mod(self.block.lane, _QUAD), 2))
+
+    def _pair(
+        self, pair: Sequence[str], row: str | int, at_row: str | int, first: str | int, in_rows: str | None, exact: bool
+    ) -> None:
+        """Two neighbours, together where the result has both or neither."""
+        w = self.w
+        column = self._own_column(first)
+        for together in ((0,), (1,)) if self.n % 2 else ((0, 1),):
+            _, in_columns = self._inside(w.add(column, together[0]), self.n, exact)
+            values = []
+            for j in together:
+                at_column, _ = self._inside(w.add(column, j), self.n, exact)
+                values.append(self.finished(pair[j], F32, at_row, at_column))
+            with self.block.only_if(both(w, in_rows, in_columns)):
+                offset = self._offset(row, w.add(column, together[0]))
+                if len(together) == 1:
+                    self.output.store_linear(w, offset, values[0])
+                else:
+                    self._store_vector([to_memory(w, str(value), self.output.shape.element_type) for value in values], offset)
+
+    def _sixteen_bytes(
+        self, pairs: Sequence[Sequence[str]], row: str | int, at_row: str | int, first: str | int, in_rows: str | None, exact: bool
+    ) -> None:
+        """Four fragments of a row: lane k of four gets all of fragment k."""
+        w = self.w
+        words: list[str] = []
+        for number, pair in enumerate(pairs):
+            column = self._own_column(w.add(first, FRAGMENT_COLUMNS * number))
+            at_column, _ = self._inside(column, self.n, exact)
+            values = [self.finished(pair[j], F32, at_row, w.add(at_column, j)) for j in (0, 1)]
+            words.append(self._packed(values))
+        for distance in (1, 2):
+            words = self._exchange(words, distance)
+        own = w.mod(self.block.lane, _QUAD)
+        column = w.add(first, w.mul(own, FRAGMENT_COLUMNS))
+        _, in_columns = self._inside(column, self.n, exact)
+        with self.block.only_if(both(w, in_rows, in_columns)):
+            self._store_vector(words, self._offset(row, column), "i32")
+
+    def _store_vector(self, values: Sequence[str], offset: str | int, kind: str = "") -> None:
+        """Values of an LLVM type (by default the stored one) to an element that begins at a multiple of their size."""
+        w, element = self.w, memory_type(self.output.shape.element_type)
+        kind, pointer = kind or element, self.output.pointer_type
+        vector, whole = "poison", f"<{len(values)} x {kind}>"
+        for number, value in enumerate(values):
+            vector = w.value(f"insertelement {whole} {vector}, {kind} {value}, i64 {number}")
+        place = w.value(f"getelementptr inbounds {element}, {pointer} {self.output.pointer}, i64 {offset}")
+        w.do(f"store {whole} {vector}, {pointer} {place}, align {len(values) * type_bits(kind) // 8}")
+
+    def _packed(self, values: Sequence[Value]) -> str:
+        """Two 16-bit values as a word, the first one low."""
+        w = self.w
+        halves = [str(v) if self.output.shape.element_type.name != "f16" else w.value(f"bitcast half {v} to i16") for v in values]
+        low, high = (w.value(f"zext i16 {half} to i32") for half in halves)
+        return w.value(f"or i32 {low}, {w.value(f'shl i32 {high}, 16')}")
+
+    def _exchange(self, words: Sequence[str], distance: int) -> list[str]:
+        """Swap words k and k + distance between lanes that differ in that bit: half of a transposition of lanes and words."""
+        w, result = self.w, list(words)
+        bit = w.value(f"and i64 {self.block.lane}, {distance}")
+        upper = w.value(f"icmp ne i64 {bit}, 0")
+        for k in range(_QUAD):
+            if k & distance:
+                continue
+            low, high = words[k], words[k + distance]
+            received = self.block.shuffle_xor(w.value(f"select i1 {upper}, i32 {low}, i32 {high}"), "i32", distance)
+            result[k] = w.value(f"select i1 {upper}, i32 {received}, i32 {low}")
+            result[k + distance] = w.value(f"select i1 {upper}, i32 {high}, i32 {received}")
+        return result
+
+    def _offset(self, row: str | int, column: str | int) -> str | int:
+        w, strides = self.w, self.output.shape.strides
+        batch = w.linear(self.batch, strides[: len(self.batch)])
+        return w.add(batch, w.add(w.mul(row, strides[-2]), column))
+
+    def element(self, value: Value, wide: PrimitiveType, row: str | int, column: str | int) -> None:
+        """Store one sum that is inside the result."""
+        with self.emitter.scope():
+            self.output.store_linear(self.w, self._offset(row, column), self.finished(value, wide, row, column))
