@@ -111,8 +111,10 @@ def test_dot_is_a_kernel_with_the_reason_why_no_library():
     row = next(step for step in result.program.steps if step.opcode == "dot")
     assert (
         row.runs_on == "kernel"
-        and row.reason.code == "library-not-called-yet"
-        and row.reason.facts["library"] == "cuBLAS"
+        and row.reason.code == "library-not-called"
+        and row.reason.facts["library"] == "cublasLt"
+        and row.reason.facts["because"] == "library-not-there"
+        and row.reason.facts["own_us"] > 0 < row.reason.facts["library_us"]
     )
     assert f".entry {row.function}(" in result.stages["ptx"].text
 

@@ -9,6 +9,8 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture, gpu_architec
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.gpu_program import GpuProgram, kernel_is_emitted_for_gpu, write_gpu_program
 from xla_explorer.backends.gpu.gpu_stages import gpu_stages
+from xla_explorer.backends.gpu.libraries.matmul_rates import library_rates, own_rates
+from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing
 from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
@@ -18,6 +20,8 @@ from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.compiler.transforms.library_calls.library_rewriter import why_no_library
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -29,8 +33,9 @@ _EXPANDED = ("batchnorm_expander", "scan-expander", "stochastic_convert_decompos
 def gpu_pipeline() -> PassPipeline:
     """The shared pipeline, fused by estimated time; small kernels share launches; latencies hidden, streams assigned."""
     horizontal = (make_pass("horizontal-loop-fusion"), make_pass("horizontal-input-fusion"))
-    # Rows first: what is left to the queue is what no block can keep in its registers.
-    fusing = PassPipeline("gpu-fusion", (make_pass("row-fusion"), make_pass("priority-fusion")))
+    # Libraries first: a product takes its bias and activation along before a loop does. Then rows: what is left to the queue is what no
+    # block can keep in its registers.
+    fusing = PassPipeline("gpu-fusion", (make_pass("library-rewriter"), make_pass("row-fusion"), make_pass("priority-fusion")))
     return code_generation_pipeline(
         "gpu",
         after_inlining=(make_pass("dynamic-padder"), make_pass("defuser")),
@@ -45,7 +50,9 @@ class GpuCompiler:
     """See `backends.interfaces.Compiler`. `CompileOptions.backend_options`:
 
     architecture: `sm_80`, `sm_90` ...; default: the device's. device: `auto` (default: an NVIDIA device, else the emulator), `cuda` or
-    `emulator`. synchronous: wait after every kernel, so that an error names the one that made it.
+    `emulator`. synchronous: wait after every kernel, so that an error names the one that made it. libraries: `auto` (default: NVIDIA's
+    libraries where they are installed and a device runs the program), `never`, or `always` (what would be called; on the emulator the
+    evaluator stands in for them). tf32: whether f32 products of default precision may use it in a library (default: as XLA, yes).
     """
 
     name = "gpu"
@@ -66,7 +73,7 @@ class GpuCompiler:
             pipeline,
             options.journal,
             control=options.control,
-            target=target_facts(_architecture(options)),
+            target=_target(options),
             verify=options.verify,
         )
 
@@ -79,7 +86,8 @@ class GpuCompiler:
         assignment = assign_buffers(trace.module)
         seconds["buffers"] = time.perf_counter() - started
         started = time.perf_counter()
-        program = write_gpu_program(trace.module, assignment, architecture)
+        target = _target(options)
+        program = write_gpu_program(trace.module, assignment, architecture, why_no_library=lambda i: why_no_library(i, target))
         seconds["llvm-ir"] = time.perf_counter() - started
         record_launches(program, trace.journal)
         stages = gpu_stages(trace, assignment, program, architecture)
@@ -125,6 +133,23 @@ def _architecture(options: CompileOptions) -> GpuArchitecture:
     return gpu_architecture(given if given is not None else _device(options)[0].facts.architecture)
 
 
+def _target(options: CompileOptions) -> dict[str, Any]:
+    """The target's facts, the choice of libraries among them."""
+    choice = options.backend_options.get("libraries", "auto")
+    if choice not in ("auto", "never", "always"):
+        raise XlaExplorerError(f"libraries={choice!r} is no choice", "choose auto, never or always")
+    if choice == "always":
+        why_not = dict.fromkeys(LIBRARIES, "")
+    elif choice == "never":
+        why_not = dict.fromkeys(LIBRARIES, "compiled with libraries='never'")
+    elif _device(options)[0].facts.emulated:
+        why_not = dict.fromkeys(LIBRARIES, "no library computes on the emulator")
+    else:
+        why_not = {name: why_missing(name) for name in LIBRARIES}
+    tf32 = bool(options.backend_options.get("tf32", True))
+    return {**target_facts(_architecture(options)), "libraries": why_not, "tf32": tf32}
+
+
 def target_facts(architecture: GpuArchitecture) -> dict[str, Any]:
     """What passes may ask about the GPU."""
     return {
@@ -133,4 +158,6 @@ def target_facts(architecture: GpuArchitecture) -> dict[str, Any]:
         "vector_register_bits": 0,
         **architecture.cost_facts,
         "warp_size": architecture.warp_size,
+        "library_rates": library_rates(architecture.name),
+        "own_rates": own_rates(architecture.name),
     }

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.async_thunks import DONES, STARTS, done_thunks, operand_places, result_places, start_of, wrapped_operation
 from xla_explorer.backends.gpu.emitters import OPERATIONS, EmittedKernels, operation_is_emitted, write_gpu_kernels
 from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, KernelDialect, KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
@@ -187,18 +188,48 @@ class GpuProgramWriter:
             return [Thunk("conditional", i, None, (self.assignment.slice_of(i.operands[0]),), bodies, handed_over)]
         return [Thunk("call", i, None, (), bodies, handed_over)]
 
-    def _operation(self, i: HloInstruction) -> list[Thunk]:
+    def _is_native(self, start: HloInstruction) -> bool:
+        """Whether the device runs what a start starts; else the evaluator does, there and then."""
+        if start.opcode.name == "copy-start":
+            return True
+        if start.opcode.name != "async-start" or any(user.opcode.name == "async-update" for user in start.users):
+            return False
+        root = wrapped_operation(start)
+        return root is not None and root.opcode.name != "copy" and self._why_no_kernel(root) is None
+
+    def _start(self, i: HloInstruction, sequence: Sequence[HloInstruction]) -> list[Thunk]:
+        """The work on its stream, after the main stream has made what it reads."""
+        places, thunks = operand_places(i, sequence, self.assignment)
+        stream, waits = stream_of(i), waits_for(i)
+        results = result_places(i, self.assignment)
+        if i.opcode.name == "copy-start":
+            work = [Thunk("copy", i, arguments=pair) for pair in zip(places, results, strict=True)]
+        else:
+            root = wrapped_operation(i)
+            assert root is not None
+            by_parameter = {p: places[p.payload] for p in i.called[0].parameters()}
+            work = self._operation(root, [by_parameter[o] for o in dict.fromkeys(root.operands)], results)
+        first, *rest = work
+        return [*thunks, first._replace(stream=stream, waits=waits), *[t._replace(stream=stream) for t in rest]]
+
+    def _why_no_kernel(self, i: HloInstruction) -> Reason | None:
+        return kernel_is_emitted_for_gpu(i, isinstance(self.kernels.architecture, GpuArchitecture))
+
+    def _operation(
+        self, i: HloInstruction, given: list[BufferSlice] | None = None, target: list[BufferSlice] | None = None
+    ) -> list[Thunk]:
+        """given, target: where the distinct operands and the results of asynchronous work are, which the assignment does not know."""
+        call = library_call_of(i) if given is None else None
+        if call is not None:
+            leaves = [place for value in (*i.operands, i) for place in self._leaves(value)]
+            return [Thunk("library", i, arguments=tuple(leaves), call=call, stream=stream_of(i), waits=waits_for(i))]
         if i.opcode.name in COPIES or i.opcode.name in IDENTIFIERS:
             refusal = collective_on_one_device(i, self.module)
         else:
-            refusal = kernel_is_emitted_for_gpu(i, isinstance(self.kernels.architecture, GpuArchitecture))
+            refusal = self._why_no_kernel(i)
         if refusal is not None:
             leaves = [place for value in (*i.operands, i) for place in self._leaves(value)]
             return [Thunk("evaluator", i, arguments=tuple(leaves), reason=refusal)]
-        call = library_call_of(i)
-        if call is not None and given is None:
-            leaves = [place for value in (*i.operands, i) for place in self._leaves(value)]
-            return [Thunk("library", i, arguments=tuple(leaves), call=call, stream=stream_of(i), waits=waits_for(i))]
         operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
         results = target if target is not None else self._leaves(i)
         places = (given if given is not None else [self.assignment.slice_of(o) for o in operands]) + results

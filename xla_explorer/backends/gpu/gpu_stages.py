@@ -14,6 +14,7 @@ from xla_explorer.backends.llvm.stages import strip_debug
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
 from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.compiler.transforms.library_calls.library_call import call_name
 from xla_explorer.hlo.module import HloModule
 
 # Loops inside a GPU thread gain nothing from vectorisation; the warp is the vector.
@@ -104,8 +105,15 @@ def launch_table(program: GpuProgram) -> tuple[str, list[int | None]]:
             text = f"copy         {name}: {target.size} bytes, {here} to {there}"
         elif thunk.kind == "evaluator":
             text = f"evaluator    {name}: {thunk.reason}"
+        elif thunk.call is not None:
+            text = f"library      {name}: {call_name(thunk.call)}: {thunk.call}"
+        elif thunk.kind == "wait":
+            text = f"wait         {name}"
         else:
             text = f"{thunk.kind:12s} {name}: {sum(map(len, thunk.bodies))} steps inside"
+        if thunk.stream or thunk.waits:
+            text += f"; on stream {thunk.stream}"
+            text += f" after streams {', '.join(map(str, thunk.waits))}" if thunk.waits else ""
         lines.append(text)
         origins.append(thunk.instruction.id)
     return "\n".join(lines), origins

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +14,17 @@ from xla_explorer.backends.gpu.architecture import ARCHITECTURES
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError
 from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceFacts, GpuExecutionError, PtxProgram
+from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
+if TYPE_CHECKING:
+    from xla_explorer.backends.gpu.libraries.library_runner import LibraryRunner
+
 _STATIC_SHARED_LIMIT = 48 * 1024
+_MOST_BLOCKS = 2**31 - 1
+_KEPT_TENSOR_MAPS = 4096
+_TENSOR_MAP_TYPES = {"f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32", "f64": "FLOAT64"}
 
 
 class OutOfDeviceMemoryError(GpuExecutionError, MemoryError):
@@ -24,11 +32,15 @@ class OutOfDeviceMemoryError(GpuExecutionError, MemoryError):
 
 
 class LoadedModule:
-    """A module on the device. functions: those asked for so far. code: `cubin` (by ptxas) or `ptx` (compiled by the driver)."""
+    """A module on the device. functions: those asked for so far. shared_limits: bytes of dynamic shared memory that were allowed them.
+
+    code: `cubin` (by ptxas or nvJitLink) or `ptx` (compiled by the driver).
+    """
 
     def __init__(self, module: Any, code: str) -> None:
         self.module, self.code = module, code
         self.functions: dict[str, Any] = {}
+        self.shared_limits: dict[str, int] = {}
 
 
 class CudaExecutor:
@@ -41,6 +53,8 @@ class CudaExecutor:
         self._current = threading.local()
         self._enter()
         self.stream = self.create_stream()
+        self._tensor_maps: dict[PlacedTensorMap, Any] = {}
+        self._side_streams: dict[int, Any] = {}
         self._free: dict[int, list[int]] = {}
         self._modules: dict[tuple[str, str], LoadedModule] = {}
         self._facts: DeviceFacts | None = None
@@ -174,17 +188,52 @@ class CudaExecutor:
         self.launch_kernel(loaded, function, 1, 1, arguments, 0, stream)
 
     def launch_kernel(
-        self, loaded: LoadedModule, function: str, grid: int, block: int, arguments: Sequence[int], shared: int, stream: Any = None
+        self,
+        loaded: LoadedModule,
+        function: str,
+        grid: int,
+        block: int,
+        arguments: Sequence[int | PlacedTensorMap],
+        shared: int,
+        stream: Any = None,
     ) -> None:
-        """See `DeviceExecutor`."""
+        """See `DeviceExecutor`. GpuExecutionError for a grid that no launch may have."""
         self._enter()
+        if grid > _MOST_BLOCKS:
+            raise GpuExecutionError(f"{function}: a launch has at most {_MOST_BLOCKS} blocks, {grid} are asked for", "use smaller shapes")
         handle = self.function(loaded, function)
-        if shared > _STATIC_SHARED_LIMIT:
+        if shared > loaded.shared_limits.get(function, _STATIC_SHARED_LIMIT):
             wanted = self.driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             self.driver.call("cuFuncSetAttribute", handle, wanted, shared)
-        parameters = (tuple(arguments), (ctypes.c_void_p,) * len(arguments)) if arguments else 0
+            loaded.shared_limits[function] = shared
+        values = tuple([self._tensor_map(a) if isinstance(a, PlacedTensorMap) else a for a in arguments])
+        # None: the value knows where its bytes are.
+        types = tuple([None if isinstance(a, PlacedTensorMap) else ctypes.c_void_p for a in arguments])
         queue = self.stream if stream is None else stream
-        self.driver.call("cuLaunchKernel", handle, grid, 1, 1, block, 1, 1, shared, queue, parameters, 0)
+        self.driver.call("cuLaunchKernel", handle, grid, 1, 1, block, 1, 1, shared, queue, (values, types) if values else 0, 0)
+
+    def _tensor_map(self, placed: PlacedTensorMap) -> Any:
+        """The driver's 128 bytes for an array, made once for each address."""
+        found = self._tensor_maps.get(placed)
+        if found is None:
+            if len(self._tensor_maps) >= _KEPT_TENSOR_MAPS:
+                self._tensor_maps.clear()
+            m, b = placed.map, self.driver.binding
+            found = self._tensor_maps[placed] = self.driver.call(
+                "cuTensorMapEncodeTiled",
+                getattr(b.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TENSOR_MAP_TYPES[m.element_type]}"),
+                len(m.dimensions),
+                placed.address,
+                [b.cuuint64_t(size) for size in m.dimensions],
+                [b.cuuint64_t(size) for size in m.strides],
+                [b.cuuint32_t(size) for size in m.box],
+                [b.cuuint32_t(1) for _ in m.box],
+                b.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+                getattr(b.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{f'{m.swizzle}B' if m.swizzle else 'NONE'}"),
+                b.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                b.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            )
+        return found
 
     # -- the queue -----------------------------------------------------------------------------------------------------
     def create_stream(self) -> Any:
@@ -203,6 +252,38 @@ class CudaExecutor:
         event = self.driver.call("cuEventCreate", 0)
         self.driver.call("cuEventRecord", event, self.stream if stream is None else stream)
         return event
+
+    def side_stream(self, number: int) -> Any:
+        """See `DeviceExecutor`. Created when it is first asked for."""
+        if number not in self._side_streams:
+            self._side_streams[number] = self.create_stream()
+        return self._side_streams[number]
+
+    def create_event(self) -> Any:
+        """See `DeviceExecutor`."""
+        self._enter()
+        return self.driver.call("cuEventCreate", int(self.driver.binding.CUevent_flags.CU_EVENT_DISABLE_TIMING))
+
+    def destroy_event(self, event: Any) -> None:
+        """See `DeviceExecutor`."""
+        self.driver.call("cuEventDestroy", event)
+
+    def wait_for(self, stream: Any, other: Any, event: Any) -> None:
+        """See `DeviceExecutor`."""
+        self._enter()
+        self.driver.call("cuEventRecord", event, self.stream if other is None else other)
+        self.driver.call("cuStreamWaitEvent", self.stream if stream is None else stream, event, 0)
+
+    def stream_address(self, stream: Any) -> int:
+        """See `DeviceExecutor`."""
+        return int(self.stream if stream is None else stream)
+
+    @cached_property
+    def libraries(self) -> LibraryRunner:
+        """NVIDIA's libraries on this device."""
+        from xla_explorer.backends.gpu.libraries.library_runner import LibraryRunner
+
+        return LibraryRunner(self)
 
     def elapsed_us(self, first: Any, last: Any) -> float:
         """See `DeviceExecutor`. The events are gone afterwards."""

@@ -97,6 +97,26 @@ class DeviceExecutor(StreamExecutor, Protocol):
         """A mark in the queue that has a time."""
         ...
 
+    def side_stream(self, number: int) -> Any:
+        """A stream beside the main one; the same for the same number."""
+        ...
+
+    def create_event(self) -> Any:
+        """An event without a time, for `wait_for`."""
+        ...
+
+    def destroy_event(self, event: Any) -> None:
+        """Give an event back."""
+        ...
+
+    def wait_for(self, stream: Any, other: Any, event: Any) -> None:
+        """What is queued on a stream from now on starts after what is queued on the other so far. None is the main stream."""
+        ...
+
+    def stream_address(self, stream: Any) -> int:
+        """A stream as C interfaces take it."""
+        ...
+
     def elapsed_us(self, first: Any, last: Any) -> float:
         """Microseconds between two marks; waits for the second."""
         ...

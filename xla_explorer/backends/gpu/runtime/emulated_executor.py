@@ -125,6 +125,24 @@ class EmulatedExecutor:
         """The time now: of the emulator, which says nothing about a device's."""
         return time.perf_counter()
 
+    def side_stream(self, number: int) -> Any:
+        """The calling thread, whatever the number."""
+        return None
+
+    def create_event(self) -> Any:
+        """Nothing to wait for."""
+        return None
+
+    def destroy_event(self, event: Any) -> None:
+        """Nothing to give back."""
+
+    def wait_for(self, stream: Any, other: Any, event: Any) -> None:
+        """All that was queued has been done."""
+
+    def stream_address(self, stream: Any) -> int:
+        """No C interface knows this queue."""
+        return 0
+
     def elapsed_us(self, first: float, last: float) -> float:
         """Microseconds that the emulator took."""
         return (last - first) * 1e6

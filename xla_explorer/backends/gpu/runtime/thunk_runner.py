@@ -11,19 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.backends.gpu.gpu_program import GpuProgram, Thunk
+from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaError
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray
 from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceExecutor, GpuExecutionError, KernelFaultError
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
+from xla_explorer.backends.gpu.thunk import Thunk
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
+from xla_explorer.compiler.transforms.library_calls.library_call import FftCall, MatmulCall, call_name
 from xla_explorer.hlo.evaluator import Evaluator
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 _CONTROL_FLOW = ("while", "conditional", "call")
+_KERNEL_ALIGNMENT = 16  # that kernels take for granted of their arguments
+_NO_STEP = (*_CONTROL_FLOW, "wait")
 
 
 class Probe:
@@ -33,11 +37,11 @@ class Probe:
         self.executor = executor
         self._marks: list[tuple[int, Any, Any]] = []
 
-    def around(self, step: int, action: Callable[[], None]) -> None:
-        """Do something between two marks."""
-        first = self.executor.record_event()
+    def around(self, step: int, action: Callable[[], None], stream: Any = None) -> None:
+        """Do something on a stream between two marks."""
+        first = self.executor.record_event(stream)
         action()
-        self._marks.append((step, first, self.executor.record_event()))
+        self._marks.append((step, first, self.executor.record_event(stream)))
 
     def take(self) -> dict[int, list[float]]:
         """Microseconds by step, one entry per call, since the last time."""
@@ -66,14 +70,18 @@ class GpuRun:
         self._memory: dict[int, DeviceMemory] = {}
         self._address: dict[int, int] = {}
         self._kept: list[Array] = []
-        self._scratch: DeviceMemory | None = None
-        self._numbers = {id(thunk): number for number, thunk in enumerate(t for t in program.walk() if t.kind not in _CONTROL_FLOW)}
+        self._scratch: dict[int, DeviceMemory] = {}  # by stream: kernels of different streams run at once
+        self._streams: dict[int, Any] = {0: None}
+        self._events: dict[tuple[int, int], Any] = {}  # by thunk and the stream that it waits for
+        self._numbers = {id(thunk): number for number, thunk in enumerate(t for t in program.walk() if t.kind not in _NO_STEP)}
         self._evaluator: Evaluator | None = None
         self._graph: Any = None
         self._last = "the upload of arguments"
         self._actions: dict[str, Callable[[Thunk], None]] = {
             "kernel": self._kernel,
             "copy": self._copy,
+            "library": self._library,
+            "wait": lambda thunk: None,
             "evaluator": self._evaluate,
             "while": self._while,
             "conditional": self._conditional,
@@ -95,14 +103,14 @@ class GpuRun:
             for index, leaf in p.shape.leaves():
                 if leaf.is_array:
                     parameters[p.payload, index] = next(rest)
-        if self.program.scratch_bytes:
-            self._scratch = self.executor.allocate_named(self.program.scratch_bytes, "scratch")
+        for number in {thunk.stream for thunk in self.program.walk()} if self.program.scratch_bytes else ():
+            self._scratch[number] = self.executor.allocate_named(self.program.scratch_bytes, "scratch")
         written = self._written_parameters()
         for allocation in self.assignment.allocations:
             given: Array | int | None = None
             if allocation.kind == "parameter":
                 given = parameters[allocation.number, allocation.index]
-                if isinstance(given, int) and allocation.id not in written:
+                if isinstance(given, int) and allocation.id not in written and given % _KERNEL_ALIGNMENT == 0:
                     self._address[allocation.id] = given
                     continue
             elif allocation.kind == "constant":
@@ -162,9 +170,10 @@ class GpuRun:
             graph, self._graph = self._graph, None
             if isinstance(self.executor, CudaExecutor):
                 self.executor.destroy_graph(graph)
-        if self._scratch is not None:
-            self.executor.deallocate(self._scratch)
-            self._scratch = None
+        while self._scratch:
+            self.executor.deallocate(self._scratch.popitem()[1])
+        while self._events:
+            self.executor.destroy_event(self._events.popitem()[1])
         while self._memory:
             self.executor.deallocate(self._memory.popitem()[1])
         self._kept.clear()
@@ -194,11 +203,28 @@ class GpuRun:
 
     def _thunks(self, thunks: Sequence[Thunk]) -> None:
         for thunk in thunks:
+            for other in thunk.waits:
+                self._wait(thunk, other)
             action = self._actions[thunk.kind]
-            if self.probe is not None and thunk.kind not in _CONTROL_FLOW:
-                self.probe.around(self._numbers[id(thunk)], partial(action, thunk))
+            if self.probe is not None and thunk.kind not in _NO_STEP:
+                self.probe.around(self._numbers[id(thunk)], partial(action, thunk), self._stream(thunk.stream))
             else:
                 action(thunk)
+
+    def _stream(self, number: int) -> Any:
+        """The executor's stream for one of the program; None is its main one."""
+        if number not in self._streams:
+            self._streams[number] = self.executor.side_stream(number)
+        return self._streams[number]
+
+    def _wait(self, thunk: Thunk, other: int) -> None:
+        """What is queued on a thunk's stream from now on comes after what is queued on the other."""
+        if other == thunk.stream:
+            return
+        key = (id(thunk), other)
+        if key not in self._events:
+            self._events[key] = self.executor.create_event()
+        self.executor.wait_for(self._stream(thunk.stream), self._stream(other), self._events[key])
 
     def _kernel(self, thunk: Thunk) -> None:
         kernel = thunk.kernel
@@ -206,19 +232,33 @@ class GpuRun:
         self._last = f"kernel {kernel.name} of %{thunk.instruction.name}"
         addresses = [self.address(place) for place in thunk.arguments]
         if kernel.scratch:
-            assert self._scratch is not None
-            addresses.append(self._scratch.address)
+            addresses.append(self._scratch[thunk.stream].address)
         maps = [PlacedTensorMap(one, addresses[one.parameter]) for one in kernel.tensor_maps]
         arguments: list[int | PlacedTensorMap] = [*addresses, *maps]
-        shared = kernel.dynamic_shared_bytes
-        self.executor.launch_kernel(self.loaded, kernel.name, kernel.launch.blocks, kernel.launch.threads_per_block, arguments, shared)
-        if self.synchronous:
-            self.executor.synchronize()
+        blocks, threads, shared = kernel.launch.blocks, kernel.launch.threads_per_block, kernel.dynamic_shared_bytes
+        self.executor.launch_kernel(self.loaded, kernel.name, blocks, threads, arguments, shared, self._stream(thunk.stream))
+        self._wait_if_synchronous(thunk)
 
     def _copy(self, thunk: Thunk) -> None:
         source, target = thunk.arguments
         self._last = f"the copy of %{thunk.instruction.name}"
-        self.executor.copy_on_device(self.address(source), self.address(target), target.size)
+        self.executor.copy_on_device(self.address(source), self.address(target), target.size, self._stream(thunk.stream))
+
+    def _library(self, thunk: Thunk) -> None:
+        call = thunk.call
+        assert call is not None
+        self._last = f"{call_name(call)} of %{thunk.instruction.name}"
+        if self.executor.facts.emulated:  # no library computes in the emulator's memory: the evaluator stands in for it
+            self._evaluate(thunk)
+            return
+        assert isinstance(self.executor, CudaExecutor)
+        *operands, result = [self.address(place) for place in thunk.arguments]
+        self.executor.libraries.run(call, operands, result, self._stream(thunk.stream))
+        self._wait_if_synchronous(thunk)
+
+    def _wait_if_synchronous(self, thunk: Thunk) -> None:
+        if self.synchronous:
+            self.executor.synchronize(self._stream(thunk.stream))
 
     def _evaluate(self, thunk: Thunk) -> None:
         i = thunk.instruction
@@ -286,7 +326,9 @@ class GpuRun:
     @property
     def can_be_graph(self) -> bool:
         """Whether the host decides nothing and computes nothing in between."""
-        return all(thunk.kind in ("kernel", "copy") for thunk in self.program.thunks)
+        return all(
+            thunk.kind in ("kernel", "copy", "wait") or isinstance(thunk.call, (MatmulCall, FftCall)) for thunk in self.program.thunks
+        )
 
     def as_graph(self) -> Callable[[], None]:
         """Record the run as a CUDA graph; calling the result queues it at once."""

@@ -93,7 +93,8 @@ class Choice:
 @dataclasses.dataclass(frozen=True)
 class LibraryRewriter:
     """tf32: whether f32 products may use tensor cores at 10 bits of mantissa where operand_precision is not `highest` (XLA's default on
-    GPUs), and do where that saves time. epilogues: whether products take a bias and an activation along.
+    GPUs), and do where that saves time; the target's fact `tf32` may forbid it. epilogues: whether products take a bias and an activation
+    along.
 
     Which libraries there are is the target's fact `libraries`: name -> why not, empty when it is there.
     """
@@ -105,12 +106,13 @@ class LibraryRewriter:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Every candidate of every computation that control flow runs."""
         rates, available = Rates.of(context.target), dict(context.fact("libraries", {}))
+        tf32 = self.tf32 and bool(context.fact("tf32", True))
         changed = False
         for computation in sequential_computations(module):
             pinned = fusible.control_successors(computation)
             for i in computation.post_order():
                 if i.opcode.name in _MATCHERS:
-                    changed |= self._one(computation, Choice(i, rates, available, self.tf32), pinned, context)
+                    changed |= self._one(computation, Choice(i, rates, available, tf32), pinned, context)
         if changed:
             order_callees_first(module)
         return changed
@@ -132,11 +134,11 @@ class LibraryRewriter:
         return True
 
 
-def why_no_library(i: HloInstruction, target: Mapping[str, Any], tf32: bool = True) -> Reason | None:
+def why_no_library(i: HloInstruction, target: Mapping[str, Any]) -> Reason | None:
     """Why an instruction that XLA would give to a library is none here; None for one that XLA would write a kernel for."""
     if i.opcode.name not in _MATCHERS:
         return None
-    return Choice(i, Rates.of(target), dict(target.get("libraries", {})), tf32).refusal()
+    return Choice(i, Rates.of(target), dict(target.get("libraries", {})), bool(target.get("tf32", True))).refusal()
 
 
 def _with_tf32(call: MatmulCall, dot: HloInstruction, rates: Rates) -> MatmulCall:

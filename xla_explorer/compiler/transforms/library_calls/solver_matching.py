@@ -37,6 +37,8 @@ def cholesky_of(i: HloInstruction) -> CholeskyCall | Reason:
     if refused is not None:
         return refused
     shape = i.shape
+    if 4 * shape.element_count > _LARGEST:  # the kernel that ends it counts words
+        return refuse("too-large-for-the-library", f"%{i.name} has more than {_LARGEST // 4} elements")
     return CholeskyCall(bool(i.attributes.value("lower")), shape.dimensions[-1], math.prod(shape.dimensions[:-2]), shape.element_type.name)
 
 

@@ -1,0 +1,80 @@
+"""The PTX kernel that ends a factorisation by cuSOLVER: zeros in the triangle that it left alone, NaN all over where it failed.
+
+A thread a word of 4 bytes. `ptx` writes the text; there is no HLO behind it.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+
+NAME = "finish_cholesky"
+BLOCK = 256
+# Words of an element of NaN, by HLO type: those of f64 are low, high.
+_NAN_WORDS = {"f32": (0x7FC00000,), "f64": (0, 0x7FF80000), "c64": (0x7FC00000,) * 2, "c128": (0, 0x7FF80000) * 2}
+
+
+def words_of(kind: str) -> int:
+    """Words of one element."""
+    return len(_NAN_WORDS[kind])
+
+
+def blocks_of(kind: str, n: int, batch: int) -> int:
+    """Blocks of the launch."""
+    return -(-n * n * batch * words_of(kind) // BLOCK)
+
+
+def ptx(architecture: GpuArchitecture, kind: str, n: int, batch: int, lower: bool) -> str:
+    """The module: arguments are the address of the factors and that of a status for each."""
+    words, total = words_of(kind), n * n * batch * words_of(kind)
+    version = f"{architecture.ptx_version // 10}.{architecture.ptx_version % 10}"
+    low, high = _NAN_WORDS[kind][0], _NAN_WORDS[kind][1 if words > 1 else 0]
+    other = "gt" if lower else "lt"  # column against row: the triangle without values
+    return f"""
+.version {version}
+.target {architecture.name}
+.address_size 64
+
+.visible .entry {NAME}(
+	.param .u64 .ptr .global .align 16 {NAME}_param_0,
+	.param .u64 .ptr .global .align 16 {NAME}_param_1
+)
+.maxntid {BLOCK}
+{{
+	.reg .pred %p<5>;
+	.reg .b32 %r<16>;
+	.reg .b64 %rd<8>;
+
+	ld.param.b64 %rd1, [{NAME}_param_0];
+	ld.param.b64 %rd2, [{NAME}_param_1];
+	mov.u32 %r1, %ctaid.x;
+	mov.u32 %r2, %tid.x;
+	mad.lo.s32 %r3, %r1, {BLOCK}, %r2;
+	setp.ge.u32 %p1, %r3, {total};
+	@%p1 bra $L_end;
+	div.u32 %r4, %r3, {words};
+	rem.u32 %r5, %r3, {words};
+	div.u32 %r6, %r4, {n * n};
+	rem.u32 %r7, %r4, {n * n};
+	div.u32 %r8, %r7, {n};
+	rem.u32 %r9, %r7, {n};
+	mul.wide.u32 %rd3, %r6, 4;
+	add.s64 %rd4, %rd2, %rd3;
+	ld.global.b32 %r10, [%rd4];
+	mul.wide.u32 %rd5, %r3, 4;
+	add.s64 %rd6, %rd1, %rd5;
+	setp.ne.s32 %p2, %r10, 0;
+	@%p2 bra $L_failed;
+	setp.{other}.u32 %p3, %r9, %r8;
+	@!%p3 bra $L_end;
+	mov.b32 %r11, 0;
+	st.global.b32 [%rd6], %r11;
+	bra.uni $L_end;
+$L_failed:
+	and.b32 %r12, %r5, 1;
+	setp.eq.s32 %p4, %r12, 0;
+	selp.b32 %r13, {low}, {high}, %p4;
+	st.global.b32 [%rd6], %r13;
+$L_end:
+	ret;
+}}
+"""

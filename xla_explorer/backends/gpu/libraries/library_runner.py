@@ -1,0 +1,133 @@
+"""Runs library calls on a device: handles, plans and work spaces, each made when it is first needed.
+
+A work space belongs to a stream: calls on different streams run at once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from xla_explorer.backends.gpu.architecture import gpu_architecture
+from xla_explorer.backends.gpu.libraries import cholesky_finish
+from xla_explorer.backends.gpu.libraries.fft import FftPlan
+from xla_explorer.backends.gpu.libraries.matmul import WORKSPACE_BYTES, MatmulPlan, alignment_of
+from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject, find_library
+from xla_explorer.backends.gpu.libraries.solver import cholesky_workspace, factor, solve_triangular
+from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor, GpuExecutionError, PtxProgram
+from xla_explorer.backends.interfaces import DeviceMemory
+from xla_explorer.compiler.transforms.library_calls.library_call import CholeskyCall, FftCall, LibraryCall, MatmulCall, TriangularSolveCall
+from xla_explorer.foundation.reason import Reason
+
+_CREATE = {"cublasLt": "cublasLtCreate", "cublas": "cublasCreate_v2", "cusolver": "cusolverDnCreate"}
+_DESTROY = {"cublasLt": "cublasLtDestroy", "cublas": "cublasDestroy_v2", "cusolver": "cusolverDnDestroy"}
+
+
+class LibraryRunner:
+    """Calls of one device. find: a library by name, or why it is not there."""
+
+    def __init__(self, executor: DeviceExecutor, find: Callable[[str], SharedObject | Reason] = find_library) -> None:
+        self.executor, self.find = executor, find
+        self._handles: dict[str, ctypes.c_void_p] = {}
+        self._matmuls: dict[tuple[MatmulCall, tuple[int, int, int]], MatmulPlan] = {}
+        self._ffts: dict[tuple[FftCall, int], FftPlan] = {}
+        self._spaces: dict[tuple[int, str], DeviceMemory] = {}
+
+    def run(self, call: LibraryCall, operands: Sequence[int], result: int, stream: Any = None) -> None:
+        """Queue a call. operands: addresses of the instruction's operands; stream: of the executor, None for its own.
+
+        GpuExecutionError when the library is not there or refuses.
+        """
+        queue = self.executor.stream_address(stream)
+        if isinstance(call, MatmulCall):
+            self._matmul(call, operands, result, queue, stream)
+        elif isinstance(call, FftCall):
+            self._fft(call, operands[0], result, queue, stream)
+        elif isinstance(call, CholeskyCall):
+            self._cholesky(call, operands[0], result, queue, stream)
+        else:
+            self._triangular_solve(call, operands, result, queue, stream)
+
+    def close(self) -> None:
+        """Give everything back."""
+        plans: list[MatmulPlan | FftPlan] = [*self._matmuls.values(), *self._ffts.values()]
+        for plan in plans:
+            plan.close()
+        for name, handle in self._handles.items():
+            self._library(name).call(_DESTROY[name], handle)
+        for memory in self._spaces.values():
+            self.executor.deallocate(memory)
+        for kept in (self._matmuls, self._ffts, self._handles, self._spaces):
+            kept.clear()
+
+    # -- what calls share ----------------------------------------------------------------------------------------------
+    def _library(self, name: str) -> SharedObject:
+        found = self.find(name)
+        if isinstance(found, Reason):
+            raise GpuExecutionError(found.message, 'install it, or compile with libraries="never" to use our own kernels')
+        return found
+
+    def _handle(self, name: str) -> ctypes.c_void_p:
+        found = self._handles.get(name)
+        if found is None:
+            found = ctypes.c_void_p()
+            self._library(name).call(_CREATE[name], ctypes.byref(found))
+            self._handles[name] = found
+        return found
+
+    def _space(self, queue: int, purpose: str, size: int) -> DeviceMemory:
+        """Memory of a stream for a purpose, at least so large."""
+        kept = self._spaces.get((queue, purpose))
+        if kept is None or kept.size < size:
+            if kept is not None:
+                self.executor.synchronize()
+                self.executor.deallocate(kept)
+            kept = self._spaces[queue, purpose] = self.executor.allocate_named(max(size, 256), purpose)
+        return kept
+
+    # -- the calls -----------------------------------------------------------------------------------------------------
+    def _matmul(self, call: MatmulCall, operands: Sequence[int], result: int, queue: int, stream: Any) -> None:
+        left, right, *rest = [operands[place] for place in call.operands]
+        bias = rest[0] if rest else None
+        alignments = (alignment_of(left), alignment_of(right), alignment_of(result))
+        plan = self._matmuls.get((call, alignments))
+        if plan is None:
+            plan = MatmulPlan(self._library("cublasLt"), self._handle("cublasLt"), call, bias, alignments)
+            self._matmuls[call, alignments] = plan
+        plan.run(left, right, result, bias, self._space(queue, "cuBLASLt", WORKSPACE_BYTES).address, queue)
+
+    def _fft(self, call: FftCall, operand: int, result: int, queue: int, stream: Any) -> None:
+        # A plan has one work area of its own, so a stream has plans of its own.
+        plan = self._ffts.get((call, queue))
+        if plan is None:
+            plan = self._ffts[call, queue] = FftPlan(self._library("cufft"), call)
+        if call.direction == "IRFFT":  # it may overwrite its operand
+            space = self._space(queue, "cuFFT", plan.operand_bytes)
+            self.executor.copy_on_device(operand, space.address, plan.operand_bytes, stream)
+            operand = space.address
+        plan.run(operand, result, queue)
+        if call.direction in ("IFFT", "IRFFT"):
+            plan.scale(self._library("cublas"), self._handle("cublas"), result, queue)
+
+    def _triangular_solve(self, call: TriangularSolveCall, operands: Sequence[int], result: int, queue: int, stream: Any) -> None:
+        matrix, right = operands[:2]
+        size = {"f32": 4, "f64": 8, "c64": 8, "c128": 16}[call.type] * call.rows * call.columns * call.batch
+        if right != result:
+            self.executor.copy_on_device(right, result, size, stream)
+        solve_triangular(self._library("cublas"), self._handle("cublas"), call, matrix, result, queue)
+
+    def _cholesky(self, call: CholeskyCall, operand: int, result: int, queue: int, stream: Any) -> None:
+        library, handle = self._library("cusolver"), self._handle("cusolver")
+        words = cholesky_finish.words_of(call.type)
+        if operand != result:
+            self.executor.copy_on_device(operand, result, 4 * words * call.n * call.n * call.batch, stream)
+        size = cholesky_workspace(library, handle, call)
+        space, status = self._space(queue, "cuSOLVER", size), self._space(queue, "cuSOLVER status", 4 * call.batch)
+        factor(library, handle, call, result, space.address, size, status.address, queue)
+        architecture = gpu_architecture(self.executor.facts.architecture)
+        text = cholesky_finish.ptx(architecture, call.type, call.n, call.batch, call.lower)
+        loaded = self.executor.load_ptx(PtxProgram(text, architecture.name, ()))
+        blocks = cholesky_finish.blocks_of(call.type, call.n, call.batch)
+        arguments = [result, status.address]
+        self.executor.launch_kernel(loaded, cholesky_finish.NAME, blocks, cholesky_finish.BLOCK, arguments, 0, stream)
