@@ -105,9 +105,9 @@ def library_choice(i: HloInstruction, made: EmittedKernels, why: Reason | None) 
         return None
     because = why.message if why is not None else "there is no cuDNN call yet"
     facts: dict[str, object] = {"opcode": name, "emitter": made.emitter, "because": why.code if why is not None else "no-call-yet"}
-    facts |= dict(why.facts) if why is not None else {}
     if made.estimated_us is not None:
         facts |= {"own_us": round(made.estimated_us, 2), "library_us": round(made.library_us, 2)}
+    facts |= dict(why.facts) if why is not None else {}
     own = "loop kernel, one thread per result element" if made.emitter == "loop" else f"{made.emitter} kernel"
     return refuse("library-not-called", f"%{i.name}: XLA would call a library for this {name}; it is a {own} here: {because}", **facts)
 
