@@ -87,6 +87,7 @@ class Session:
         seconds: Mapping[str, float],
     ) -> None:
         self.source, self.backend, self.options = source, backend, options
+        self._gpu_sessions: dict[tuple[Any, ...], Session] = {}
         self.trace = Trace(trace)
         self.result, self.error, self.failed_phase, self.seconds = result, error, failed_phase, dict(seconds)
         self.signature = Signature(source)
@@ -174,9 +175,9 @@ class Session:
 
         return inner_loops(self, kernel)
 
-    def ptx(self) -> CodeText:
-        """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed."""
-        return self.gpu._code("ptx", "ptx", "session.ptx()")
+    def ptx(self, **options: Any) -> CodeText:
+        """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed. options: see `gpu_with`."""
+        return self.gpu_with(**options)._code("ptx", "ptx", "session.ptx()")
 
     def sass(self) -> CodeText:
         """Machine code of an NVIDIA GPU, line by line with its HLO; needs ptxas and nvdisasm, no GPU."""
@@ -203,12 +204,26 @@ class Session:
 
     @cached_property
     def gpu(self) -> Session:
-        """The same source compiled for the backend `gpu` (this very session when it is that)."""
-        if self.backend == "gpu":
+        """The same source compiled for the backend `gpu` (this very session when it is that), with the options that both read."""
+        return self.gpu_with()
+
+    def gpu_with(self, **options: Any) -> Session:
+        """Like `gpu`, with other options of that backend: `session.gpu_with(architecture="sm_80")`. What is not named stays as it is here.
+
+        UnknownOptionError for what the backend `gpu` does not read.
+        """
+        if self.backend == "gpu" and all(self.options.backend_options.get(name) == value for name, value in options.items()):
             return self
-        options = self.options
-        isolate = self.isolation or False
-        return compile(self.source, backend="gpu", passes=options.passes, journal=options.journal, verify=False, isolate=isolate)
+        key = tuple(sorted(options.items()))
+        if key not in self._gpu_sessions:
+            mine = self.options
+            # Another GPU's names of architectures mean nothing to this one.
+            kept = mine.backend_options if self.backend == "gpu" else {}
+            self._gpu_sessions[key] = compile(
+                self.source, backend="gpu", passes=mine.passes, journal=mine.journal, verify=False, cache=mine.cache,
+                isolate=self.isolation or False, control=mine.control if self.backend == "gpu" else None, **{**kept, **options},
+            )  # fmt: skip
+        return self._gpu_sessions[key]
 
     @cached_property
     def kernels(self) -> pandas.DataFrame:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, SORT, compiled
+from gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, TWO_REPLICAS, compiled
 
 from xla_explorer.backends.gpu import platform
 from xla_explorer.backends.gpu.architecture import ARCHITECTURES, UnknownArchitectureError, gpu_architecture
@@ -119,10 +119,10 @@ def test_dot_is_a_kernel_with_the_reason_why_no_library():
     assert f".entry {row.function}(" in result.stages["ptx"].text
 
 
-def test_sort_is_recorded_not_dropped():
-    result = compiled(SORT)
+def test_what_has_no_kernel_is_recorded_not_dropped():
+    result = compiled(TWO_REPLICAS)
     refused = [step for step in result.program.steps if step.runs_on == "evaluator"]
-    assert [step.opcode for step in refused] == ["sort"] and refused[0].reason.code in ("opcode-not-emitted", "sequential-kernel")
+    assert [(step.opcode, step.reason.code) for step in refused] == [("all-reduce", "several-devices")]
     assert len([step for step in result.program.steps if step.runs_on == "kernel"]) == 2
     assert "evaluator    %" in result.stages["launches"].text
 
@@ -213,7 +213,10 @@ def test_launches_are_decisions():
 
 def test_dot_weighs_the_library():
     text = """HloModule m
-ENTRY e { a = bf16[256,256] parameter(0) b = bf16[256,256] parameter(1)
-  ROOT c = bf16[256,256] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
+ENTRY e { a = bf16[2048,2048] parameter(0) b = bf16[2048,2048] parameter(1)
+  ROOT c = bf16[2048,2048] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
     (step,) = compiled(text).program.steps
     assert step.reason.facts["emitter"] == "tensor-core-dot" and step.reason.facts["own_us"] > step.reason.facts["library_us"] > 0
+    # What is launched and done before a library is called is not worth the call.
+    (small,) = compiled(text.replace("2048", "256")).program.steps
+    assert 0 < small.reason.facts["own_us"] < small.reason.facts["library_us"]
