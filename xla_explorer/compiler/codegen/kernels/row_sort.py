@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import compute_type, wid
 from xla_explorer.compiler.codegen.elemental.comparison import total_order_key
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Value
-from xla_explorer.compiler.codegen.function_writer import UNROLL_BY_4, FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import NO_VECTOR, NO_VECTOR_METADATA, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, scalar_constant, type_bits
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -79,6 +79,7 @@ class RowSort:
     def __init__(self, context: KernelContext, types: Sequence[PrimitiveType], length: int) -> None:
         self.w = context.writer
         self.context = context
+        context.globals.update(NO_VECTOR_METADATA)
         self.length = length
         self.shapes = [array_shape(t, (length,)) for t in types]
         self.home = [context.scratch(shape.byte_size) for shape in self.shapes]
@@ -141,13 +142,13 @@ class RowSort:
         with w.loop(passes * buckets, stem="clear") as j:
             w.do(f"store i32 0, ptr {cell(counts, j)}")
         source = self.arrays()
-        with w.loop(length, stem="count", metadata=UNROLL_BY_4) as j:
+        with w.loop(length, stem="count", metadata=NO_VECTOR) as j:
             record = self._load(source, j)
             for step in range(passes):
                 address = cell(counts, w.add(digit(record, step * width), step * buckets))
                 count = w.value(f"load i32, ptr {address}")
                 w.do(f"store i32 {w.value(f'add i32 {count}, 1')}, ptr {address}")
-        with w.loop(passes, stem="pass") as number:
+        with w.loop(passes, stem="pass", metadata=NO_VECTOR) as number:
             shift: str | int = w.mul(number, width)
             if isinstance(shift, str) and key.bits != 64:
                 shift = w.value(f"trunc i64 {shift} to {t}")
@@ -160,12 +161,12 @@ class RowSort:
             w.start_block(move)
             total = w.stack_slot("i32")
             w.do(f"store i32 0, ptr {total}")
-            with w.loop(buckets, stem="bucket", metadata=UNROLL_BY_4) as j:
+            with w.loop(buckets, stem="bucket", metadata=NO_VECTOR) as j:
                 address = cell(table, j)
                 before, count = w.value(f"load i32, ptr {total}"), w.value(f"load i32, ptr {address}")
                 w.do(f"store i32 {before}, ptr {address}")
                 w.do(f"store i32 {w.value(f'add i32 {before}, {count}')}, ptr {total}")
-            with w.loop(length, stem="move", metadata=UNROLL_BY_4) as j:
+            with w.loop(length, stem="move", metadata=NO_VECTOR) as j:
                 record = self._load(source, j)
                 address = cell(table, digit(record, shift))
                 place = w.value(f"load i32, ptr {address}")
@@ -186,7 +187,7 @@ class RowSort:
         w, length = self.w, self.length
         arrays = self.arrays()
         hole = w.stack_slot("i64")
-        with w.loop(length, 0, INSERTION_RUN, stem="run") as start:
+        with w.loop(length, 0, INSERTION_RUN, stem="run", metadata=NO_VECTOR) as start:
             end: str | int = w.add(start, INSERTION_RUN)
             if not isinstance(start, int):
                 end = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(end)), ("i64", str(length)))
@@ -239,7 +240,7 @@ class RowSort:
                 end = bounded(w.add(start, w.mul(size, 2)))
                 w.do(f"store i64 {start}, ptr {left}")
                 w.do(f"store i64 {middle}, ptr {right}")
-                with w.loop(end, start, stem="merge") as out:
+                with w.loop(end, start, stem="merge", metadata=NO_VECTOR) as out:
                     i, k = w.value(f"load i64, ptr {left}"), w.value(f"load i64, ptr {right}")
                     # Both are read even when one side is used up; the last element stands in for what is not there.
                     last = str(length - 1)
