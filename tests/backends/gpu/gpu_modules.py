@@ -73,6 +73,16 @@ ENTRY main {
 }
 """
 
+TWO_REPLICAS = """HloModule replicas, replica_count=2
+total { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[100] parameter(0)
+  y = f32[100] negate(x)
+  s = f32[100] all-reduce(y), replica_groups={{0,1}}, to_apply=total
+  ROOT r = f32[100] exponential(s)
+}
+"""
+
 BRANCHES = """HloModule branches
 left { p = f32[16] parameter(0) ROOT n = f32[16] negate(p) }
 right { p = f32[16] parameter(0) ROOT t = f32[16] tanh(p) }

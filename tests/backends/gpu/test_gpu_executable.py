@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, SORT, compiled
+from gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, SORT, TWO_REPLICAS, compiled
 
 import xla_explorer as xe
 from xla_explorer.backends.gpu.runtime import devices
@@ -87,9 +87,9 @@ PROGRAMS = {
     "switch-out-of-range": (SWITCH, [np.int32(-4), np.arange(5, dtype=np.int32)]),
     "swap": (SWAP, [normal(40), normal(40)]),
     "layout": (LAYOUT, [normal(3, 70)]),
-    "host-sort": (SORT, [normal(100)]),
-    "host-fft": (FFT, [(normal(4, 16) + 1j * normal(4, 16)).astype(np.complex64)]),
-    "host-collective": (SUM_OVER_REPLICAS, [normal(6)]),
+    "sort": (SORT, [normal(100)]),
+    "fft": (FFT, [(normal(4, 16) + 1j * normal(4, 16)).astype(np.complex64)]),
+    "collective": (SUM_OVER_REPLICAS, [normal(6)]),
 }
 
 
@@ -113,9 +113,9 @@ def test_like_the_evaluator(name, passes):
 
 
 def test_a_host_call_says_why():
-    steps = compiled(SORT).executable.steps
+    steps = compiled(TWO_REPLICAS).executable.steps
     (step,) = [s for s in steps if s.runs_on == "evaluator"]
-    assert step.opcode == "sort" and step.reason.code in ("opcode-not-emitted", "sequential-kernel")
+    assert (step.opcode, step.reason.code) == ("all-reduce", "several-devices")
     assert [s.runs_on for s in steps].count("kernel") == 2
 
 

@@ -27,7 +27,8 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-_EXPANDED = ("batchnorm_expander", "scan-expander", "stochastic_convert_decomposer", "ragged-dot-rewriter")  # what has no kernel
+# What has no kernel; and products with several kept or reduced dimensions become those of matrices, which tiles and libraries take.
+_EXPANDED = ("batchnorm_expander", "scan-expander", "stochastic_convert_decomposer", "ragged-dot-rewriter", "dot-decomposer")
 
 
 def gpu_pipeline() -> PassPipeline:
@@ -35,7 +36,9 @@ def gpu_pipeline() -> PassPipeline:
     horizontal = (make_pass("horizontal-loop-fusion"), make_pass("horizontal-input-fusion"))
     # Libraries first: a product takes its bias and activation along before a loop does. Then rows: what is left to the queue is what no
     # block can keep in its registers.
-    fusing = PassPipeline("gpu-fusion", (make_pass("library-rewriter"), make_pass("row-fusion"), make_pass("priority-fusion")))
+    fusing = PassPipeline("gpu-fusion", tuple(
+        [make_pass(name) for name in ("library-rewriter", "product-epilogue-fusion", "row-fusion", "priority-fusion")]
+    ))
     return code_generation_pipeline(
         "gpu",
         after_inlining=(make_pass("dynamic-padder"), make_pass("defuser")),
@@ -160,4 +163,5 @@ def target_facts(architecture: GpuArchitecture) -> dict[str, Any]:
         "warp_size": architecture.warp_size,
         "library_rates": library_rates(architecture.name),
         "own_rates": own_rates(architecture.name),
+        "product_epilogues": True,
     }

@@ -1,9 +1,9 @@
 """scatter: update windows combined into the operand; a window that does not fit is skipped.
 
 Three shapes of code. CPU: index rows in order, so duplicates combine in order; the operand is copied first unless it
-is updated in place. GPU, in place, with a combiner that the memory system can do: a thread per update element and an
-atomic operation each, so the order of duplicates is open (as in XLA). GPU otherwise: a thread per operand element that
-walks all index rows in order.
+is updated in place. GPU, in place: a thread per update element, with an atomic operation where the memory system can
+combine so, else by compare and swap, so the order of duplicates is open (as in XLA); unique indices need neither. GPU
+otherwise, and for few index rows: a thread per operand element that walks all index rows in order.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ import math
 from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
+from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.reduction import simple_combiner
 from xla_explorer.compiler.codegen.kernels.window import Guard
-from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, type_bits
+from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, register_type, to_memory, type_bits
 from xla_explorer.hlo.instruction import HloInstruction
 
 LINE = 64
+FEW_ROWS = 16  # index rows that every element of the operand may as well look at
 _ATOMIC_INTEGER = {"add": "add", "and": "and", "or": "or", "xor": "xor", "maximum": "max", "minimum": "min"}
 
 
@@ -36,6 +38,14 @@ def atomic_operation(scatter: HloInstruction) -> str | None:
         return "fadd" if combiner == "add" else None  # the float maximum of the hardware drops NaN
     operation = _ATOMIC_INTEGER.get(combiner)
     return f"u{operation}" if operation in ("max", "min") and not element_type.is_signed else operation
+
+
+def updates_take_turns(scatter: HloInstruction) -> bool:
+    """Whether each update combines by comparing and swapping its element until nobody came in between, instead of every element looking at
+    every index row. Not for few rows, complex numbers, several operands, and arrays that end within a word."""
+    if scatter.shape.is_tuple or scatter.shape.element_type.is_complex or scatter.shape.byte_size % 4:
+        return False
+    return int(scatter.operands[1].shape.element_count) > FEW_ROWS
 
 
 class _Scatter:
@@ -107,7 +117,7 @@ def write_scatter_kernel(context: KernelContext) -> None:
         operation = atomic_operation(root)
         if all(in_place) and 0 in scatter.updates.shape.dimensions:
             return
-        if in_place == [True] and operation is not None:
+        if in_place == [True] and (operation is not None or updates_take_turns(root)):
             _by_update(context, scatter, outputs[0], operation)
         else:
             _by_element(context, scatter, outputs)
@@ -185,8 +195,8 @@ def _row_of(w: FunctionWriter, number: str | int, counts: list[int]) -> list[str
     return row[::-1]
 
 
-def _by_update(context: KernelContext, scatter: _Scatter, output: ArrayInMemory, operation: str) -> None:
-    """A thread per update element: one atomic operation each."""
+def _by_update(context: KernelContext, scatter: _Scatter, output: ArrayInMemory, operation: str | None) -> None:
+    """A thread per update element: one atomic operation each, or as many attempts as it takes; where indices are unique, neither."""
     w, emitter, dimensions = context.writer, scatter.emitter, scatter.updates.shape.dimensions
     with context.iterate(list(dimensions)) as index, emitter.scope():
         row = [index[d] for d in scatter.batch_dims]
@@ -197,11 +207,50 @@ def _by_update(context: KernelContext, scatter: _Scatter, output: ArrayInMemory,
         with emitter.scope():
             update = emitter.element(scatter.updates, index)
             offset = w.linear(scatter.position(start, {u: index[u] for u in scatter.window_dims}), output.shape.strides)
-            t = memory_type(scatter.root.shape.element_type)
-            address = w.value(f"getelementptr inbounds {t}, {output.pointer_type} {output.pointer}, i64 {offset}")
-            w.value(f"atomicrmw {operation} {output.pointer_type} {address}, {t} {update} monotonic")
+            if scatter.root.attributes.get("unique_indices") and operation is None:
+                (value,) = emitter.inline_scalar_computation(scatter.root.to_apply, [output.load_linear(w, offset), update])
+                output.store_linear(w, offset, value)
+            elif operation is not None:
+                t = memory_type(scatter.root.shape.element_type)
+                address = w.value(f"getelementptr inbounds {t}, {output.pointer_type} {output.pointer}, i64 {offset}")
+                w.value(f"atomicrmw {operation} {output.pointer_type} {address}, {t} {update} monotonic")
+            else:
+                _compare_and_swap(scatter, output, offset, update)
         w.branch(skip)
         w.start_block(skip)
+
+
+def _compare_and_swap(scatter: _Scatter, output: ArrayInMemory, offset: str | int, update: Value) -> None:
+    """Combine an update into an element: guess the old value, and again with what was there, until the guess was right. An element of
+    less than 32 bits is exchanged together with its neighbours in the word."""
+    w, element_type = scatter.w, scatter.root.shape.element_type
+    t, bits = memory_type(element_type), type_bits(memory_type(element_type))
+    narrow, word = f"i{bits}", f"i{max(bits, 32)}"
+    at, shift = offset, "0"
+    if bits < 32:
+        per_word = 32 // bits
+        at = w.div(offset, per_word)
+        shift = w.value(f"trunc i64 {w.mul(w.mod(offset, per_word), bits)} to i32")
+    pointer = f"{output.pointer_type} " + w.value(f"getelementptr inbounds {word}, {output.pointer_type} {output.pointer}, i64 {at}")
+    attempt, done, guess = w.fresh_label("attempt"), w.fresh_label("done"), w.stack_slot(word)
+    w.do(f"store {word} 0, ptr {guess}")
+    w.branch(attempt)
+    w.start_block(attempt)
+    whole = w.value(f"load {word}, ptr {guess}")
+    old = whole if bits >= 32 else w.value(f"trunc i32 {w.value(f'lshr i32 {whole}, {shift}')} to {narrow}")
+    held = from_memory(w, old if t == narrow else w.value(f"bitcast {narrow} {old} to {t}"), element_type)
+    with scatter.emitter.scope():
+        (value,) = scatter.emitter.inline_scalar_computation(scatter.root.to_apply, [held, update])
+    stored = to_memory(w, value, element_type)
+    new = stored if t == narrow else w.value(f"bitcast {t} {stored} to {narrow}")
+    if bits < 32:
+        mask = w.value(f"shl i32 {(1 << bits) - 1}, {shift}")
+        others = w.value(f"and i32 {whole}, {w.value(f'xor i32 {mask}, -1')}")
+        new = w.value(f"or i32 {others}, {w.value('shl i32 ' + w.value(f'zext {narrow} {new} to i32') + f', {shift}')}")
+    result = w.value(f"cmpxchg {pointer}, {word} {whole}, {word} {new} monotonic monotonic")
+    w.do(f"store {word} {w.value(f'extractvalue {{ {word}, i1 }} {result}, 0')}, ptr {guess}")
+    w.branch_if(w.value(f"extractvalue {{ {word}, i1 }} {result}, 1"), done, attempt)
+    w.start_block(done)
 
 
 def _by_element(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory]) -> None:
