@@ -73,8 +73,8 @@ def code_generation_pipeline(
 ) -> PassPipeline:
     """The whole default pipeline of a backend that generates code from fusions: simplify; fix layouts; fuse; make copies
     explicit; order (cpu_compiler.cc, gpu_compiler.cc). after_inlining: see `default_simplification_pipeline`. before_layouts: what
-    the backend replaces before layouts are fixed. fusing: its policy of fusion (default: the CPU's). after_fusion: what it makes of finished kernels.
-    asynchronous: whether it has streams."""
+    the backend replaces before layouts are fixed. fusing: its policy of fusion (default: the CPU's). after_fusion: what it makes of
+    finished kernels. asynchronous: whether it has streams."""
     lowering = PassPipeline(
         "lowering",
         (
