@@ -26,7 +26,8 @@ def test_platform_needs_no_llvm():
 
 def test_stages_in_order():
     result = compiled(SOFTMAX)
-    assert list(result.stages) == ["hlo", "hlo-optimized", "buffers", "llvm-ir", "llvm-ir-optimized", "ptx", "launches"]
+    names = [name for name in result.stages if name != "sass"]  # where NVIDIA's disassembler is installed
+    assert names == ["hlo", "hlo-optimized", "buffers", "llvm-ir", "llvm-ir-optimized", "ptx", "launches"]
     assert result.executable is not None and result.why_not is None
     for stage in result.stages.values():
         assert stage.is_text and stage.text
@@ -108,7 +109,7 @@ def test_unknown_architecture():
 
 def test_dot_is_a_kernel_with_the_reason_why_no_library():
     result = compiled(DOT)
-    row = next(step for step in result.program.steps if step.opcode == "dot")
+    row = next(step for step in result.program.steps if step.name.startswith("dot"))
     assert (
         row.runs_on == "kernel"
         and row.reason.code == "library-not-called"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.async_thunks import DONES, STARTS, done_thunks, operand_places, result_places, start_of, wrapped_operation
 from xla_explorer.backends.gpu.emitters import OPERATIONS, EmittedKernels, operation_is_emitted, write_gpu_kernels
+from xla_explorer.backends.gpu.emitters.result_store import product_in
 from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, KernelDialect, KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.backends.gpu.thunk import Thunk
@@ -94,6 +95,9 @@ def kernel_is_emitted_for_gpu(i: HloInstruction, own_operations: bool = True) ->
         return operation_is_emitted(i)
     if i.opcode.name in _RENAMES_MEMORY or i.opcode.name in _CONTROL_FLOW or i.opcode.name == "copy":
         return None
+    if own_operations and i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
+        product = product_in(i)
+        return product if isinstance(product, Reason) else None
     return kernel_is_emitted(i, "gpu")
 
 
@@ -246,7 +250,8 @@ class GpuProgramWriter:
         made = write_gpu_kernels(i, self.kernels.architecture, slots, self.target)
         self.emitted.append((i, made))
         kernels = [self.kernels.add(f"{i.name}{e.suffix}", i.id, e.kernel, may_overlap, e, made.emitter) for e in made.kernels]
-        why = library_choice(i, made, self.why_no_library(i))
+        product = product_in(i)
+        why = library_choice(i, made, self.why_no_library(i if isinstance(product, Reason) else product.dot))
         return [Thunk("kernel", i, kernel, distinct, reason=why) for kernel in kernels]
 
 

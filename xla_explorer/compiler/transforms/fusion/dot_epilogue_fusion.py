@@ -34,7 +34,7 @@ EPILOGUE_REASONS: dict[str, str] = {
     "forbidden-by-user": "the user wants the two in different kernels",
 }
 _OUTPUT = attributes_of({"kind": "kOutput"})
-_IN_MEMORY = frozenset(
+IN_MEMORY = frozenset(
     {"parameter", "get-tuple-element", "dot", "convolution", "while", "conditional", "call", "reduce", "scatter", "sort", "fusion"}
 )
 
@@ -67,7 +67,7 @@ class DotEpilogueFusion:
         if len(chain) < 2:
             return False
         # The longest part of the chain that is stored anyway; when none is, the whole chain is refused with its reason.
-        ends = [end for end in chain[1:] if _is_stored(end)] or [chain[-1]]
+        ends = [end for end in chain[1:] if is_stored(end)] or [chain[-1]]
         end = ends[-1]
         inside = chain[: chain.index(end) + 1]
         members = _members(inside)
@@ -94,13 +94,13 @@ class DotEpilogueFusion:
             return kept_apart(context.control, (dot,), members) if context.control.forbid else None
 
         def not_stored_anyway(dot: HloInstruction, end: HloInstruction) -> Reason | None:
-            if _is_stored(end):
+            if is_stored(end):
                 return None
             return refuse("not-stored-anyway", f"only loops read %{end.name}")
 
         def computed_in_a_loop(dot: HloInstruction, end: HloInstruction) -> Reason | None:
             for i in _others(inside):
-                if i.opcode.name not in _IN_MEMORY and not fusible.is_small_constant(i) and not _is_stored(i):
+                if i.opcode.name not in IN_MEMORY and not fusible.is_small_constant(i) and not is_stored(i):
                     return refuse("computed-in-a-loop", f"%{i.name} ({i.opcode.name}) would be stored for the kernel of %{dot.name}")
             return None
 
@@ -167,13 +167,13 @@ def _others(inside: list[HloInstruction]) -> list[HloInstruction]:
     return found
 
 
-def _is_stored(i: HloInstruction) -> bool:
+def is_stored(i: HloInstruction) -> bool:
     """Whether something that is no loop reads it, so that it is in memory whatever the loops do."""
     if i.is_root:
         return True
     for user in i.users:
         if user.opcode in fusible.BYTE_PRESERVING:
-            if _is_stored(user):
+            if is_stored(user):
                 return True
         elif user.opcode not in fusible.CONSUMERS:
             return True

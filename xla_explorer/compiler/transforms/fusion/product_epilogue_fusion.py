@@ -1,0 +1,150 @@
+"""The pass `product-epilogue-fusion`: on a GPU, what follows a product is done to its tiles before they are stored.
+
+The kernels of products on a GPU do anything elementwise to an element while it is in a register, and read other operands by its index, so
+whole chains go in: bias, activation, residual, conversion. Only a result that is stored in any case is taken; what a loop would compute
+anyway gains nothing. A product that a library computes is left to it. Decisions are of the kind `dot-epilogue-fusion`, as on a CPU.
+
+Source: xla/service/gpu/transforms/gemm_fusion.cc (FuseEpilogue), cublasLt's epilogues.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
+from xla_explorer.compiler.transforms.fusion.dot_epilogue_fusion import IN_MEMORY, is_stored
+from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
+from xla_explorer.compiler.transforms.library_calls.library_call import library_call_of
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+_OUTPUT = attributes_of({"kind": "kOutput"})
+_TYPES = frozenset({"f32", "f64", "bf16", "f16", "s32", "u32"})
+_LEAST, _LEAST_DEPTH = 16, 8
+
+
+def why_no_tiles(dot: HloInstruction) -> Reason | None:
+    """None for a product that every GPU's tiles serve: one kept and one reduced dimension on each side, none of them tiny."""
+    a, b = dot.operands
+    kind, result = a.shape.element_type, dot.shape.element_type
+    same = kind.name in _TYPES and b.shape.element_type is kind and (result is kind or (kind.is_float and result.name == "f32"))
+    if not same or not dot.shape.layout.is_default:
+        return refuse("no-register-tile", f"%{dot.name}: no tiles for {a.shape} and {b.shape} to {dot.shape}")
+    kept = []
+    for operand, side in ((a, "lhs"), (b, "rhs")):
+        reduced, batch = dot.attribute(f"{side}_contracting_dims"), dot.attribute(f"{side}_batch_dims")
+        kept.append([operand.shape.dimensions[d] for d in range(operand.shape.rank) if d not in reduced and d not in batch])
+        if len(reduced) != 1 or operand.shape.dimensions[reduced[0]] < _LEAST_DEPTH:
+            return refuse("no-register-tile", f"%{dot.name} reduces {len(reduced)} dimensions, or fewer than {_LEAST_DEPTH} elements")
+    if any(len(extents) != 1 or extents[0] < _LEAST for extents in kept) or 0 in dot.shape.dimensions:
+        return refuse("no-register-tile", f"%{dot.name} keeps other than one dimension of at least {_LEAST} of each operand", kept=kept)
+    return None
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class ProductEpilogueFusion:
+    """max_operations: of one epilogue. Does nothing where the target's fact `product_epilogues` is not set."""
+
+    name: ClassVar[str] = "product-epilogue-fusion"
+    max_operations: int = 24
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Every dot of every computation that control flow runs."""
+        if not context.fact("product_epilogues", False):
+            return False
+        changed = False
+        for computation in sequential_computations(module):
+            pinned = fusible.control_successors(computation)
+            for dot in [i for i in computation.post_order() if i.opcode.name == "dot" and library_call_of(i) is None]:
+                changed |= self._after(computation, dot, pinned, context)
+        if changed:
+            order_callees_first(module)
+        return changed
+
+    def _after(self, computation: HloComputation, dot: HloInstruction, pinned: set[HloInstruction], context: PassContext) -> bool:
+        chain = _chain(dot, self.max_operations)
+        if len(chain) < 2:
+            return False
+        end = next((i for i in reversed(chain[1:]) if is_stored(i)), chain[-1])
+        inside = chain[: chain.index(end) + 1]
+        members = _members(inside)
+
+        def no_register_tile(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+            return why_no_tiles(dot)
+
+        def control_dependency(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+            fixed = next((i for i in inside if i.control_predecessors or i in pinned), None)
+            return None if fixed is None else refuse("control-dependency", f"%{fixed.name} has control dependencies")
+
+        def kept_apart_by_user(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+            return kept_apart(context.control, (dot,), members) if context.control.forbid else None
+
+        def not_stored_anyway(dot: HloInstruction, end: HloInstruction) -> Reason | None:
+            return None if is_stored(end) else refuse("not-stored-anyway", f"only loops read %{end.name}")
+
+        def facts() -> dict[str, Any]:
+            saved = 2 * dot.shape.byte_size
+            return {"bytes_saved": saved, "operations": len(inside) - 1, "computes": [i.opcode.name for i in inside[1:]]}
+
+        legality, profit = (no_register_tile, control_dependency, kept_apart_by_user), (not_stored_anyway,)
+        if context.decide("dot-epilogue-fusion", legality, profit, dot, end, facts=facts) is not None:
+            return False
+        names = "_".join(["dot", *[i.opcode.name.replace("-", "_") for i in inside[1:4]]])
+        build_fusion(computation, end, members, name=f"{names}_fusion", kind=_OUTPUT)
+        return True
+
+
+def _chain(dot: HloInstruction, most: int) -> list[HloInstruction]:
+    """The dot and elementwise operations after it, one after the other: the others' operands are in memory, or the chain's own."""
+    chain = [dot]
+    while len(chain) <= most:
+        here = chain[-1]
+        outside = [user for user in here.users if user not in chain]
+        if any(i.is_root for i in chain) or not outside:
+            break
+        readers = dict.fromkeys([user for i in chain for user in i.users if user not in chain])
+        following = next((r for r in readers if _fits(r, dot, chain)), None)
+        if following is None:
+            break
+        chain.append(following)
+    # What somebody outside reads must be the end: cut back to the last place that everything goes through.
+    while len(chain) > 1 and any(user not in chain for i in chain[:-1] for user in i.users):
+        chain.pop()
+    return chain
+
+
+def _fits(i: HloInstruction, dot: HloInstruction, chain: list[HloInstruction]) -> bool:
+    if i.opcode not in fusible.ELEMENTWISE or i.opcode is fusible.BITCAST_CONVERT or i.shape.element_type.is_complex:
+        return False
+    if not i.shape.is_array or i.shape.dimensions != dot.shape.dimensions or not i.shape.layout.is_default:
+        return False
+    return all(o in chain or _readable(o) for o in i.operands)
+
+
+def _readable(o: HloInstruction) -> bool:
+    """Whether an operand can be read element by element where it lies, or is a constant."""
+    if o.opcode is fusible.BROADCAST:
+        o = o.operands[0]
+    return fusible.is_small_constant(o) or ((o.opcode.name in IN_MEMORY or is_stored(o)) and o.shape.is_array)
+
+
+def _members(inside: list[HloInstruction]) -> list[HloInstruction]:
+    """The chain, users first, with the broadcasts and constants that it reads."""
+    members = dict.fromkeys(reversed(inside))
+    for i in inside[1:]:
+        for o in i.operands:
+            if o.opcode is fusible.BROADCAST or fusible.is_small_constant(o):
+                members[o] = None
+    for member in list(members):
+        if member.opcode is fusible.BROADCAST and fusible.is_small_constant(member.operands[0]):
+            members[member.operands[0]] = None
+    return list(members)
