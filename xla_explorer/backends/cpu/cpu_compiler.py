@@ -29,7 +29,7 @@ from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
-from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import algebraic_rules
+from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import AlgebraicSimplifier
 from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -72,7 +72,7 @@ class CpuCompiler:
         """Everything that the first compilation would initialise, but no compilation."""
         self.default_pipeline()
         for layout_sensitive in (False, True):
-            algebraic_rules(layout_sensitive).prepare()
+            AlgebraicSimplifier(is_layout_sensitive=layout_sensitive).rules().prepare()
         load_kernel_writers()
         prepare_host()
         blas_symbols()

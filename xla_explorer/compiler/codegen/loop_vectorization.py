@@ -43,6 +43,7 @@ _COMPARE = re.compile(rf"([if]cmp(?: [a-z]+)*? [a-z]+) {_T} {_OPERAND}, {_OPERAN
 _SELECT = re.compile(rf"select((?: [a-z]+)*?) i1 {_OPERAND}, {_T} {_OPERAND}, {_T} {_OPERAND}")
 _CALL = re.compile(rf"call((?: [a-z]+)*?) {_T} @([\w.]+)\((.*)\)")
 _ARGUMENT = re.compile(rf"{_T} {_OPERAND}(?:, |$)")
+_PARAMETER = re.compile(r"%(a|table|scratch)\d*")
 _NAME = re.compile(r"%[\w.]+")
 _ADDRESS = re.compile(rf"getelementptr inbounds {_T}, ptr {_OPERAND}, i64 {_OPERAND}")
 _LOAD = re.compile(rf"load {_T}, ptr {_OPERAND}(?:, align (\d+))?")
@@ -96,8 +97,15 @@ def worth_vectorizing(kernels: Sequence[Kernel]) -> bool:
     """Whether LLVM's optimiser would have much to do: the lines of the kernels' loops, and of the functions they call."""
     total = 0
     for made in kernels:
+        if is_written(made):
+            continue
         total += len(made.lines) + sum([MATH_LINES for line in made.lines if "@xe_" in line])
     return total >= WORTH_LINES
+
+
+def is_written(made: Kernel) -> bool:
+    """Whether the writer of a kernel chose the vectors itself."""
+    return any(line.endswith(NO_UNROLL) for line in made.lines)
 
 
 def is_scalar(made: Kernel) -> bool:
@@ -111,6 +119,8 @@ def in_vectors(made: Kernel, target: CodegenTarget, library: VectorFunctions) ->
     Its parameters must not overlap.
     """
     scalar = is_scalar(made)
+    if is_written(made):
+        return made
     found = vectorized_kernel(made.lines, made.origins, target, some=scalar)
     if found is None or not library.has(found.functions):
         return made
@@ -232,11 +242,11 @@ class _Loop:
     def _iterations(self, bound: str, everything: tuple[str, ...]) -> int:
         if not self.start.startswith("%") and not bound.startswith("%"):
             return int(bound) - int(self.start)
-        for line in everything:
-            found = re.fullmatch(rf"  {re.escape(bound)} = add nsw i64 {re.escape(self.start)}, (\d+)", line)
-            if found:
-                return int(found[1])
-        raise _Refused
+        span = f"  {bound} = add nsw i64 {self.start}, "
+        found = next((line for line in everything if line.startswith(span)), "")
+        if not found[len(span):].isdigit():
+            raise _Refused
+        return int(found[len(span):])
 
     # -- what each value is --------------------------------------------------------------------------------------------
     def _classify(self) -> list[tuple[str, int | None]]:
@@ -284,7 +294,7 @@ class _Loop:
             if store not in self.addresses:
                 raise _Refused
             base = self.addresses[store][1]
-            if not re.match(r"%(a|table|scratch)\d*$", base):
+            if not _PARAMETER.fullmatch(base):
                 raise _Refused
             for other in (*loads, *stores[:number]):
                 if other != store and (other not in self.addresses or self.addresses[other][1] == base):
@@ -329,9 +339,13 @@ class _Loop:
         stores = [m for line, _ in self.body if (m := _STORE.fullmatch(line)) and m[3] in self.slots]
         if len({m[2] for _, m in loads}) != len(loads) or sorted(m[2] for _, m in loads) != sorted(m[3] for m in stores):
             raise _Refused
+
+        def using(name: str) -> list[str]:
+            return [line for line, _ in self.body if name in _NAME.findall(line)]
+
         for name, load in loads:
             found = _Reduction(load[2], load[1], name)
-            users = [line for line, _ in self.body if re.search(rf"{re.escape(name)}\b", line) and f"  {name} = " not in line]
+            users = [line for line in using(name) if not line.startswith(f"  {name} = ")]
             stored = next(m[2] for m in stores if m[3] == load[2])
             value = _VALUE.fullmatch(users[0]) if len(users) == 1 else None
             if value is None or value[1] != stored:
@@ -344,8 +358,7 @@ class _Loop:
                 found.operation, found.flags = c[3].split(".")[1], c[1]
             if found.operation not in _IDEMPOTENT and found.operation not in _NEUTRAL:
                 raise _Refused
-            uses = [line for line, _ in self.body if re.search(rf"{re.escape(stored)}\b", line)]
-            if len(uses) != 2 or value[2].count(name) != 1:
+            if len(using(stored)) != 2 or value[2].count(name) != 1:
                 raise _Refused
             self.reductions[stored] = found
 

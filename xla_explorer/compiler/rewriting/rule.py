@@ -147,7 +147,8 @@ class RuleSet:
         self.name = name
         self.rules: tuple[Rule, ...] = tuple(rules)
         names = [r.name for r in self.rules]
-        if twice := {n for n in names if names.count(n) > 1}:
+        if len(set(names)) < len(names):
+            twice = {n for n in names if names.count(n) > 1}
             raise ValueError(f"rule names must be unique; twice: {', '.join(sorted(twice))}")
         table: dict[OpcodeSpec, list[Rule]] = {}
         for r in self.rules:

@@ -93,10 +93,14 @@ class AlgebraicSimplifier:
     run_to_fixed_point: bool = True
     rewrite_no_op_bitcast_convert_to_bitcast: bool = False
 
+    def rules(self) -> RuleSet:
+        """The rules that hold under these options."""
+        without = [name for option, names in OPTIONAL_RULES.items() if not getattr(self, option) for name in names]
+        return algebraic_rules(self.is_layout_sensitive, frozenset(without))
+
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Rewrite every computation that is no fusion body."""
-        without = [name for option, names in OPTIONAL_RULES.items() if not getattr(self, option) for name in names]
-        rules = algebraic_rules(self.is_layout_sensitive, frozenset(without))
+        rules = self.rules()
         bodies = module.fusion_computations()
         return (
             sum(
