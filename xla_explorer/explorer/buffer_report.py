@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.buffers import BufferAssignment
@@ -10,6 +11,7 @@ from xla_explorer.explorer.display import Svg, table_html, table_text
 from xla_explorer.explorer.views.quantities import byte_count
 from xla_explorer.explorer.views.svg import escape
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
 
 if TYPE_CHECKING:
     import pandas
@@ -87,8 +89,14 @@ class BufferReport:
 
     def why_not_shared(self, a: str, b: str) -> Reason | None:
         """None when two values share memory, else why not. KeyError with near names for unknown ones."""
-        module = self.assignment.module
-        return self.assignment.why_not_shared(module.find(a), module.find(b))
+        return self.assignment.why_not_shared(self._find(a), self._find(b))
+
+    def _find(self, name: str) -> HloInstruction:
+        return self._by_name.get(name.lstrip("%")) or self.assignment.module.find(name)
+
+    @cached_property
+    def _by_name(self) -> dict[str, HloInstruction]:
+        return {i.name: i for i in self.assignment.module.instructions()}
 
     def chart(self) -> Svg:
         """The arena as a picture: time to the right, addresses upwards, a rectangle a value."""

@@ -24,8 +24,13 @@ if TYPE_CHECKING:
 MOST_PANE_LINES = 5_000
 MOST_CHECKLISTS = 300
 """Decisions of a compile that makes more are shown without the policy's checklist; `why_not` has it."""
-MOST_LINES_FOR_PTX = 2_000
-"""Modules of more instructions are not compiled for a second backend just to be looked at."""
+SMALL_FOR_PTX = 300
+"""Modules of more instructions are compiled for a second backend only when somebody asks for it."""
+
+
+MOST_LLVM_LINES_GENERATED = 20_000
+"""Of programs with more lines of LLVM IR, optimised IR and machine code are made only when somebody asks for them."""
+_GENERATED = ("llvm-ir-optimized", "assembly")
 
 
 class TraceSource:
@@ -217,7 +222,7 @@ class SessionSource(TraceSource):
     def panes(self) -> Sequence[CodePane]:
         if self._panes is None:
             self._panes = self._make_panes()
-        return self._panes
+        return [pane._replace(costly=self._costly(pane)) for pane in self._panes]
 
     def _make_panes(self) -> list[CodePane]:
         session = self.session
@@ -226,10 +231,31 @@ class SessionSource(TraceSource):
         panes.append(self._hlo_pane(f"xla_explorer {session.backend}"))
         names = [name for name, stage in session.stages.items() if stage.is_code]
         panes += [self._stage_pane(name) for name in names]
-        if "ptx" not in names and session.error is None and session.source.instruction_count() <= MOST_LINES_FOR_PTX:
+        if "ptx" not in names and session.error is None:
             note = "made from the same source by the pipeline of the gpu backend; nothing ran on a GPU"
             panes.append(CodePane("ptx", LazyLines("ptx", self._ptx_lines), "xla_explorer gpu", note))
         return panes
+
+    def _costly(self, pane: CodePane) -> str:
+        """How to have the lines of a pane that is not there and takes long to make; empty for all others."""
+        session, stage = self.session, self.session.stages.get(pane.name)
+        if stage is None and pane.name == "ptx":
+            count = session.source.instruction_count()
+            if count <= SMALL_FOR_PTX or "gpu" in session.__dict__:
+                return ""
+            return (
+                f"// not made for this page: the module has {count} instructions, and PTX is a compile of its own "
+                f"(up to {SMALL_FOR_PTX} it is always made). session.ptx() makes it; pages saved after that have it."
+            )
+        if pane.name not in _GENERATED or stage is None or stage.is_made or "llvm-ir" not in session.stages:
+            return ""
+        count = session.stage("llvm-ir").text.count("\n")
+        if count <= MOST_LLVM_LINES_GENERATED:
+            return ""
+        return (
+            f"; not made for this page: LLVM would work on {count} lines again (up to {MOST_LLVM_LINES_GENERATED} it does). "
+            f"session.stage({pane.name!r}).text makes it; pages saved after that have it."
+        )
 
     def _source_pane(self) -> CodePane:
         """The HLO text as it was given, each line linked to its instruction."""

@@ -30,6 +30,11 @@ class Stage:
         return self._content
 
     @property
+    def is_made(self) -> bool:
+        """Whether the content is there already, so that asking for it costs nothing."""
+        return self._content is not None
+
+    @property
     def text(self) -> str:
         """The artifact as text. TypeError when it is binary."""
         content = self._get()[0]

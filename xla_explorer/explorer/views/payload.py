@@ -16,7 +16,7 @@ from xla_explorer.explorer.views.json_data import LineData, PictureData, picture
 from xla_explorer.explorer.views.quantities import headline
 from xla_explorer.explorer.views.report_data import answer_report, comparison_data, embedded_reports
 from xla_explorer.explorer.views.reports import Column, ComparisonTable
-from xla_explorer.explorer.views.source import CodePane, DecisionRow, ExplorerSource, StepRow
+from xla_explorer.explorer.views.source import CodePane, DecisionRow, ExplorerSource, StepRow, TextLine
 
 FORMAT = 1
 EMBED_INSTRUCTIONS = 6_000
@@ -52,12 +52,14 @@ class PooledStep(TypedDict):
 
 
 class PaneData(TypedDict):
-    """One code pane; `lines` as in a `StepDetail` (None: asked for when the pane is opened)."""
+    """One code pane; `lines` as in a `StepDetail` (None: asked for when the pane is opened). costly: not made before that, even
+    where everything else travels at once."""
 
     name: str
     producer: str
     note: str
     lines: list[LineData] | None
+    costly: bool
 
 
 class ExplorerPayload(TypedDict):
@@ -117,11 +119,17 @@ def step_detail(source: ExplorerSource, step: int, *, with_text: bool = True) ->
     )
 
 
-def pane_data(panes: Sequence[CodePane], *, with_lines: bool = True) -> list[PaneData]:
-    """The code panes as JSON data."""
-    return [
-        PaneData(name=p.name, producer=p.producer, note=p.note, lines=text_lines(p.lines) if with_lines else None) for p in panes
-    ]
+def pane_data(panes: Sequence[CodePane], *, with_lines: bool = True, live: bool = True) -> list[PaneData]:
+    """The code panes as JSON data. live: a kernel can be asked later; without one a costly pane says how it is made."""
+    found = []
+    for p in panes:
+        lines: list[LineData] | None = None
+        if p.costly:
+            lines = None if live else text_lines([TextLine(p.costly)])
+        elif with_lines:
+            lines = text_lines(p.lines)
+        found.append(PaneData(name=p.name, producer=p.producer, note=p.note, lines=lines, costly=bool(p.costly)))
+    return found
 
 
 def is_small(steps: Sequence[StepRow], limit: int = EMBED_INSTRUCTIONS) -> bool:
@@ -205,7 +213,7 @@ class _Pool:
     def runs(self, rows: Iterable[Any]) -> Runs:
         out: Runs = []
         for row in rows:
-            key = json.dumps(row, ensure_ascii=False)
+            key = repr(row)
             at = self._at.get(key)
             if at is None:
                 at = self._at[key] = len(self.rows)
@@ -245,7 +253,7 @@ def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int
                 first + k for first, count in pools["history"].runs(plain(list(lines))) for k in range(count)
             ]
     payload["pools"] = {name: pool.rows for name, pool in pools.items()}
-    payload["panes"] = pane_data(source.panes())
+    payload["panes"] = pane_data(source.panes(), live=payload["live"])
 
 
 def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:

@@ -33,5 +33,5 @@ def data_without_paths(data: Any) -> Any:
     if isinstance(data, dict):
         return {key: data_without_paths(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [data_without_paths(value) for value in data]
+        return [value if type(value) is int else data_without_paths(value) for value in data]
     return data

@@ -6,6 +6,7 @@ the first rewrites one by one. What is left out is said where it would be, with 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from xla_explorer.explorer.views.source import ExplorerSource
 
 MOST_REWRITES = 30
 """Rewrites that an exported page shows one by one; each is two runs of its pass."""
+REWRITE_SECONDS = 1.0
+"""Processor time after which no further rewrite is done again for a page; it says so where they would be."""
 MOST_REWRITE_INSTRUCTIONS = 1_500
 MOST_LLVM_LINES = 4_000
 """Programs of more lines of LLVM IR are exported without LLVM's passes and remarks: LLVM runs again for them."""
@@ -111,12 +114,15 @@ def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
                 found["kernels"]["llvm"].append(kernel)
     names: dict[str, None] = {}
     shown = 0
+    until = time.process_time() + REWRITE_SECONDS
     for step in steps:
         if not step.rewrites or step.level != "hlo":
             continue
         for number, row in enumerate(source.rewrites(step.index)):
             names[row.rule] = None
             if row.verdict != "applied" or shown >= MOST_REWRITES or step.instructions_before > MOST_REWRITE_INSTRUCTIONS:
+                continue
+            if time.process_time() > until:
                 continue
             shown += 1
             keep(f"rewrite {step.index} {number}", lambda s=step.index, n=number: rewrite_data(reports.rewrite(s, n)))  # type: ignore[misc]

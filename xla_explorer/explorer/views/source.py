@@ -93,12 +93,14 @@ class CodePane(NamedTuple):
     """One code text. `name` is the stage ("source", "hlo", "llvm-ir", "llvm-ir-optimized", "assembly", "ptx", "sass").
 
     `producer` says which compiler made it ("xla_explorer cpu, LLVM 20"), `note` what was left out and how to see it.
+    `costly` is set when the lines take a compile of their own: it says how to make them, for a page that leaves them out.
     """
 
     name: str
     lines: Sequence[TextLine]
     producer: str = ""
     note: str = ""
+    costly: str = ""
 
 
 class TimingRow(NamedTuple):

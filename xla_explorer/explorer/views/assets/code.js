@@ -182,7 +182,7 @@ export function codeStrip(app) {
     }
     follow();
     const wanted = panes.some(p => p.name === app.wantedPane) ? [app.wantedPane] : [];
-    const ready = panes.every(p => p.lines) ? FIRST_CHOICE : CHEAP_CHOICE,
+    const ready = panes.every(p => p.lines || p.costly) ? FIRST_CHOICE : CHEAP_CHOICE,
       ranked = ready.map(family => family.find(name => panes.some(p => p.name === name))).filter(
       name => name && !wanted.includes(name),
     );
