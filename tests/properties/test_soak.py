@@ -1,4 +1,7 @@
-"""A soak of the CPU backend in a child process: no wrong value, no crash, memory that stays where it is."""
+"""A soak of the CPU backend in a child process: no wrong value, no crash, memory that stays where it is.
+
+A minute of it in every run, three minutes and an hour among the slow tests (`pytest -m slow tests/properties/test_soak.py`).
+"""
 
 from __future__ import annotations
 
@@ -30,12 +33,18 @@ def soak(seconds: int, first: int) -> None:
     assert report["end_mib"] <= report["middle_mib"] + 24 + 0.25 * report["after_middle"], report
 
 
-@pytest.mark.timeout(240)
-def test_random_modules_and_threads_for_a_while():
-    soak(20, 5000)
+@pytest.mark.timeout(300)
+def test_random_modules_and_threads_for_a_minute():
+    soak(60, 5000)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_random_modules_and_threads_for_three_minutes():
     soak(180, 20000)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(8000)
+def test_random_modules_and_threads_for_an_hour():
+    soak(3600, 1_000_000)
