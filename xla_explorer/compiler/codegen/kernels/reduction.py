@@ -84,6 +84,10 @@ class ReductionState:
         index = index if self.place is None else self.place(index)
         return self.join(accumulators, [self.emitter.element(i, index) for i in self.inputs], self.types)
 
+    def taken(self, index: IndexTuple) -> Value:
+        """The input element at the index in the accumulator's type: what a simple combiner combines."""
+        return convert_value(self.w, self.emitter.element(self.inputs[0], index), self.types[0], self.wide[0])
+
     def join(self, accumulators: list[Value], values: list[Value], types: list[PrimitiveType]) -> list[Value]:
         """Accumulators with values of such types taken in."""
         previous, self.w.float_flags = self.w.float_flags, "reassoc contract"

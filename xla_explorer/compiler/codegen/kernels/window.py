@@ -16,6 +16,7 @@ from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumul
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.matrix_convolution import plan_convolution, write_planned_convolution
 from xla_explorer.compiler.codegen.kernels.reduction import ReductionState, store_results
+from xla_explorer.compiler.codegen.kernels.scan import write_scan
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.attributes import WindowDimension
@@ -78,37 +79,6 @@ def scan_dimension(rules: tuple[WindowDimension, ...], base: tuple[int, ...]) ->
     return found
 
 
-def _write_scan(context: KernelContext, state: ReductionState, emitter: ElementalEmitter, dimension: int, from_end: bool) -> None:
-    """Accumulators carried along the dimension; dimensions inside it are a row of accumulators."""
-    w = context.writer
-    out = context.outputs[0].shape
-    inner = out.dimensions[dimension + 1 :]
-    outer = out.dimensions[:dimension]
-    extent = out.dimensions[dimension]
-    width = 1
-    for n in inner:
-        width *= n
-    by_row = len(inner) == 1 and width > 1
-    with ExitStack() as loops:
-        index = loops.enter_context(context.iterate(list(outer)))
-        loops.enter_context(emitter.scope())
-        tile = min(width, ROW_TILE) if by_row else 1
-        rest = () if by_row else loops.enter_context(context.iterate(list(inner)))
-        start = loops.enter_context(w.loop(width, 0, tile, stem="tile")) if by_row else 0
-        length: str | int = tile
-        if by_row and width % tile:
-            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(width, start))))
-        slots = Accumulators(context, state.wide, tile)
-        with w.loop(length, stem="clear") as j, emitter.scope():
-            slots.store(state.initial_values(), j)
-        with w.loop(extent, stem="scan") as step, emitter.scope(), w.loop(length, stem="column") as j, emitter.scope():
-            at = w.sub(extent - 1, step) if from_end else step
-            place = (*index, at, w.add(start, j)) if by_row else (*index, at, *rest)
-            values = state.combine(slots.load(j), place)
-            slots.store(values, j)
-            store_results(context, state.results(values), w.linear(place, out.strides))
-
-
 @writes_root("reduce-window", parallel=True)
 def write_reduce_window_kernel(context: KernelContext) -> None:
     """Each result element on its own, accumulators in registers; a kept minor dimension is the inner, vectorised loop."""
@@ -123,7 +93,7 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
     rank = out.rank
     scan = scan_dimension(rules, base)
     if scan is not None and context.target.kind == "cpu":
-        _write_scan(context, state, emitter, *scan)
+        write_scan(context, state, emitter, *scan)
         return
     minor_is_free = rank > 0 and rules[-1] == WindowDimension(1) and out.dimensions[-1] >= 4 and context.target.kind == "cpu"
     if not minor_is_free:

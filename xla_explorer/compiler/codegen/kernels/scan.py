@@ -1,0 +1,179 @@
+"""Running reductions (cumsum and its kin): a reduce-window each of whose windows covers all that is before it.
+
+Along the minor dimension a tile of the row is computed into the first-level cache, turned into running values vector by vector (log2(lanes)
+steps of shifting and combining, and what came before the vector is combined with all of it), and stored. The chain from vector to vector is
+one operation long. Along any other dimension the dimensions inside it are a row of accumulators.
+
+One long row on several threads: each share reduces its stretch, then each makes the running values of its stretch from what the stretches
+before it have given. Source of the steps inside a vector: Hillis and Steele, "Data parallel algorithms" (1986).
+"""
+
+from __future__ import annotations
+
+import math
+
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter, IndexTuple
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.reduction import ReductionState, store_results
+from xla_explorer.compiler.codegen.kernels.shares import INNERMOST_GRAIN
+from xla_explorer.compiler.codegen.kernels.stretches import neutral_element
+from xla_explorer.compiler.codegen.llvm_types import memory_type
+from xla_explorer.hlo.primitive_type import PrimitiveType
+from xla_explorer.hlo.shape import array_shape
+
+TILE = 256  # elements computed, scanned and stored at a time
+LEAST_ROW = 32
+STRETCH_TILES = 4  # least tiles of a stretch: a share of one row
+LINE = 64
+_FLOAT = {"add": "fadd reassoc contract", "multiply": "fmul reassoc contract"}
+_INTEGER = {"add": "add", "multiply": "mul", "and": "and", "or": "or", "xor": "xor"}
+_EXTREME = {"maximum": "max", "minimum": "min"}
+
+
+def write_scan(context: KernelContext, state: ReductionState, emitter: ElementalEmitter, dimension: int, from_end: bool) -> None:
+    """The kernel; see `scan_dimension`."""
+    out = context.outputs[0].shape
+    if _in_vectors(context, state, dimension):
+        _VectorScan(context, state, emitter, from_end).write()
+        return
+    w = context.writer
+    inner, outer, extent = out.dimensions[dimension + 1 :], out.dimensions[:dimension], out.dimensions[dimension]
+    width = math.prod(inner)
+    by_row = len(inner) == 1 and width > 1
+    tile = min(width, ROW_TILE) if by_row else 1
+    if by_row and context.shares.parts > 1 and context.shares.place_to_cut(list(outer)) is None:
+        tile = max(min(tile, width // context.shares.parts // INNERMOST_GRAIN * INNERMOST_GRAIN), INNERMOST_GRAIN)
+    with context.iterate([*outer, *([-(-width // tile)] if by_row else inner)]) as position, emitter.scope():
+        index, rest = position[: len(outer)], position[len(outer) :]
+        start = w.mul(rest[0], tile) if by_row else 0
+        length: str | int = tile
+        if by_row and width % tile:
+            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(width, start))))
+        slots = Accumulators(context, state.wide, tile)
+        with w.loop(length, stem="clear") as j, emitter.scope():
+            slots.store(state.initial_values(), j)
+        with w.loop(extent, stem="scan") as step, emitter.scope(), w.loop(length, stem="column") as j, emitter.scope():
+            at = w.sub(extent - 1, step) if from_end else step
+            place = (*index, at, w.add(start, j)) if by_row else (*index, at, *rest)
+            values = state.combine(slots.load(j), place)
+            slots.store(values, j)
+            store_results(context, state.results(values), w.linear(place, out.strides))
+
+
+def _in_vectors(context: KernelContext, state: ReductionState, dimension: int) -> bool:
+    out, t = context.outputs[0].shape, state.wide[0]
+    known = t.bits in (32, 64) and not t.is_complex and neutral_element(state.combiner, t) is not None
+    contiguous = dimension == out.rank - 1 and (out.layout.is_default or out.rank == 1)
+    return known and contiguous and len(state.wide) == 1 and out.dimensions[-1] >= LEAST_ROW and context.target.vector_bits >= 128
+
+
+class _VectorScan:
+    """A scan along the minor dimension."""
+
+    def __init__(self, context: KernelContext, state: ReductionState, emitter: ElementalEmitter, from_end: bool) -> None:
+        self.context, self.state, self.emitter, self.from_end = context, state, emitter, from_end
+        self.w = context.writer
+        self.output = context.outputs[0]
+        self.extent = self.output.shape.dimensions[-1]
+        self.wide: PrimitiveType = state.wide[0]
+        self.t = memory_type(self.wide)
+        self.lanes = min(LINE, context.target.vector_bits // 8) // self.wide.bytes
+        neutral = neutral_element(state.combiner, self.wide)
+        self.neutral: Value = neutral
+        self.tile = ArrayInMemory(self.w.stack_slot(self.t, TILE), array_shape(self.wide, (TILE,)))
+        self.before = self.w.stack_slot(self.t, self.lanes)  # what came before, in every lane
+
+    def write(self) -> None:
+        """Rows, or stretches of one."""
+        shares, outer = self.context.shares, list(self.output.shape.dimensions[:-1])
+        stretch = self.extent // shares.parts // TILE * TILE
+        if shares.parts > 1 and math.prod(outer) == 1 and stretch >= STRETCH_TILES * TILE:
+            self._write_stretches((0,) * len(outer), stretch)
+            return
+        with self.context.iterate(outer) as row, self.emitter.scope():
+            self._set_before(self.state.initial_values()[0])
+            self._scan(row, 0, self.extent)
+
+    def _write_stretches(self, row: IndexTuple, stretch: int) -> None:
+        w, shares, state = self.w, self.context.shares, self.state
+        parts, pitch = shares.parts, LINE // self.wide.bytes
+        found = ArrayInMemory(self.context.scratch(parts * LINE), array_shape(self.wide, (parts * pitch,)))
+
+        def bounds(number: str | int) -> tuple[str | int, str | int]:
+            start = w.mul(number, stretch)
+            is_last = w.value(f"icmp eq i64 {number}, {parts - 1}")
+            return start, w.value(f"select i1 {is_last}, i64 {self.extent}, i64 {w.add(start, stretch)}")
+
+        slots = Accumulators(self.context, state.wide)
+        with shares.phase(by_hand=True) as number, self.emitter.scope():
+            start, end = bounds(number)
+            slots.store([self.neutral])
+            with w.loop(end, start, stem="reduce") as at, self.emitter.scope():
+                slots.store(state.combine(slots.load(), self._place(row, at)))
+            found.store_linear(w, w.mul(number, pitch), slots.load()[0])
+        with shares.phase(by_hand=True) as number, self.emitter.scope():
+            slots.store(state.initial_values())
+            with w.loop(parts, stem="before") as k:
+                # All are looked at, those behind as if they were neutral: a loop runs at least once.
+                earlier = w.value(f"icmp slt i64 {k}, {number}")
+                piece = w.value(f"select i1 {earlier}, {self.t} {found.load_linear(w, w.mul(k, pitch))}, {self.t} {self.neutral}")
+                slots.store(state.join(slots.load(), [piece], state.wide))
+            self._set_before(slots.load()[0])
+            self._scan(row, *bounds(number))
+
+    def _place(self, row: IndexTuple, at: str | int) -> IndexTuple:
+        return (*row, self.w.sub(self.extent - 1, at) if self.from_end else at)
+
+    def _vector(self) -> str:
+        return f"<{self.lanes} x {self.t}>"
+
+    def _set_before(self, value: Value) -> None:
+        w, v = self.w, self._vector()
+        one = w.value(f"insertelement {v} poison, {self.t} {value}, i64 0")
+        every = w.value(f"shufflevector {v} {one}, {v} poison, <{self.lanes} x i32> zeroinitializer")
+        w.do(f"store {v} {every}, ptr {self.before}, align {self.lanes * self.wide.bytes}")
+
+    def _scan(self, row: IndexTuple, begin: str | int, end: str | int) -> None:
+        """Tile by tile from `begin` (a multiple of the tile) to `end`."""
+        w = self.w
+        with w.loop(end, begin, TILE, stem="tile") as start, self.emitter.scope():
+            length: str | int = TILE
+            if not (isinstance(end, int) and isinstance(begin, int) and (end - begin) % TILE == 0):
+                length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(TILE)), ("i64", str(w.sub(end, start))))
+            with w.loop(length, stem="take") as j, self.emitter.scope():
+                self.tile.store_linear(w, j, self.state.taken(self._place(row, w.add(start, j))))
+            with w.loop(length, 0, self.lanes, stem="vector") as k:
+                self._scan_vector(k)
+            with w.loop(length, stem="give") as j, self.emitter.scope():
+                place = self._place(row, w.add(start, j))
+                values = self.state.results([self.tile.load_linear(w, j)])
+                store_results(self.context, values, w.linear(place, self.output.shape.strides))
+
+    def _scan_vector(self, at: str | int) -> None:
+        """One vector of the tile. Lanes behind the end of the row hold whatever was there: nothing reads what they become."""
+        w, v, n = self.w, self._vector(), self.lanes
+        address = w.value(f"getelementptr inbounds {self.t}, ptr {self.tile.pointer}, i64 {at}")
+        value = w.value(f"load {v}, ptr {address}, align {n * self.wide.bytes}")
+        neutral = f"<{', '.join([f'{self.t} {self.neutral}'] * n)}>"
+        step = 1
+        while step < n:
+            mask = ", ".join([f"i32 {n + lane if lane < step else lane - step}" for lane in range(n)])
+            shifted = w.value(f"shufflevector {v} {value}, {v} {neutral}, <{n} x i32> <{mask}>")
+            value = self._combined(shifted, value)
+            step *= 2
+        last = w.value(f"shufflevector {v} {value}, {v} poison, <{n} x i32> <{', '.join([f'i32 {n - 1}'] * n)}>")
+        before = w.value(f"load {v}, ptr {self.before}, align {n * self.wide.bytes}")
+        w.do(f"store {v} {self._combined(before, value)}, ptr {address}, align {n * self.wide.bytes}")
+        w.do(f"store {v} {self._combined(before, last)}, ptr {self.before}, align {n * self.wide.bytes}")
+
+    def _combined(self, a: str, b: str) -> str:
+        w, v, combiner = self.w, self._vector(), str(self.state.combiner)
+        if combiner in _EXTREME:
+            sign = "" if self.wide.is_float else "s" if self.wide.is_signed else "u"
+            name = combiner if self.wide.is_float else f"{sign}{_EXTREME[combiner]}"
+            kind = f"{'f' if self.wide.is_float else 'i'}{self.wide.bits}"
+            return w.call_intrinsic(f"llvm.{name}.v{self.lanes}{kind}", v, (v, a), (v, b))
+        return w.value(f"{(_FLOAT if self.wide.is_float else _INTEGER)[combiner]} {v} {a}, {b}")
+
