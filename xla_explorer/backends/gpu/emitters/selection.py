@@ -17,6 +17,7 @@ from xla_explorer.backends.gpu.emitters.operations import OPERATIONS
 from xla_explorer.backends.gpu.emitters.row_reduction import plan_rows, scratch_arrays, write_partials_kernel, write_row_kernel
 from xla_explorer.backends.gpu.emitters.scan import plan_scan, write_scan
 from xla_explorer.backends.gpu.emitters.tensor_core_dot import plan_dot, write_dot_kernel
+from xla_explorer.backends.gpu.emitters.thin_dot import plan_thin_dot, write_thin_dot
 from xla_explorer.backends.gpu.emitters.tiled_dot import plan_tiled_dot, write_tiled_dot_kernel
 from xla_explorer.backends.gpu.emitters.transposition import plan_transpose, write_transpose_kernel
 from xla_explorer.backends.gpu.emitters.vector_loop import plan_vector_loop, write_vector_loop
@@ -195,6 +196,11 @@ def _tiled_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     return EmittedKernels((_finished(context, slots, plan.launch, shared),), "tiled-dot", 0, (), plan.estimated_us, plan.library_us)
 
 
+def _thin_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
+    plan = plan_thin_dot(i, architecture)
+    return plan if isinstance(plan, Reason) else _drafted(write_thin_dot(i, plan, architecture, slots), slots)
+
+
 def _has_own_writer(context: KernelContext) -> bool:
     return len(context.roots) == 1 and context.roots[0].opcode.name in ROOT_WRITERS
 
@@ -216,6 +222,7 @@ _WRITERS = (
     ("operation", _operation),
     ("scan", _scan),
     ("tensor-core-dot", _dot),
+    ("thin-dot", _thin_dot),
     ("tiled-dot", _tiled_dot),
     ("reduction", _reduction),
     ("transpose", _transpose),

@@ -1,0 +1,67 @@
+"""Products with a vector or a thin matrix: values in every form, coalesced reads, parts added in order."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from emitter_runner import check
+
+RANDOM = np.random.default_rng(17)
+TYPES = {"f32": np.float32, "f64": np.float64, "bf16": ml_dtypes.bfloat16, "s8": np.int8, "s32": np.int32, "c64": np.complex64, "f16": np.float16}
+
+
+def numbers(kind, dimensions):
+    x = RANDOM.integers(-3, 4, dimensions)
+    return (x + 1j * RANDOM.integers(-3, 4, dimensions) if kind == "c64" else x).astype(TYPES[kind])
+
+
+def dot(kind, left, right, contracted, result, batch=0, made=None):
+    sizes = [",".join(map(str, d)) for d in (left, right, result)]
+    dims = ",".join(map(str, range(batch)))
+    batches = f", lhs_batch_dims={{{dims}}}, rhs_batch_dims={{{dims}}}" if batch else ""
+    return f"""HloModule m
+ENTRY e {{ a = {kind}[{sizes[0]}] parameter(0) b = {kind}[{sizes[1]}] parameter(1)
+  ROOT r = {made or kind}[{sizes[2]}] dot(a, b), lhs_contracting_dims={{{contracted[0]}}}, rhs_contracting_dims={{{contracted[1]}}}{batches} }}"""
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "contracted", "result", "kernels"),
+    [
+        ((40, 256), (256,), (1, 0), (40,), 1),  # matrix times vector
+        ((40, 250), (250,), (1, 0), (40,), 1),
+        ((3, 5000), (5000,), (1, 0), (3,), 1),
+        ((256,), (256, 70), (0, 0), (70,), 2),  # vector times matrix
+        ((3000,), (3000, 33), (0, 0), (33,), 2),
+        ((100,), (100,), (0, 0), (), 1),
+        ((64, 100), (100, 10), (1, 0), (64, 10), 1),
+        ((8, 100), (100, 96), (1, 0), (8, 96), 1),
+        ((100, 64), (100, 5), (0, 0), (64, 5), 1),
+    ],
+)
+def test_forms(left, right, contracted, result, kernels):
+    ran = check(dot("f32", left, right, contracted, result), numbers("f32", left), numbers("f32", right), assemble=len(result) == 2)
+    assert ran.emitted.emitter == "thin-dot" and len(ran.emitted.kernels) == kernels
+
+
+@pytest.mark.parametrize(("kind", "made"), [("f64", None), ("bf16", None), ("bf16", "f32"), ("s8", "s32"), ("s32", None), ("c64", None), ("f16", None)])
+def test_types(kind, made):
+    text = dot(kind, (20, 64), (64, 3), (1, 0), (20, 3), 0, made)
+    check(text, numbers(kind, (20, 64)), numbers(kind, (64, 3)), relative=2e-2 if kind in ("bf16", "f16") else 1e-5, assemble=kind == "c64")
+
+
+@pytest.mark.parametrize("contracted", [(2, 1), (1, 1)])
+def test_batches(contracted):
+    left = (3, 40, 64) if contracted[0] == 2 else (3, 64, 40)
+    ran = check(dot("f32", left, (3, 64, 4), contracted, (3, 40, 4), 1), numbers("f32", left), numbers("f32", (3, 64, 4)), assemble=False)
+    assert ran.emitted.emitter == "thin-dot"
+
+
+def test_the_matrix_is_read_whole_sectors_at_a_time():
+    for left, right, contracted, result in [((64, 512), (512,), (1, 0), (64,)), ((512,), (512, 64), (0, 0), (64,))]:
+        ran = check(dot("f32", left, right, contracted, result), numbers("f32", left), numbers("f32", right), assemble=False)
+        assert ran.sector_use() >= 1 and ran.conflicts() == 1
+
+
+def test_square_products_say_why_not():
+    text = dot("f32", (64, 64), (64, 64), (1, 0), (64, 64))
+    ran = check(text, numbers("f32", (64, 64)), numbers("f32", (64, 64)), assemble=False)
+    assert ("thin-dot", "neither-side-is-thin") in [(name, reason.code) for name, reason in ran.emitted.refused]
