@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import struct
+import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -19,17 +20,42 @@ class NativeLinkError(XlaExplorerError):
 
 # LLJIT never lets a library name be used twice, not even after the library is gone.
 _names = itertools.count(1)
-_jit_lock = threading.Lock()
-_jit: Any = None
+_LIBRARIES_OF_A_LINKER = 256
 
 
-def _process_jit() -> Any:
-    global _jit
-    if _jit is None:
-        with _jit_lock:
-            if _jit is None:
-                _jit = llvm().create_lljit_compiler(create_target_machine(host_target()), suppress_errors=True)
-    return _jit
+class _Linker:
+    """One LLJIT. It keeps about 10 KB of each library that it ever linked, so after some hundreds of them a new one takes over, and
+    the old one is freed with its last library."""
+
+    def __init__(self) -> None:
+        self.jit: Any = llvm().create_lljit_compiler(create_target_machine(host_target()), suppress_errors=True)
+        self.linked = 0
+        self.open = 0
+
+
+_linker_lock = threading.RLock()
+_linkers: dict[int, _Linker] = {}  # those in use, by number; the last one links
+
+
+def _take_linker() -> int:
+    """The number of the linker for one more library."""
+    with _linker_lock:
+        number = max(_linkers, default=0)
+        if not _linkers or _linkers[number].linked >= _LIBRARIES_OF_A_LINKER:
+            number += 1
+            _linkers[number] = _Linker()
+        _linkers[number].linked += 1
+        _linkers[number].open += 1
+        return number
+
+
+def _leave_linker(number: int) -> None:
+    """A library of a linker is gone."""
+    with _linker_lock:
+        linker = _linkers[number]
+        linker.open -= 1
+        for old in [k for k, each in _linkers.items() if not each.open and k != max(_linkers)]:
+            _linkers.pop(old).jit.close()
 
 
 def prepare_host() -> None:
@@ -38,7 +64,9 @@ def prepare_host() -> None:
 
     host_target().data_layout  # noqa: B018  # computed once, then kept
     usable_cores()
-    _process_jit()
+    with _linker_lock:
+        if not _linkers:
+            _linkers[1] = _Linker()
 
 
 class NativeLibrary:
@@ -54,7 +82,7 @@ class NativeLibrary:
 
     def __init__(self, object_bytes: bytes | Iterable[bytes], symbols: Mapping[str, int] | None = None,
                  exports: Iterable[str] = (), *, process_symbols: bool = True) -> None:
-        jit = _process_jit()
+        self._tracker: Any = None
         builder = llvm().JITLibraryBuilder()
         images = [object_bytes] if isinstance(object_bytes, bytes) else list(object_bytes)
         for image in images:
@@ -66,9 +94,11 @@ class NativeLibrary:
             builder.export_symbol(name)
         if process_symbols:
             builder.add_current_process()
+        self._linker = _take_linker()
         try:
-            self._tracker = builder.link(jit, f"xla_explorer_{next(_names)}")
+            self._tracker = builder.link(_linkers[self._linker].jit, f"xla_explorer_{next(_names)}")
         except RuntimeError as problem:
+            _leave_linker(self._linker)
             open_names = sorted(set().union(*map(undefined_symbols, images)) - set(symbols or ()))
             wanted = f" (left undefined by the objects: {', '.join(open_names)})" if open_names else ""
             raise NativeLinkError(f"cannot load native code: {problem}{wanted}",
@@ -101,6 +131,11 @@ class NativeLibrary:
         tracker, self._tracker = self._tracker, None
         if tracker is not None:
             tracker.close()
+            _leave_linker(self._linker)
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing():
+            self.close()
 
     def __enter__(self) -> NativeLibrary:
         return self
