@@ -61,14 +61,14 @@ class BasicBlock:
 
 
 class KernelCode:
-    """blocks: by first instruction. names: registers and addresses. resources: what it needs. warps_part: whether its warps meet in other
-    ways than at one barrier of the whole block."""
+    """blocks: by first instruction. names: registers and addresses. resources: what it needs. warps_part: whether it needs more than one
+    barrier of the whole block to order its accesses: mbarriers, named barriers, the asynchronous proxy."""
 
     def __init__(self, module: PtxModule, kernel: PtxKernel, device: GlobalMemory) -> None:
         self.kernel = kernel
         self.resources = Resources(kernel.name, kernel.instructions)
         self.statics: list[int] = []
-        self.warps_part = any(i.opcode.startswith("mbarrier.") for i in kernel.instructions)
+        self.warps_part = any(i.opcode.startswith(("mbarrier.", "wgmma.", "cp.async.bulk")) for i in kernel.instructions)
         self.names = Names(kernel, self._place(module, device))
         self.blocks = self._blocks()
         self.resources.register_types = self.names.types
