@@ -8,10 +8,10 @@ from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.text.parser import parse_hlo
 
 
-def compile_for_cpu(text, passes="default"):
+def compile_for_cpu(text, passes="default", threads=None):
     """The executable of a module text."""
     compiler = platform("cpu").compiler()
-    options = CompileOptions(cache=False, passes=passes)
+    options = CompileOptions(cache=False, passes=passes, threads=threads)
     return compiler.run_backend(compiler.run_hlo_passes(parse_hlo(text), options), options).executable
 
 
