@@ -11,15 +11,20 @@ from enum import IntEnum
 from types import SimpleNamespace
 
 import numpy as np
+from order_checker import OrderChecker
 
 from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, parse_ptx
+from xla_explorer.backends.gpu.emulator.memory import GLOBAL_BASE
+from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap, TensorMap
 
 
 class CUresult(IntEnum):
     CUDA_SUCCESS = 0
     CUDA_ERROR_OUT_OF_MEMORY = 2
     CUDA_ERROR_NO_DEVICE = 100
+    CUDA_ERROR_INVALID_PTX = 218
     CUDA_ERROR_NOT_FOUND = 500
+    CUDA_ERROR_NOT_READY = 600
     CUDA_ERROR_ILLEGAL_ADDRESS = 700
 
 
@@ -27,7 +32,10 @@ OK = CUresult.CUDA_SUCCESS
 
 
 class FakeDriver:
-    """calls: names of the functions called. devices: how many there are. fail: function -> error to answer once."""
+    """calls: names of the functions called. devices: how many there are. fail: function -> error to answer once.
+
+    accesses: kernel -> (bytes, whether read, whether written) of each argument; where it is known, `order` proves that streams wait.
+    """
 
     CUdevice_attribute = SimpleNamespace(
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR="major",
@@ -36,6 +44,13 @@ class FakeDriver:
     )
     CUstream_flags = SimpleNamespace(CU_STREAM_NON_BLOCKING=1)
     CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL=1)
+    CUevent_flags = SimpleNamespace(CU_EVENT_DISABLE_TIMING=2)
+    CUtensorMapDataType = SimpleNamespace(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16="bf16", CU_TENSOR_MAP_DATA_TYPE_FLOAT16="f16")
+    CUtensorMapInterleave = SimpleNamespace(CU_TENSOR_MAP_INTERLEAVE_NONE=0)
+    CUtensorMapSwizzle = SimpleNamespace(CU_TENSOR_MAP_SWIZZLE_NONE=0, CU_TENSOR_MAP_SWIZZLE_128B=128)
+    CUtensorMapL2promotion = SimpleNamespace(CU_TENSOR_MAP_L2_PROMOTION_L2_256B=3)
+    CUtensorMapFloatOOBfill = SimpleNamespace(CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE=0)
+    cuuint64_t = cuuint32_t = int
     CUfunction_attribute = SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="shared")
 
     def __init__(self, devices=1, capability=(9, 0)):
@@ -44,7 +59,9 @@ class FakeDriver:
         self.memory = GlobalMemory()
         self.clock = itertools.count()
         self.recording = None
-        self.graphs, self.events = [], set()
+        self.graphs, self.events = [], {}
+        self.streams, self.pinned, self.sizes = [], {}, {}
+        self.order, self.accesses = OrderChecker(GLOBAL_BASE), {}
         self.context = self.ptx = None
 
     def __getattribute__(self, name):
@@ -96,14 +113,28 @@ class FakeDriver:
     # -- memory
     def cuMemAlloc(self, size):
         assert self.context == "context" and isinstance(size, int) and size > 0
-        return OK, self.memory.allocate(size)
+        address = self.memory.allocate(size)
+        self.sizes[address] = size
+        return OK, address
 
     def cuMemFree(self, address):
+        self.order.free(address, self.sizes.pop(address))
         self.memory.release(address)
         return (OK,)
 
-    def _do(self, stream, action):
-        assert stream == "stream 1"
+    def cuMemHostAlloc(self, size, flags):
+        assert flags == 0
+        buffer = ctypes.create_string_buffer(size)
+        self.pinned[ctypes.addressof(buffer)] = buffer
+        return OK, ctypes.addressof(buffer)
+
+    def cuMemFreeHost(self, address):
+        del self.pinned[address]
+        return (OK,)
+
+    def _do(self, stream, action, name="", reads=(), writes=()):
+        assert stream in self.streams
+        self.order.queue(stream, name, list(reads), list(writes))
         if self.recording is not None:
             self.recording.append(action)
         else:
@@ -111,14 +142,21 @@ class FakeDriver:
         return (OK,)
 
     def cuMemcpyHtoDAsync(self, target, source, size, stream):
-        return self._do(stream, lambda: self.memory.write(target, np.frombuffer(ctypes.string_at(source, size), np.uint8)))
+        def copy():
+            self.memory.write(target, np.frombuffer(ctypes.string_at(source, size), np.uint8))
+
+        return self._do(stream, copy, "copy to the device", (), [(target, size)])
 
     def cuMemcpyDtoHAsync(self, target, source, size, stream):
         assert self.recording is None, "no copy to the host inside a graph"
-        return self._do(stream, lambda: ctypes.memmove(target, self.memory.read(source, size).tobytes(), size))
+
+        def copy():
+            ctypes.memmove(target, self.memory.read(source, size).tobytes(), size)
+
+        return self._do(stream, copy, "copy to the host", [(source, size)])
 
     def cuMemcpyDtoDAsync(self, target, source, size, stream):
-        return self._do(stream, lambda: self.memory.copy(source, target, size))
+        return self._do(stream, lambda: self.memory.copy(source, target, size), "copy", [(source, size)], [(target, size)])
 
     # -- code
     def cuModuleLoadDataEx(self, image, count, options, values):
@@ -137,43 +175,65 @@ class FakeDriver:
         assert attribute == "shared"
         return (OK,)
 
+    def cuTensorMapEncodeTiled(self, kind, rank, address, dimensions, strides, box, steps, interleave, swizzle, promotion, fill):
+        assert len(dimensions) == len(box) == len(steps) == rank == len(strides) + 1 and set(steps) == {1}
+        assert (interleave, promotion, fill) == (0, 3, 0)
+        return OK, PlacedTensorMap(TensorMap(-1, kind, 2, tuple(dimensions), tuple(strides), tuple(box), swizzle), address)
+
     def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
         assert extra == 0
         values, types = parameters if parameters else ((), ())
-        assert len(values) == len(types) and all(t is ctypes.c_void_p for t in types)
+        assert len(values) == len(types)
+        assert all(t is (None if isinstance(v, PlacedTensorMap) else ctypes.c_void_p) for v, t in zip(values, types, strict=True))
 
         def launch():
             result = function.launch((gx, gy, gz), (bx, by, bz), values, None, shared)
             assert result.findings == [], result.findings[0]
 
-        return self._do(stream, launch)
+        name = function.code.kernel.name
+        known = list(zip(values, self.accesses.get(name, ()), strict=False))
+        reads, writes = ([(v, a[0]) for v, a in known if a[k]] for k in (1, 2))
+        return self._do(stream, launch, name, reads, writes)
 
     # -- queue
     def cuStreamCreate(self, flags):
         assert flags == 1
-        return OK, "stream 1"
+        self.streams.append(1000 + len(self.streams))
+        return OK, self.streams[-1]
 
     def cuStreamSynchronize(self, stream):
         assert self.recording is None, "no waiting inside a graph"
+        self.order.synchronize(self.order.record(stream))
+        return (OK,)
+
+    def cuStreamWaitEvent(self, stream, event, flags):
+        assert flags == 0 and stream in self.streams
+        self.order.wait(stream, self.events[event][1])
         return (OK,)
 
     def cuEventCreate(self, flags):
-        event = f"event {next(self.clock)}"
-        self.events.add(event)
+        assert flags in (0, 2)
+        event = next(self.clock)
+        self.events[event] = [flags, None, None]
         return OK, event
 
     def cuEventRecord(self, event, stream):
-        assert event in self.events
+        self.events[event][1:] = self.order.record(stream), next(self.clock)
+        return (OK,)
+
+    def cuEventQuery(self, event):
         return (OK,)
 
     def cuEventSynchronize(self, event):
+        self.order.synchronize(self.events[event][1])
         return (OK,)
 
     def cuEventElapsedTime(self, first, last):
-        return OK, 0.25 * (int(last.split()[1]) - int(first.split()[1]))
+        assert self.events[first][0] == self.events[last][0] == 0, "these events have no time"
+        return OK, 0.25 * (self.events[last][2] > self.events[first][2])
 
     def cuEventDestroy(self, event):
-        self.events.remove(event)
+        del self.events[event]
         return (OK,)
 
     # -- graphs
@@ -192,6 +252,7 @@ class FakeDriver:
         return OK, graph
 
     def cuGraphLaunch(self, graph, stream):
+        assert stream in self.streams
         for action in graph:
             action()
         return (OK,)

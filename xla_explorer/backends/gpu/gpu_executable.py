@@ -11,7 +11,7 @@ import numpy as np
 from xla_explorer.backends.gpu.emulator import Finding, LaunchOptions
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
-from xla_explorer.backends.gpu.runtime.device_array import DeviceArray, address_of
+from xla_explorer.backends.gpu.runtime.device_array import DeviceArray, foreign_array
 from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceExecutor, PtxProgram
 from xla_explorer.backends.gpu.runtime.devices import say_once
 from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor
@@ -91,24 +91,25 @@ class GpuExecutable:
                 say_once(self.why_emulated)
         run = GpuRun(self.module, self.assignment, self.program, executor, executor.load_ptx(self.ptx), probe, self.synchronous)
         try:
-            run.upload(self._prepared(arrays, not executor.facts.emulated))
+            run.upload(self._prepared(arrays, executor, run))
         except BaseException:
             run.close()
             raise
         return run
 
-    def _prepared(self, arrays: Sequence[Any], on_device: bool) -> list[Array | int]:
+    def _prepared(self, arrays: Sequence[Any], executor: DeviceExecutor, run: GpuRun) -> list[Array | int]:
         """Each leaf as a host array in the parameter's layout, or as the device address of one that is there already."""
         if len(arrays) != len(self._readers):
             raise wrong_count(self._readers, len(arrays))
-        return [self._one(reader, value, on_device) for reader, value in zip(self._readers, arrays, strict=True)]
+        return [self._one(reader, value, executor, run) for reader, value in zip(self._readers, arrays, strict=True)]
 
     @staticmethod
-    def _one(reader: LeafReader, value: Any, on_device: bool) -> Array | int:
-        if on_device and not isinstance(value, np.ndarray) and reader.shape.layout.is_default:
-            address = address_of(value, reader.dimensions, reader.dtype)
-            if address is not None:
-                return address
+    def _one(reader: LeafReader, value: Any, executor: DeviceExecutor, run: GpuRun) -> Array | int:
+        if not executor.facts.emulated and not isinstance(value, np.ndarray) and reader.shape.layout.is_default:
+            found = foreign_array(value, reader.dimensions, reader.dtype, executor)
+            if found is not None:
+                run.keep(found[1])
+                return found[0]
         return reader.prepare(value)
 
     # -- looking -------------------------------------------------------------------------------------------------------

@@ -38,6 +38,15 @@ class CudaDriver:
             raise CudaError(function, getattr(status, "name", str(int(status))), self._sentence(status))
         return None if not results else results[0] if len(results) == 1 else tuple(results)
 
+    def is_done(self, event: Any) -> bool:
+        """Whether all before an event is done; does not wait."""
+        (status,) = self.binding.cuEventQuery(event)
+        if getattr(status, "name", "") == "CUDA_ERROR_NOT_READY":
+            return False
+        if int(status):
+            raise CudaError("cuEventQuery", getattr(status, "name", str(int(status))), self._sentence(status))
+        return True
+
     def _sentence(self, status: Any) -> str:
         failed, text = self.binding.cuGetErrorString(status)
         return "no description" if int(failed) or text is None else str(text, "utf-8") if isinstance(text, bytes) else str(text)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xla_explorer.backends.gpu.architecture import ARCHITECTURES
-from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
+from xla_explorer.backends.gpu.runtime.code_loading import load_program
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError
 from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceFacts, GpuExecutionError, PtxProgram
+from xla_explorer.backends.gpu.runtime.pinned_memory import PinnedMemory
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -34,11 +35,11 @@ class OutOfDeviceMemoryError(GpuExecutionError, MemoryError):
 class LoadedModule:
     """A module on the device. functions: those asked for so far. shared_limits: bytes of dynamic shared memory that were allowed them.
 
-    code: `cubin` (by ptxas or nvJitLink) or `ptx` (compiled by the driver).
+    code: `cubin`, or `ptx` (compiled by the driver). made_by: see `load_program`.
     """
 
     def __init__(self, module: Any, code: str) -> None:
-        self.module, self.code = module, code
+        self.module, self.code, self.made_by = module, code, ""
         self.functions: dict[str, Any] = {}
         self.shared_limits: dict[str, int] = {}
 
@@ -53,6 +54,7 @@ class CudaExecutor:
         self._current = threading.local()
         self._enter()
         self.stream = self.create_stream()
+        self._pinned = PinnedMemory(driver)
         self._tensor_maps: dict[PlacedTensorMap, Any] = {}
         self._side_streams: dict[int, Any] = {}
         self._free: dict[int, list[int]] = {}
@@ -117,6 +119,9 @@ class CudaExecutor:
     def release_unused(self) -> None:
         """Give the memory that nobody uses back to the device."""
         self.synchronize()
+        for stream in self._side_streams.values():
+            self.synchronize(stream)
+        self._pinned.release()
         for addresses in self._free.values():
             for address in addresses:
                 self.driver.call("cuMemFree", address)
@@ -141,7 +146,14 @@ class CudaExecutor:
         """See `DeviceExecutor`."""
         if data.nbytes:
             self._enter()
-            self.driver.call("cuMemcpyHtoDAsync", address, data.ctypes.data, data.nbytes, self.stream if stream is None else stream)
+            queue = self.stream if stream is None else stream
+            piece = self._pinned.staged(data)
+            source = data.ctypes.data if piece is None else piece[0]
+            self.driver.call("cuMemcpyHtoDAsync", address, source, data.nbytes, queue)
+            if piece is not None:
+                event = self.create_event()
+                self.driver.call("cuEventRecord", event, queue)
+                self._pinned.in_use(piece, event)
 
     def read(self, address: int, target: Array, stream: Any = None) -> None:
         """See `DeviceExecutor`."""
@@ -167,13 +179,13 @@ class CudaExecutor:
         return loaded
 
     def load_ptx(self, program: PtxProgram) -> LoadedModule:
-        """See `DeviceExecutor`. ptxas makes a cubin where it is installed; else the driver compiles the text."""
+        """See `DeviceExecutor`. GpuExecutionError when neither ptxas, nvJitLink nor the driver makes code of the text."""
         key = (program.text, program.architecture)
         found = self._modules.get(key)
         if found is None:
-            by_ptxas = find_ptxas() is not None
-            code = assemble_ptx(program.text, program.architecture).cubin if by_ptxas else program.text.encode()
-            found = self._modules[key] = self.load(code, [])
+            found, way = load_program(program, lambda code: self.load(code, []))
+            found.made_by = way
+            self._modules[key] = found
         return found
 
     def function(self, loaded: LoadedModule, name: str) -> Any:
@@ -322,7 +334,10 @@ def _room(size: int) -> int:
 
 
 def nearest_architecture(capability: int) -> str:
-    """The newest architecture known that a device of a compute capability (90 is 9.0) runs. XlaExplorerError for older ones."""
+    """The newest architecture known that a device of a compute capability (90 is 9.0) runs, with its own instructions (sm_90a) where it is
+    that very one. XlaExplorerError for older ones."""
+    if f"sm_{capability}a" in ARCHITECTURES:
+        return f"sm_{capability}a"
     known = sorted(int(name[3:]) for name in ARCHITECTURES if name[3:].isdigit())
     fitting = [number for number in known if number <= capability]
     if not fitting:

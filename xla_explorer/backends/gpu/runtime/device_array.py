@@ -129,20 +129,65 @@ class DeviceArray:
         return f"<DeviceArray {self.hlo_shape.text_without_layout} on {self.executor.facts.name}>"
 
 
-def address_of(value: Any, dimensions: tuple[int, ...], dtype: Any) -> int | None:
-    """The device address of a contiguous array of the shape and type wanted, by `__cuda_array_interface__`; None for anything else.
+class _Borrowed:
+    """A DLPack tensor that another library made; it is told when nobody here reads it any more."""
 
-    The caller has made sure that the work which writes it has ended.
-    """
+    def __init__(self, capsule: Any) -> None:
+        api = ctypes.pythonapi
+        api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        self.managed = _DLManagedTensor.from_address(api.PyCapsule_GetPointer(capsule, b"dltensor"))
+        api.PyCapsule_SetName.restype, api.PyCapsule_SetName.argtypes = ctypes.c_int, [ctypes.py_object, ctypes.c_char_p]
+        # From here on the tensor is ours to give back: its capsule no longer does. The name must outlive it.
+        api.PyCapsule_SetName(capsule, _USED)
+
+    def __del__(self) -> None:
+        if self.managed.deleter:
+            self.managed.deleter(ctypes.addressof(self.managed))
+
+
+_USED = b"used_dltensor"
+
+
+def foreign_array(value: Any, dimensions: tuple[int, ...], dtype: Any, executor: DeviceExecutor) -> tuple[int, Any] | None:
+    """(device address, what keeps it alive) of a contiguous array of the shape and type wanted that another library has on the device;
+    None for anything else. Work of the other library that writes it comes before what the executor's stream does from now on."""
+    interface = getattr(value, "__cuda_array_interface__", None)
+    if interface is not None:
+        address = address_of(value, dimensions, dtype)
+        if address is not None and interface.get("stream") is not None:
+            executor.synchronize(interface["stream"])
+        return None if address is None else (address, value)
+    device = getattr(value, "__dlpack_device__", None)
+    if device is None or device()[0] != _CUDA_DEVICE:
+        return None
+    borrowed = _Borrowed(value.__dlpack__(stream=executor.stream_address(None)))
+    tensor, wanted = borrowed.managed.tensor, np.dtype(dtype)
+    code = _BFLOAT_CODE if wanted.name == "bfloat16" else _DLPACK_CODES.get(wanted.kind)
+    kind = tensor.dtype
+    if (kind.code, kind.bits, kind.lanes) != (code, 8 * wanted.itemsize, 1) or tuple(tensor.shape[: tensor.ndim]) != dimensions:
+        return None
+    strides = [s * wanted.itemsize for s in tensor.strides[: tensor.ndim]] if tensor.strides else None
+    if not _is_contiguous(strides, dimensions, wanted.itemsize):
+        return None
+    return tensor.data + tensor.byte_offset if tensor.data else 0, borrowed
+
+
+def address_of(value: Any, dimensions: tuple[int, ...], dtype: Any) -> int | None:
+    """The device address of a contiguous array of the shape and type wanted, by `__cuda_array_interface__`; None for anything else."""
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is None or tuple(interface["shape"]) != dimensions or interface["typestr"] != np.dtype(dtype).str:
         return None
-    strides = interface.get("strides")
-    if strides is not None:
-        expected, stride = [], np.dtype(dtype).itemsize
-        for size in reversed(dimensions):
-            expected.append(stride)
-            stride *= size
-        if any(size > 1 and given != wanted for size, given, wanted in zip(dimensions, strides, reversed(expected), strict=True)):
-            return None
+    if not _is_contiguous(interface.get("strides"), dimensions, np.dtype(dtype).itemsize):
+        return None
     return int(interface["data"][0])
+
+
+def _is_contiguous(strides: Any, dimensions: tuple[int, ...], size: int) -> bool:
+    """Whether strides in bytes (None: contiguous) are those of a row-major array."""
+    if strides is None:
+        return True
+    expected, stride = [], size
+    for extent in reversed(dimensions):
+        expected.append(stride)
+        stride *= extent
+    return not any(extent > 1 and given != wanted for extent, given, wanted in zip(dimensions, strides, reversed(expected), strict=True))

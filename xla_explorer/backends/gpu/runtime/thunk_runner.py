@@ -5,6 +5,7 @@ Source: xla/backends/gpu/runtime/{sequential,while,conditional}_thunk.cc.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
+from xla_explorer.backends.gpu.libraries.shared_objects import LibraryError
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaError
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray
@@ -69,7 +71,7 @@ class GpuRun:
         self.loaded, self.probe, self.synchronous = loaded, probe, synchronous
         self._memory: dict[int, DeviceMemory] = {}
         self._address: dict[int, int] = {}
-        self._kept: list[Array] = []
+        self._kept: list[Any] = []
         self._scratch: dict[int, DeviceMemory] = {}  # by stream: kernels of different streams run at once
         self._streams: dict[int, Any] = {0: None}
         self._events: dict[tuple[int, int], Any] = {}  # by thunk and the stream that it waits for
@@ -124,6 +126,10 @@ class GpuRun:
                 self._kept.append(given)
                 self.executor.write(memory.address, given)
 
+    def keep(self, owner: Any) -> None:
+        """Hold something until the run is closed: memory of its arguments is its."""
+        self._kept.append(owner)
+
     def _written_parameters(self) -> set[int]:
         """Ids of parameter allocations that results are written into: the caller's memory must not be."""
         return {place.allocation.id for _, place in self.assignment.output_slices if place.allocation.kind == "parameter"}
@@ -165,7 +171,9 @@ class GpuRun:
         return stored.transpose(np.argsort(major_to_minor)) if shape.rank > 1 else stored
 
     def close(self) -> None:
-        """Give the memory back. A second time does nothing."""
+        """Give the memory back. A second time does nothing. What was kept for queued work is let go when that is done."""
+        if self._kept:
+            self._drain()
         if self._graph is not None:
             graph, self._graph = self._graph, None
             if isinstance(self.executor, CudaExecutor):
@@ -178,20 +186,25 @@ class GpuRun:
             self.executor.deallocate(self._memory.popitem()[1])
         self._kept.clear()
 
+    def _drain(self) -> None:
+        """Wait for queued work; what went wrong in it has been or will be said by who reads results."""
+        with contextlib.suppress(GpuExecutionError):
+            self.executor.synchronize()
+
     # -- thunks --------------------------------------------------------------------------------------------------------
     def run(self) -> None:
         """Queue all thunks in order. GpuExecutionError names the kernel and its HLO."""
         try:
             self._thunks(self.program.thunks)
-        except (CudaError, KernelFaultError) as problem:
+        except (CudaError, KernelFaultError, LibraryError) as problem:
             raise self._named(problem) from problem
 
-    def _named(self, problem: CudaError | KernelFaultError) -> GpuExecutionError:
+    def _named(self, problem: CudaError | KernelFaultError | LibraryError) -> GpuExecutionError:
         if isinstance(problem, KernelFaultError):
             finding = problem.findings[0]
             here = f"HLO {self._hlo(finding.origin)}, " if finding.origin is not None else ""
             return GpuExecutionError(f"{finding} ({here}{self._last})", problem.hint)
-        certain = "at" if self.synchronous else "at or before"
+        certain = "at" if self.synchronous or isinstance(problem, LibraryError) else "at or before"
         hint = problem.hint or "compile with synchronous=True to know the kernel"
         return GpuExecutionError(f"{problem.message}; {certain} {self._last}", hint)
 
