@@ -92,4 +92,4 @@ def test_not_a_number_is_the_largest_of_all():
 def test_the_choice_is_reasoned():
     ran = check(sort((9000,)), RANDOM.standard_normal(9000).astype(np.float32), assemble=False)
     first, *merges = [k.launch.reasoning for k in ran.emitted.kernels]
-    assert "5 tiles of 2048" in first and ["runs of 2048", "runs of 4096", "runs of 8192"] == [m.split(": ")[1].split(" merged")[0] for m in merges]
+    assert "5 tiles of 2048" in first and [m.split(": ")[1].split(" merged")[0] for m in merges] == ["runs of 2048", "runs of 4096", "runs of 8192"]

@@ -1,0 +1,49 @@
+"""Concatenations, gathers of rows and updates in place move 16 bytes a thread."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from emitter_runner import check
+
+RANDOM = np.random.default_rng(19)
+
+
+def numbers(*dimensions):
+    return RANDOM.standard_normal(dimensions).astype(np.float32)
+
+
+@pytest.mark.parametrize(("dimension", "left", "right"), [(1, (300, 128), (300, 64)), (0, (300, 128), (100, 128))])
+def test_concatenate(dimension, left, right):
+    result = tuple([a + b if d == dimension else a for d, (a, b) in enumerate(zip(left, right, strict=True))])
+    a, b, c = [",".join(map(str, d)) for d in (left, right, result)]
+    text = f"""HloModule m
+f {{ x = f32[{a}] parameter(0) y = f32[{b}] parameter(1) n = f32[{a}] negate(x)
+  ROOT r = f32[{c}] concatenate(n, y), dimensions={{{dimension}}} }}
+ENTRY e {{ x = f32[{a}] parameter(0) y = f32[{b}] parameter(1) ROOT r = f32[{c}] fusion(x, y), kind=kLoop, calls=f }}"""
+    ran = check(text, numbers(*left), numbers(*right))
+    assert ran.emitted.emitter == "vector-copy" and ran.sector_use() == 1
+    assert "ld.global.nc.v4.b32" in ran.ptx and "st.global.v4.b32" in ran.ptx
+
+
+def test_gather_of_rows():
+    text = """HloModule m
+ENTRY e { t = f32[500,128] parameter(0) i = s32[400,1] parameter(1)
+  ROOT r = f32[400,128] gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,128} }"""
+    ran = check(text, numbers(500, 128), RANDOM.integers(-5, 510, (400, 1)).astype(np.int32))
+    assert ran.emitted.emitter == "vector-copy" and "ld.global.nc.v4.b32" in ran.ptx and "st.global.v4.b32" in ran.ptx
+
+
+def test_narrow_elements():
+    text = """HloModule m
+ENTRY e { x = bf16[400,64] parameter(0) y = bf16[400,192] parameter(1) ROOT r = bf16[400,256] concatenate(x, y), dimensions={1} }"""
+    x, y = [numbers(400, n).astype(ml_dtypes.bfloat16) for n in (64, 192)]
+    ran = check(text, x, y)
+    assert ran.emitted.emitter == "vector-copy" and "ld.global.nc.v4.b32" in ran.ptx
+
+
+@pytest.mark.parametrize("minor", [63, 2])
+def test_odd_extents_have_a_reason(minor):
+    text = f"""HloModule m
+ENTRY e {{ x = f32[900,{minor}] parameter(0) y = f32[900,1] parameter(1) ROOT r = f32[900,{minor + 1}] concatenate(x, y), dimensions={{1}} }}"""
+    ran = check(text, numbers(900, minor), numbers(900, 1), assemble=False)
+    assert ("vector-copy", "one-element-a-thread") in [(name, reason.code) for name, reason in ran.emitted.refused]
