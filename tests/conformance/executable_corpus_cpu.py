@@ -36,7 +36,7 @@ def outputs_on_cpu(case: dict[str, Any], threads: int) -> tuple[list[list[Any]],
     from xla_explorer.backends.registry import platform
 
     compiler = platform("cpu").compiler()
-    options = CompileOptions(cache=False, threads=threads)
+    options = CompileOptions(cache=False, threads=threads, backend_options={"excess_precision": True})  # as XLA:CPU by default
     result = compiler.run_backend(compiler.run_hlo_passes(corpus.parse_hlo(case["hlo"]), options), options)
     assert result.executable is not None
     fallbacks = [step.opcode for step in result.executable.steps if step.runs_on == "evaluator"]

@@ -45,16 +45,18 @@ _EXPANDED = ("batchnorm_expander", "scan-expander", "stochastic_convert_decompos
 _EXPANDED_WITHOUT_HOST = ("cholesky-expander", "triangular-solve-expander")  # what LAPACK does where it is
 
 
-def cpu_pipeline(name: str = "cpu", *, libraries: bool = True) -> PassPipeline:
+def cpu_pipeline(name: str = "cpu", *, libraries: bool = True, excess_precision: bool = False) -> PassPipeline:
     """The shared pipeline, with what has no kernel expanded or dissolved; dots of 16-bit floats are computed in f32, for which there are
-    fast kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK."""
+    fast kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK.
+    excess_precision: bf16 is computed in f32 and rounded only where it is moved or handed out, as XLA:CPU does by default."""
     expanders = [make_pass(expander) for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_HOST))]
+    wide = (make_pass("float-normalization-bf16"), make_pass("simplify-fp-conversions")) if excess_precision else ()
     # Before fusion, which takes what is left: a loop around it could be fused with what follows.
     fusing = PassPipeline("cpu-fusion", (make_pass("dot-epilogue-fusion"), make_pass("fusion")))
     return code_generation_pipeline(
         name,
         after_inlining=(make_pass("dynamic-padder"), make_pass("defuser")),
-        before_layouts=(*expanders, make_pass("change-op-data-type")),
+        before_layouts=(*expanders, make_pass("change-op-data-type"), *wide),
         fusing=fusing,
     )
 
@@ -102,7 +104,7 @@ class CpuCompiler:
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module. `none` runs only what code generation cannot do without."""
-        pipeline = requested_pipeline(options.passes, cpu_pipeline())
+        pipeline = requested_pipeline(options.passes, cpu_pipeline(excess_precision=bool(options.backend_options.get("excess_precision"))))
         target = {**target_facts(), "donate": bool(options.backend_options.get("donate"))}
         return optimize(module, pipeline, options.journal, control=options.control, target=target, verify=options.verify)
 
