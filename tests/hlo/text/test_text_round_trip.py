@@ -172,6 +172,61 @@ def test_the_operation_of_a_short_asynchronous_form_takes_no_name_that_stands_in
     assert modules_equal(module, parse_hlo(module.to_text())) is None
 
 
+PRESETS = """HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+ENTRY e { p = f32[8,4] parameter(0), metadata={op_name="x"}
+  z = f32[] constant(0.5)
+  k = s32[2] constant({3, 1})
+  o = f32[2] constant({1, 1})
+  w = f32[8] reduce(p, z), dimensions={1}, to_apply=add, control-predecessors={k}, backend_config={"a":1}
+  g = f32[4,4,16] reduce-scatter(p), replica_groups={}, dimensions={0}, to_apply=add
+  ROOT t = (f32[8], f32[8], f32[8], f32[8], f32[8], f32[8]) tuple(w, w, w, w, w, w) }
+"""
+
+
+def test_presets_as_xla_prints_them() -> None:
+    """What jaxlib 0.10.2 prints with HloPrintOptions.canonical() and .fingerprint(), but for the order of equal computations."""
+    module = parse_hlo(PRESETS)
+    body = ["{", "  tmp_0 = f32[] parameter(0)", "  tmp_1 = f32[] parameter(1)", "  ROOT tmp_2 = f32[] add(f32[] tmp_0, f32[] tmp_1)", "}"]
+    nested = "\n".join(["", *["  " + line for line in body]])
+    canonical = module.to_text(PrintOptions.canonical)
+    assert canonical.startswith("HloModule m, entry_computation_layout=")
+    assert "\n".join(["add " + body[0], *body[1:]]) in canonical and "ENTRY e {" in canonical
+    assert f"= f32[8]{{0}} reduce(f32[8,4]{{1,0}} tmp_2, f32[] tmp_4), dimensions={{1}}, to_apply={nested}\n" in canonical
+    assert f"reduce-scatter(f32[8,4]{{1,0}} tmp_2), replica_groups={{}}, dimensions={{0}}, calls={nested}\n" in canonical
+    assert "f32[8]{0}, /*index=5*/f32[8]{0}) tuple(" in canonical and "metadata" not in canonical and "control-pred" not in canonical
+    assert "constant({3, 1})" in canonical and "constant(0.5)" in canonical
+    fingerprint = module.to_text(PrintOptions.fingerprint)
+    assert fingerprint.startswith("HloModule , entry_") and "\n{\n" in fingerprint and "ENTRY {" in fingerprint
+    assert "constant({...})" in fingerprint and "constant({3, 1})" in fingerprint and "f32[2]{0} constant(1)" in fingerprint
+    assert "/*index=5*/w" not in module.to_text(PrintOptions.short_parsable)
+
+
+def test_what_xla_adds_and_drops_when_it_reads() -> None:
+    module = parse_hlo("""HloModule m, allow_spmd_sharding_propagation_to_output=true
+f { ROOT a = f32[] parameter(0) }
+ENTRY e { p = f32[3,4]{1,0:S(0)} parameter(0)
+  c = s4[2]{0:E(4)} constant({1, 2})
+  m = f32[3,4] map(p), to_apply=f
+  x = f32[3,4] exponential(m), result_accuracy={tolerance={rtol=0.5, ulps=2}}
+  y = f32[3,4] exponential(x), result_accuracy={mode=DEFAULT}
+  t = token[] after-all()
+  o = token[] outfeed(y, t)
+  s = ((f32[3,4]), f32[3,4], s32[]) async-start(y), calls=g, async_execution_thread="other"
+  d = f32[3,4] async-done(s)
+  ROOT k = f32[3,4] custom-call(d), custom_call_target="x", operand_layout_constraints={ f32[3,4]{1,0} }
+}""".replace("ENTRY", "h { q = f32[3,4] parameter(0)\n ROOT n = f32[3,4] negate(q) }\ng { u = f32[3,4] parameter(0)\n ROOT v = f32[3,4] call(u), to_apply=h }\nENTRY"))
+    printed = module.to_text()
+    for wanted in ("allow_spmd_sharding_propagation_to_output={true}", "%p = f32[3,4]{1,0} parameter", "%c = s4[2]{0} constant", "dimensions={0,1}, to_apply=%f",
+                   "result_accuracy={tolerance={atol=0,rtol=0.5,ulps=2}}", "exponential(%x)\n", "outfeed(%y, %t), outfeed_shape=f32[3,4]{1,0}",
+                   "operand_layout_constraints={f32[3,4]{1,0}}"):  # fmt: skip
+        assert wanted in printed, wanted
+    assert {c.name for c in module.computations.values() if c.execution_thread == '"other"'} == {"g", "h"}
+    assert parse_hlo(printed).to_text() == printed
+
+
 def test_computations_stand_where_they_stand_in_the_print_of_the_print() -> None:
     """By where their callers are printed, not by where they stood in the text."""
     module = parse_hlo("""

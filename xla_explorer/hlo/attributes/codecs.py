@@ -235,7 +235,14 @@ def _read_result_accuracy(text: str) -> str:
     mode = re.search(r"mode\s*=\s*(\w*)", text)
     if mode is not None and mode.group(1).lower() not in ("default", "highest"):
         raise ValueError(f"expects a mode (default, highest) or tolerance={{...}} but sees: {mode.group(1)}")
-    return text
+    if mode is not None:
+        return f"{{mode={mode.group(1).lower()}}}"
+    given = dict(re.findall(r"(atol|rtol|ulps)\s*=\s*([^\s,{}]+)", text))
+    return "{tolerance={" + ",".join([f"{name}={float(given.get(name, 0)):g}" for name in ("atol", "rtol", "ulps")]) + "}}"
+
+
+def _read_shapes(text: str) -> str:
+    return "{" + re.sub(r"\s*,\s+|\s+,", ", ", text[1:-1].strip()) + "}" if text.startswith("{") and text.endswith("}") else text
 
 
 def _read_replica_groups(text: str) -> ReplicaGroups:
@@ -365,7 +372,7 @@ _ROWS = (
     AttributeCodec("type", _one_of("comparison type", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"), str, None, "order of the comparison"),
     _integer("exponent_bits", "bits of the exponent kept"),
     _integer("mantissa_bits", "bits of the mantissa kept"),
-    AttributeCodec("result_accuracy", _read_result_accuracy, str, None, "accuracy asked of a transcendental function"),
+    AttributeCodec("result_accuracy", _read_result_accuracy, str, "{mode=default}", "accuracy asked of a transcendental function"),
     _text("fft_type", "FFT, IFFT, RFFT or IRFFT", _REQUIRED),
     _integers("fft_length", "sizes transformed"),
     _flag("lower", "the lower triangle is meant"),
@@ -381,7 +388,7 @@ _ROWS = (
     _flag("is_associative", "the combiner is associative"),
     AttributeCodec("kind", _one_of("fusion kind", "kLoop", "kInput", "kOutput", "kCustom"), str, None, "how the fusion is emitted"),
     _text("custom_call_target", "name of the function called", _REQUIRED),
-    _text("operand_layout_constraints", "layouts that the callee wants"),
+    AttributeCodec("operand_layout_constraints", _read_shapes, str, None, "layouts that the callee wants"),
     _flag("custom_call_has_side_effect", "must not be removed or repeated"),
     _text("output_to_operand_aliasing", "outputs that live in operands"),
     _text("schedule", "SCHEDULE_NONE, SCHEDULE_EARLIEST or SCHEDULE_LATEST"),
@@ -400,7 +407,7 @@ _ROWS = (
     _text("outfeed_config", "opaque configuration"),
     _integer("cross_program_prefetch_index", "prefetch slot", None),
     _text("domain", "what a domain marks"),
-    AttributeCodec("async_execution_thread", _read_one_string, str, None, "thread of the asynchronous computation"),
+    AttributeCodec("async_execution_thread", _read_one_string, str, '"main"', "thread of the asynchronous computation"),
     _text("parameter_replication", "which leaves are replicated"),
     _text("sharding", "how the value is spread over devices"),
     AttributeCodec("frontend_attributes", read_frontend_attributes, str, None, "what the frontend wants kept"),
@@ -415,6 +422,7 @@ for _number, _row in enumerate(_ROWS):
 
 # Attributes that XLA prints after the called computations ("sharding") or after the metadata ("backend").
 TRAILING: dict[str, str] = {
+    "is_composite": "sharding",
     "parameter_replication": "sharding",
     "sharding": "sharding",
     "frontend_attributes": "sharding",

@@ -21,6 +21,7 @@ from xla_explorer.hlo.text.attribute_text import (
 from xla_explorer.hlo.text.errors import TextProblem
 
 if TYPE_CHECKING:
+    from xla_explorer.hlo.computation import HloComputation
     from xla_explorer.hlo.module import HloModule
 
 _SUFFIX = ".async_computation"
@@ -87,9 +88,16 @@ def begin_async(
         called=decoded.called,
         name=f"{computation.name}.{wrapped.name}",
     )
-    thread = own.attributes.get("async_execution_thread")
-    computation.execution_thread = thread
     return spec, DecodedAttributes(attributes_of(own.attributes), (computation,), own.metadata, own.control_predecessors)
+
+
+def run_on_thread(computation: HloComputation, thread: str) -> None:
+    """Put a computation and what it calls on a thread, asynchronous calls apart. Source: hlo_instructions.cc SetThreadName."""
+    waiting = [computation]
+    while waiting:
+        one = waiting.pop()
+        one.execution_thread = thread
+        waiting += [c for i in one.instructions.values() if not i.opcode.asynchronous for c in i.called]
 
 
 def wrapped_instruction(i: HloInstruction) -> HloInstruction | None:

@@ -11,14 +11,16 @@ from itertools import pairwise
 
 import numpy as np
 
+from xla_explorer.hlo.layout import layout
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.primitive_type import PrimitiveType
-from xla_explorer.hlo.shape import Shape, array_shape
+from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import COMMENT, balanced_end, skip_blank
 from xla_explorer.hlo.text.number_text import IEEE_TYPES, Array, read_floats, read_integers, read_preds
 
 LARGEST_ELIDED = 1 << 32  # bytes that a `{...}` may stand for
+_ELEMENT_SIZE = re.compile(r"E\(\d+\)")
 _MOST_DIMENSIONS = 64  # of a numpy array
 _NOT_PUNCTUATION = bytes(set(range(256)) - set(b"{},"))
 _COMPLEX = re.compile(r"\(\s*([^(),\s]+)\s*,\s*([^()\s]*(?:\(0x[0-9a-fA-F]+\))?)\s*\)")
@@ -238,11 +240,21 @@ def _first_element_only(shape: Shape, text: str, base: int) -> Literal:
     return Literal(shape, text=write_literal(Literal(scalar, read_array(scalar, text, base))))
 
 
+def _without_element_size(shape: Shape) -> Shape:
+    if "E(" not in shape.text:
+        return shape
+    if shape.is_tuple:
+        return tuple_shape(tuple([_without_element_size(part) for part in shape.tuple_shapes]))
+    known = shape.layout
+    return shape.with_layout(layout(known.minor_to_major, _ELEMENT_SIZE.sub("", known.properties)))
+
+
 def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
-    """A literal of a given shape, tuples included.
+    """A literal of a given shape, tuples included; as in XLA, its layout says nothing about the size of elements in memory (`E(4)`).
 
     TextProblem (a ValueError; offsets from `base`) says what is wrong and where.
     """
+    shape = _without_element_size(shape)
     if not shape.is_tuple:
         if is_elided(text) and shape.is_array and shape.dimensions:
             if shape.byte_size > LARGEST_ELIDED:

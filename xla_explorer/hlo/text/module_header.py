@@ -118,6 +118,8 @@ def header_value(name: str, text: str) -> str:
     """The value of a header attribute in XLA's spelling: `{ {0}: (1, {}, may-alias) }`, `{ (2, {}) }`, sorted frontend attributes."""
     if name == "frontend_attributes":
         return read_frontend_attributes(text)
+    if name.startswith("allow_spmd_sharding_propagation_to_") and text in ("true", "false"):
+        return f"{{{text}}}"
     if name == "input_output_alias":
         aliases = parse_input_output_alias(text)
         entries = [f"{_write_index(a.output_index)}: ({a.parameter_number}, {_write_index(a.parameter_index)}, {a.kind})" for a in aliases]

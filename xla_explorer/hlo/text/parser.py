@@ -162,6 +162,7 @@ class _Parser:
                         payload = literals.get((shape, arguments))
                         if payload is None:
                             payload = literals[shape, arguments] = read_literal(shape, arguments)
+                        shape = payload.shape
                     elif spec.arity is not None:
                         if spec.arity != len(operands):
                             raise _Unusual
@@ -263,7 +264,7 @@ class _Parser:
             raise _Unusual
         self.attribute_reads += 1
         decoded = decode_attributes(spec, items, self.plain_find)
-        if decoded.metadata is not None:
+        if decoded.metadata is not None or (spec.name == "map" and "dimensions" not in decoded.attributes):
             raise _Unusual
         known[tail] = (decoded.attributes, decoded.called)
         return known[tail]

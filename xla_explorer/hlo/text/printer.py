@@ -5,12 +5,14 @@ Source: hlo_module.cc Print, hlo_computation.cc Print, hlo_instruction.cc PrintW
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.hlo.attributes import CODECS, Attributes
 from xla_explorer.hlo.attributes.codecs import TRAILING
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, OpcodeSpec
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.async_sugar import wrapped_instruction
@@ -21,8 +23,8 @@ from xla_explorer.hlo.text.print_options import PrintOptions
 from xla_explorer.hlo.text.shape_text import same_sizes
 
 if TYPE_CHECKING:
-    from xla_explorer.hlo.computation import HloComputation
     from xla_explorer.hlo.instruction import HloInstruction
+    from xla_explorer.hlo.literal import Literal
     from xla_explorer.hlo.module import HloModule
 
 # Printed even when the value is the default: XLA's parser requires them, or its printer writes them always.
@@ -42,6 +44,9 @@ _COLLECTIVES = {
     "ragged-all-to-all", "collective-permute", "collective-permute-start",
 }  # fmt: skip
 
+_CALLS = frozenset(("reduce-scatter", "scan"))  # XLA writes `calls=` in front of their bodies, `to_apply=` in front of their names
+_MOST_ESSENTIAL = 500_000  # integers of one constant in a fingerprint
+
 
 class _Printer:
     """One print: options and the texts that repeat."""
@@ -49,7 +54,8 @@ class _Printer:
     def __init__(self, options: PrintOptions) -> None:
         self.options = options
         self.percent = "%" if options.percent else ""
-        self.names: dict[object, str] = {}
+        self.numbers: dict[HloInstruction, str] = {}  # canonical names of the computation that is being printed
+        self.bodies: dict[HloComputation, str] = {}
         self.shapes: dict[Shape, str] = {}
         self.attributes: dict[tuple[OpcodeSpec, Attributes], tuple[str, str, str]] = {}
         self.ends: dict[tuple[OpcodeSpec, Attributes, tuple[HloComputation, ...]], tuple[str, str]] = {}
@@ -57,14 +63,28 @@ class _Printer:
     # -- names -------------------------------------------------------------------------------------------------------
     def name(self, thing: HloInstruction | HloComputation) -> str:
         """The printed name, with its percent sign."""
-        if self.options.canonical_names:
-            found = self.names.get(thing)
+        options = self.options
+        if options.canonical_names and not isinstance(thing, HloComputation):
+            found = self.numbers.get(thing)
             if found is None:
-                found = self.names[thing] = f"{self.percent}tmp_{len(self.names)}"
+                found = self.numbers[thing] = f"{self.percent}tmp_{len(self.numbers)}"
             return found
+        if not options.own_names:
+            return ""
         if thing.name in KEYWORDS:  # as a bare word it would be something else
             return f"%{thing.name}"
         return self.percent + thing.name
+
+    def reference(self, computation: HloComputation) -> str:
+        """What stands in the attribute that calls a computation: its name, or its body on lines of its own."""
+        if not self.options.nested_bodies:
+            return self.name(computation)
+        found = self.bodies.get(computation)
+        if found is None:
+            indent = "\n" + " " * self.options.indent
+            lines = ["{", *self.computation(computation, False, computation.post_order())[1:]]  # as XLA, also where there is a schedule
+            found = self.bodies[computation] = indent + "\n".join(lines).replace("\n", indent)
+        return found
 
     # -- pieces ------------------------------------------------------------------------------------------------------
     def shape(self, shape: Shape) -> str:
@@ -99,15 +119,18 @@ class _Printer:
 
     def called(self, i: HloInstruction) -> str:
         """`, to_apply=%f`, `, condition=%c, body=%b` ..."""
-        names = [self.name(c) for c in i.called]
-        kind = i.opcode.name
+        names = [self.reference(c) for c in i.called]
+        kind, comma, end = i.opcode.name, ", ", ""
+        if self.options.nested_bodies:
+            comma, end = ",", "\n"
         if kind == "conditional":
             if len(names) == 2 and i.operands and i.operands[0].shape.element_type is not None and i.operands[0].shape.element_type.is_pred:
                 return f", true_computation={names[0]}, false_computation={names[1]}"
-            return f", branch_computations={{{', '.join(names)}}}"
+            return f", branch_computations={{{comma.join(names)}{end}}}"
         if kind == "custom-call":
-            return f", called_computations={{{', '.join(names)}}}"
-        return "".join([f", {role}={name}" for role, name in zip(i.opcode.called, names, strict=False)])
+            return f", called_computations={{{comma.join(names)}{end}}}"
+        roles = i.opcode.called if not (self.options.nested_bodies and kind in _CALLS) else ("calls",)
+        return "".join([f", {role}={name}" for role, name in zip(roles, names, strict=False)])
 
     def line_ends(self, i: HloInstruction) -> tuple[str, str]:
         """What stands before and behind the metadata of an instruction without control predecessors."""
@@ -125,6 +148,8 @@ class _Printer:
             return str(i.payload)
         if spec is CONSTANT:
             literal = i.payload
+            if self.options.essential_constants:
+                return essential_constant(literal)
             if not self.options.large_constants and (literal.shape.is_tuple or literal.shape.element_count > self.options.constant_limit):
                 return "{...}"
             if not self.options.large_constants and literal._text != "{...}":
@@ -136,7 +161,7 @@ class _Printer:
             texts = [f"{self.shape(o.shape)} {name(o)}" for o in i.operands]
         else:
             texts = [name(o) for o in i.operands]
-        if len(texts) > 5 and self.options.index_comments:
+        if len(texts) > 5 and self.options.operand_index_comments:
             texts[5::5] = [f"/*index={k}*/{texts[k]}" for k in range(5, len(texts), 5)]
         return ", ".join(texts)
 
@@ -152,6 +177,8 @@ class _Printer:
             if i.opcode.name == "async-start":
                 own += self.attribute_texts(wrapped.opcode, wrapped.attributes)[0]
                 called = self.called(wrapped) if wrapped.called else ""
+                if options.nested_bodies:
+                    called += self.called(i)
         control = ""
         if i.control_predecessors and options.control_dependencies:
             control = f", control-predecessors={{{', '.join([self.name(c) for c in i.control_predecessors])}}}"
@@ -163,8 +190,8 @@ class _Printer:
         )
 
     # -- wholes ------------------------------------------------------------------------------------------------------
-    def computation(self, computation: HloComputation, is_entry: bool) -> list[str]:
-        """The lines of a computation: its header, one for each instruction of its sequence, the closing brace."""
+    def computation(self, computation: HloComputation, is_entry: bool, order: Sequence[HloInstruction] | None = None) -> list[str]:
+        """The lines of a computation: its header, one for each instruction of its sequence (or of `order`), the closing brace."""
         options = self.options
         signature = ""
         if options.program_shape:
@@ -172,7 +199,8 @@ class _Printer:
                 f"{self.name(p).removeprefix('%')}: {shape_text(p.shape, False, options.index_comments)}" for p in computation.parameters()
             ]
             signature = f"({', '.join(parameters)}) -> {shape_text(computation.root.shape, False, options.index_comments)} "
-        lines = [f"{'ENTRY ' if is_entry else ''}{self.name(computation)} {signature}{{"]
+        lines = [" ".join(filter(None, ("ENTRY" if is_entry else "", self.name(computation), f"{signature}{{")))]
+        outer, self.numbers = self.numbers, {}
         indent, root = " " * options.indent, computation.root
         plain = not (options.canonical_names or options.operand_shapes) and options.result_shapes
         if not options.percent:
@@ -180,7 +208,7 @@ class _Printer:
         with_metadata = options.metadata
         percent, shapes, shape_of, ends_of, new_ends = self.percent, self.shapes.get, self.shape, self.ends.get, self.line_ends
         emit = lines.append
-        for i in computation.sequence():
+        for i in order or computation.sequence():
             operands, spec = i.operands, i.opcode
             count = len(operands)
             if plain and 0 < count < 3 and not (i.control_predecessors or spec.asynchronous):
@@ -195,7 +223,8 @@ class _Printer:
                     emit(f"{indent}{root_mark}{percent}{i.name} = {shape} {spec.name}({arguments}){tail}{backend}")
             else:
                 emit(indent + self.instruction(i, i is root))
-        thread = computation.execution_thread
+        self.numbers = outer
+        thread = computation.execution_thread if options.own_names else None
         emit("}" + (f", execution_thread={thread}" if thread else ""))
         return lines
 
@@ -223,8 +252,7 @@ class _Printer:
         return lines, starts
 
     def _header(self, module: HloModule) -> str:
-        name = "module" if self.options.canonical_names else module.name
-        parts = [f"HloModule {name}"]
+        parts = [f"HloModule {module.name if self.options.own_names else ''}"]
         if module.is_scheduled:
             parts.append("is_scheduled=true")
         shown = dict(module.attributes)
@@ -235,6 +263,18 @@ class _Printer:
         parts.append(layout_text)
         parts += [f"{key}={value}" for key, value in shown.items() if self.options.frontend_attributes or key != "frontend_attributes"]
         return ", ".join(parts)
+
+
+def essential_constant(literal: Literal) -> str:
+    """What a fingerprint keeps of a constant. Source: hlo_instructions.cc HloConstantInstruction."""
+    shape = literal.shape
+    if literal._text == "{...}" or not shape.is_array:
+        return "{...}"
+    for value in (0, 1):
+        if (literal.array == value).all():
+            return str(value)
+    whole = shape.element_type.is_integer and shape.element_count <= _MOST_ESSENTIAL
+    return write_literal(literal) if whole else "{...}"
 
 
 def own_attributes(spec: OpcodeSpec, attributes: Attributes) -> str:

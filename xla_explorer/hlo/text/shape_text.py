@@ -17,6 +17,7 @@ from xla_explorer.hlo.text.lexical import skip_blank, without_comments
 _ARRAY = re.compile(r"([A-Za-z][A-Za-z0-9]*)\s*\[([^\[\](){}\n]*)(\]?)")
 _ORDINARY = re.compile(r"[a-z][a-z0-9]*+\[[\d,]*+\](?:\{[\d,]*+\})?+(?!\s*\{)", re.ASCII)
 _LAYOUT_START = re.compile(r"\{\s*(?=[\d:}])")
+_DEFAULT_SPACE = re.compile(r"(?<![A-Z])S\(0\)")
 _PROPERTIES = re.compile(
     r"(?:D\([DCS+~,]*\))?(?:T(?:\([\d,*]*\))+)?(?:L\(\d+\))?(?:#\(\w+\))?(?:\*\(\w+\))?(?:E\(\d+\))?(?:S\(\d+\))?"
     r"(?:SC(?:\([\d:,]*\))+)?(?:P\((?:[^()]|\([^()]*\))*\))?(?:M\(\d+\))?"
@@ -138,7 +139,7 @@ def _read_layout(text: str, start: int, rank: int) -> tuple[Layout, int]:
     if not all(number.isdecimal() and number.isascii() and len(number) < 10 for number in numbers):
         raise ShapeTextError(f"a layout lists dimensions, but sees {order_text}", start, "write a layout such as {1,0}", length)
     minor_to_major = tuple(map(int, numbers))
-    properties = re.sub(r"\s+", "", properties)
+    properties = _DEFAULT_SPACE.sub("", re.sub(r"\s+", "", properties))
     if len(minor_to_major) != rank:
         raise ShapeTextError(
             f"Dimensions size is {rank}, but minor to major size is {len(minor_to_major)}.",

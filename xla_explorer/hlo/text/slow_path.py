@@ -17,7 +17,7 @@ from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.opcodes import CONSTANT, OPCODES, PARAMETER, TUPLE, OpcodeSpec
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, U32
 from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, token_shape, tuple_shape
-from xla_explorer.hlo.text.async_sugar import begin_async, sugared
+from xla_explorer.hlo.text.async_sugar import begin_async, run_on_thread, sugared
 from xla_explorer.hlo.text.attribute_text import DecodedAttributes, FindComputation, decode_attributes, read_attributes
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import KEYWORDS, NAME, RESERVED_TYPES, balanced_end, skip_blank
@@ -64,6 +64,15 @@ def _follows(spec: OpcodeSpec, stated: Shape, operands: tuple[Shape, ...]) -> Sh
     except (ShapeError, IndexError):
         return stated
     return stated if stated.base is built.base else built
+
+
+def _stated(spec: OpcodeSpec, shape: Shape, operands: tuple[HloInstruction, ...], attributes: Attributes) -> Attributes:
+    """The attributes with those that may be left out in the text, but that XLA's instruction always has."""
+    if spec.name == "map" and "dimensions" not in attributes:
+        return attributes.with_values(dimensions=tuple(range(shape.rank)) if shape.is_array else ())
+    if spec.name == "outfeed" and "outfeed_shape" not in attributes and operands:
+        return attributes.with_values(outfeed_shape=operands[0].shape.text)
+    return attributes
 
 
 def plural(count: int) -> str:
@@ -120,6 +129,9 @@ class CarefulReader:
                     problem.at = opcode_at
                 raise
         shape, payload = self._finish(spec, shape, operands, decoded, payload_text, payload_at, opcode_at)
+        stated = _stated(spec, shape, operands, decoded.attributes)
+        if stated is not decoded.attributes:
+            decoded = decoded._replace(attributes=stated)
         if spec.name in CAREFUL_OPCODES:
             self.check(
                 spec,
@@ -365,6 +377,8 @@ class CarefulReader:
                     "give each async-start its own computation",
                 )
             self.asynchronous.add(called[0])
+            if "async_execution_thread" in attributes:
+                run_on_thread(called[0], attributes["async_execution_thread"])
         else:
             start = operands[0] if operands else None
             if start is None or start.opcode.name not in ("async-start", "async-update"):
@@ -443,4 +457,5 @@ class CarefulReader:
             payload = int(number.group(1))
         elif spec is CONSTANT:
             payload = read_literal(shape, payload_text, payload_at)
+            shape = payload.shape
         return shape, payload
