@@ -40,6 +40,7 @@ PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i
 _NO_ROW_KERNEL = frozenset(
     {"copy", "while", "conditional", "call", "dot", "convolution", "cholesky", "triangular-solve", *COPIES, *IDENTIFIERS}
 )
+MOST_POINTERS = 32  # that are handed on as parameters
 LONG_PROGRAM = 150  # steps from which the entry function itself is not optimised (its kernels are)
 
 
@@ -85,7 +86,10 @@ class HostProgramWriter:
         probes: bool = False,
         threads: int = 1,
         name: str = "xe_entry",
+        apart: bool = False,
     ) -> None:
+        """apart: no two slots of the table lead to the same memory."""
+        self.apart = apart
         self.module = module
         self.target = target
         self.place_of = place_of
@@ -117,9 +121,7 @@ class HostProgramWriter:
     def base(self, slot: int) -> str:
         """The pointer in a table slot, loaded once at the function's entry."""
         if slot not in self._pointers:
-            name = self._pointers[slot] = f"%table{slot}"
-            self.w._entry_lines.append(f"  {name}.at = getelementptr inbounds ptr, ptr %table, i64 {slot}")
-            self.w._entry_lines.append(f"  {name} = load ptr, ptr {name}.at, !invariant.load !0")
+            self._pointers[slot] = f"%table{slot}"
         return self._pointers[slot]
 
     def address(self, place: Place) -> str:
@@ -457,6 +459,30 @@ class HostProgramWriter:
             w.do(f"store volatile i64 {w.value(f'add i64 {calls}, ' + w.value(f'zext i1 {counted} to i64'))}, ptr {count}, align 8")
 
     # -- the whole ---------------------------------------------------------------------------------------------------
+    def _entry_functions(self) -> tuple[list[str], list[int | None]]:
+        """The function that is entered. In a program with loops it hands the table's pointers to another one, as parameters that are known
+        to lead to different memory: LLVM then keeps what a loop carries in registers."""
+        body, body_origins = self.w.body_lines()
+        pointers: list[str] = []
+        for slot, name in self._pointers.items():
+            pointers.append(f"  {name}.at = getelementptr inbounds ptr, ptr %table, i64 {slot}")
+            pointers.append(f"  {name} = load ptr, ptr {name}.at, !invariant.load !0")
+        nowhere: list[int | None] = [None] * len(pointers)
+        # LLVM's time grows faster than the number of calls in one function, and there is nothing to gain in a long list of calls.
+        long = len(self.rows) > LONG_PROGRAM
+        attributes = "nounwind optnone noinline" if long else "nounwind"
+        head = f"define i32 @{self.name}(ptr noalias %table) {attributes} {{"
+        loops = any(i.opcode.name == "while" for c in self.module.computations.values() for i in c.instructions.values())
+        # The evaluator writes through pointers of its own.
+        if long or not (self.apart and loops) or self.steps or len(pointers) > 2 * MOST_POINTERS:
+            return [head, "entry:", *pointers, *body, "}", ""], [None, None, *nowhere, *body_origins, None, None]
+        inner = self._fresh_name(f"{self.name}_body")
+        parameters = ", ".join([f"ptr noalias {name}" for name in self._pointers.values()])
+        arguments = ", ".join([f"ptr {name}" for name in self._pointers.values()])
+        lines = [f"define internal i32 @{inner}({parameters}) noinline nounwind {{", "entry:", *body, "}", ""]
+        lines += [head, "entry:", *pointers, f"  %status = call i32 @{inner}({arguments})", "  ret i32 %status", "}", ""]
+        return lines, [None, None, *body_origins, None, None, None, None, *nowhere, None, None, None, None]
+
     def _vectorize_loops(self) -> list[str]:
         """Rewrite the loops of kernels in vectors where LLVM's optimiser would take long; the functions that they call."""
         if not vectorizes_itself(self.target):
@@ -512,11 +538,9 @@ class HostProgramWriter:
             blocks = chain_function(chain, calls)
             lines += blocks
             origins += [None] * len(blocks)
-        body, body_origins = self.w.body_lines()
-        # LLVM's time grows faster than the number of calls in one function, and there is nothing to gain in a long list of calls.
-        attributes = "nounwind optnone noinline" if len(self.rows) > LONG_PROGRAM else "nounwind"
-        lines += [f"define i32 @{self.name}(ptr noalias %table) {attributes} {{", "entry:", *body, "}", ""]
-        origins += [None, None, *body_origins, None, None]
+        entry_lines, entry_origins = self._entry_functions()
+        lines += entry_lines
+        origins += entry_origins
         if math:
             definitions, math_declarations = _split_declarations(vector_math_module(tuple(math), self.target.fused_multiply_add))
             lines += definitions
