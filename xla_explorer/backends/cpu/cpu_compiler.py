@@ -217,4 +217,6 @@ def write_program(
         return Place(slot, found.offset, found.size)
 
     target = target or codegen_target(host_target(), libraries=True)
-    return HostProgramWriter(module, target, place_of, table, probes=probes, threads=threads, name=name).write()
+    # Memory that was given away is a parameter's and a result's.
+    apart = not any(alias.reason is None for alias in assignment.aliases)
+    return HostProgramWriter(module, target, place_of, table, probes=probes, threads=threads, name=name, apart=apart).write()
