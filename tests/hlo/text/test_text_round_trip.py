@@ -291,6 +291,12 @@ def test_constants_as_xla_shows_them(shape: str, value: str, wanted: str) -> Non
     assert modules_equal(parse_hlo(text), parse_hlo(parse_hlo(text).to_text())) is None
 
 
+@pytest.mark.parametrize("blank", [" ", "\\n", "\u2028", "\x0b"])
+def test_white_space_in_front_of_a_configuration_stays(blank: str) -> None:
+    module = parse_hlo(f'e {{\n  ROOT r = f32[] custom-call(), custom_call_target="t", backend_config="{blank}{{a = 1 : i32}}"\n}}\n')
+    assert modules_equal(parse_hlo(module.to_text()), module) is None
+
+
 def test_white_space_at_the_end_of_a_configuration_stays() -> None:
     module = parse_hlo('HloModule m\nENTRY e {\n  ROOT r = f32[] custom-call(), custom_call_target="t", backend_config="{a = 1 : i32}\\t "\n}\n'.replace("\\t", "\x0b"))
     assert modules_equal(parse_hlo(module.to_text()), module) is None

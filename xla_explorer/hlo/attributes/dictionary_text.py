@@ -41,10 +41,10 @@ def _string_as_dictionary(text: str) -> str:
     """A string whose content is one dictionary, unquoted; anything else as it is."""
     content = _plain(text)
     # Single quotes and comments inside would be read in other ways once the outer quotes are gone, and open brackets not at all.
-    if content is None or not content.lstrip().startswith("{") or "'" in content or re.search(r"/[/*]", content):
+    if content is None or not content.startswith("{") or "'" in content or re.search(r"/[/*]", content):
         return text
-    # White space at its end would be lost.
-    if _dictionary_end(content, content.index("{")) != len(content) or not _brackets_close(content):
+    # White space around it would be lost.
+    if _dictionary_end(content, 0) != len(content) or not _brackets_close(content):
         return text
     return content
 
