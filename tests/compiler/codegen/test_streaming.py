@@ -20,6 +20,9 @@ TWO = (
     "HloModule m\nENTRY e { x = f32[10007] parameter(0)\n a = f32[10007] exponential(x)\n b = f32[10007] negate(x)\n"
     " ROOT t = (f32[10007], f32[10007]) tuple(a, b) }"
 )
+TURNED = "HloModule m\nENTRY e { x = f32[64,112] parameter(0)\n ROOT r = f32[112,64] transpose(x), dimensions={1,0} }"
+TURNED_EDGE = TURNED.replace("112", "113")
+TURNED_ROWS = TURNED.replace("64", "65")  # rows of the result that do not begin with a cache line
 READ_AGAIN = (
     "HloModule m\nENTRY e { x = f32[64,64] parameter(0)\n a = f32[64,64] exponential(x)\n"
     " ROOT d = f32[64,64] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"
@@ -37,7 +40,8 @@ def inputs_of(session: xe.Session) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(("text", "streamed"), [(LONG, True), (ROWS, True), (BROKEN_ROWS, False), (TWO, True), (READ_AGAIN, False)])
+@pytest.mark.parametrize(("text", "streamed"), [(LONG, True), (ROWS, True), (BROKEN_ROWS, False), (TWO, True), (READ_AGAIN, False),
+                                                (TURNED, True), (TURNED_EDGE, True), (TURNED_ROWS, False)])
 @pytest.mark.usefixtures("everything_is_large")
 def test_what_is_streamed_has_the_right_values(text: str, streamed: bool, threads: int) -> None:
     session = xe.compile(text, backend="cpu", threads=threads, cache=False)

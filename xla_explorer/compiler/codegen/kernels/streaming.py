@@ -10,7 +10,10 @@ goes out in lines. Memory that does not begin at a line (an array of the caller'
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import memory_type, to_memory
 from xla_explorer.hlo.instruction import HloInstruction
@@ -22,22 +25,45 @@ NONTEMPORAL = ", !nontemporal !7"
 NONTEMPORAL_METADATA = "!7 = !{i32 1}"
 
 
-def streams(context: KernelContext, rows: list[tuple[HloInstruction, ArrayInMemory]], extents: list[int]) -> bool:
-    """Whether the results of a loop nest are streamed. extents: of its loops, the last one along contiguous elements."""
-    if context.target.kind != "cpu" or not context.target.triple.startswith("x86_64") or not extents or extents[-1] < TILE:
+def is_streamed(context: KernelContext, output: ArrayInMemory) -> bool:
+    """Whether a result is written past the cache: x86-64 has the stores, nothing here reads it, and it is large."""
+    if context.target.kind != "cpu" or not context.target.triple.startswith("x86_64") or output.shape.byte_size < STREAMED_BYTES:
         return False
     read = {array.pointer for array in context.arrays.values()}
-    for _, output in rows:
-        t = output.shape.element_type
-        whole_lines = len(extents) == 1 or extents[-1] * t.bytes % LINE == 0
-        if t.bits not in (32, 64) or t.is_complex or not whole_lines or output.shape.byte_size < STREAMED_BYTES or output.pointer in read:
-            return False
-    return _leaves_the_program(context.instruction)
+    t = output.shape.element_type
+    return t.bits in (32, 64) and not t.is_complex and output.pointer not in read and _leaves_the_program(context.instruction)
 
 
 def _leaves_the_program(i: HloInstruction) -> bool:
     """Whether no other kernel reads the result."""
     return all(user.opcode.name == "tuple" or (user.opcode.name == "get-tuple-element" and _leaves_the_program(user)) for user in i.users)
+
+
+def streams(context: KernelContext, rows: list[tuple[HloInstruction, ArrayInMemory]], extents: list[int]) -> bool:
+    """Whether the results of a loop nest are streamed. extents: of its loops, the last one along contiguous elements."""
+    if not extents or extents[-1] < TILE:
+        return False
+    whole_lines = len(extents) == 1 or all(extents[-1] * output.shape.element_type.bytes % LINE == 0 for _, output in rows)
+    return whole_lines and all(is_streamed(context, output) for _, output in rows)
+
+
+def in_lines_or_not(w: FunctionWriter, address: str, in_lines: Callable[[], None], otherwise: Callable[[], None]) -> None:
+    """Code for an address that begins a cache line, and for others."""
+    low = w.value(f"and i64 {w.value(f'ptrtoint ptr {address} to i64')}, {LINE - 1}")
+    lines, bytes_, end = w.fresh_label("lines"), w.fresh_label("bytes"), w.fresh_label("sent")
+    w.branch_if(w.value(f"icmp eq i64 {low}, 0"), lines, bytes_)
+    for label, write in ((lines, in_lines), (bytes_, otherwise)):
+        w.start_block(label)
+        write()
+        w.branch(end)
+    w.start_block(end)
+
+
+def end_streaming(context: KernelContext) -> None:
+    """Streaming stores are not in order with others: another thread must not find that this one is done before they are."""
+    context.writer.declare("declare void @llvm.x86.sse.sfence()")
+    context.writer.do("call void @llvm.x86.sse.sfence()")
+    context.globals[NONTEMPORAL_METADATA] = None
 
 
 def write_streaming_nest(
@@ -67,10 +93,7 @@ def write_streaming_nest(
             values = [emitter.element(root, index) for root, _ in rows]
             for value, (_, output) in zip(values, rows, strict=True):
                 output.store_linear(w, w.linear(index, strides), value)
-    # Streaming stores are not in order with others: another thread must not find that this one is done before they are.
-    w.declare("declare void @llvm.x86.sse.sfence()")
-    w.do("call void @llvm.x86.sse.sfence()")
-    context.globals[NONTEMPORAL_METADATA] = None
+    end_streaming(context)
 
 
 def _send(context: KernelContext, tile: str, output: ArrayInMemory, offset: str | int) -> None:
@@ -78,18 +101,16 @@ def _send(context: KernelContext, tile: str, output: ArrayInMemory, offset: str 
     w, t = context.writer, memory_type(output.shape.element_type)
     lanes = LINE // output.shape.element_type.bytes
     address = w.value(f"getelementptr inbounds {t}, ptr {output.pointer}, i64 {offset}")
-    low = w.value(f"and i64 {w.value(f'ptrtoint ptr {address} to i64')}, {LINE - 1}")
-    lines, bytes_, end = w.fresh_label("lines"), w.fresh_label("bytes"), w.fresh_label("sent")
-    w.branch_if(w.value(f"icmp eq i64 {low}, 0"), lines, bytes_)
-    w.start_block(lines)
-    with w.loop(TILE, 0, lanes, stem="line") as k:
-        line = w.value(f"load <{lanes} x {t}>, ptr {w.value(f'getelementptr inbounds {t}, ptr {tile}, i64 {k}')}, align {LINE}")
-        place = w.value(f"getelementptr inbounds {t}, ptr {address}, i64 {k}")
-        w.do(f"store <{lanes} x {t}> {line}, ptr {place}, align {LINE}{NONTEMPORAL}")
-    w.branch(end)
-    w.start_block(bytes_)
     size = TILE * output.shape.element_type.bytes
-    w.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
-    w.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {address}, ptr {tile}, i64 {size}, i1 false)")
-    w.branch(end)
-    w.start_block(end)
+
+    def in_lines() -> None:
+        with w.loop(TILE, 0, lanes, stem="line") as k:
+            line = w.value(f"load <{lanes} x {t}>, ptr {w.value(f'getelementptr inbounds {t}, ptr {tile}, i64 {k}')}, align {LINE}")
+            place = w.value(f"getelementptr inbounds {t}, ptr {address}, i64 {k}")
+            w.do(f"store <{lanes} x {t}> {line}, ptr {place}, align {LINE}{NONTEMPORAL}")
+
+    def otherwise() -> None:
+        w.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+        w.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {address}, ptr {tile}, i64 {size}, i1 false)")
+
+    in_lines_or_not(w, address, in_lines, otherwise)

@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import tile_starts
+from xla_explorer.compiler.codegen.kernels.streaming import LINE, NONTEMPORAL, end_streaming, in_lines_or_not, is_streamed
 from xla_explorer.compiler.codegen.llvm_types import memory_type
 
 _WIDTHS = (32, 64)
 LARGEST_TILE = 16
+TOGETHER = 4  # tiles that are neighbours in a large operand, one after the other: memory is read a few lines at a time
 
 
 class TransposeTiles(NamedTuple):
@@ -55,7 +57,16 @@ def write_transpose_tiles(context: KernelContext, tiles: TransposeTiles) -> None
     side, t = tiles.side, memory_type(root.shape.element_type)
     bytes_ = root.shape.element_type.bits // 8
     extents = [dimensions[d] for d in tiles.kept]
-    with context.iterate([*extents, -(-dimensions[tiles.across] // side), -(-dimensions[last] // side)]) as (*outer, rows, columns):
+    streamed = dimensions[last] % side == 0 and is_streamed(context, target)
+    count = -(-dimensions[tiles.across] // side)
+    together = TOGETHER if streamed else 1
+    with (
+        context.iterate([*extents, -(-count // together), -(-dimensions[last] // side)]) as (*outer, group, columns),
+        w.loop(together, stem="tile") as tile,
+    ):
+        rows = w.add(w.mul(group, together), tile)
+        if count % together:  # behind the last tile comes the last tile again
+            rows = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(rows)), ("i64", str(count - 1)))
         row, column = tile_starts(w, rows, side, dimensions[tiles.across]), tile_starts(w, columns, side, dimensions[last])
         index = [*outer, row, column]
         places = [*tiles.kept, tiles.across, last]
@@ -67,8 +78,18 @@ def write_transpose_tiles(context: KernelContext, tiles: TransposeTiles) -> None
 
         lines = [w.value(f"load <{side} x {t}>, ptr {address(source.pointer, read, k * from_strides[last])}, align {bytes_}")
                  for k in range(side)]
-        for k, line in enumerate(_transposed(context, lines, t)):
-            w.do(f"store <{side} x {t}> {line}, ptr {address(target.pointer, written, k * to_strides[tiles.across])}, align {bytes_}")
+        lines = _transposed(context, lines, t)
+
+        def store(tail: str) -> None:
+            for k, line in enumerate(lines):
+                w.do(f"store <{side} x {t}> {line}, ptr {address(target.pointer, written, k * to_strides[tiles.across])}, {tail}")
+
+        if streamed:
+            in_lines_or_not(w, target.pointer, lambda: store(f"align {LINE}{NONTEMPORAL}"), lambda: store(f"align {bytes_}"))
+        else:
+            store(f"align {bytes_}")
+    if streamed:
+        end_streaming(context)
 
 
 def _transposed(context: KernelContext, lines: list[str], t: str) -> list[str]:
