@@ -17,6 +17,7 @@ from xla_explorer.backends.gpu.emitters.block_sort import smaller
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.emitters.fourier_lines import ArrayLines, Index, Roots, choose, complex_type
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.fourier_stages import Complex, FourierStages, chirp_length, radices
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -27,8 +28,8 @@ from xla_explorer.hlo.instruction import HloInstruction
 LARGEST_RADIX = 13
 SHARED_BYTES = 32 << 10  # of a line, at most
 DIRECT = 512  # longest length that is summed up directly
-BLOCK = 128
-Move = Callable[[Index, Index, Index], None]
+BLOCK, LARGEST_BLOCK = 128, 512
+Move = Callable[[Index, Index], None]
 
 
 def write_fft(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
@@ -37,6 +38,21 @@ def write_fft(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int
         context = fresh_context(i, slots)
         return OperationDraft((KernelDraft(context, LaunchDimensions(1, WARP, 1, "there is nothing to transform")),), "fft")
     return _Fourier(i, architecture, slots).write()
+
+
+class _Places:
+    """Where elements of lines are in shared memory: a place is left free after every `run` of them, and lines begin in different banks, so
+    that the strides of a transform, which are powers of two more often than not, spread over the banks."""
+
+    def __init__(self, w: FunctionWriter, length: int, together: int, run: int) -> None:
+        self.w, self.length, self.together, self.run = w, length, together, run
+        self.pitch = (length + (length - 1) // run) | 1
+
+    def at(self, line: Index, k: Index) -> Index:
+        """The place of an element."""
+        w = self.w
+        place = w.add(k, w.div(k, self.run)) if self.length > self.run else k
+        return w.add(w.mul(line, self.pitch), place) if self.together > 1 else place
 
 
 class _Fourier:
@@ -108,7 +124,9 @@ class _Fourier:
     # -- a block per line ------------------------------------------------------------------------------------------------
     def _in_shared(self, length: int, lines: int, t: str, source: ArrayLines, target: ArrayLines) -> None:
         per_line = 1 << max(-(-length // 8) - 1, 0).bit_length()
-        together = max(1, min(BLOCK // per_line, lines)) if per_line < BLOCK else 1
+        # Lines that lie side by side are taken eight at a time: whole sectors of memory.
+        limit = max(BLOCK, min(8 * per_line, LARGEST_BLOCK)) if source.inner > 1 else BLOCK
+        together = max(1, min(limit // per_line, lines))
         size = complex_type(t).bytes
         while together > 1 and together * length * size > SHARED_BYTES:
             together //= 2
@@ -118,26 +136,27 @@ class _Fourier:
         block = Block(context, threads)
         stages = FourierStages(w, t, lambda _: "")
         opened, result = source.open(context, self.slots, t), target.open(context, self.slots, t)
-        shared = block.shared(complex_type(t), length * together)
         first = w.mul(block.number, together)
-        self._move(block, length, together, lines, source.inner > 1, lambda line, k, place: shared.store(
-            place, opened.load(smaller(w, w.add(first, line), lines - 1), k)))  # fmt: skip
+        places = _Places(w, length, together, 256 // size)  # elements that fill the banks once: 32 parts of 4 bytes
+        shared = block.shared(complex_type(t), places.pitch * together)
+        self._move(block, length, together, source.inner > 1, lambda line, k: shared.store(
+            places.at(line, k), opened.load(smaller(w, w.add(first, line), lines - 1), k)))  # fmt: skip
         block.barrier()
         roots = Roots(context, stages, length)
         n, s = length, 1
         for radix in radices(length) or []:
-            self._stage_in_shared(block, shared, stages, roots, (n, s, radix), length, together, per_line)
+            self._stage_in_shared(block, shared, places, stages, roots, (n, s, radix), per_line)
             n, s = n // radix, s * radix
-        self._move(block, length, together, lines, target.inner > 1, lambda line, k, place: result.store(
-            w.add(first, line), k, shared.load(place)), first if lines % together else None)  # fmt: skip
+        self._move(block, length, together, target.inner > 1, lambda line, k: result.store(
+            w.add(first, line), k, shared.load(places.at(line, k))), (first, lines) if lines % together else None)  # fmt: skip
         block.finish()
         blocks = -(-lines // together)
         why = f"{lines} lines of {length} numbers: {together} in a block's shared memory, {per_line} threads each, stages {radices(length)}"
         self._add(KernelDraft(context, LaunchDimensions(blocks, threads, blocks * threads, why), block.shared_bytes))
 
-    def _move(self, block: Block, length: int, together: int, lines: int, interleaved: bool, body: Move,
-              first: Index | None = None) -> None:  # fmt: skip
-        """body(line, k, place) for every element of the block's lines; first: of the block, when some of its lines are not there."""
+    def _move(self, block: Block, length: int, together: int, interleaved: bool, body: Move,
+              among: tuple[Index, int] | None = None) -> None:  # fmt: skip
+        """body(line, k) for every element of the block's lines. among: (its first line, how many there are), when some are missing."""
         w, count = block.w, length * together
         with w.loop(-(-count // block.threads), stem="move") as step:
             q = w.add(w.mul(step, block.threads), block.thread)
@@ -146,19 +165,19 @@ class _Fourier:
                 line, k = w.mod(q, together), w.div(q, together)
             else:
                 line, k = w.div(q, length) if together > 1 else 0, w.mod(q, length) if together > 1 else q
-            if first is not None:
-                exists = w.value(f"icmp ult i64 {w.add(first, line)}, {lines}")
+            if among is not None:
+                exists = w.value(f"icmp ult i64 {w.add(among[0], line)}, {among[1]}")
                 inside = exists if inside is None else w.value(f"and i1 {inside}, {exists}")
             with block.only_if(inside):
-                body(line, k, w.add(w.mul(line, length), k))
+                body(line, k)
 
-    def _stage_in_shared(self, block: Block, shared: SharedArray, stages: FourierStages, roots: Roots, stage: tuple[int, int, int],
-                         length: int, together: int, per_line: int) -> None:  # fmt: skip
+    def _stage_in_shared(self, block: Block, shared: SharedArray, places: _Places, stages: FourierStages, roots: Roots,
+                         stage: tuple[int, int, int], per_line: int) -> None:  # fmt: skip
         w = block.w
         n, s, radix = stage
+        length, together = places.length, places.together
         butterflies = length // radix
         line, lane = w.div(block.thread, per_line), w.mod(block.thread, per_line)
-        base = w.mul(line, length)
         held = []
         for start in range(0, butterflies, per_line):
             b = w.add(lane, start)
@@ -170,20 +189,19 @@ class _Fourier:
             inside = None
             for guard in guards:
                 inside = guard if inside is None else w.value(f"and i1 {inside}, {guard}")
-            from_line = base
+            from_line = line
             if inside is not None:
                 b = w.value(f"select i1 {inside}, i64 {b}, i64 0")
-                from_line = w.value(f"select i1 {inside}, i64 {base}, i64 0")
-            values: list[Complex] = [shared.load(w.add(from_line, w.add(b, butterflies * k))) for k in range(radix)]
+                from_line = w.value(f"select i1 {inside}, i64 {line}, i64 0")
+            values: list[Complex] = [shared.load(places.at(from_line, w.add(b, butterflies * k))) for k in range(radix)]
             q, p = w.mod(b, s), w.div(b, s)
             values = _twiddled(stages, roots, values, p, s, n // radix)
-            target = w.add(base, w.add(q, w.mul(p, s * radix)))
-            held.append((inside, target, values))
+            held.append((inside, w.add(q, w.mul(p, s * radix)), values))
         block.barrier()
         for inside, target, values in held:
             with block.only_if(inside):
                 for u, value in enumerate(values):
-                    shared.store(w.add(target, s * u), value)
+                    shared.store(places.at(line, w.add(target, s * u)), value)
         block.barrier()
 
     # -- a kernel per stage ----------------------------------------------------------------------------------------------
@@ -223,14 +241,14 @@ class _Fourier:
         stages = FourierStages(w, t, lambda _: "")
         opened, result = source.open(context, self.slots, t), target.open(context, self.slots, t)
         shared = block.shared(complex_type(t), length)
-        self._move(block, length, 1, lines, False, lambda line, k, place: shared.store(place, opened.load(block.number, k)))
+        self._move(block, length, 1, False, lambda _, k: shared.store(k, opened.load(block.number, k)))
         block.barrier()
         roots = Roots(context, stages, length)
         zero = float_constant(0.0, t)
         numerator = w.stack_slot("i64")
         total = Accumulators(context, [complex_type(t)])
 
-        def element(_line: Index, k: Index, _place: Index) -> None:
+        def element(_line: Index, k: Index) -> None:
             total.store([(zero, zero)])
             w.do(f"store i64 0, ptr {numerator}")
             with w.loop(length, stem="term") as at:
@@ -242,7 +260,7 @@ class _Fourier:
                 w.do(f"store i64 {w.value(f'select i1 {wrapped}, i64 {w.sub(following, length)}, i64 {following}')}, ptr {numerator}")
             result.store(block.number, k, total.load()[0])
 
-        self._move(block, length, 1, lines, False, element)
+        self._move(block, length, 1, False, element)
         block.finish()
         why = f"{lines} lines of {length} numbers, which has a large prime factor: a block each, every result summed up directly in f64"
         self._add(KernelDraft(context, LaunchDimensions(lines, threads, lines * threads, why), block.shared_bytes))
