@@ -3,10 +3,14 @@
     python tests/performance/gpu_device.py --conformance ../shared/conformance --perf ../shared/perf --out OUT/gpu_device.json
     python tests/performance/gpu_device.py --emulate --conformance ... --perf ... --out /tmp/proof.json     # small sizes, no GPU
 
-Sections (--sections, all by default): `copy` (the bandwidth of a device-to-device copy, bytes read and written), `memory` (memory-bound
-programs as shares of it), `matmul` (bf16 by our own tensor-core kernel, beside cuBLAS through torch where that is importable), `conformance` (all cases, or every nth),
-`perf` (m_* and b_* workloads, in rounds interleaved with jax where that is importable). It installs nothing. It needs numpy, ml_dtypes,
-llvmlite, and cuda-bindings for a device; the corpora may lie anywhere.
+Sections (--sections, all by default): `environment` (versions, libraries, a first kernel: look here when all else fails), `copy` (the
+bandwidth of a device-to-device copy, bytes read and written), `memory` (memory-bound programs as shares of it), `matmul` (bf16 by our own
+kernel, by the library that we call, and cuBLAS through torch where that is importable), `conformance` (all cases, or every nth), `perf`
+(m_* and b_* workloads, in rounds interleaved with jax where that is importable). It installs nothing. It needs numpy, ml_dtypes, llvmlite,
+and cuda-bindings for a device; the corpora may lie anywhere.
+
+Measurements are made in child processes: one that dies, hangs (--item-seconds) or loses the device's context is replaced by one that goes
+on with the next item, and what it died of is a row. The JSON is written after every change, and no item begins after --seconds.
 
 Times are device times by events around a run (a CUDA graph where the host decides nothing), warm, median of the repeats. jax gives no
 events for its own streams: its device time is the busy time of the device in its profiler's trace (ours includes the gaps between kernels,
@@ -16,325 +20,185 @@ so the ratio is on the hard side), and both sides' wall times of pipelined runs 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
-import glob
-import importlib.util
 import json
 import math
 import os
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
-# jax would take most of the device's memory.
-os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-
-import ml_dtypes  # noqa: E402
-import numpy as np  # noqa: E402
-from gpu_device_programs import Program, matrix_product, memory_bound  # noqa: E402
-
-import xla_explorer as xe  # noqa: E402
-from xla_explorer.backends.gpu.ptx_assembler import find_ptxas  # noqa: E402
-from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor  # noqa: E402
-from xla_explorer.backends.gpu.runtime.devices import device_executor  # noqa: E402
-
-SECTIONS = ("copy", "memory", "matmul", "conformance", "perf")
+SECTIONS = ("environment", "copy", "memory", "matmul", "conformance", "perf")
+MEMORY = ("elementwise_chain", "softmax", "layernorm", "reduce_rows", "reduce_columns", "reduce_all", "transpose", "transpose_bf16", "row_moments")
+MATMUL = ("own", "library", "torch")
+_MOST_CHILDREN = 25
+Item = tuple[str, str]
 
 
-class Bench:
-    """device: `cuda` or `emulator`. repeats: of each measurement."""
+class Run:
+    """All items and what is known of them. result: what the JSON holds."""
 
-    def __init__(self, emulate: bool, repeats: int, budget_s: float) -> None:
-        self.device = "emulator" if emulate else "cuda"
-        self.emulate, self.repeats = emulate, repeats
-        self.executor = device_executor(self.device)[0]
-        self.deadline = time.monotonic() + budget_s
-        self.result: dict[str, Any] = {}
+    def __init__(self, settings: dict[str, Any], items: list[Item], out: Path, result: dict[str, Any]) -> None:
+        self.settings, self.items, self.out, self.result = settings, items, out, result
+        self.rows: dict[Item, dict[str, Any]] = {}
+        self.deadline = time.monotonic() + float(settings["seconds"])
 
-    @property
-    def late(self) -> bool:
-        """Whether the time for this run is used up."""
-        return time.monotonic() > self.deadline
-
-    def compile(self, text: str) -> Any:
-        """A session for the device."""
-        return xe.compile(text, backend="gpu", device=self.device, journal="off", verify=False)
-
-    def microseconds(self, launch: Callable[[], Any], repeats: int | None = None) -> list[float]:
-        """Device times of a launch by events."""
-        times = []
-        for _ in range(0 if self.emulate else 3):
-            launch()
-        for _ in range(repeats or self.repeats):
-            first = self.executor.record_event()
-            launch()
-            times.append(self.executor.elapsed_us(first, self.executor.record_event()))
-        return times
-
-    def launcher(self, run: Any) -> Callable[[], Any]:
-        """How a prepared run is started: as a graph where it can be one."""
-        return run.as_graph() if isinstance(self.executor, CudaExecutor) and run.can_be_graph else run.run
-
-    # -- sections ------------------------------------------------------------------------------------------------------
-    def copy(self, size: int) -> None:
-        """GB/s of a copy of so many bytes, read and written bytes together."""
-        source, target = self.executor.allocate(size), self.executor.allocate(size)
-        times = self.microseconds(lambda: self.executor.copy_on_device(source.address, target.address, size))
-        for memory in (source, target):
-            self.executor.deallocate(memory)
-        self.result["copy"] = {"bytes": 2 * size, **spread(times), "GB/s": round(2 * size / median(times) / 1e3, 1)}
-
-    def program(self, p: Program) -> dict[str, Any]:
-        """Times of one generated program, and how far its values are from f64 on the host (at small sizes)."""
-        rng = np.random.default_rng(1)
-        dtype = np.dtype(ml_dtypes.bfloat16 if p.dtype == "bf16" else np.float32)
-        block = rng.standard_normal(1 << 20, np.float32).astype(dtype)
-        arrays = [np.resize(block, shape) for shape in p.shapes]
-        session = self.compile(p.text)
-        executable = session.executable
-        row: dict[str, Any] = {"name": p.name, "bytes": p.bytes, "kernels": len(executable.steps)}
-        row["emitters"] = [f"{k.emitter} {k.launch}" for k in executable.program.kernels]
-        if find_ptxas() is not None:
-            row["ptxas"] = session.ptxas_report().to_dict("records")
-        with executable.start(arrays) as run:
-            times = self.microseconds(self.launcher(run))
-            if self.emulate:
-                parts = [leaves(tuple(run.results())), leaves(xe.evaluate(xe.parse_hlo(p.text), *arrays))]
-                got, want = [np.concatenate([np.asarray(x, np.float64).reshape(-1) for x in part]) for part in parts]
-                row["relative_error"] = float(np.linalg.norm(got - want) / max(float(np.linalg.norm(want)), 1e-30))
-        row.update(spread(times))
-        if p.flops:
-            row["TFLOP/s"] = p.flops / median(times) / 1e6
-        else:
-            row["GB/s"] = round(p.bytes / median(times) / 1e3, 1)
-            if "copy" in self.result:
-                row["share_of_copy"] = round(row["GB/s"] / self.result["copy"]["GB/s"], 4)
-        return row
-
-    def memory(self, elements: int) -> None:
-        """The memory-bound programs."""
-        rows = self.result["memory"] = []
-        for p in memory_bound(elements, 128 if self.emulate else 4096):
-            rows.append(attempt(p.name, lambda p=p: self.program(p)))
-
-    def matmul(self, size: int) -> None:
-        """Our own product, and cuBLAS by torch."""
-        row = attempt("matmul_bf16", lambda: self.program(matrix_product(size)))
-        if not self.emulate:
-            rival = row["cublas_TFLOP/s"] = attempt("torch", lambda: {"value": torch_matmul(size, self.repeats)})
-            if "value" in rival and "TFLOP/s" in row:
-                row["share_of_cublas"] = round(row["TFLOP/s"] / rival["value"], 4)
-        self.result["matmul"] = row
-
-    def conformance(self, folder: Path, every: int) -> None:
-        """How many cases pass."""
-        harness = load_module(folder / "conformance.py", "conformance_harness_device")
-        cases = [case for number, case in enumerate(harness.load_cases(str(folder / "dev"))) if number % every == 0]
-        passed, done, failures = 0, 0, {}
-        for case in cases:
-            if self.late:
+    def measure(self) -> None:
+        """Children, until every item has a row or the time is up."""
+        for _ in range(_MOST_CHILDREN):
+            left = [item for item in self.items if item not in self.rows]
+            if not left or time.monotonic() > self.deadline:
                 break
-            done += 1
-            try:
-                good, problem, _ = harness.compare_case(self.compile(case.hlo).run_flat(case.inputs), case)
-            except Exception as error:
-                good, problem = False, f"{type(error).__name__}: {error}"
-                if getattr(error.__cause__, "fatal", False):
-                    failures[case.name] = problem
-                    break
-            passed += bool(good)
-            if not good:
-                failures[case.name] = str(problem)[:300]
-        shown = dict(list(failures.items())[:60])
-        self.result["conformance"] = {
-            "cases": len(cases), "run": done, "passed": passed, "share": passed / max(done, 1), "failures": shown, "failed": len(failures)
-        }  # fmt: skip
+            if not self._child(left):
+                break
+        self.save()
 
-    def perf(self, folder: Path, pattern: str, rounds: int, limit: int) -> None:
-        """Workloads beside jax."""
-        harness = load_module(folder / "perf.py", "perf_harness_device")
-        base = folder / "dev"
-        listed = json.loads((base / "workloads.json").read_text())
-        workloads = listed["workloads"] if isinstance(listed, dict) else listed
-        jax = None if self.emulate else attempt("jax", lambda: {"value": Jax()})
-        rows = self.result["perf"] = []
-        if jax is not None and "error" in jax:
-            self.result["jax"] = jax["error"]
-        rival = jax.get("value") if jax else None
-        for w in workloads:
-            if not w["name"].startswith(("m_", "b_")) or pattern not in w["name"] or w["input_bytes"] + w["output_bytes"] > limit or self.late:
-                continue
-            rows.append(attempt(w["name"], lambda w=w: self.workload(harness, base, w, rounds, rival)))
-        ratios = [r["ratio_device"] for r in rows if r.get("ratio_device")]
-        walls = [r["ratio_wall"] for r in rows if r.get("ratio_wall")]
-        self.result["perf_summary"] = {
-            "workloads": len(rows),
-            "errors": [r["name"] for r in rows if "error" in r or r.get("wrong")],
-            "geometric_mean_device": geometric_mean(ratios),
-            "geometric_mean_wall": geometric_mean(walls),
-        }
-
-    def workload(self, harness: Any, base: Path, w: Any, rounds: int, rival: Any) -> dict[str, Any]:
-        """One workload: values against jax (or the evaluator), then rounds of ours and theirs."""
-        text, inputs = harness.load_text(str(base), w), harness.make_inputs(w["inputs"])
-        row: dict[str, Any] = {"name": w["name"]}
-        started = time.perf_counter()
-        session = self.compile(text)
-        with session.executable.start(inputs) as run:
-            launch = self.launcher(run)
-            launch()
-            row["compile_and_first_run_s"] = round(time.perf_counter() - started, 3)
-            steps = session.program_steps
-            row["steps"] = {kind: sum(s.runs_on == kind for s in steps) for kind in sorted({s.runs_on for s in steps})}
-            ours = run.results()
-            theirs = rival.prepare(text, inputs) if rival else None
-            want = rival.values(theirs) if rival else leaves(xe.evaluate(xe.parse_hlo(text), *inputs))
-            row["wrong"] = harness.compare(want, ours, w)
-            device, wall, their_wall = [], [], []
-            for _ in range(rounds):
-                device += self.microseconds(launch, max(self.repeats // rounds, 1))
-                wall.append(pipelined(launch, self.executor.synchronize, self.repeats))
-                if rival:
-                    their_wall.append(rival.wall(theirs, self.repeats))
-        row["device"], row["wall_us"] = spread(device), median(wall)
-        if rival:
-            row["jax_wall_us"], row["ratio_wall"] = median(their_wall), median(wall) / median(their_wall)
-            busy = rival.busy(theirs, self.repeats)
-            if busy:
-                row["jax_device_us"], row["ratio_device"] = busy, median(device) / busy
-        return row
-
-
-class Jax:
-    """Real XLA on the same device."""
-
-    def __init__(self) -> None:
-        import jax
-        from jaxlib import _hlo, _jax, xla_client
-
-        jax.config.update("jax_enable_x64", True)
-        self.jax, self._hlo, self._jax, self._xla = jax, _hlo, _jax, xla_client
-        self.device = jax.devices("gpu")[0]
-
-    def prepare(self, text: str, inputs: list[Any]) -> tuple[Any, list[Any]]:
-        """An executable and its arguments on the device."""
-        proto = self._hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
-        module = self._jax.mlir.hlo_to_stablehlo(proto)
-        devices = self._jax.DeviceList((self.device,))
-        executable = self.device.client.compile_and_load(module, devices, self._xla.CompileOptions())
-        arrays = [self.jax.device_put(x, self.device) for x in inputs]
-        self.jax.block_until_ready(arrays)
-        return executable, arrays
-
-    def values(self, prepared: tuple[Any, list[Any]]) -> list[Any]:
-        """Result leaves on the host."""
-        return [np.asarray(x) for x in prepared[0].execute(prepared[1])]
-
-    def wall(self, prepared: tuple[Any, list[Any]], repeats: int) -> float:
-        """Microseconds a run, runs queued one after the other."""
-        last: list[Any] = []
-        return pipelined(lambda: last.__setitem__(slice(None), prepared[0].execute(prepared[1])), lambda: self.jax.block_until_ready(last), repeats)
-
-    def busy(self, prepared: tuple[Any, list[Any]], repeats: int) -> float | None:
-        """Microseconds a run that the device was busy, by the profiler; None when its trace has no device."""
-        from jax.profiler import ProfileData
-
+    def _child(self, items: list[Item]) -> bool:
+        """One child; whether another may get further."""
         with tempfile.TemporaryDirectory() as folder:
-            with self.jax.profiler.trace(folder):
-                for _ in range(repeats):
-                    out = prepared[0].execute(prepared[1])
-                self.jax.block_until_ready(out)
-            files = glob.glob(f"{folder}/**/*.xplane.pb", recursive=True)
-            if not files:
-                return None
-            spans = []
-            for plane in ProfileData.from_file(files[0]).planes:
-                if not plane.name.startswith("/device:GPU"):
-                    continue
-                for line in plane.lines:
-                    if line.name.startswith("Stream"):
-                        spans += [(e.start_ns, e.start_ns + e.duration_ns) for e in line.events]
-        return covered(spans) / 1e3 / repeats if spans else None
+            lines, errors = Path(folder) / "lines.jsonl", Path(folder) / "errors.txt"
+            lines.touch()
+            task = json.dumps({"settings": self.settings, "items": items, "lines": str(lines)})
+            with open(errors, "w") as stream:
+                child = subprocess.Popen(
+                    [sys.executable, str(HERE / "gpu_device_sections.py")], stdin=subprocess.PIPE, stderr=stream, text=True, start_new_session=True
+                )
+                assert child.stdin is not None
+                child.stdin.write(task)
+                child.stdin.close()
+                begun, why = self._watch(child, lines)
+            said = errors.read_text()[-1500:]
+        if begun is not None and begun not in self.rows:
+            self.rows[begun] = {"error": why or f"the process ended with status {child.returncode}", "said": said[-600:]}
+        elif begun is None and why != "time":
+            self.result.setdefault("problems", []).append({"status": child.returncode, "why": why, "said": said})
+            return False
+        self.save()
+        return why != "time"
+
+    def _watch(self, child: subprocess.Popen[str], lines: Path) -> tuple[Item | None, str]:
+        """(the item begun last, why the child was ended): reads lines until it is done, hangs, or the time is up."""
+        begun: Item | None = None
+        position, since, saved = 0, time.monotonic(), time.monotonic()
+        while True:
+            ended = child.poll() is not None
+            with open(lines) as file:
+                file.seek(position)
+                new = file.readlines()
+                whole = [line for line in new if line.endswith("\n")]
+                position += sum(len(line.encode()) for line in whole)
+            for line in whole:
+                found = json.loads(line)
+                item, since = (found["section"], found["name"]), time.monotonic()
+                begun = item
+                if "row" in found:
+                    self.rows[item] = found["row"]
+            if whole and time.monotonic() - saved > 5:
+                self.save()
+                saved = time.monotonic()
+            if ended:
+                return begun, ""
+            if time.monotonic() > self.deadline + 15:
+                _end(child)
+                return begun, "time"
+            if time.monotonic() - since > float(self.settings["item_seconds"]):
+                _end(child)
+                return begun, f"no answer for {self.settings['item_seconds']} s"
+            if time.monotonic() > self.deadline and begun in self.rows:
+                _end(child)
+                return None, "time"
+            time.sleep(0.1)
+
+    def save(self) -> None:
+        """The JSON of what is known."""
+        result = {**self.result, **self.tables()}
+        self.out.parent.mkdir(parents=True, exist_ok=True)
+        partial = self.out.with_suffix(".partial")
+        partial.write_text(json.dumps(result, indent=1, default=str) + "\n")
+        partial.replace(self.out)
+
+    def tables(self) -> dict[str, Any]:
+        """Sections as they are shown."""
+        by: dict[str, list[dict[str, Any]]] = {name: [] for name in SECTIONS}
+        for section, name in self.items:
+            row = self.rows.get((section, name))
+            if row is not None:
+                by[section].append({"name": name, **row})
+        tables: dict[str, Any] = {}
+        for section in ("environment", "copy"):
+            if by[section]:
+                tables[section] = by[section][0]
+        if by["environment"] and "device" in by["environment"][0]:
+            tables["device"] = by["environment"][0]["device"]
+        bandwidth = tables.get("copy", {}).get("GB/s")
+        if by["memory"]:
+            tables["memory"] = [
+                {**row, "share_of_copy": round(row["GB/s"] / bandwidth, 4)} if bandwidth and row.get("GB/s") else row for row in by["memory"]
+            ]
+        if by["matmul"]:
+            rows = {row["name"]: row for row in by["matmul"]}
+            rival = rows.get("torch", {}).get("TFLOP/s")
+            for name in ("own", "library"):
+                if rival and rows.get(name, {}).get("TFLOP/s"):
+                    rows[name]["share_of_cublas"] = round(rows[name]["TFLOP/s"] / rival, 4)
+            tables["matmul"] = rows
+        if by["conformance"]:
+            failures = {row["name"]: row.get("problem") or row.get("error") for row in by["conformance"] if row.get("problem") or row.get("error")}
+            run = len(by["conformance"])
+            tables["conformance"] = {
+                "cases": sum(section == "conformance" for section, _ in self.items), "run": run, "passed": run - len(failures),
+                "share": (run - len(failures)) / max(run, 1), "failed": len(failures), "failures": dict(list(failures.items())[:60]),
+            }  # fmt: skip
+        if by["perf"]:
+            tables["perf"] = by["perf"]
+            tables["perf_summary"] = {
+                "workloads": len(by["perf"]),
+                "errors": [r["name"] for r in by["perf"] if "error" in r or r.get("wrong")],
+                "geometric_mean_device": geometric_mean([r["ratio_device"] for r in by["perf"] if r.get("ratio_device")]),
+                "geometric_mean_wall": geometric_mean([r["ratio_wall"] for r in by["perf"] if r.get("ratio_wall")]),
+            }
+        return tables
 
 
-def covered(spans: list[tuple[float, float]]) -> float:
-    """The length of the union of intervals."""
-    total, end = 0.0, -math.inf
-    for first, last in sorted(spans):
-        total += max(last - max(first, end), 0.0)
-        end = max(end, last)
-    return total
+def _end(child: subprocess.Popen[str]) -> None:
+    """End a child and what it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
 
 
-def pipelined(launch: Callable[[], Any], wait: Callable[[], Any], repeats: int) -> float:
-    """Microseconds a run of several queued at once, by the host's clock."""
-    launch()
-    wait()
-    started = time.perf_counter()
-    for _ in range(repeats):
-        launch()
-    wait()
-    return (time.perf_counter() - started) * 1e6 / repeats
+def items_of(sections: list[str], given: argparse.Namespace) -> list[Item]:
+    """Every row that is to be made, in the order of the sections."""
+    items: list[Item] = []
+    for section in sections:
+        if section in ("environment", "copy"):
+            items.append((section, section))
+        elif section == "memory":
+            items += [(section, name) for name in MEMORY]
+        elif section == "matmul":
+            items += [(section, name) for name in MATMUL]
+        elif getattr(given, section) is None:
+            print(f"{section}: skipped, --{section} names no folder")
+        elif section == "conformance":
+            from gpu_device_sections import load_module
 
+            harness = load_module(given.conformance / "conformance.py", "conformance_harness_device")
+            cases = harness.load_cases(str(given.conformance / "dev"))
+            items += [(section, case.name) for number, case in enumerate(cases) if number % given.every == 0]
+        else:
+            from gpu_device_sections import workloads_of
 
-def torch_matmul(size: int, repeats: int) -> float:
-    """TFLOP/s of torch's (cuBLAS') bf16 product."""
-    import torch
-
-    a, b = (torch.randn(size, size, device="cuda", dtype=torch.bfloat16) for _ in range(2))
-    times = []
-    for k in range(repeats + 3):
-        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        first.record()
-        torch.matmul(a, b)
-        last.record()
-        last.synchronize()
-        if k >= 3:
-            times.append(first.elapsed_time(last) * 1e3)
-    return 2 * size**3 / median(times) / 1e6
-
-
-def attempt(name: str, action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """A row, or the error that came instead of it."""
-    try:
-        return action()
-    except Exception as error:
-        traceback.print_exc()
-        return {"name": name, "error": f"{type(error).__name__}: {str(error)[:400]}"}
-
-
-def leaves(value: Any) -> list[Any]:
-    """A nested tuple as a flat list."""
-    return [x for part in value for x in leaves(part)] if isinstance(value, tuple) else [np.asarray(value)]
-
-
-def load_module(path: Path, name: str) -> Any:
-    """A module by its file."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def median(values: list[float]) -> float:
-    """The middle."""
-    return float(np.median(values))
-
-
-def spread(values: list[float]) -> dict[str, Any]:
-    """n, median and interquartile range in microseconds."""
-    low, high = np.percentile(values, [25, 75])
-    return {"n": len(values), "median_us": round(median(values), 3), "iqr_us": round(float(high - low), 3)}
+            for w in workloads_of(given.perf):
+                if given.filter in w["name"] and w["input_bytes"] + w["output_bytes"] <= given.max_bytes:
+                    items.append((section, w["name"]))
+    return items
 
 
 def geometric_mean(values: list[float]) -> float | None:
@@ -343,10 +207,10 @@ def geometric_mean(values: list[float]) -> float | None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure, print a short table, write the JSON after every section."""
+    """Measure, print a short table. 0 when every item that was begun has a row without an error."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--emulate", action="store_true", help="on the emulator, at small sizes: proves the script, measures nothing")
-    parser.add_argument("--sections", default=",".join(SECTIONS))
+    parser.add_argument("--sections", "--section", default=",".join(SECTIONS))
     parser.add_argument("--conformance", type=Path, help="folder with conformance.py and dev/")
     parser.add_argument("--every", type=int, default=1, help="one conformance case in so many")
     parser.add_argument("--perf", type=Path, help="folder with perf.py and dev/")
@@ -356,62 +220,63 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--gigabytes", type=float, default=1.0, help="size of the memory-bound programs' main argument")
     parser.add_argument("--matrix", type=int, default=8192)
-    parser.add_argument("--seconds", type=float, default=540, help="no new conformance case or workload after this time")
+    parser.add_argument("--seconds", type=float, default=540, help="no new item after this time")
+    parser.add_argument("--item-seconds", type=float, default=120, help="a child that is silent for so long is replaced")
+    parser.add_argument("--in-process", action="store_true", help="no child processes (for tests)")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args(arguments)
     sections = given.sections.split(",")
     if wrong := set(sections) - set(SECTIONS):
         parser.error(f"no section {', '.join(sorted(wrong))}; there are {', '.join(SECTIONS)}")
-    bench = Bench(given.emulate, given.repeats, given.seconds)
-    facts = bench.executor.facts
-    bench.result.update(
-        date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        device=facts._asdict(),
-        command=" ".join(sys.argv if arguments is None else ["gpu_device.py", *arguments]),
-        python=platform.python_version(),
-        commit=subprocess.run(["git", "rev-parse", "HEAD"], cwd=HERE, capture_output=True, text=True, check=False).stdout.strip(),
-    )
-    size = 1 << 16 if given.emulate else int(given.gigabytes * (1 << 30))
-    todo: dict[str, Callable[[], None]] = {
-        "copy": lambda: bench.copy(size),
-        "memory": lambda: bench.memory(size // 4),
-        "matmul": lambda: bench.matmul(64 if given.emulate else given.matrix),
-        "conformance": lambda: bench.conformance(given.conformance, given.every),
-        "perf": lambda: bench.perf(given.perf, given.filter, given.rounds, given.max_bytes),
+    settings = {
+        "emulate": given.emulate, "repeats": given.repeats, "rounds": given.rounds, "seconds": given.seconds,
+        "item_seconds": given.item_seconds, "bytes": 1 << 16 if given.emulate else int(given.gigabytes * (1 << 30)),
+        "matrix": 64 if given.emulate else given.matrix,
+        "conformance": str(given.conformance), "perf": str(given.perf),
+    }  # fmt: skip
+    result = {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "command": " ".join(sys.argv if arguments is None else ["gpu_device.py", *arguments]),
+        "python": platform.python_version(),
+        "commit": subprocess.run(["git", "rev-parse", "HEAD"], cwd=HERE, capture_output=True, text=True, check=False).stdout.strip(),
     }
-    for name in sections:
-        if name in ("conformance", "perf") and getattr(given, name) is None:
-            print(f"{name}: skipped, --{name} names no folder")
-            continue
-        started = time.monotonic()
-        try:
-            todo[name]()
-        except Exception as error:
-            traceback.print_exc()
-            bench.result[f"{name}_error"] = f"{type(error).__name__}: {error}"
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.write_text(json.dumps(bench.result, indent=1) + "\n")
-        print(f"{name}: {time.monotonic() - started:.0f} s")
-    report(bench.result)
-    return 0
+    run = Run(settings, items_of(sections, given), given.out, result)
+    if given.in_process:
+        from gpu_device_sections import run_items
+
+        run_items(settings, run.items, lambda line: run.rows.__setitem__((line["section"], line["name"]), line["row"]) if "row" in line else None)
+        run.save()
+    else:
+        run.measure()
+    report({**result, **run.tables()}, run)
+    return int(any("error" in row for row in run.rows.values()) or not run.rows)
 
 
-def report(result: dict[str, Any]) -> None:
-    """The short table."""
-    print(f"{result['device']['name']}, driver {result['device']['driver']}, {result['date']}")
+def report(result: dict[str, Any], run: Run) -> None:
+    """The short table, the end of which a caller sees."""
+    for problem in run.result.get("problems", ()):
+        print(f"a child ended before its first item: {problem}")
+    for (section, name), row in run.rows.items():
+        if "error" in row and section not in ("conformance", "perf"):
+            print(f"{section} {name}: {row['error']}")
+    print(f"{result.get('device', {}).get('name', 'no device')}, driver {result.get('device', {}).get('driver')}, {result['date']}")
     if "copy" in result:
         print(f"copy {result['copy'].get('GB/s')} GB/s")
     for row in result.get("memory", []):
-        print(f"{row['name']:20} {row.get('GB/s', '')} GB/s, {row.get('share_of_copy', row.get('error'))} of copy")
-    if "matmul" in result:
-        print(f"matmul {result['matmul']}")
+        print(f"{row['name']:20} {row.get('GB/s', '')} GB/s, {row.get('share_of_copy', row.get('error'))} of copy, error {row.get('relative_error')}")
+    for name, row in result.get("matmul", {}).items():
+        print(f"matmul {name:10} {row.get('TFLOP/s')} TFLOP/s, {row.get('share_of_cublas', row.get('error'))} of cuBLAS, error {row.get('relative_error')}")
     if "conformance" in result:
         print({key: value for key, value in result["conformance"].items() if key != "failures"})
     for row in result.get("perf", []):
-        shown = ("ratio_device", "ratio_wall", "wrong", "error")
+        shown = ("ratio_device", "ratio_wall", "wrong", "error", "jax")
         print(f"{row['name']:34} {row.get('device', {}).get('median_us')} us", {key: row[key] for key in shown if row.get(key)})
     print(result.get("perf_summary", ""))
+    done = len(run.rows)
+    if done < len(run.items):
+        print(f"{len(run.items) - done} of {len(run.items)} items were not begun in time: run those sections again with --sections")
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(HERE))
     sys.exit(main())

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from fake_driver import FakeDriver
 
-from xla_explorer.backends.gpu.runtime import cuda_executor as cuda_executor_module
-from xla_explorer.backends.gpu.runtime import devices
+from xla_explorer.backends.gpu.runtime import code_loading
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 
@@ -21,18 +20,21 @@ def script(monkeypatch):
     import gpu_device
 
     yield gpu_device
-    sys.modules.pop("gpu_device", None)
+    for name in ("gpu_device", "gpu_device_sections", "gpu_device_rivals", "gpu_device_programs"):
+        sys.modules.pop(name, None)
 
 
 def test_on_the_emulator(script, tmp_path, capsys):
     out = tmp_path / "proof.json"
-    assert script.main(["--emulate", "--sections", "copy,memory,matmul", "--repeats", "1", "--out", str(out)]) == 0
+    assert script.main(["--emulate", "--sections", "environment,copy,memory,matmul", "--repeats", "1", "--out", str(out)]) == 0
     result = json.loads(out.read_text())
     assert {"date", "device", "command", "copy", "memory", "matmul"} <= set(result) and result["device"]["name"] == "PTX emulator"
+    assert result["environment"]["first_kernel_error"] < 1e-6 and "cublasLt" in result["environment"]
     names = ["elementwise_chain", "softmax", "layernorm", "reduce_rows", "reduce_columns", "reduce_all", "transpose", "transpose_bf16", "row_moments"]
     assert [row["name"] for row in result["memory"]] == names
     assert all(row["relative_error"] < 1e-5 and row["median_us"] > 0 for row in result["memory"])
-    assert result["matmul"]["relative_error"] < 1e-2 and result["matmul"]["emitters"][0].startswith("tensor-core-dot")
+    own = result["matmul"]["own"]
+    assert own["relative_error"] < 1e-2 and own["emitters"][0].startswith("tensor-core-dot") and "torch" in result["matmul"]
     written = {row["name"]: row["emitters"][0].split()[0] for row in result["memory"]}
     assert written["softmax"] == written["layernorm"] == written["row_moments"] == "row-reduction"
     assert written["transpose"] == written["transpose_bf16"] == "transpose" and written["reduce_columns"] == "column-reduction"
@@ -57,7 +59,7 @@ def compare_case(out, case): return bool((out[0] == 2 * case.inputs[0]).all() an
 '''
 
 
-def test_on_the_cuda_side(script, tmp_path, monkeypatch):
+def corpora(tmp_path, cases=CASES):
     perf, conformance = tmp_path / "perf", tmp_path / "conformance"
     (perf / "dev").mkdir(parents=True)
     conformance.mkdir()
@@ -65,22 +67,54 @@ def test_on_the_cuda_side(script, tmp_path, monkeypatch):
     (perf / "dev" / "m_one.hlo").write_text(WORKLOAD)
     workload = {"name": "m_one", "hlo": "m_one.hlo", "inputs": [{"shape": [64]}], "input_bytes": 256, "output_bytes": 256}
     (perf / "dev" / "workloads.json").write_text(json.dumps([workload, {**workload, "name": "x_other"}]))
-    (conformance / "conformance.py").write_text(CASES)
-    monkeypatch.setattr(cuda_executor_module, "find_ptxas", lambda: None)
+    (conformance / "conformance.py").write_text(cases)
+    return ["--perf", str(perf), "--conformance", str(conformance)]
+
+
+def test_on_the_cuda_side(script, tmp_path, monkeypatch):
+    import gpu_device_sections
+
+    monkeypatch.setattr(code_loading, "find_ptxas", lambda: None)
+    monkeypatch.setattr(code_loading, "_by_nvjitlink", lambda program: "is not installed")
     fake = FakeDriver()
     executor = CudaExecutor(CudaDriver(fake))
-    monkeypatch.setattr(devices, "cuda_executor", lambda: executor)
+    monkeypatch.setattr(gpu_device_sections, "device_executor", lambda name: (executor, None))
+    monkeypatch.setattr("xla_explorer.backends.gpu.gpu_compiler.device_executor", lambda name: (executor, None))
     out = tmp_path / "out.json"
-    arguments = ["--perf", str(perf), "--conformance", str(conformance), "--sections", "copy,conformance,perf", "--gigabytes", "0.0001"]
-    assert script.main([*arguments, "--repeats", "3", "--out", str(out)]) == 0
+    sections = ["--sections", "environment,copy,conformance,perf", "--gigabytes", "0.0001", "--in-process", "--repeats", "3", "--out", str(out)]
+    assert script.main([*corpora(tmp_path), *sections]) == 0
     result = json.loads(out.read_text())
-    assert result["device"]["name"] == "NVIDIA FAKE" and result["device"]["architecture"] == "sm_90" and result["copy"]["GB/s"] > 0
+    assert result["device"]["name"] == "NVIDIA FAKE" and result["device"]["architecture"] == "sm_90a" and result["copy"]["GB/s"] > 0
+    assert result["environment"]["code"] == "driver"
     assert (result["conformance"]["run"], result["conformance"]["passed"]) == (4, 3) and result["conformance"]["failures"] == {"case2": "planted"}
     (row,) = result["perf"]
     assert row["name"] == "m_one" and row["wrong"] == "" and row["device"]["median_us"] == 250.0 and row["steps"] == {"kernel": 1}
     assert fake.calls.count("cuGraphLaunch") > 3
 
 
+def test_children_that_die_or_hang_are_replaced(script, tmp_path):
+    cases = CASES.replace("def compare_case(out, case):", """def compare_case(out, case):
+    import os, time
+    if case.name == "case1": os._exit(9)
+    if case.name == "case2": time.sleep(60)
+    return True, "", None
+def unused(out, case):""")
+    out = tmp_path / "out.json"
+    options = ["--emulate", "--sections", "conformance", "--item-seconds", "6", "--out", str(out)]
+    assert script.main([*corpora(tmp_path, cases), *options]) == 1
+    found = json.loads(out.read_text())["conformance"]
+    assert (found["run"], found["passed"]) == (4, 2)
+    assert "status 9" in found["failures"]["case1"] and "no answer for 6" in found["failures"]["case2"]
+
+
+def test_the_time_is_kept(script, tmp_path):
+    out = tmp_path / "out.json"
+    options = ["--emulate", "--sections", "conformance", "--seconds", "0", "--out", str(out)]
+    assert script.main([*corpora(tmp_path), *options]) == 1 and "conformance" not in json.loads(out.read_text())
+
+
 def test_union_of_intervals(script):
-    assert script.covered([(5, 6), (0, 2), (1, 3), (10, 11)]) == 5
+    from gpu_device_rivals import covered
+
+    assert covered([(5, 6), (0, 2), (1, 3), (10, 11)]) == 5
     assert script.geometric_mean([1, 4]) == 2 and script.geometric_mean([]) is None

@@ -114,6 +114,7 @@ ENTRY e {
 def test_an_operand_whose_memory_is_used_again_is_copied_first(driver):
     """Nothing reads n after the start, so its memory may be another's before the work is done."""
     result, module = compiled(REUSED)
+    assert [(t.kind, t.stream) for t in result.program.walk() if t.instruction.name == "s"] == [("copy", 0)]
     (got,) = executable(driver, result).execute(ARRAYS[:1])
     np.testing.assert_allclose(got, evaluate(module, ARRAYS[0]), rtol=1e-4, atol=1e-4)
 

@@ -1,0 +1,275 @@
+"""The measurements of `gpu_device.py`, as items: each is one row of one section, made in a child process.
+
+A child takes a list of items from its standard input, and writes two lines of JSON for each to a file: one when it begins, one with the
+row. So whoever started it knows what it was at when it died. After an error that cost the device's context it stops with status 3.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
+# jax would take most of the device's memory.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+import ml_dtypes  # noqa: E402
+import numpy as np  # noqa: E402
+from gpu_device_programs import Program, matrix_product, memory_bound  # noqa: E402
+from gpu_device_rivals import Jax, median, pipelined, torch_matmul  # noqa: E402
+
+import xla_explorer as xe  # noqa: E402
+from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing  # noqa: E402
+from xla_explorer.backends.gpu.ptx_assembler import find_ptxas  # noqa: E402
+from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor  # noqa: E402
+from xla_explorer.backends.gpu.runtime.devices import device_executor  # noqa: E402
+
+CONTEXT_LOST = 3
+_SMALL = 1 << 18  # elements at which memory-bound programs are compared with the evaluator
+
+
+class Bench:
+    """settings: of the whole run, see `gpu_device.main`."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self.settings = settings
+        self.emulate, self.repeats = bool(settings["emulate"]), int(settings["repeats"])
+        self.device = "emulator" if self.emulate else "cuda"
+        self.executor = device_executor(self.device)[0]
+        self._cases: dict[str, Any] = {}
+        self._jax: Jax | None = None
+
+    def compile(self, text: str, **options: Any) -> Any:
+        """A session for the device."""
+        return xe.compile(text, backend="gpu", device=self.device, journal="off", verify=False, **options)
+
+    def microseconds(self, launch: Callable[[], Any], repeats: int | None = None) -> list[float]:
+        """Device times of a launch by events."""
+        times = []
+        for _ in range(0 if self.emulate else 3):
+            launch()
+        for _ in range(repeats or self.repeats):
+            first = self.executor.record_event()
+            launch()
+            times.append(self.executor.elapsed_us(first, self.executor.record_event()))
+        return times
+
+    def launcher(self, run: Any) -> Callable[[], Any]:
+        """How a prepared run is started: as a graph where it can be one."""
+        return run.as_graph() if isinstance(self.executor, CudaExecutor) and run.can_be_graph else run.run
+
+    # -- sections ------------------------------------------------------------------------------------------------------
+    def environment(self, _: str) -> dict[str, Any]:
+        """What is installed, and the device: what to look at first when something else fails."""
+        import llvmlite
+        import llvmlite.binding
+
+        row: dict[str, Any] = {
+            "device": self.executor.facts._asdict(), "numpy": np.__version__, "llvmlite": llvmlite.__version__,
+            "llvm": ".".join(map(str, llvmlite.binding.llvm_version_info)), "ptxas": find_ptxas(),
+        }  # fmt: skip
+        for name in LIBRARIES:
+            row[name] = why_missing(name) or "found"
+        for name in ("jax", "jaxlib", "torch", "cuda.bindings"):
+            try:
+                row[name] = getattr(importlib.import_module(name), "__version__", "found")
+            except Exception as problem:
+                row[name] = f"{type(problem).__name__}: {problem}"[:200]
+        session = self.compile("HloModule h\nENTRY e { x = f32[1000] parameter(0) ROOT r = f32[1000] tanh(x) }")
+        x = np.linspace(-2, 2, 1000, dtype=np.float32)
+        row["first_kernel_error"] = float(np.abs(session.executable.execute([x])[0] - np.tanh(x)).max())
+        if isinstance(self.executor, CudaExecutor):
+            row["code"] = self.executor.load_ptx(session.executable.ptx).made_by
+        return row
+
+    def copy(self, _: str) -> dict[str, Any]:
+        """GB/s of a copy on the device, read and written bytes together."""
+        size = int(self.settings["bytes"])
+        source, target = self.executor.allocate(size), self.executor.allocate(size)
+        self.executor.write(source.address, np.zeros(size, np.uint8))
+        times = self.microseconds(lambda: self.executor.copy_on_device(source.address, target.address, size))
+        return {"bytes": 2 * size, **spread(times), "GB/s": round(2 * size / median(times) / 1e3, 1)}
+
+    def memory(self, item: str) -> dict[str, Any]:
+        """A memory-bound program: values at a small size, times at the full one."""
+        row_length = 128 if self.emulate else 4096
+        found = {p.name: p for p in memory_bound(int(self.settings["bytes"]) // 4, row_length)}[item]
+        small = {p.name: p for p in memory_bound(min(_SMALL, int(self.settings["bytes"]) // 4), row_length)}[item]
+        row = self.program(found)
+        row["relative_error"] = self.error_of(small)
+        return row
+
+    def matmul(self, item: str) -> dict[str, Any]:
+        """A bf16 product: `own` kernel, `library`, or `torch` (cuBLAS)."""
+        size = int(self.settings["matrix"])
+        if item == "torch":
+            return {"TFLOP/s": torch_matmul(size, self.repeats)} if not self.emulate else {"TFLOP/s": None}
+        program = matrix_product(size)
+        row = self.program(program, libraries="never" if item == "own" else "auto")
+        row["relative_error"] = self.error_of(program, rows=8, libraries="never" if item == "own" else "auto")
+        return row
+
+    def arguments(self, p: Program) -> list[Any]:
+        """Random ones."""
+        rng = np.random.default_rng(1)
+        dtype = np.dtype(ml_dtypes.bfloat16 if p.dtype == "bf16" else np.float32)
+        block = rng.standard_normal(1 << 20, np.float32).astype(dtype)
+        return [np.resize(block, shape) for shape in p.shapes]
+
+    def program(self, p: Program, **options: Any) -> dict[str, Any]:
+        """Times of one generated program."""
+        session = self.compile(p.text, **options)
+        executable = session.executable
+        row: dict[str, Any] = {"bytes": p.bytes, "kernels": len(executable.steps), "steps": [s.function for s in executable.steps]}
+        row["emitters"] = [f"{k.emitter} {k.launch}" for k in executable.program.kernels]
+        if find_ptxas() is not None and executable.program.kernels:
+            row["ptxas"] = session.ptxas_report().to_dict("records")
+        with executable.start(self.arguments(p)) as run:
+            times = self.microseconds(self.launcher(run))
+        row.update(spread(times))
+        if p.flops:
+            row["TFLOP/s"] = p.flops / median(times) / 1e6
+        else:
+            row["GB/s"] = round(p.bytes / median(times) / 1e3, 1)
+        return row
+
+    def error_of(self, p: Program, rows: int | None = None, **options: Any) -> float:
+        """‖ours − reference‖ / ‖reference‖: against the evaluator, or of some rows of a product in f64."""
+        arrays = self.arguments(p)
+        ours = self.compile(p.text, **options).executable.execute(arrays)
+        if rows is None:
+            want = leaves(xe.evaluate(xe.parse_hlo(p.text), *arrays))
+        else:
+            chosen = np.linspace(0, len(arrays[0]) - 1, rows).astype(int)
+            want = [arrays[0][chosen].astype(np.float64) @ arrays[1].astype(np.float64)]
+            ours = [ours[0][chosen]]
+        a, b = [np.concatenate([np.asarray(x, np.float64).reshape(-1) for x in part]) for part in (ours, want)]
+        return float(np.linalg.norm(a - b) / max(float(np.linalg.norm(b)), 1e-30))
+
+    def conformance(self, item: str) -> dict[str, Any]:
+        """Whether one case passes."""
+        folder = Path(self.settings["conformance"])
+        if not self._cases:
+            self._harness = load_module(folder / "conformance.py", "conformance_harness_device")
+            self._cases = {case.name: case for case in self._harness.load_cases(str(folder / "dev"))}
+        case = self._cases[item]
+        good, problem, _ = self._harness.compare_case(self.compile(case.hlo).run_flat(case.inputs), case)
+        return {} if good else {"problem": str(problem)[:300]}
+
+    def perf(self, item: str) -> dict[str, Any]:
+        """One workload: values against jax (or the evaluator), then rounds of ours and theirs."""
+        folder = Path(self.settings["perf"])
+        harness = load_module(folder / "perf.py", "perf_harness_device")
+        base = folder / "dev"
+        w = {w["name"]: w for w in workloads_of(folder)}[item]
+        text, inputs = harness.load_text(str(base), w), harness.make_inputs(w["inputs"])
+        row: dict[str, Any] = {}
+        rival = self._rival(row)
+        started = time.perf_counter()
+        session = self.compile(text)
+        with session.executable.start(inputs) as run:
+            launch = self.launcher(run)
+            launch()
+            row["compile_and_first_run_s"] = round(time.perf_counter() - started, 3)
+            steps = session.program_steps
+            row["steps"] = {kind: sum(s.runs_on == kind for s in steps) for kind in sorted({s.runs_on for s in steps})}
+            ours = run.results()
+            theirs = rival.prepare(text, inputs) if rival else None
+            want = rival.values(theirs) if rival and theirs else leaves(xe.evaluate(xe.parse_hlo(text), *inputs))
+            row["wrong"] = harness.compare(want, ours, w)
+            device, wall, their_wall = [], [], []
+            rounds = int(self.settings["rounds"])
+            for _ in range(rounds):
+                device += self.microseconds(launch, max(self.repeats // rounds, 1))
+                wall.append(pipelined(launch, self.executor.synchronize, self.repeats))
+                if rival and theirs:
+                    their_wall.append(rival.wall(theirs, self.repeats))
+        row["device"], row["wall_us"] = spread(device), median(wall)
+        if rival and theirs:
+            row["jax_wall_us"], row["ratio_wall"] = median(their_wall), median(wall) / median(their_wall)
+            busy = rival.busy(theirs, self.repeats)
+            if busy:
+                row["jax_device_us"], row["ratio_device"] = busy, median(device) / busy
+        return row
+
+    def _rival(self, row: dict[str, Any]) -> Jax | None:
+        """jax on the same device; what keeps it away is said in the row, and the workload is measured without it."""
+        if self.emulate:
+            return None
+        if self._jax is None:
+            try:
+                self._jax = Jax()
+            except Exception as problem:
+                row["jax"] = f"{type(problem).__name__}: {str(problem)[:300]}"
+        return self._jax
+
+
+def workloads_of(folder: Path) -> list[dict[str, Any]]:
+    """The m_* and b_* workloads."""
+    listed = json.loads((folder / "dev" / "workloads.json").read_text())
+    found = listed["workloads"] if isinstance(listed, dict) else listed
+    return [w for w in found if w["name"].startswith(("m_", "b_"))]
+
+
+def leaves(value: Any) -> list[Any]:
+    """A nested tuple as a flat list."""
+    return [x for part in value for x in leaves(part)] if isinstance(value, tuple) else [np.asarray(value)]
+
+
+def load_module(path: Path, name: str) -> Any:
+    """A module by its file."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def spread(values: list[float]) -> dict[str, Any]:
+    """n, median and interquartile range in microseconds."""
+    low, high = np.percentile(values, [25, 75])
+    return {"n": len(values), "median_us": round(median(values), 3), "iqr_us": round(float(high - low), 3)}
+
+
+def run_items(settings: dict[str, Any], items: list[tuple[str, str]], write: Callable[[dict[str, Any]], None]) -> int:
+    """Every (section, item): a line when it begins and one with its row or error. 0, or CONTEXT_LOST."""
+    bench = Bench(settings)
+    for section, item in items:
+        write({"section": section, "name": item, "begin": True})
+        row: dict[str, Any] = {}
+        lost = False
+        try:
+            row = getattr(bench, section)(item)
+        except Exception as error:
+            traceback.print_exc()
+            row = {"error": f"{type(error).__name__}: {str(error)[:400]}"}
+            lost = bool(getattr(error, "fatal", False) or getattr(error.__cause__, "fatal", False))
+        write({"section": section, "name": item, "row": row})
+        if lost:
+            return CONTEXT_LOST
+    return 0
+
+
+def main() -> int:
+    """The child: items on standard input, lines to the file named there."""
+    task = json.load(sys.stdin)
+    with open(task["lines"], "a") as file:
+
+        def write(line: dict[str, Any]) -> None:
+            file.write(json.dumps(line, default=str) + "\n")
+            file.flush()
+
+        return run_items(task["settings"], [tuple(item) for item in task["items"]], write)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
