@@ -1,10 +1,12 @@
 """A journey, recorded: a module of thousands of instructions, two operations that were not fused, why, and what it costs.
 
-Each line of `ACTIONS` is one thing that a person does. XLA_EXPLORER_SCREENSHOTS names a folder for a picture after each.
+XLA_EXPLORER_SCREENSHOTS names a folder for a picture after each.
 """
 
 from __future__ import annotations
 
+import gzip
+import importlib.util
 import os
 import shutil
 import time
@@ -61,47 +63,112 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
-def test_why_two_operations_were_not_fused_and_what_it_costs(browser: Any, tmp_path: Path) -> None:
-    session = xe.compile(model_text())
-    assert session.source.instruction_count() > 2_000
-    page = browser.new_page(viewport={"width": 1440, "height": 950})
-    errors: list[str] = []
-    requests: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    page.on("request", lambda request: requests.append(request.url))
-    open_live(page, xe.explore(session), tmp_path)
-    started = time.perf_counter()
-    actions: list[str] = []
+class Journey:
+    """A page with a widget, and what is done on it: every action is one thing that a person does."""
 
-    def done(what: str, wait: str) -> None:
-        actions.append(what)
-        page.locator(wait).first.wait_for(timeout=60_000)
+    def __init__(self, browser: Any, widget: Any, folder: Path, name: str, opened: str) -> None:
+        self.page = browser.new_page(viewport={"width": 1440, "height": 950})
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        self.actions: list[str] = []
+        self.name = name
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        open_live(self.page, widget, folder)
+        self.done(opened, ".xe[data-ready]")
+
+    def done(self, what: str, wait: str) -> None:
+        self.actions.append(what)
+        self.page.locator(wait).first.wait_for(timeout=60_000)
         folder = os.environ.get("XLA_EXPLORER_SCREENSHOTS")
         if folder:
-            page.screenshot(path=str(Path(folder) / f"journey_{len(actions)}.png"))
+            self.page.wait_for_timeout(400)
+            self.page.screenshot(path=str(Path(folder) / f"{self.name}_{len(self.actions)}.png"))
 
-    page.keyboard.press("/")
-    page.keyboard.type("exp77")
-    done("search for the exponential of layer 77", ".xe-found > div")
-    page.keyboard.press("Enter")
-    done("choose it", ".xe-why .xe-links button.refused")
-    text = page.locator(".xe-why-body").inner_text()
+    def why(self) -> str:
+        self.page.wait_for_timeout(300)
+        return str(self.page.locator(".xe-why-body").inner_text())
+
+    def find(self, name: str) -> None:
+        self.page.keyboard.press("/")
+        self.page.keyboard.type(name)
+        self.done(f"search for {name}", ".xe-found > div")
+        self.page.keyboard.press("Enter")
+        self.done("choose it", ".xe-why .xe-links button.refused")
+
+    def force_and_compare(self) -> dict[str, list[str]]:
+        """The comparison's rows: what -> [now, before, change]."""
+        self.page.locator(".xe-why .xe-act", has_text="force it and compare").click()
+        self.done("force it and compare", ".xe-compared")
+        return {row.split("\t")[0]: row.split("\t")[1:] for row in self.page.locator(".xe-compared tbody tr").all_inner_texts()}
+
+    def end(self, started: float) -> None:
+        self.page.locator(".xe-compare .xe-act").click()
+        self.done("back to the compile as it was", ".xe[data-ready]")
+        print(f"{len(self.actions)} actions in {time.perf_counter() - started:.1f} s: {'; '.join(self.actions)}")
+        assert len(self.actions) < 10 and self.errors == [] and len(self.requests) == 1
+        self.page.close()
+
+
+def test_why_two_operations_were_not_fused_and_what_it_costs(browser: Any, tmp_path: Path) -> None:
+    started = time.perf_counter()
+    session = xe.compile(model_text())
+    assert session.source.instruction_count() > 2_000
+    journey = Journey(browser, xe.explore(session), tmp_path, "journey", "compile and open it")
+    journey.find("exp77")
+    text = journey.why()
     assert "%exp77" in text and "✗ %exp77 → " in text
-    page.locator(".xe-why .xe-links button.refused").first.click()
-    done("open the refused fusion", ".xe-verdict.refused")
-    page.wait_for_timeout(300)
-    why = page.locator(".xe-why-body").inner_text()
+    journey.page.locator(".xe-why .xe-links button.refused").first.click()
+    journey.done("open the refused fusion", ".xe-verdict.refused")
+    why = journey.why()
     assert "would-duplicate-expensive" in why and "in 2 kernels takes" in why
-    assert "unfused" in why and "µs" in why  # what the model expects of both ways
-    page.locator(".xe-why .xe-act", has_text="force it and compare").click()
-    done("force it and compare", ".xe-compared")
-    rows = {row.split("\t")[0]: row.split("\t")[1:] for row in page.locator(".xe-compared tbody tr").all_inner_texts()}
-    print(f"{len(actions)} actions in {time.perf_counter() - started:.1f} s: {'; '.join(actions)}")
+    assert "unfused" in why and "µs" in why and "refusal costs" in why  # what the model expects of both ways
+    rows = journey.force_and_compare()
     for what in ("kernels", "bytes read and written (estimate)", "predicted time, cost model", "median time"):
         print(f"  {what}: now {rows[what][0]}, before {rows[what][1]}  {rows[what][2]}")
     assert rows["kernels"][0] != "–" and "s" in rows["median time"][0]
-    page.locator(".xe-compare .xe-act").click()
-    done("back to the compile as it was", ".xe[data-ready]")
-    assert len(actions) < 10 and errors == [] and len(requests) == 1
-    page.close()
+    journey.end(started)
+
+
+WORKLOADS = Path(__file__).resolve().parents[2] / ".." / "shared" / "perf" / "dev" / "workloads"
+
+
+def _dump(folder: Path, text: str) -> bool:
+    """A dump of the module as XLA writes it; with what real XLA made of it where jaxlib is installed."""
+    folder.mkdir()
+    (folder / "module_0001.jit_f.before_optimizations.txt").write_text(text, encoding="utf-8")
+    if importlib.util.find_spec("jaxlib") is None:
+        return False
+    after = xe.compile(text, backend="xla").module.to_text()
+    (folder / "module_0001.jit_f.cpu_after_optimizations.txt").write_text(after, encoding="utf-8")
+    return True
+
+
+def test_the_same_on_a_dump_of_a_model_of_48_layers(browser: Any, tmp_path: Path) -> None:
+    path = WORKLOADS / "c_tf48_unrolled_d64.hlo.gz"
+    if not path.exists():
+        pytest.skip("the reference workloads are not beside the checkout: the journey is NOT made on the dump of a real model")
+    with_xla = _dump(tmp_path / "dump", gzip.decompress(path.read_bytes()).decode())
+    started = time.perf_counter()
+    session = xe.load(tmp_path / "dump").compile()
+    assert session.source.instruction_count() > 5_000
+    widget = xe.explore(session)
+    journey = Journey(browser, widget, tmp_path, "dump", "load the dump, compile it, open it")
+    journey.page.keyboard.press("d")
+    journey.page.locator(".xe-by-cost").click()
+    journey.done("sort the decisions by what they cost", ".xe-decisions tbody tr.refused")
+    costs = journey.page.locator(".xe-decisions tbody tr").first.inner_text()
+    assert "µs" in costs or "ns" in costs
+    journey.page.locator(".xe-decisions tbody tr.refused").first.click()
+    journey.done("open the most expensive refusal", ".xe-verdict.refused")
+    why = journey.why()
+    assert "refusal costs" in why and ("XLA" in why) == with_xla, why
+    rows = journey.force_and_compare()
+    page = journey.page
+    print("  " + " | ".join(page.locator(".xe-wish").all_inner_texts()))
+    for what in ("kernels", "bytes read and written (estimate)", "predicted time, cost model"):
+        print(f"  {what}: now {rows[what][0]}, before {rows[what][1]}  {rows[what][2]}")
+    assert page.locator(".xe-wish").count() == 1
+    assert time.perf_counter() - started < 120
+    journey.end(started)

@@ -46,7 +46,7 @@ def overridden(
         isolate=session.isolation or False,
         **options.backend_options,
     )
-    other.base = session
+    other.base, other.beside = session, session.beside
     other.asked = (*session.asked, *[("fuse", *pair) for pair in forced], *[("forbid", *pair) for pair in forbidden])
     return other
 

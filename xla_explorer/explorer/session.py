@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from xla_explorer.compiler.pipeline import PassPipeline
     from xla_explorer.explorer.annotated_source import AnnotatedSource
     from xla_explorer.explorer.applicable import ApplicableRules
+    from xla_explorer.explorer.beside import Beside
     from xla_explorer.explorer.bisection import BisectionResult
     from xla_explorer.explorer.buffer_report import BufferReport
     from xla_explorer.explorer.comparison import Comparison
@@ -97,6 +98,7 @@ class Session:
         self.brief_once = False
         self.base: Session | None = None  # the session that this one overrides
         self.asked: tuple[tuple[str, Any, Any], ...] = ()  # (fuse | forbid, producer, consumer) of the overrides
+        self.beside: Beside | None = None  # what another compiler made of the same program
         self.isolation: Isolation | None = None  # how its code is kept apart; None: it runs in this process
 
     # -- running -------------------------------------------------------------------------------------------------------

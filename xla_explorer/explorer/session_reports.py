@@ -85,6 +85,12 @@ class SessionReports(TraceReports):
         super().__init__(session.trace)
         self._session = session
 
+    def no_decisions(self) -> str:
+        if self._session.backend in ("xla", "xla-dump"):
+            own = "xe.load(FOLDER).compile()" if self._session.backend == "xla-dump" else 'xe.compile(module, backend="cpu")'
+            return f"XLA dumps no decisions. {own} takes the same module through our passes, which say what they decide, and why"
+        return super().no_decisions()
+
     # -- buffers -------------------------------------------------------------------------------------------------------
     def buffers(self, *, with_reasons: bool = False) -> BufferView | None:
         result = self._session.result

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
+from xla_explorer.compiler.pipeline.context import FUSION_KINDS
 from xla_explorer.explorer.decisions import decision_rows
 from xla_explorer.explorer.profiling import WHOLE_PROGRAM
 from xla_explorer.explorer.python_source import python_pane
@@ -189,6 +190,17 @@ class SessionSource(TraceSource):
             whole = frame.iloc[0]
             found.update(run_us=float(whole["median_us"]), run_iqr_us=float(whole["iqr_us"]), runs=int(whole["n"]))
         return found
+
+    def decisions(self, step: int | None = None) -> Sequence[DecisionRow]:
+        beside, rows = self.session.beside, super().decisions(step)
+        if beside is None:
+            return rows
+        return [
+            row._replace(facts={**row.facts, beside.name: beside.says(self.trace.lineage, row.producer, row.consumer)})
+            if row.kind in FUSION_KINDS and row.consumer_name
+            else row
+            for row in rows
+        ]
 
     def steps(self) -> Sequence[StepRow]:
         rows = list(super().steps())

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.xla import dumped_stages, dumped_trace
+from xla_explorer.explorer.beside import Beside
 from xla_explorer.explorer.display import table_html
+from xla_explorer.explorer.loading import load
 from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.session import compile as compile_module
 from xla_explorer.explorer.trace import Trace
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.frontends.xla_dump import DumpedModule, DumpFolder, read_stages
+from xla_explorer.frontends.xla_dump import DumpedModule, DumpError, DumpFolder, read_stages
 from xla_explorer.hlo.module import HloModule
 
 if TYPE_CHECKING:
@@ -52,6 +55,22 @@ class XlaDump:
         return self._sessions[found.number]
 
     __getitem__ = session
+
+    def compile(self, name: str | int | None = None, backend: str = "cpu", **options: Any) -> Session:
+        """Our own compile of a module as XLA got it. It has what a dump lacks: decisions, their reasons and costs, what-ifs. XLA's
+        result, where it was dumped, stands `beside` it: each fusion decision says what XLA did with the same pair.
+
+        options: as `xe.compile` takes them. Constants that the dump left out (`{...}`) are a HloParseError.
+        """
+        dumped = self.folder.module(name)
+        before = dumped.before or next((p.path for p in dumped.passes), dumped.after)
+        if before is None:
+            raise DumpError(f"{dumped.name} has no HLO text in the dump", "dump with --xla_dump_hlo_as_text")
+        source = load(before)
+        ours = compile_module(source, backend=backend, **options)
+        if dumped.after is not None and dumped.after != before:
+            ours.beside = Beside("XLA", source, load(dumped.after))
+        return ours
 
     @property
     def trace(self) -> Trace:

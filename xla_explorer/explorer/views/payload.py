@@ -79,6 +79,7 @@ class ExplorerPayload(TypedDict):
     same: list[int]
     decisions: list[list[Any]]
     decisions_hidden: int
+    no_decisions: str
     timings: list[list[Any]]
     lineage: list[list[int]]
     pools: dict[str, list[Any]]
@@ -161,6 +162,7 @@ def build_payload(
         same=same,
         decisions=[plain(row) for row in decisions[0]],
         decisions_hidden=decisions[1],
+        no_decisions="" if decisions[0] else source.reports.no_decisions(),
         timings=[plain(row) for row in source.timings()],
         lineage=[],
         pools={},
@@ -186,21 +188,21 @@ def build_payload(
 
 
 def _chosen(decisions: Sequence[DecisionRow]) -> tuple[list[DecisionRow], int]:
-    """At most MOST_DECISIONS: accepted ones and refusals in their order, refusals cut first."""
+    """At most MOST_DECISIONS in their order: accepted ones, and the refusals that cost most."""
     rows = list(decisions)
     if len(rows) <= MOST_DECISIONS:
         return rows, 0
     room = max(0, MOST_DECISIONS - sum(row.verdict == "accepted" for row in rows))
-    kept: list[DecisionRow] = []
-    for row in rows:
-        if len(kept) >= MOST_DECISIONS:
-            break
-        if row.verdict == "accepted":
-            kept.append(row)
-        elif room > 0:
-            room -= 1
-            kept.append(row)
+    refused = sorted([k for k, row in enumerate(rows) if row.verdict != "accepted"], key=lambda k: -_cost(rows[k]))
+    dropped = set(refused[room:])
+    kept = [row for k, row in enumerate(rows) if k not in dropped][:MOST_DECISIONS]
     return kept, len(rows) - len(kept)
+
+
+def _cost(row: DecisionRow) -> float:
+    """Microseconds that a refusal costs by the model, below 0 where that is not known."""
+    found = row.facts.get("refusal_costs_microseconds", row.facts.get("refusal_costs_at_most_microseconds"))
+    return float(found) if isinstance(found, int | float) else -1.0
 
 
 class _Pool:

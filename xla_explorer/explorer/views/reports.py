@@ -193,6 +193,10 @@ class Reports:
         """The picture of everything that lies on a path between two instructions."""
         raise ValueError("there is nothing beyond this picture")
 
+    def no_decisions(self) -> str:
+        """What to say where no decision is recorded: why, and how to get them."""
+        return 'no decisions were recorded: compile with journal="decisions"'
+
     def opcode_help(self) -> Mapping[str, str]:
         """Opcode -> one sentence, for the opcodes that occur."""
         return {}

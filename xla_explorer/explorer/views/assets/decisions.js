@@ -1,9 +1,15 @@
 // The fusion tab: every decision as a row, filtered by verdict and reason code.
-import { make, scrollWithin, VERDICT_MARK } from "./elements.js";
+import { make, scrollWithin, showMicroseconds, VERDICT_MARK } from "./elements.js";
 import { csvButton } from "./tables.js";
 
 const MOST_ROWS = 400;
 const CSV_COLUMNS = ["verdict", "kind", "code", "message", "producerName", "consumerName", "pass", "step", "facts"];
+
+// What a refusal costs by the cost model: [microseconds or null, whether it is an upper bound].
+export function refusalCost(d) {
+  const bound = d.facts?.refusal_costs_at_most_microseconds;
+  return bound === undefined ? [d.facts?.refusal_costs_microseconds ?? null, false] : [bound, true];
+}
 
 export function decisionsTab(app) {
   const { decisions, steps, data } = app.store,
@@ -12,7 +18,8 @@ export function decisionsTab(app) {
     body = make("div", { className: "xe-scroll" }, table),
     note = make("p", { className: "xe-note" });
   const root = make("div", { className: "xe-decisions" }, chips, body, note);
-  let filter = null;
+  let filter = null,
+    byCost = false;
   const codes = new Map();
   for (const d of decisions) {
     const key = d.verdict + "\u0000" + d.code;
@@ -40,7 +47,9 @@ export function decisionsTab(app) {
       make("span", { className: "xe-grow" }),
       csvButton("decisions", CSV_COLUMNS, () => decisions.map(d => CSV_COLUMNS.map(c => (c === "facts" ? JSON.stringify(d.facts) : d[c])))),
     );
-    const shown = decisions.filter(d => filter === null || d.verdict + "\u0000" + d.code === filter),
+    const found = decisions.filter(d => filter === null || d.verdict + "\u0000" + d.code === filter),
+      shown = byCost ? found.slice().sort((a, b) => (refusalCost(b)[0] ?? -1) - (refusalCost(a)[0] ?? -1)) : found,
+      priced = found.some(d => refusalCost(d)[0] !== null),
       kinds = new Set(decisions.map(d => d.kind)),
       passOf = d => d.pass || (steps[d.step] || {}).name || "",
       passes = new Set(decisions.map(passOf));
@@ -49,10 +58,31 @@ export function decisionsTab(app) {
       ...(kinds.size > 1 ? ["kind"] : []),
       "producer → consumer",
       "why",
+      ...(priced ? ["cost"] : []),
       ...(passes.size > 1 ? ["pass"] : []),
     ];
+    const headed = h =>
+      h !== "cost"
+        ? make("th", { textContent: h, scope: "col" })
+        : make(
+            "th",
+            { className: "r", scope: "col", ariaSort: byCost ? "descending" : "none" },
+            make("button", {
+              className: "link xe-by-cost",
+              textContent: byCost ? "cost ↓" : "cost",
+              title: "what a refusal costs in one run, by the cost model (≤: at most); a click sorts by it",
+              onclick: () => {
+                byCost = !byCost;
+                build();
+              },
+            }),
+          );
+    const costCell = d => {
+      const [us, bound] = refusalCost(d);
+      return make("td", { className: "r", textContent: us === null ? "" : us === 0 ? "none" : `${bound ? "≤ " : ""}${showMicroseconds(us)}` });
+    };
     table.replaceChildren(
-      make("thead", {}, make("tr", {}, ...head.map(h => make("th", { textContent: h })))),
+      make("thead", {}, make("tr", {}, ...head.map(headed))),
       make(
         "tbody",
         {},
@@ -74,6 +104,7 @@ export function decisionsTab(app) {
               make("b", { textContent: d.code }),
               make("div", { textContent: d.message }),
             ),
+            ...(priced ? [costCell(d)] : []),
             ...(passes.size > 1 ? [make("td", { textContent: passOf(d) })] : []),
           );
           row.dataset.index = d.index;
@@ -83,7 +114,7 @@ export function decisionsTab(app) {
     );
     const left = shown.length - Math.min(shown.length, MOST_ROWS),
       notes = [];
-    if (!decisions.length) notes.push('no decisions were recorded: compile with journal="decisions"');
+    if (!decisions.length) notes.push(data.no_decisions);
     if (left) notes.push(`${left} more rows: filter by code, or session.decisions()`);
     if (data.decisions_hidden)
       notes.push(`${data.decisions_hidden} refusals were left out for size: session.decisions()`);
