@@ -12,6 +12,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 if TYPE_CHECKING:
     import pandas
 
+    from xla_explorer.explorer.counted_ptx import CountedPtx
     from xla_explorer.explorer.session import Session
 
 _SUMS = ("warp_instructions", "thread_instructions", "divergent_branches", "requests", "sectors")
@@ -22,7 +23,8 @@ class Emulation:
 
     counters: a row per PTX line that ran: kernel, line, opcode, warp_instructions, thread_instructions, active (share of lanes),
     divergent_branches (warps), requests and sectors of memory, sectors_per_request (4 is best for 4-byte elements), sector_use (share of
-    bytes asked for), bank_conflict (1 is best), same_address, hlo, source line. kernels: the sums. findings: a row per fault.
+    bytes asked for), bank_conflict (1 is best), same_address, hlo, source line. kernels: the sums. ptx: the text, with these by line.
+    findings: a row per fault.
     """
 
     def __init__(self, session: Session, values: list[Array], rows: list[dict[str, Any]], findings: list[Any]) -> None:
@@ -38,7 +40,9 @@ class Emulation:
         def source(key: int | None) -> str:
             return session.source_line(key) if key is not None and key in names else ""
 
-        placed = [{**row, "hlo": hlo(row["instruction"]), "source": source(row["instruction"])} for row in rows]
+        self._ptx: CountedPtx | None = None
+        self._gpu = session
+        placed = self._placed = [{**row, "hlo": hlo(row["instruction"]), "source": source(row["instruction"])} for row in rows]
         self.counters: pandas.DataFrame = wide_frame(placed, [*COLUMNS, "hlo", "source"])
         self.findings: pandas.DataFrame = wide_frame(
             [(f.kind, f.kernel, f.line, f.text, hlo(f.origin), f.count, f.example) for f in findings],
@@ -51,6 +55,15 @@ class Emulation:
         frame = self.counters.groupby("kernel", sort=False)[list(_SUMS)].sum().reset_index()
         frame["active"] = frame["thread_instructions"] / (32 * frame["warp_instructions"])
         return frame
+
+    @property
+    def ptx(self) -> CountedPtx:
+        """The PTX with counters and colours by line: coalescing, divergence, bank conflicts."""
+        if self._ptx is None:
+            from xla_explorer.explorer.counted_ptx import CountedPtx
+
+            self._ptx = CountedPtx(self._gpu.stage("ptx").text, self._placed)
+        return self._ptx
 
     def __repr__(self) -> str:
         total = int(self.counters["thread_instructions"].sum())
