@@ -229,7 +229,8 @@ class Session:
 
     @cached_property
     def kernels(self) -> pandas.DataFrame:
-        """A row a step of the program: kernel, opcode, runs_on, code and message of the reason where it is no native code, line."""
+        """A row a step of the program: kernel, opcode, runs_on, code and message of the reason where it is no native code, line; and the
+        device's stream, where there are several."""
         from xla_explorer.explorer.wide_frame import wide_frame
 
         rows = [
@@ -244,7 +245,11 @@ class Session:
             }
             for s in self.program_steps
         ]
-        return wide_frame(rows, ["kernel", "opcode", "runs_on", "code", "reason", "line", "instruction"])
+        columns = ["kernel", "opcode", "runs_on", "code", "reason", "line", "instruction"]
+        if any(s.stream for s in self.program_steps):
+            rows = [{**row, "stream": s.stream} for row, s in zip(rows, self.program_steps, strict=True)]
+            columns.insert(3, "stream")
+        return wide_frame(rows, columns)
 
     @property
     def program_steps(self) -> list[ProgramStep]:

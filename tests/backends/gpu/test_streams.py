@@ -5,6 +5,7 @@ import pytest
 from fake_driver import FakeDriver
 from order_checker import OrderError
 
+import xla_explorer as xe
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.runtime import code_loading
@@ -137,3 +138,9 @@ def test_large_arguments_go_by_pinned_memory(driver):
     assert driver.calls.count("cuMemHostAlloc") == 1, "a piece is used again when its copy is done"
     runs.executor.release_unused()
     assert driver.pinned == {} and driver.events == {}
+
+
+def test_a_session_shows_the_streams():
+    session = xe.compile(OVERLAPPED, backend="gpu", device="emulator")
+    assert {row.stream for row in session.kernels.itertuples()} == {0, 1, 4}
+    assert "stream" not in xe.compile("HloModule p\nENTRY e { x = f32[8] parameter(0) ROOT r = f32[8] negate(x) }", backend="gpu").kernels

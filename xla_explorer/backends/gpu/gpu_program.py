@@ -80,7 +80,7 @@ class GpuProgram(NamedTuple):
             function = thunk.kernel.name if thunk.kernel is not None else {"copy": "memcpy"}.get(thunk.kind, thunk.kind)
             if thunk.call is not None:
                 function = call_name(thunk.call)
-            rows.append(ProgramStep(len(rows), i.id, i.name, i.opcode.name, thunk.kind, function, thunk.reason))
+            rows.append(ProgramStep(len(rows), i.id, i.name, i.opcode.name, thunk.kind, function, thunk.reason, thunk.stream))
         return rows
 
     @property

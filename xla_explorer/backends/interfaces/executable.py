@@ -15,7 +15,8 @@ Array = np.ndarray[Any, Any]
 class ProgramStep(NamedTuple):
     """One step of an executable. runs_on: `kernel` (our code), `library` (BLAS ...), `copy`, `evaluator` (numpy, no native code).
 
-    instruction: id in the optimised module. reason: why it is not native, or not by the library; None when nothing to say.
+    instruction: id in the optimised module. reason: why it is not native, or not by the library; None when nothing to say. stream: of
+    the device, 0 is the main one.
     """
 
     number: int
@@ -25,6 +26,7 @@ class ProgramStep(NamedTuple):
     runs_on: str
     function: str
     reason: Reason | None
+    stream: int = 0
 
 
 class KernelTiming(NamedTuple):
