@@ -15,7 +15,7 @@ from xla_explorer.backends.gpu.ptx_assembler import AssembledPtx
 from xla_explorer.backends.gpu.runtime import code_loading
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError, find_driver
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor, OutOfDeviceMemoryError, nearest_architecture
-from xla_explorer.backends.gpu.runtime.device_array import _DLManagedTensor, address_of
+from xla_explorer.backends.gpu.runtime.device_array import _DLManagedTensor, address_of, foreign_array
 from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
 from xla_explorer.backends.interfaces import StreamExecutor
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -131,6 +131,72 @@ def test_dlpack(executor):
     with pytest.raises(BufferError, match="emulator"):
         here.__dlpack__()
     assert not hasattr(here, "__cuda_array_interface__") and np.asarray(here).sum() == 100
+
+
+class OnlyDlpack:
+    """Another library's array that speaks DLPack alone."""
+
+    def __init__(self, array):
+        self.array, self.streams = array, []
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, stream=None):
+        self.streams.append(stream)
+        return self.array.__dlpack__()
+
+
+def test_arrays_come_by_dlpack_without_a_copy(executor, driver):
+    x, y = np.linspace(-3, 3, 100, dtype=np.float32), np.ones(100, np.float32)
+    executable = on(executor, SINE)
+    (result,) = executable.execute_on_device([x, y])
+    given = OnlyDlpack(result)
+    copies, kept = driver.calls.count("cuMemcpyHtoDAsync"), sys.getrefcount(result)
+    (again,) = executable.execute_on_device([given, given])
+    assert driver.calls.count("cuMemcpyHtoDAsync") == copies and given.streams == [executor.stream] * 2, "its work comes before ours"
+    np.testing.assert_allclose(np.asarray(again), np.sin(np.asarray(result)) + np.asarray(result), rtol=1e-6)
+    assert sys.getrefcount(result) == kept, "its owner is told when nobody reads it any more"
+    assert foreign_array(given, (50, 2), np.float32, executor) is None and foreign_array(given, (100,), np.int32, executor) is None
+    assert foreign_array(x, (100,), np.float32, executor) is None and sys.getrefcount(result) == kept
+
+
+def test_a_stream_named_by_the_interface_is_waited_for(executor, driver):
+    (result,) = on(executor, SINE).execute_on_device([np.zeros(100, np.float32), np.ones(100, np.float32)])
+
+    class Foreign:
+        __cuda_array_interface__ = {**result.__cuda_array_interface__, "stream": executor.side_stream(7)}
+
+    waits = driver.calls.count("cuStreamSynchronize")
+    assert foreign_array(Foreign(), (100,), np.float32, executor)[0] == result.memory.address
+    assert driver.calls.count("cuStreamSynchronize") == waits + 1
+
+
+def test_an_argument_that_is_not_aligned_is_copied(executor, driver):
+    """Kernels load 16 bytes at a time."""
+    memory = executor.allocate(416)
+    executor.write(memory.address, np.arange(104, dtype=np.float32))
+
+    class Slice:
+        __cuda_array_interface__ = {"shape": (100,), "typestr": "<f4", "data": (memory.address + 4, False), "version": 3}
+
+    copies = driver.calls.count("cuMemcpyDtoDAsync")
+    (got,) = on(executor, SINE).execute([Slice(), np.zeros(100, np.float32)])
+    np.testing.assert_allclose(got, np.sin(np.arange(1, 101, dtype=np.float32)), rtol=1e-4, atol=1e-5)
+    assert driver.calls.count("cuMemcpyDtoDAsync") == copies + 1
+
+
+def test_every_way_to_code_that_failed_is_told(executor, driver):
+    driver.fail["cuModuleLoadDataEx"] = CUresult.CUDA_ERROR_INVALID_PTX
+    with pytest.raises(GpuExecutionError, match=r"ptxas: is not installed; nvjitlink: .*; driver: .*INVALID_PTX") as caught:
+        on(executor, SINE).execute([np.zeros(100, np.float32)] * 2)
+    assert "newer ptxas" in caught.value.hint
+
+
+def test_too_many_blocks_are_refused_here(executor):
+    loaded = executor.load(compiled(SINE).stages["ptx"].text.encode(), [])
+    with pytest.raises(GpuExecutionError, match="at most 2147483647 blocks"):
+        executor.launch_kernel(loaded, "k", 2**31, 128, [], 0)
 
 
 def test_errors_name_the_kernel(executor, driver):
