@@ -63,6 +63,35 @@ def test_without_llvm_mca_it_says_so(session: xe.Session, monkeypatch: pytest.Mo
         session.inner_loops()
 
 
+def test_the_passes_of_a_gpu_kernel_are_those_of_nvptx() -> None:
+    session = xe.compile(MODULE, backend="gpu")
+    frame = session.llvm_passes(session.kernels.kernel[0])
+    assert any(name.startswith("NVPTX") for name in frame["pass"]) and set(frame["level"]) == {"ir", "machine"}
+    assert list(session.explorer_source.reports.llvm_kernels()) == [session.kernels.kernel[0].lstrip("%")]
+
+
+TWO = """HloModule two
+ENTRY e {
+  x = f32[64,64] parameter(0)
+  a = f32[64,64] exponential(x)
+  d = f32[64,64] dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT t = f32[64,64] tanh(d)
+}"""
+
+
+def test_explain_optimises_the_kernel_in_question_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xla_explorer.backends.llvm import llvm_compiler
+
+    session = xe.compile(TWO, threads=1)
+    asked: list[str] = []
+    real = llvm_compiler.optimized_parts
+    monkeypatch.setattr(llvm_compiler, "optimized_parts", lambda text, *rest: asked.append(text) or real(text, *rest))
+    told = session.explain("t").code["llvm-ir-optimized"]
+    assert not session.stage("llvm-ir-optimized").is_made and len(asked) == 1
+    assert len([line for line in asked[0].split("\n") if line.startswith("define") and "alwaysinline" not in line]) == 1
+    assert session.stage("llvm-ir-optimized").text and len(session.explain("t").code["llvm-ir-optimized"]) == len(told)
+
+
 def test_other_backends_are_refused() -> None:
-    with pytest.raises(xe.XlaExplorerError, match="for the backend cpu"):
+    with pytest.raises(xe.XlaExplorerError, match="for the backends cpu, gpu"):
         xe.compile(MODULE, backend="interpreter").remarks()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from xla_explorer.explorer.decisions import decision_rows
 from xla_explorer.explorer.display import pre_html, table_html
+from xla_explorer.explorer.llvm_kernels import optimized_lines
 from xla_explorer.explorer.views.source import DecisionRow
 from xla_explorer.explorer.views.svg import escape
 from xla_explorer.hlo.opcodes import OPCODES
@@ -113,7 +114,10 @@ def explain(session: Session, key: int) -> Explanation:
     code = {}
     for stage_name, stage in session.stages.items():
         if stage.is_code and stage_name not in ("llvm-ir", "assembly", "sass"):  # what LLVM's optimised IR and PTX say already
-            lines = [line for line, origin in stage.lines() if origin == key]
+            if stage_name == "llvm-ir-optimized":
+                lines = optimized_lines(session, key)
+            else:
+                lines = [line for line, origin in stage.lines() if origin == key]
             if lines:
                 code[stage_name] = lines
     return Explanation(

@@ -1,7 +1,8 @@
 """What LLVM did with a session's kernels: its passes with diffs, its remarks by HLO line, and llvm-mca's estimate of the inner loops.
 
 Passes and remarks come from a second compilation of the same IR in a child process, since LLVM prints them under options that hold
-for a whole process. The code is that of the session: same IR, target and options.
+for a whole process. The code is that of the session: same IR, target and options; of a kernel's passes, that kernel's alone. Sessions of
+the backends cpu and gpu (LLVM for NVPTX) have them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.explorer.llvm_kernels import kernel_ir, llvm_setting
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
@@ -36,7 +38,11 @@ def llvm_passes(session: Session, kernel: str, *, changed_only: bool = True, mac
 
     name = _function(session, kernel)
     rows = []
-    for step in llvm_pass_trace(_ir(session), functions=[name], changed_only=changed_only, machine_passes=machine_passes):
+    target, options, _ = llvm_setting(session)
+    steps = llvm_pass_trace(
+        kernel_ir(session, name), target, options, functions=[name], changed_only=changed_only, machine_passes=machine_passes
+    )
+    for step in steps:
         before, after = _own(step.before, step.function, name), _own(step.after, step.function, name)
         if changed_only and before == after:
             continue  # a pass on the module that changed other kernels
@@ -68,7 +74,8 @@ def remarks(session: Session, passes: tuple[str, ...] = VECTORIZERS) -> WideFram
 
     names = {i.id: i.name for i in session.module.instructions()}
     rows = []
-    for remark in vectorization_remarks(_ir(session), passes=passes):
+    target, options, _ = llvm_setting(session)
+    for remark in vectorization_remarks(kernel_ir(session), target, options, passes=passes):
         number = remark.line - 1 if remark.line else None  # the "line" of a location is the instruction id plus one
         known = number is not None and number in names
         rows.append(
@@ -109,17 +116,6 @@ def inner_loops(session: Session, kernel: str | None = None) -> WideFrame:
         lines = dict.fromkeys(line for line in [session.source_line(k) for k in origins] if line)
         rows.append([function, label, len(code), *found, ", ".join(lines)])
     return wide_frame(sorted(rows, key=lambda row: -row[3]), LOOP_COLUMNS)
-
-
-def _ir(session: Session) -> str:
-    """The session's IR with the HLO instructions as debug locations."""
-    from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
-
-    if session.backend != "cpu":
-        raise XlaExplorerError(f"LLVM's passes are followed for the backend cpu, this session is of {session.backend}")
-    stage = session.stage("llvm-ir")
-    lines = stage.text.split("\n")
-    return with_debug_lines(lines, [*stage.origins, *[None] * (len(lines) - len(stage.origins))])
 
 
 def _function(session: Session, kernel: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.kernel_costs import KernelCost, kernel_costs
 from xla_explorer.explorer.kernel_formula import kernel_formula
+from xla_explorer.explorer.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.profiling import WHOLE_PROGRAM
 from xla_explorer.explorer.rewrite_replay import RewriteReplay, rule_texts
 from xla_explorer.explorer.views.picture import PictureGraph
@@ -228,7 +229,7 @@ class SessionReports(TraceReports):
 
     # -- LLVM ----------------------------------------------------------------------------------------------------------
     def llvm_kernels(self) -> Sequence[str]:
-        if self._session.backend != "cpu" or "llvm-ir" not in self._session.stages:
+        if self._session.backend not in OF_LLVM or "llvm-ir" not in self._session.stages:
             return ()
         compiled = {s.instruction for s in self._session.program_steps if getattr(s, "function", "")}
         rows = [row for row in self._kernels if row.instruction in compiled]

@@ -236,7 +236,10 @@ def _main() -> int:
                     machine = create_target_machine(description, options.level)
                     run_pipeline(ir.module, machine, options, passes)
                     if request["machine_passes"]:
-                        machine.emit_object(ir.module)
+                        if description.triple.startswith("nvptx"):  # PTX is text: there is no object code
+                            machine.emit_assembly(ir.module)
+                        else:
+                            machine.emit_object(ir.module)
             os.write(2, _ROUND_END.encode())
     except LlvmIrError as problem:
         message = problem.message.split("\n", 1)[0]

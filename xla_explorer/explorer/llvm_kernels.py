@@ -1,0 +1,122 @@
+"""One kernel of a session as LLVM IR of its own, so that looking at one does not compile them all; and how its backend calls LLVM."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+if TYPE_CHECKING:
+    from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions
+    from xla_explorer.backends.llvm.target_machine import TargetDescription
+    from xla_explorer.explorer.session import Session
+
+_DEFINE = re.compile(r'^define [^@]*@"?([^"( ]+)"?\(')
+_NAMED = re.compile(r'@"?([\w.$-]+)"?')
+
+OF_LLVM = ("cpu", "gpu")
+
+
+class LlvmSetting(NamedTuple):
+    """How a session's backend calls LLVM: the target, the options, and the kind of debug information that does not change its code."""
+
+    target: TargetDescription
+    options: OptimizationOptions
+    emission: str
+
+
+def llvm_setting(session: Session) -> LlvmSetting:
+    """XlaExplorerError for backends whose use of LLVM is not known here."""
+    from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions
+    from xla_explorer.backends.llvm.target_machine import host_target
+
+    if session.backend == "cpu":
+        return LlvmSetting(host_target(), OptimizationOptions(), "LineTablesOnly")
+    if session.backend == "gpu":
+        from xla_explorer.backends.gpu.architecture import gpu_architecture
+        from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
+
+        name = getattr(getattr(session.executable, "ptx", None), "architecture", None)
+        if name is not None:
+            return LlvmSetting(gpu_architecture(name).target, PTX_OPTIMIZATION, "DebugDirectivesOnly")
+    raise XlaExplorerError(f"LLVM's work is followed for the backends {', '.join(OF_LLVM)}; this session is of {session.backend}")
+
+
+def kernel_ir(session: Session, function: str | None = None) -> str:
+    """The session's LLVM IR with the HLO instructions as debug locations: all of it, or a function with what it calls.
+
+    The function is made visible from outside, so that LLVM does not drop what nothing calls any more.
+    """
+    from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
+
+    setting = llvm_setting(session)
+    stage = session.stage("llvm-ir")
+    lines = stage.text.split("\n")
+    origins = [*stage.origins, *[None] * (len(lines) - len(stage.origins))]
+    if function is not None:
+        lines, origins = _alone(lines, origins, function)
+    return with_debug_lines(lines, origins, setting.emission)
+
+
+def _alone(lines: list[str], origins: list[int | None], function: str) -> tuple[list[str], list[int | None]]:
+    """Without the functions that `function` does not reach through calls."""
+    bodies: dict[str, tuple[int, int]] = {}
+    start, name = -1, ""
+    for k, line in enumerate(lines):
+        found = _DEFINE.match(line)
+        if found:
+            start, name = k, found[1]
+        elif line == "}" and start >= 0:
+            bodies[name] = (start, k)
+            start = -1
+    kept: set[str] = set()
+    work = [function]
+    while work:
+        one = work.pop()
+        if one in bodies and one not in kept:
+            kept.add(one)
+            first, last = bodies[one]
+            work += {called for line in lines[first : last + 1] for called in _NAMED.findall(line)}
+    left_out = {k for name, (first, last) in bodies.items() if name not in kept for k in range(first, last + 1)}
+    at = bodies[function][0] if function in bodies else -1
+    chosen = [k for k in range(len(lines)) if k not in left_out]
+    text = [lines[k].replace("define internal ", "define ", 1) if k == at else lines[k] for k in chosen]
+    return text, [origins[k] for k in chosen]
+
+
+def optimized_lines(session: Session, instruction: int) -> list[str]:
+    """The lines of optimised LLVM IR that came from an instruction: of the whole program where that is made already, else of the kernel
+    that it is in, alone."""
+    from xla_explorer.backends.llvm.llvm_compiler import optimized_parts
+    from xla_explorer.backends.llvm.stages import strip_debug
+
+    stage = session.stages.get("llvm-ir-optimized")
+    if stage is None:
+        return []
+    function = _function_of(session, instruction)
+    if stage.is_made or function is None or session.backend not in OF_LLVM:
+        return [line for line, origin in stage.lines() if origin == instruction] if stage.is_made else []
+    setting, found = llvm_setting(session), []
+    for part in optimized_parts(kernel_ir(session, function), setting.target, setting.options):
+        text, origins = strip_debug(part)
+        found += [line for line, origin in zip(text.split("\n"), origins, strict=False) if origin == instruction]
+    return found
+
+
+def _function_of(session: Session, instruction: int) -> str | None:
+    """The LLVM function of the kernel that computes an instruction; None where it has none."""
+    functions = {step.instruction: getattr(step, "function", "") for step in session.program_steps}
+    if functions.get(instruction):
+        return functions[instruction]
+    for key, function in functions.items():
+        if function:
+            body = session.module.find(key).called if _is_fusion(session, key) else ()
+            if any(instruction in computation.instructions for computation in body):
+                return function
+    return None
+
+
+def _is_fusion(session: Session, key: int) -> bool:
+    record = session.trace.lineage.records.get(key)
+    return record is not None and record.opcode.name == "fusion"
