@@ -67,6 +67,30 @@ def test_refusals(text, code):
     assert dict(ptx_of(text)[1].refused)["tensor-core-dot"].code == code
 
 
+@pytest.mark.parametrize(("a", "b"), [((64, 128), (48, 128)), ((33, 72), (64, 72))])
+def test_tf32_where_the_dot_asks_for_it(a, b):
+    text = dot("f32", "f32", a, b, 1, 1).replace("rhs_contracting_dims={1}", "rhs_contracting_dims={1}, algorithm=dot_tf32_tf32_f32")
+    x, y = (RANDOM.standard_normal(shape).astype(np.float32) for shape in (a, b))
+    ran = check(text, x, y, relative=3e-2, assemble=True)
+    assert ran.emitted.emitter == "tensor-core-dot" and "m16n8k8" in ran.ptx and ran.conflicts() == 1
+    other = dot("f32", "f32", (64, 64), (64, 64), 1, 0).replace("={0}", "={0}, algorithm=dot_tf32_tf32_f32")
+    assert dict(ptx_of(other)[1].refused)["tensor-core-dot"].code == "reduced-is-not-minor"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "left", "right", "batch", "splits"),
+    [((32, 4096), (4096, 40), 1, 0, 0, 16), ((2, 40, 4000), (2, 4000, 24), 2, 1, 1, 14), ((33, 1000), (35, 1000), 1, 1, 0, 4)],
+)
+def test_thin_results_are_reduced_in_parts(a, b, left, right, batch, splits):
+    text = dot("bf16", "f32", a, b, left, right, batch)
+    x, y = (RANDOM.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in (a, b))
+    ran = check(text, x, y, relative=1e-2, assemble=splits == 16)
+    first, second = ran.emitted.kernels
+    assert f"in {splits} parts" in first.launch.reasoning and first.scratch and second.scratch and ran.conflicts() == 1
+    m, n = ran.values[0].shape[-2:]
+    assert ran.emitted.scratch_bytes == 4 * splits * m * n * (a[0] if batch else 1)
+
+
 def test_old_devices_have_no_such_instruction():
     root = parse_hlo(dot("bf16", "f32", (64, 64), (64, 64), 1, 0)).entry.root
     refused = dict(write_gpu_kernels(root, gpu_architecture("sm_75")).refused)

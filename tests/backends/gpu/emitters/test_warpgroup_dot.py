@@ -13,6 +13,7 @@ from xla_explorer.backends.gpu.occupancy import occupancy
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
 
 HOPPER = gpu_architecture("sm_90a")
+TF32 = "algorithm=dot_tf32_tf32_f32"
 ONE_BLOCK = dataclasses.replace(HOPPER, multiprocessors=1)
 
 
@@ -35,7 +36,7 @@ def operands(kind, *shapes):
 )
 def test_products(kind, result, a, b, left, right, batch):
     text = dot(kind, result, a, b, left, right, batch)
-    ran = check(text, *operands(kind, a, b), relative=1e-3 if result == "f32" else 2e-2, assemble=False, architecture=HOPPER)
+    ran = check(text, *operands(kind, a, b), relative=1e-3 if result == "f32" else 2e-2, assemble=False, architecture=ONE_BLOCK)
     assert ran.emitted.emitter == "warpgroup-dot"
     assert "wgmma.mma_async" in ran.ptx and "cp.async.bulk.tensor" in ran.ptx and "setmaxnreg.inc" in ran.ptx
 
@@ -70,13 +71,46 @@ def test_refusals(text, code):
     assert dict(ptx_of(text, HOPPER)[1].refused)["warpgroup-dot"].code == code
 
 
+def test_few_tiles_are_left_to_warps():
+    _, emitted, _, _ = ptx_of(dot("bf16", "f32", (64, 4096), (4096, 64), 1, 0), HOPPER)
+    reason = dict(emitted.refused)["warpgroup-dot"]
+    assert emitted.emitter == "tensor-core-dot" and reason.code == "warps-are-faster" and reason.facts["by_warps_us"] < reason.facts["us"]
+    _, emitted, _, _ = ptx_of(dot("bf16", "f32", (8192, 4096), (4096, 8192), 1, 0), HOPPER)
+    assert emitted.emitter == "warpgroup-dot" and "one a multiprocessor" in emitted.kernels[0].launch.reasoning
+
+
+def test_tf32_where_the_dot_asks_for_it():
+    text = dot("f32", "f32", (200, 100), (136, 100), 1, 1).replace("rhs_contracting_dims={1}", "rhs_contracting_dims={1}, " + TF32)
+    ran = check(text, *operands("f32", (200, 100), (136, 100)), relative=3e-2, assemble=False, architecture=ONE_BLOCK)
+    assert ran.emitted.emitter == "warpgroup-dot" and "k8.f32.tf32.tf32" in ran.ptx
+    (left, right) = ran.emitted.kernels[0].tensor_maps
+    assert (left.element_type, left.element_bytes, left.dimensions, left.box) == ("f32", 4, (100, 200), (32, 128)) and right.swizzle == 128
+
+
+def test_epilogue():
+    text = """HloModule m
+after { a = bf16[200,64] parameter(0) b = bf16[64,136] parameter(1) c = bf16[136] parameter(2) s = f32[200,136] parameter(3)
+  d = bf16[200,136] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  cb = bf16[200,136] broadcast(c), dimensions={1}  x = bf16[200,136] add(d, cb)  t = bf16[200,136] tanh(x)
+  w = f32[200,136] convert(t)  ROOT o = f32[200,136] multiply(w, s) }
+ENTRY e { a = bf16[200,64] parameter(0) b = bf16[64,136] parameter(1) c = bf16[136] parameter(2) s = f32[200,136] parameter(3)
+  ROOT r = f32[200,136] fusion(a, b, c, s), kind=kOutput, calls=after }"""
+    given = [*operands("bf16", (200, 64), (64, 136), (136,)), *operands("f32", (200, 136))]
+    for architecture, emitter in ((ONE_BLOCK, "warpgroup-dot"), ("sm_80", "tensor-core-dot")):
+        ran = check(text, *given, relative=3e-2, assemble=False, architecture=architecture)
+        assert ran.emitted.emitter == emitter and len(ran.emitted.kernels) == 1
+        narrow = check(text.replace("f32[", "bf16["), *given[:3], given[3].astype(TYPES["bf16"]), relative=3e-2, assemble=False,
+                       architecture=architecture)  # fmt: skip
+        assert "st.global.v4.b32" in narrow.ptx
+
+
 def test_other_devices_take_what_warps_do():
     _, emitted, _, _ = ptx_of(dot("bf16", "f32", (64, 64), (64, 64), 1, 0), "sm_90")
     assert emitted.emitter == "tensor-core-dot" and dict(emitted.refused)["warpgroup-dot"].code == "no-such-instruction"
 
 
 def test_tensor_maps_describe_the_operands():
-    _, emitted, _, _ = ptx_of(dot("bf16", "f32", (5, 256, 96), (5, 96, 512), 2, 1, 1), HOPPER)
+    _, emitted, _, _ = ptx_of(dot("bf16", "f32", (5, 256, 96), (5, 96, 512), 2, 1, 1), ONE_BLOCK)
     left, right = emitted.kernels[0].tensor_maps
     assert (left.parameter, left.dimensions, left.strides, left.box) == (0, (96, 256, 5), (192, 49152), (64, 128, 1))
     columns = int(re.search(r"128 x (\d+)", emitted.kernels[0].launch.reasoning)[1])
@@ -88,7 +122,7 @@ def test_tensor_maps_describe_the_operands():
 @pytest.mark.parametrize(("n", "right"), [(8192, 0), (8192, 1), (128, 0), (64, 1)])
 def test_assembled_without_spills_or_warnings(n, right):
     b = (8192, n) if right == 0 else (n, 8192)
-    _, emitted, _, ptx = ptx_of(dot("bf16", "bf16", (8192, 8192), b, 1, right), HOPPER)
+    _, emitted, _, ptx = ptx_of(dot("bf16", "bf16", (8192, 8192), b, 1, right), ONE_BLOCK)
     (row,) = assemble_ptx(ptx, "sm_90a").resources
     assert (row.spill_stores, row.spill_loads, row.stack) == (0, 0, 0)
     fits = occupancy(384, row.registers, emitted.kernels[0].dynamic_shared_bytes, HOPPER)

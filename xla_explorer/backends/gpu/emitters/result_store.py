@@ -15,6 +15,7 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.emitters.block import Block, both
 from xla_explorer.compiler.codegen.elemental import elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import memory_type, to_memory, type_bits
@@ -75,8 +76,13 @@ class ResultStore:
         self.w, self.output = context.writer, context.outputs[0]
         self.emitter = context.emitter()
         self._now: Value = None
+        self._sums_only = False
         self.emitter.sources[product.dot] = lambda index: self._now
         self.batch: list[str | int] = []
+
+    def store_sums(self, partial: ArrayInMemory) -> None:
+        """Store f32 sums as they are, into another array of one dimension more: the first index of `at` says where."""
+        self.output, self._sums_only = partial, True
 
     def at(self, batch: list[str | int]) -> None:
         """The product of the batch whose elements come next."""
@@ -84,6 +90,8 @@ class ResultStore:
 
     def finished(self, value: Value, wide: PrimitiveType, row: str | int, column: str | int) -> Value:
         """What is stored for a sum of a type. The index must be inside the result: operands are read there."""
+        if self._sums_only:
+            return value
         self._now = convert_value(self.w, value, wide, self.product.dot.shape.element_type)
         if self.product.root is self.product.dot:
             return self._now

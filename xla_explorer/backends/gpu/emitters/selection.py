@@ -16,10 +16,11 @@ from xla_explorer.backends.gpu.emitters.fused_reduction import FusedReduction, a
 from xla_explorer.backends.gpu.emitters.operations import OPERATIONS
 from xla_explorer.backends.gpu.emitters.row_reduction import plan_rows, scratch_arrays, write_partials_kernel, write_row_kernel
 from xla_explorer.backends.gpu.emitters.scan import plan_scan, write_scan
-from xla_explorer.backends.gpu.emitters.tensor_core_dot import plan_dot, write_dot_kernel
+from xla_explorer.backends.gpu.emitters.tensor_core_dot import plan_dot, write_dot_kernel, write_sum_of_parts
 from xla_explorer.backends.gpu.emitters.thin_dot import plan_thin_dot, write_thin_dot
 from xla_explorer.backends.gpu.emitters.tiled_dot import plan_tiled_dot, write_tiled_dot_kernel
 from xla_explorer.backends.gpu.emitters.transposition import plan_transpose, write_transpose_kernel
+from xla_explorer.backends.gpu.emitters.vector_copy import plan_vector_copy, write_vector_copy
 from xla_explorer.backends.gpu.emitters.vector_loop import plan_vector_loop, write_vector_loop
 from xla_explorer.backends.gpu.emitters.warpgroup_dot import plan_warpgroup_dot, write_warpgroup_dot
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
@@ -83,7 +84,7 @@ def write_gpu_kernels(
     return EmittedKernels((EmittedKernel(kernel, launch),), "loop", 0, tuple(refused))
 
 
-_NOT_OF_THIS_KIND = frozenset({"no-operation", "no-scan", "no-dot", "no-reduction", "not-transposed", "root-has-a-writer"})
+_NOT_OF_THIS_KIND = frozenset({"no-operation", "no-copy", "no-scan", "no-dot", "no-reduction", "not-transposed", "root-has-a-writer"})
 
 
 def _context(i: HloInstruction, slots: tuple[int, ...]) -> KernelContext:
@@ -172,15 +173,26 @@ def _dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...
     plan = plan_dot(i, architecture)
     if isinstance(plan, Reason):
         return plan
+    scratch = f"%a{max(slots) + 1}"
     context = _context(i, slots)
-    shared = write_dot_kernel(context, plan)
-    return EmittedKernels((_finished(context, slots, plan.launch, shared),), "tensor-core-dot", 0, (), plan.estimated_us, plan.library_us)
+    shared = write_dot_kernel(context, plan, scratch)
+    kernels = [_finished(context, slots, plan.launch, shared, plan.splits > 1)]
+    if plan.splits > 1:
+        context = _context(i, slots)
+        launch = write_sum_of_parts(context, plan, scratch, architecture)
+        kernels.append(_finished(context, slots, launch, scratch=True))
+    return EmittedKernels(tuple(kernels), "tensor-core-dot", plan.scratch_bytes, (), plan.estimated_us, plan.library_us)
 
 
 def _warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
     plan = plan_warpgroup_dot(i, architecture)
     if isinstance(plan, Reason):
         return plan
+    warps = plan_dot(i, architecture)
+    if not isinstance(warps, Reason) and warps.estimated_us < plan.estimated_us:
+        ours, theirs = plan.estimated_us, warps.estimated_us
+        text = f"%{i.name}: estimated at {ours:.3g} us, by warps at {theirs:.3g} us"
+        return refuse("warps-are-faster", text, us=ours, by_warps_us=theirs)
     context = _context(i, slots)
     maps = write_warpgroup_dot(context, plan, slots)
     kernel = _finished(context, slots, plan.launch)._replace(dynamic_shared_bytes=plan.shared_bytes, tensor_maps=maps)
@@ -205,6 +217,15 @@ def _has_own_writer(context: KernelContext) -> bool:
     return len(context.roots) == 1 and context.roots[0].opcode.name in ROOT_WRITERS
 
 
+def _vector_copy(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
+    context = _context(i, slots)
+    plan = plan_vector_copy(context, architecture)
+    if isinstance(plan, Reason):
+        return plan
+    launch = write_vector_copy(context, *plan, architecture)
+    return EmittedKernels((_finished(context, slots, launch),), "vector-copy")
+
+
 def _vector_loop(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
     context = _context(i, slots)
     if _has_own_writer(context):
@@ -226,5 +247,6 @@ _WRITERS = (
     ("tiled-dot", _tiled_dot),
     ("reduction", _reduction),
     ("transpose", _transpose),
+    ("vector-copy", _vector_copy),
     ("vector-loop", _vector_loop),
 )

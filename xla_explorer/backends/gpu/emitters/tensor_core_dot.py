@@ -1,9 +1,10 @@
-"""Matrix products of bf16 and f16 by tensor cores: `mma.sync` m16n8k16 with sums in f32.
+"""Matrix products of bf16, f16 and TF32 by tensor cores: `mma.sync` m16n8 with sums in f32.
 
 A block computes a tile of the result. Tiles of both operands come by `cp.async` into shared memory, the next one while this one is
 multiplied; `ldmatrix` brings them into the registers' fragments, transposed where the reduced dimension is not the minor one. In each
 row of a tile the 16-byte chunks stand in another order (an exclusive or with the row's number), so that both the eight chunks that are
-written together and the eight rows of a matrix lie in different banks.
+written together and the eight rows of a matrix lie in different banks. Where the tiles of the result are too few for the device, the
+reduced dimension is cut too: partial sums go to scratch memory, and a second kernel adds them in a fixed order.
 
 Source: PTX ISA, "Matrix Fragments for mma.m16n8k16", "ldmatrix", "cp.async"; NVIDIA, CUTLASS, "Efficient GEMM in CUDA".
 """
@@ -15,73 +16,49 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block
+from xla_explorer.backends.gpu.emitters.matrix_operands import CHUNK, Matrices, Operand, matrices_of
 from xla_explorer.backends.gpu.emitters.result_store import ResultStore, product_in
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
+from xla_explorer.hlo.shape import array_shape
 
-DEPTH = 32  # elements of the reduced dimension in a tile
+DEPTH = 32  # units of 16 bits of the reduced dimension in a tile
 STAGES = 3  # two tiles are on their way while one is multiplied
-CHUNK = 8  # 16-bit elements of one asynchronous copy
 _FRAGMENT_M, _FRAGMENT_N, _FRAGMENT_K = 16, 8, 16
-OUTPUTS = frozenset({"f32", "bf16", "f16"})
 _TILES = {(128, 128): (2, 4), (64, 64): (2, 2), (32, 32): (2, 1)}  # rows and columns of the result, and the block's warps
 # Dense f16 multiplications and additions a multiprocessor starts per clock by mma.sync. sm_90 does twice that by wgmma only.
 _PER_CLOCK = {"sm_80": 1024, "sm_86": 512, "sm_89": 512, "sm_90": 1024, "sm_90a": 1024, "sm_100": 1024, "sm_120": 512}
 LIBRARY_PER_CLOCK = _PER_CLOCK | {"sm_90": 2048, "sm_90a": 2048, "sm_100": 4096}  # by wgmma and tcgen05, which libraries use
+_LEAST_STEPS, _MOST_SPLITS = 8, 32  # tiles that a part of the reduced dimension has at least; parts
+_LAUNCH_US = 2.0
 _OWN_SHARE, LIBRARY_SHARE = 0.6, 0.75  # of the peak, that kernels of these kinds reach at large sizes; assumed, not measured
 
 
-class Operand(NamedTuple):
-    """An operand as matrices: strides of the kept and the reduced dimension and of the batch dimensions, in elements; one is 1."""
-
-    kept: int
-    reduced: int
-    batch: tuple[int, ...]
-
-    @property
-    def reduced_is_minor(self) -> bool:
-        """Whether neighbours in memory are neighbours along the reduced dimension."""
-        return self.reduced == 1
-
-
 class DotPlan(NamedTuple):
-    """rows, columns: of a tile of the result. warps: beside one another along rows, along columns. m, n, k: of one product.
-    estimated_us, library_us: device time of this kernel, and of a library's."""
+    """rows, columns: of a tile of the result. warps: beside one another along rows, along columns. splits: parts of the reduced
+    dimension, `each` so many tiles deep, that blocks of their own multiply. estimated_us, library_us: device time of this kernel, and
+    of a library's."""
 
     rows: int
     columns: int
     warps: tuple[int, int]
-    m: int
-    n: int
-    k: int
-    batch: tuple[int, ...]
-    left: Operand
-    right: Operand
+    matrices: Matrices
+    splits: int
+    each: int
     launch: LaunchDimensions
     estimated_us: float
     library_us: float
 
-
-def matrix_operand(i: HloInstruction, batch: tuple[int, ...], contracting: tuple[int, ...]) -> tuple[Operand, int] | Reason:
-    """An operand of a dot as matrices, and the extent of its kept dimension; or why it is none that 16-byte copies can bring."""
-    strides, rank = i.shape.strides, i.shape.rank
-    kept = [d for d in range(rank) if d not in batch and d not in contracting]
-    if len(kept) != 1 or len(contracting) != 1:
-        return refuse("dot-is-no-matrix-product", f"%{i.name} has {len(kept)} kept and {len(contracting)} reduced dimensions")
-    found = Operand(strides[kept[0]], strides[contracting[0]], tuple([strides[d] for d in batch]))
-    if 1 not in (found.kept, found.reduced):
-        return refuse("minor-dimension-is-batch", f"%{i.name}: neither the kept nor the reduced dimension is minor", strides=list(strides))
-    others = [s for s in (found.kept, found.reduced, *found.batch) if s != 1]
-    minor = i.shape.dimensions[contracting[0] if found.reduced_is_minor else kept[0]]
-    if any(s % CHUNK for s in others) or minor % CHUNK:
-        text = f"%{i.name}: rows are no multiple of 16 bytes, which an asynchronous copy moves"
-        return refuse("rows-not-aligned", text, strides=list(strides))
-    return found, i.shape.dimensions[kept[0]]
+    @property
+    def scratch_bytes(self) -> int:
+        """Of partial sums."""
+        m = self.matrices
+        return 4 * self.splits * math.prod(m.batch) * m.m * m.n if self.splits > 1 else 0
 
 
 def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reason:
@@ -90,40 +67,36 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reas
     if isinstance(product, Reason):
         return product
     i = product.dot
-    a, b = i.operands
-    kind = a.shape.element_type
-    if kind.name not in ("bf16", "f16") or b.shape.element_type is not kind or i.shape.element_type.name not in OUTPUTS:
-        return refuse("type-not-of-tensor-cores", f"%{i.name}: {kind} x {b.shape.element_type} to {i.shape.element_type}", type=kind.name)
     if architecture.name not in _PER_CLOCK:
         return refuse("no-such-instruction", f"{architecture.name} has no mma.m16n8k16 or no cp.async", architecture=architecture.name)
-    left_batch, right_batch = i.attribute("lhs_batch_dims"), i.attribute("rhs_batch_dims")
-    left = matrix_operand(a, left_batch, i.attribute("lhs_contracting_dims"))
-    right = matrix_operand(b, right_batch, i.attribute("rhs_contracting_dims"))
-    if isinstance(left, Reason):
-        return left
-    if isinstance(right, Reason):
-        return right
-    (left_operand, m), (right_operand, n) = left, right
-    k = a.shape.dimensions[i.attribute("lhs_contracting_dims")[0]]
-    batch = tuple([a.shape.dimensions[d] for d in left_batch])
-    if 0 in (m, n, k, *batch) or not i.shape.layout.is_default:
-        return refuse("result-not-row-major", f"%{i.name} is empty or not row-major")
+    found = matrices_of(i)
+    if isinstance(found, Reason):
+        return found
+    _, m, n, k, batch, *_ = found
     if min(m, n, k) < _FRAGMENT_K:
         return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} does not fill one fragment of 16", m=m, n=n, k=k)
     products = math.prod(batch)
     sizes = {tile: products * -(-m // tile[0]) * -(-n // tile[1]) for tile in _TILES}
     rows, columns = next((tile for tile in _TILES if sizes[tile] >= architecture.multiprocessors), (32, 32))
-    warps, blocks = _TILES[rows, columns], sizes[rows, columns]
+    warps, tiles = _TILES[rows, columns], sizes[rows, columns]
     threads = warps[0] * warps[1] * WARP
+    steps = -(-k // DEPTH)
+    wanted = min(architecture.multiprocessors // tiles, steps // _LEAST_STEPS, _MOST_SPLITS)
+    each = -(-steps // wanted) if wanted > 1 else steps
+    splits = -(-steps // each)
+    blocks = tiles * splits
     waves = -(-blocks // architecture.multiprocessors)
     rate = _PER_CLOCK[architecture.name] * architecture.clock_gigahertz * 1e3  # multiplications a microsecond and multiprocessor
-    estimate = waves * rows * columns * k / (rate * _OWN_SHARE)
+    estimate = waves * rows * columns * each * DEPTH / (rate * _OWN_SHARE)
+    if splits > 1:  # partial sums are written and read once more
+        estimate += _LAUNCH_US + 8 * splits * products * m * n / architecture.dram_bytes_per_nanosecond / 1e3
     work = products * m * n * k / architecture.multiprocessors / architecture.clock_gigahertz / 1e3
     library = work / (LIBRARY_PER_CLOCK[architecture.name] * LIBRARY_SHARE)
-    why = (f"{m} x {n} x {k}: {blocks} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time; "
+    parts = f", reduced in {splits} parts that a second kernel adds in their order" if splits > 1 else ""
+    why = (f"{m} x {n} x {k}: {tiles} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time{parts}; "
            f"{blocks} blocks on {architecture.multiprocessors} multiprocessors")  # fmt: skip
     launch = LaunchDimensions(blocks, threads, blocks * threads, why)
-    return DotPlan(rows, columns, warps, m, n, k, batch, left_operand, right_operand, launch, estimate, library)
+    return DotPlan(rows, columns, warps, found, splits, each, launch, estimate, library)
 
 
 class _Tile:
@@ -137,7 +110,7 @@ class _Tile:
         offset = kernel.block.shared_bytes
         kernel.block.shared_bytes += STAGES * self.stage_bytes
         self.base = f"getelementptr inbounds (i8, ptr addrspace(3) {kernel.block._name}, i64 {offset})"
-        batch = w.linear(kernel.batch, operand.batch) if plan.batch else 0
+        batch = w.linear(kernel.batch, operand.batch) if plan.matrices.batch else 0
         self.origin = w.value(f"getelementptr inbounds i16, {array.pointer_type} {array.pointer}, i64 {batch}")
         self.pointer_type = array.pointer_type
 
@@ -158,8 +131,8 @@ class _Tile:
                 inside = w.value(f"icmp ule i64 {kept}, {last}")
                 kept = w.value(f"select i1 {inside}, i64 {kept}, i64 0")
                 size = "16"
-                if self.kernel.plan.k % DEPTH:
-                    within = w.value(f"icmp ult i64 {reduced}, {self.kernel.plan.k}")
+                if self.kernel.plan.splits * self.kernel.plan.each * DEPTH != self.kernel.plan.matrices.k:
+                    within = w.value(f"icmp ult i64 {reduced}, {self.kernel.plan.matrices.k}")
                     reduced = w.value(f"select i1 {within}, i64 {reduced}, i64 0")
                     size = w.value(f"select i1 {within}, i32 16, i32 0")
                 offset = w.add(w.mul(kept, operand.kept), w.mul(reduced, operand.reduced))
@@ -206,33 +179,36 @@ class _Tile:
 class _DotKernel:
     """The kernel being written."""
 
-    def __init__(self, context: KernelContext, plan: DotPlan) -> None:
+    def __init__(self, context: KernelContext, plan: DotPlan, scratch: str) -> None:
         self.context, self.plan, self.w = context, plan, context.writer
         w = self.w
         self.block = Block(context, plan.launch.threads_per_block)
-        across = -(-plan.n // plan.columns)
-        down = -(-plan.m // plan.rows)
-        rest = self.block.number
-        column, rest = w.mod(rest, across), w.div(rest, across)  # type: ignore[assignment]
+        across = -(-plan.matrices.n // plan.columns)
+        down = -(-plan.matrices.m // plan.rows)
+        rest, split = w.div(self.block.number, plan.splits), w.mod(self.block.number, plan.splits)
+        self.split, self.first_step = split, w.mul(split, plan.each)
+        column, rest = w.mod(rest, across), w.div(rest, across)
         row = w.mod(rest, down)
         self.batch: list[str | int] = []
         product: str | int = w.div(rest, down)
-        for extent in reversed(plan.batch):
+        for extent in reversed(plan.matrices.batch):
             self.batch.insert(0, w.mod(product, extent))
             product = w.div(product, extent)
         self.row, self.column = w.mul(row, plan.rows), w.mul(column, plan.columns)
         found = product_in(context.instruction)
         assert not isinstance(found, Reason)
-        self.result = ResultStore(context, self.block, found, plan.m, plan.n)
+        self.result = ResultStore(context, self.block, found, plan.matrices.m, plan.matrices.n)
+        if plan.splits > 1:
+            self.result.store_sums(partial_sums(context, plan, scratch))
         a, b = [context.arrays[o] for o in found.dot.operands]
-        self.left = _Tile(self, plan.left, a, plan.rows, plan.m, self.row)
-        self.right = _Tile(self, plan.right, b, plan.columns, plan.n, self.column)
+        self.left = _Tile(self, plan.matrices.left, a, plan.rows, plan.matrices.m, self.row)
+        self.right = _Tile(self, plan.matrices.right, b, plan.columns, plan.matrices.n, self.column)
         part = w.mod(self.block.warp, plan.warps[0]), w.div(self.block.warp, plan.warps[0])
         self.height, self.width = plan.rows // plan.warps[0], plan.columns // plan.warps[1]
         self.warp_row, self.warp_column = w.mul(part[0], self.height), w.mul(part[1], self.width)
-        self.kind = found.dot.operands[0].shape.element_type.name
 
     def fetch(self, step: str | int, stage: str | int) -> None:
+        step = self.w.add(self.first_step, step)
         self.left.fetch(step, stage)
         self.right.fetch(step, stage)
 
@@ -253,7 +229,7 @@ class _DotKernel:
         for row in sums:
             for one in row:
                 one.store(["0x0000000000000000"] * 4)
-        steps = -(-plan.k // DEPTH)
+        steps = plan.each
         for step in range(STAGES - 1):
             if step < steps:
                 self.fetch(step, step)
@@ -271,11 +247,10 @@ class _DotKernel:
         self.block.finish()
 
     def multiply(self, sums: list[list[Accumulators]], stage: str | int) -> None:
-        """One tile's products, 16 of the reduced dimension at a time."""
-        w = self.w
-        half = self.kind == "f16"
-        t = "<2 x half>" if half else "i32"
-        name = f"llvm.nvvm.mma.m16n8k16.row.col.{'f32.f32' if half else 'bf16'}"
+        """One tile's products, 32 bytes of the reduced dimension at a time."""
+        w, kind = self.w, self.plan.matrices.kind
+        t = "<2 x half>" if kind == "f16" else "i32"
+        name = "llvm.nvvm.mma." + {"f16": "m16n8k16.row.col.f32.f32", "bf16": "m16n8k16.row.col.bf16", "tf32": "m16n8k8.row.col.tf32"}[kind]
         four = "{ float, float, float, float }"
         w.declare(f"declare {four} @{name}({', '.join([t] * 6)}, float, float, float, float)")
         for reduced in range(0, DEPTH, _FRAGMENT_K):
@@ -291,23 +266,49 @@ class _DotKernel:
                     slot.store([w.value(f"extractvalue {four} {product}, {n}") for n in range(4)])
 
     def _typed(self, words: list[str]) -> list[str]:
-        return words if self.kind != "f16" else [self.w.value(f"bitcast i32 {word} to <2 x half>") for word in words]
+        return words if self.plan.matrices.kind != "f16" else [self.w.value(f"bitcast i32 {word} to <2 x half>") for word in words]
 
     def store(self, sums: list[list[Accumulators]]) -> None:
         """Each lane has two neighbouring columns of two rows of every fragment."""
         w, plan = self.w, self.plan
-        self.result.at(self.batch)
+        self.result.at([self.split, *self.batch] if plan.splits > 1 else self.batch)
         column = w.add(self.column, self.warp_column)
         with self.result.emitter.scope():
             for r, row in enumerate(sums):
                 for half in (0, 1):
                     at_row = w.add(w.add(self.row, self.warp_row), w.add(w.div(self.block.lane, 4), _FRAGMENT_M * r + 8 * half))
                     pairs = [[str(value) for value in slot.load()[2 * half : 2 * half + 2]] for slot in row]
-                    self.result.fragments(pairs, at_row, column, plan.m % plan.rows == 0, plan.n % plan.columns == 0)
+                    self.result.fragments(pairs, at_row, column, plan.matrices.m % plan.rows == 0, plan.matrices.n % plan.columns == 0)
 
 
-def write_dot_kernel(context: KernelContext, plan: DotPlan) -> int:
-    """Write it; `plan_dot` has agreed. The bytes of shared memory."""
-    kernel = _DotKernel(context, plan)
+def partial_sums(context: KernelContext, plan: DotPlan, scratch: str) -> ArrayInMemory:
+    """The array of partial sums in scratch memory: [splits, batch..., m, n]."""
+    m = plan.matrices
+    return ArrayInMemory(scratch, array_shape(F32, (plan.splits, *m.batch, m.m, m.n)), context.target.pointer)
+
+
+def write_dot_kernel(context: KernelContext, plan: DotPlan, scratch: str) -> int:
+    """Write it; `plan_dot` has agreed. scratch: pointer to memory for partial sums, if there are any. The bytes of shared memory."""
+    kernel = _DotKernel(context, plan, scratch)
     kernel.write()
     return kernel.block.shared_bytes
+
+
+def write_sum_of_parts(context: KernelContext, plan: DotPlan, scratch: str, architecture: GpuArchitecture) -> LaunchDimensions:
+    """The second kernel: a thread an element adds the partial sums, in order, and finishes the element."""
+    w, m = context.writer, plan.matrices
+    product = product_in(context.instruction)
+    assert not isinstance(product, Reason)
+    parts = partial_sums(context, plan, scratch)
+    total = math.prod(m.batch) * m.m * m.n
+    launch = launch_dimensions(total, architecture)
+    block = Block(context, launch.threads_per_block)
+    result = ResultStore(context, block, product, m.m, m.n)
+    with context.iterate([*m.batch, m.m, m.n]) as index:
+        linear = w.linear(index, parts.shape.strides[1:])
+        value = parts.load_linear(w, linear)
+        for part in range(1, plan.splits):
+            value = w.value(f"fadd float {value}, {parts.load_linear(w, w.add(linear, part * total))}")
+        result.at(list(index[:-2]))
+        result.element(value, F32, index[-2], index[-1])
+    return launch._replace(reasoning=f"sums of {plan.splits} parts: {launch.reasoning}")

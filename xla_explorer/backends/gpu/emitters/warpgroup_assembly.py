@@ -31,9 +31,10 @@ def barriers_are_ready(w: FunctionWriter) -> None:
     statement(w, "fence.proxy.async.shared::cta;")
 
 
-def barrier_arrive(w: FunctionWriter, address: str) -> None:
-    """One arrival."""
-    statement(w, "mbarrier.arrive.release.cta.shared::cta.b64 _, [$0];", ("r", "i32", address))
+def barrier_arrive(w: FunctionWriter, address: str, lane: str) -> None:
+    """One arrival a warp, by its lane 0 (an i32). A guard and no branch, so that the warp stays together."""
+    text = "{ .reg .pred %first; setp.eq.u32 %first, $1, 0; @%first mbarrier.arrive.release.cta.shared::cta.b64 _, [$0]; }"
+    statement(w, text, ("r", "i32", address), ("r", "i32", lane))
 
 
 def barrier_arrive_expecting(w: FunctionWriter, address: str, size: int) -> None:

@@ -18,14 +18,9 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters import warpgroup_assembly as assembly
 from xla_explorer.backends.gpu.emitters.block import Block
+from xla_explorer.backends.gpu.emitters.matrix_operands import Matrices, Operand, matrices_of
 from xla_explorer.backends.gpu.emitters.result_store import ResultStore, operand_slots, product_in
-from xla_explorer.backends.gpu.emitters.tensor_core_dot import (
-    LIBRARY_PER_CLOCK,
-    LIBRARY_SHARE,
-    OUTPUTS,
-    Operand,
-    matrix_operand,
-)
+from xla_explorer.backends.gpu.emitters.tensor_core_dot import LIBRARY_PER_CLOCK, LIBRARY_SHARE
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
@@ -36,7 +31,7 @@ from xla_explorer.hlo.primitive_type import F32
 
 GROUP = 128  # threads of a warpgroup
 ROWS, GROUP_ROWS = 128, 64  # of a block's tile, and of the part that one warpgroup multiplies
-DEPTH = 64  # elements of the reduced dimension in a tile: one row of the swizzle
+DEPTH = 64  # units of 16 bits of the reduced dimension in a tile: one row of the swizzle
 # Columns of a tile, and how fast it is multiplied relative to the widest: narrow ones read the tile of their rows for fewer columns.
 _RELATIVE_RATE = {256: 1.0, 128: 0.9, 64: 0.6}  # assumed, not measured
 SHARED_BYTES = 227 << 10  # that a block may have on sm_90
@@ -47,18 +42,13 @@ _LEAST = 64  # rows, columns and depth below which a tile is mostly padding
 
 
 class WarpgroupPlan(NamedTuple):
-    """columns: of a tile of the result. stages: of tiles in shared memory. m, n, k: of one product. tiles: of all products.
+    """columns: of a tile of the result. stages: of tiles in shared memory. tiles: of all products.
     estimated_us, library_us: device time of this kernel, and of a library's."""
 
     columns: int
     stages: int
-    m: int
-    n: int
-    k: int
+    matrices: Matrices
     tiles: int
-    batch: tuple[int, ...]
-    left: Operand
-    right: Operand
     launch: LaunchDimensions
     estimated_us: float
     library_us: float
@@ -82,22 +72,10 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
     i = product.dot
     if architecture.name != "sm_90a":
         return refuse("no-such-instruction", f"wgmma is an instruction of sm_90a alone, not of {architecture.name}")
-    a, b = i.operands
-    kind = a.shape.element_type
-    if kind.name not in ("bf16", "f16") or b.shape.element_type is not kind or i.shape.element_type.name not in OUTPUTS:
-        return refuse("type-not-of-tensor-cores", f"%{i.name}: {kind} x {b.shape.element_type} to {i.shape.element_type}", type=kind.name)
-    left_batch, right_batch = i.attribute("lhs_batch_dims"), i.attribute("rhs_batch_dims")
-    left = matrix_operand(a, left_batch, i.attribute("lhs_contracting_dims"))
-    right = matrix_operand(b, right_batch, i.attribute("rhs_contracting_dims"))
-    if isinstance(left, Reason):
-        return left
-    if isinstance(right, Reason):
-        return right
-    (left_operand, m), (right_operand, n) = left, right
-    k = a.shape.dimensions[i.attribute("lhs_contracting_dims")[0]]
-    batch = tuple([a.shape.dimensions[d] for d in left_batch])
-    if 0 in (m, n, k, *batch) or not i.shape.layout.is_default:
-        return refuse("result-not-row-major", f"%{i.name} is empty or not row-major")
+    found = matrices_of(i)
+    if isinstance(found, Reason):
+        return found
+    _, m, n, k, batch, *_ = found
     if len(batch) > 3:
         return refuse("too-many-batch-dimensions", f"%{i.name}: a tensor map has five dimensions, {len(batch)} + 2 are needed")
     if min(m, n, k) < _LEAST:
@@ -122,17 +100,19 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
     why = (f"{m} x {n} x {k}: {tiles} tiles of {ROWS} x {columns}, {DEPTH} deep, {stages} stages; {blocks} blocks, one a multiprocessor, "
            f"take them one after another; one warpgroup copies, two multiply")  # fmt: skip
     launch = LaunchDimensions(blocks, 3 * GROUP, blocks * 3 * GROUP, why)
-    return WarpgroupPlan(columns, stages, m, n, k, tiles, batch, left_operand, right_operand, launch, estimate(columns), library)
+    return WarpgroupPlan(columns, stages, found, tiles, launch, estimate(columns), library)
 
 
-def tensor_map_of(operand: Operand, parameter: int, kind: str, kept: int, reduced: int, batch: tuple[int, ...], length: int) -> TensorMap:
-    """The map of an operand. length: rows or columns of the result in a tile."""
+def tensor_map_of(operand: Operand, parameter: int, matrices: Matrices, kept: int, length: int) -> TensorMap:
+    """The map of an operand. kept: its extent. length: rows or columns of the result in a tile."""
+    units = 2 if matrices.kind == "tf32" else 1
     if operand.reduced_is_minor:
-        dimensions, major, box = (reduced, kept), operand.kept, (DEPTH, length)
+        dimensions, major, box = (matrices.k // units, kept), operand.kept, (DEPTH // units, length)
     else:
-        dimensions, major, box = (kept, reduced), operand.reduced, (DEPTH, DEPTH)
+        dimensions, major, box = (kept, matrices.k), operand.reduced, (DEPTH, DEPTH)
     strides = (2 * major, *[2 * stride for stride in reversed(operand.batch)])
-    return TensorMap(parameter, kind, 2, (*dimensions, *reversed(batch)), strides, (*box, *[1 for _ in batch]), 2 * DEPTH)
+    element_type, ones = "f32" if units == 2 else matrices.kind, [1 for _ in matrices.batch]
+    return TensorMap(parameter, element_type, 2 * units, (*dimensions, *reversed(matrices.batch)), strides, (*box, *ones), 2 * DEPTH)
 
 
 class _Tile:
@@ -145,7 +125,7 @@ class _Tile:
         """Start the copies of the tile that begins at `first` of the kept and `depth` of the reduced dimension."""
         w = self.kernel.w
         target = w.value(f"add i32 {stage_start}, {self.offset}")
-        reduced = self.kernel.small(depth)
+        reduced = self.kernel.small(self.kernel.w.div(depth, 2) if self.kernel.kind == "tf32" else depth)
         others = [self.kernel.small(index) for index in reversed(batch)]
         if self.operand.reduced_is_minor:
             assembly.copy_tile(w, target, self.map, [reduced, self.kernel.small(first), *others], barrier)
@@ -173,14 +153,14 @@ class _Kernel:
         self.block = Block(context, plan.launch.threads_per_block)
         product = product_in(context.instruction)
         assert not isinstance(product, Reason)
-        self.dot, self.kind = product.dot, product.dot.operands[0].shape.element_type.name
-        self.result = ResultStore(context, self.block, product, plan.m, plan.n)
+        self.dot, self.kind = product.dot, plan.matrices.kind
+        self.result = ResultStore(context, self.block, product, plan.matrices.m, plan.matrices.n)
         context.globals["@stages = external addrspace(3) global [0 x i8], align 1024"] = None
         base = w.value("ptrtoint ptr addrspace(3) @stages to i32")
         self.base = w.value(f"and i32 {w.value(f'add i32 {base}, {assembly.ATOM_BYTES - 1}')}, -{assembly.ATOM_BYTES}")
         self.barriers = w.value(f"add i32 {self.base}, {plan.stages * plan.stage_bytes}")
-        self.left = _Tile(self, plan.left, 0, ROWS, 0)
-        self.right = _Tile(self, plan.right, 1, plan.columns, 2 * ROWS * DEPTH)
+        self.left = _Tile(self, plan.matrices.left, 0, ROWS, 0)
+        self.right = _Tile(self, plan.matrices.right, 1, plan.columns, 2 * ROWS * DEPTH)
         self.stage, self.parity = w.stack_slot("i32"), w.stack_slot("i32")
 
     def small(self, value: str | int) -> str:
@@ -237,7 +217,7 @@ class _Kernel:
     def place(self, tile: str | int) -> tuple[str | int, str | int, list[str | int]]:
         """First row and column and the batch index of a tile. Bands of rows, column by column within a band."""
         w, plan = self.w, self.plan
-        down, across = -(-plan.m // ROWS), -(-plan.n // plan.columns)
+        down, across = -(-plan.matrices.m // ROWS), -(-plan.matrices.n // plan.columns)
         within, product = w.mod(tile, down * across), w.div(tile, down * across)
         band = min(BAND, down)
         start = w.mul(w.div(within, band * across), band)
@@ -248,7 +228,7 @@ class _Kernel:
             height = w.value(f"select i1 {w.value(f'icmp slt i64 {left}, {band}')}, i64 {left}, i64 {band}")
             row, column = w.value(f"urem i64 {rest}, {height}"), w.value(f"udiv i64 {rest}, {height}")
         batch: list[str | int] = []
-        for extent in reversed(plan.batch):
+        for extent in reversed(plan.matrices.batch):
             batch.insert(0, w.mod(product, extent))
             product = w.div(product, extent)
         return w.mul(w.add(start, row), ROWS), w.mul(column, plan.columns), batch
@@ -259,7 +239,7 @@ class _Kernel:
         self.first_stage(1)  # of a barrier that has not been used, the phase before the first counts as over
         with w.loop(plan.tiles, self.block.number, plan.launch.blocks, stem="tile") as tile:
             row, column, batch = self.place(tile)
-            with w.loop(-(-plan.k // DEPTH), stem="depth") as step:
+            with w.loop(-(-plan.matrices.k // DEPTH), stem="depth") as step:
                 start, full, free, parity = self.now()
                 assembly.barrier_wait(w, free, parity)
                 assembly.barrier_arrive_expecting(w, full, plan.stage_bytes)
@@ -273,13 +253,13 @@ class _Kernel:
         w, plan = self.w, self.plan
         sums = [Accumulators(self.context, [F32]) for _ in range(plan.columns // 2)]
         group = w.sub(w.div(self.block.thread, GROUP), 1)
-        leader = w.value(f"icmp eq i64 {self.block.lane}, 0")
-        minor = (plan.left.reduced_is_minor, plan.right.reduced_is_minor)
+        lane = self.small(self.block.lane)
+        minor = (plan.matrices.left.reduced_is_minor, plan.matrices.right.reduced_is_minor)
         self.first_stage(0)
         with w.loop(plan.tiles, self.block.number, plan.launch.blocks, stem="tile") as tile:
             for slot in sums:
                 slot.store(["0x0000000000000000"])
-            with w.loop(-(-plan.k // DEPTH), stem="depth"):
+            with w.loop(-(-plan.matrices.k // DEPTH), stem="depth"):
                 start, full, free, parity = self.now()
                 assembly.barrier_wait(w, full, parity)
                 left, right = self.left.descriptor(start, group), self.right.descriptor(start, 0)
@@ -287,8 +267,7 @@ class _Kernel:
                 values = assembly.multiply_tiles(w, self.kind, values, left, right, minor, DEPTH // 16)
                 for slot, value in zip(sums, values, strict=True):
                     slot.store([value])
-                with self.block.only_if(leader):
-                    assembly.barrier_arrive(w, free)
+                assembly.barrier_arrive(w, free, lane)
                 self.next_stage()
             row, column, batch = self.place(tile)
             self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column, batch)
@@ -302,7 +281,7 @@ class _Kernel:
             for half in (0, 1):
                 row = w.add(w.add(first_row, w.mul(warp, 16)), w.add(within, 8 * half))
                 pairs = [[str(sums[4 * c + 2 * half + j].load()[0]) for j in (0, 1)] for c in range(plan.columns // 8)]
-                self.result.fragments(pairs, row, first_column, plan.m % ROWS == 0, plan.n % plan.columns == 0)
+                self.result.fragments(pairs, row, first_column, plan.matrices.m % ROWS == 0, plan.matrices.n % plan.columns == 0)
 
 
 def write_warpgroup_dot(context: KernelContext, plan: WarpgroupPlan, slots: tuple[int, ...]) -> tuple[TensorMap, TensorMap]:
@@ -311,6 +290,6 @@ def write_warpgroup_dot(context: KernelContext, plan: WarpgroupPlan, slots: tupl
     kernel.write()
     a, b = operand_slots(context.instruction, kernel.dot, slots)
     return (
-        tensor_map_of(plan.left, a, kernel.kind, plan.m, plan.k, plan.batch, ROWS),
-        tensor_map_of(plan.right, b, kernel.kind, plan.n, plan.k, plan.batch, plan.columns),
+        tensor_map_of(plan.matrices.left, a, plan.matrices, plan.matrices.m, ROWS),
+        tensor_map_of(plan.matrices.right, b, plan.matrices, plan.matrices.n, plan.columns),
     )

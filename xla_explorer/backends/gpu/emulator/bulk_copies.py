@@ -140,7 +140,7 @@ class _Engine:
         chunks = self._chunks()
         rows = shared.octets.reshape(-1, _CHUNK)
         shape = tuple(reversed(self.map.box))
-        if batch.counters is not None:
+        if batch.counters is not None and offset.size:
             batch.counters.bulk(self.pc, offset.size * width, offset[..., 0].size)
         if to_shared:
             box = np.zeros(shape, kind)

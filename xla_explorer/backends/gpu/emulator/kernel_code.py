@@ -24,6 +24,7 @@ from xla_explorer.backends.gpu.emulator.warpgroup_products import warpgroup_inst
 
 Step = Callable[[Batch, Group], None]
 _ENDS = frozenset({"bra", "brx", "ret", "exit", "bar", "barrier", "trap"})
+_OF_WHOLE_WARPS = frozenset({"shfl", "vote", "match", "redux", "elect", "mma", "ldmatrix"})
 _NOTHING_TO_DO = frozenset({"membar", "pragma", "nanosleep", "prefetch", "prefetchu", "griddepcontrol", "setmaxnreg", "discard"})
 _COMBINE: dict[str, Callable[[Array, Array], Array]] = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
 
@@ -44,14 +45,16 @@ class BasicBlock:
     mbarrier), `gather` (of a warpgroup), `leave`, `trap`.
 
     steps: their functions; numbers: which instruction each is. The last instruction has none when it is how the block is left.
+    converges: it begins with an instruction for which lanes of a warp wait for one another.
     """
 
-    __slots__ = ("barrier", "condition", "end", "kind", "numbers", "start", "steps", "table", "target", "wait")
+    __slots__ = ("barrier", "condition", "converges", "end", "kind", "numbers", "start", "steps", "table", "target", "wait")
 
     def __init__(self, start: int) -> None:
         self.start = self.end = start
         self.kind = "fall"
         self.target = -1
+        self.converges = False
         self.condition: Getter | None = None
         self.barrier: BarrierUse | None = None
         self.wait: Wait | None = None
@@ -110,16 +113,30 @@ class KernelCode:
         leaders.update([pc + 1 for pc, i in enumerate(code) if i.opcode.split(".")[0] in _ENDS or i.opcode.startswith("wgmma.fence")])
         waits = [pc for pc, i in enumerate(code) if i.opcode.startswith("mbarrier.try_wait")]
         leaders.update([at for pc in waits for at in (pc, pc + 1)])
+        together = self._meetings(leaders)
+        leaders |= together
         blocks: dict[int, BasicBlock] = {}
         block = BasicBlock(0)
         for pc, i in enumerate(code):
             if pc in leaders:
                 block = blocks[pc] = BasicBlock(pc)
+                block.converges = pc in together
             block.end = pc + 1
             self._add(block, pc, i)
         last = blocks[len(code)] = BasicBlock(len(code))
         last.kind = "leave"
         return blocks
+
+    def _meetings(self, leaders: set[int]) -> set[int]:
+        """The first instruction of each basic block for which lanes of a warp wait for one another: up to the next branch they stay so."""
+        found, met = set(), False
+        for pc, i in enumerate(self.kernel.instructions):
+            met = met and pc not in leaders
+            parts = i.opcode.split(".")
+            if not met and (parts[0] in _OF_WHOLE_WARPS or (parts[0] in ("bar", "barrier") and "warp" in parts)):
+                found.add(pc)
+                met = True
+        return found
 
     def _add(self, block: BasicBlock, pc: int, i: PtxInstruction) -> None:
         parts = i.opcode.split(".")

@@ -1,15 +1,16 @@
 """Lock-step execution: groups of lanes by program counter, the lowest first.
 
-Compilers lay out code so that the join of a branch comes after both of its sides; running the lowest counter first therefore
-makes lanes meet there again. Lanes at a barrier wait until all that it counts are there, lanes at an mbarrier until a phase ends, warps at
-`wgmma.fence` for the rest of their warpgroup.
+Compilers mostly lay out code so that the join of a branch comes after both of its sides; running the lowest counter first therefore
+makes lanes meet there again. Where an instruction needs the whole warp (`shfl.sync` ...), lanes wait for those that can still come.
+Lanes at a barrier wait until all that it counts are there, lanes at an mbarrier until a phase ends, warps at `wgmma.fence` for the rest
+of their warpgroup.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from xla_explorer.backends.gpu.emulator.batch import WARPGROUP, Batch, Group, Lanes
+from xla_explorer.backends.gpu.emulator.batch import WARP, WARPGROUP, Batch, Group, Lanes
 from xla_explorer.backends.gpu.emulator.kernel_code import BarrierUse, BasicBlock
 from xla_explorer.backends.gpu.emulator.memory_barriers import Wait
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
@@ -29,6 +30,28 @@ def join(pending: Pending, pc: int, lanes: Lanes, size: int) -> None:
     assert other is not None and lanes is not None
     both = np.sort(np.concatenate((other, lanes)))
     pending[pc] = None if len(both) == size else both
+
+
+def choose(pending: Pending, blocks: dict[int, BasicBlock]) -> int:
+    """The instruction to go on at: the lowest one, but where lanes of a warp wait for one another not before the others are there."""
+    for pc in sorted(pending):
+        lanes = pending[pc]
+        if not blocks[pc].converges or not split_warps(lanes) or not _elsewhere(pending, pc):
+            return pc
+    return min(pending)
+
+
+def split_warps(lanes: Lanes) -> bool:
+    """Whether lanes may be parts of warps."""
+    return lanes is not None and (len(lanes) % WARP != 0 or bool((lanes[::WARP] // WARP != lanes[WARP - 1 :: WARP] // WARP).any()))
+
+
+def _elsewhere(pending: Pending, pc: int) -> bool:
+    """Whether other lanes of the warps at an instruction can still move."""
+    own = pending[pc]
+    assert own is not None
+    warps = np.unique(own // WARP)
+    return any(bool(np.isin(warps, other // WARP).any()) for at, other in pending.items() if at != pc and other is not None)
 
 
 class Barriers:
@@ -242,7 +265,7 @@ def run(batch: Batch, blocks: dict[int, BasicBlock], turns: int = 1 << 24) -> No
     counters, size = batch.counters, batch.lanes
     spins = 0
     while pending:
-        pc = min(pending)
+        pc = choose(pending, blocks)
         if spins > SPIN_LIMIT and len(pending) > 1:
             pc, spins = max(pending), 0
         group = batch.group(pending.pop(pc))
@@ -277,7 +300,8 @@ def run(batch: Batch, blocks: dict[int, BasicBlock], turns: int = 1 << 24) -> No
                 break
             after = following[0][0]
             spins += after <= pc
-            if horizon is not None and (after >= horizon or spins > SPIN_LIMIT):
+            apart = blocks[after].converges and split_warps(group.lanes)
+            if horizon is not None and (after >= horizon or spins > SPIN_LIMIT or apart):
                 join(pending, after, group.lanes, size)
                 break
             pc = after

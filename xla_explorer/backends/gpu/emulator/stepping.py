@@ -11,7 +11,7 @@ from xla_explorer.backends.gpu.emulator.batch import WARP, Finding, Findings
 from xla_explorer.backends.gpu.emulator.launch import Argument, EmulatedKernel, LaunchOptions, three_dimensions
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
-from xla_explorer.backends.gpu.emulator.scheduler import STOPS, Barriers, Parked, Pending, join, stop, ways
+from xla_explorer.backends.gpu.emulator.scheduler import STOPS, Barriers, Parked, Pending, choose, join, stop, ways
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
@@ -57,7 +57,7 @@ class WarpStepper:
     def active(self, warp: int) -> Array:
         """(32,) bool: the lanes that the next instruction of a warp runs for."""
         inside = self._inside[warp]
-        lanes = inside[1] if inside is not None else self._pending[warp][min(self._pending[warp])] if self._pending[warp] else None
+        lanes = inside[1] if inside is not None else self._pending[warp][self._chosen(warp)] if self._pending[warp] else None
         mask = np.zeros(WARP, bool)
         if lanes is not None:
             mask[lanes % WARP] = True
@@ -107,7 +107,7 @@ class WarpStepper:
         elif warp not in able:
             raise XlaExplorerError(f"warp {warp} waits at a barrier or has ended", f"warps that can go on: {able}")
         if self._inside[warp] is None:
-            pc = min(self._pending[warp])
+            pc = self._chosen(warp)
             lanes = self._pending[warp].pop(pc)
             assert lanes is not None
             self._inside[warp] = (pc, lanes, 0)
@@ -126,10 +126,13 @@ class WarpStepper:
             self.step(warp if warp in self.runnable else None)
         return None
 
+    def _chosen(self, warp: int) -> int:
+        return choose(self._pending[warp], self.kernel.code.blocks)
+
     def _number(self, warp: int) -> int:
         inside = self._inside[warp]
         if inside is None:
-            block, position = self.kernel.code.blocks[min(self._pending[warp])], 0
+            block, position = self.kernel.code.blocks[self._chosen(warp)], 0
         else:
             block, position = self.kernel.code.blocks[inside[0]], inside[2]
         return block.numbers[position] if position < len(block.numbers) else max(block.end - 1, block.start)
