@@ -330,6 +330,7 @@ def run_pipeline(module: Any, machine: Any, options: OptimizationOptions, passes
         manager.add_sroa_pass()
         manager.add_simplify_cfg_pass()
         manager.add_instruction_combine_pass()
+        manager.add_sroa_pass()  # of arrays, now that places in them are constant
         manager.add_new_gvn_pass()
     else:
         manager = builder.getModulePassManager()

@@ -15,14 +15,17 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA, NO_VECTOR
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA, NO_VECTOR, NO_VECTOR_METADATA
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 
-WORTH_LINES = 100  # lines of a program's kernels, functions included, from which LLVM's optimiser costs more than it is worth
+WORTH_LINES = 60  # lines of a program's kernels, functions included, from which LLVM's optimiser costs more than it is worth
 MATH_LINES = 25  # about those of a mathematical function
 FEW_LINES = 12  # a vector loop shorter than this is repeated, so that its own arithmetic does not count
+FEW_ITERATIONS = 16  # of a loop that may stay scalar in a kernel whose other loops are in vectors
+FEW_ITERATIONS_ONCE = 128  # the same, of a loop that is in no other loop
+FEWEST_LANES = 4  # a vector is made narrower down to this for a loop with few iterations
 INTERLEAVED = 4  # so many times; several accumulators hide the latency of their additions
 UNIFORM_CONDITIONS = 2  # selects by a condition that holds for the whole loop; of more LLVM makes loops without them, which are faster
 
@@ -43,7 +46,7 @@ _COMPARE = re.compile(rf"([if]cmp(?: [a-z]+)*? [a-z]+) {_T} {_OPERAND}, {_OPERAN
 _SELECT = re.compile(rf"select((?: [a-z]+)*?) i1 {_OPERAND}, {_T} {_OPERAND}, {_T} {_OPERAND}")
 _CALL = re.compile(rf"call((?: [a-z]+)*?) {_T} @([\w.]+)\((.*)\)")
 _ARGUMENT = re.compile(rf"{_T} {_OPERAND}(?:, |$)")
-_PARAMETER = re.compile(r"%(a|table|scratch)\d*")
+_PARAMETER = re.compile(r"%(a|table|scratch|slot)\d*")
 _NAME = re.compile(r"%[\w.]+")
 _ADDRESS = re.compile(rf"getelementptr inbounds {_T}, ptr {_OPERAND}, i64 {_OPERAND}")
 _LOAD = re.compile(rf"load {_T}, ptr {_OPERAND}(?:, align (\d+))?")
@@ -118,58 +121,109 @@ def in_vectors(made: Kernel, target: CodegenTarget, library: VectorFunctions) ->
 
     Its parameters must not overlap.
     """
-    scalar = is_scalar(made)
     if is_written(made):
         return made
-    found = vectorized_kernel(made.lines, made.origins, target, some=scalar)
-    if found is None or not library.has(found.functions):
+    modes = ("some",) if is_scalar(made) else ("all", "most")
+    for mode in modes:
+        found = vectorized_kernel(made.lines, made.origins, target, mode)
+        if found is not None and library.has(found.functions):
+            break
+    else:
         return made
+    metadata = NO_UNROLL_METADATA if mode == "all" else NO_VECTOR_METADATA
     still_called = tuple([name for name in made.math if any(f"@{name}(" in line for line in found.lines)])  # outside the innermost loops
     return made._replace(
         lines=tuple(found.lines), origins=tuple(found.origins), math=still_called,
         declarations=tuple(dict.fromkeys((*made.declarations, *found.declarations, *library.declarations))),
-        globals=tuple(dict.fromkeys((*made.globals, *(() if scalar else NO_UNROLL_METADATA)))),
+        globals=tuple(dict.fromkeys((*made.globals, *metadata))),
     )  # fmt: skip
 
 
-def vectorized_kernel(lines: tuple[str, ...], origins: tuple[int | None, ...], target: CodegenTarget, *,
-                      some: bool = False) -> VectorizedKernel | None:
-    """The kernel with all its innermost loops in vectors; None when one of them refuses, or there is none.
+def vectorized_kernel(lines: tuple[str, ...], origins: tuple[int | None, ...], target: CodegenTarget,
+                      mode: str = "all") -> VectorizedKernel | None:
+    """The kernel with its innermost loops in vectors, or None.
 
-    some: those that refuse stay, and so do those that are marked as scalar.
-
+    mode: `all` of them, and no other branches: LLVM has nothing left to do. `most`: those that stay have few iterations; LLVM still
+    has to make registers of variables. `some`: those that can be; the writer of the kernel says that the others are scalar by nature.
     The pointer parameters must not overlap.
     """
     kernel = VectorizedKernel([], [])
     slots = {m.group(1) for line in lines if (m := re.match(r"  (%slot\d+) = alloca", line))}
     bases = {m[1]: m[2] for line in lines if (m := _POINTER.match(line))}
+    metadata = NO_UNROLL if mode == "all" else NO_VECTOR
     position, found = 0, 0
     try:
-        if not some:
+        if mode == "all":
             _only_counted_loops(lines)
+        elif mode == "most":
+            _only_simple_loops(lines)
         while position < len(lines):
-            end = _loop_end(lines, position, some)
-            if end is not None and some:
-                trial = VectorizedKernel([], [])
+            end = _loop_end(lines, position)
+            if end is not None and (mode == "all" or _BACK.fullmatch(lines[end - 1])[4] is None):  # type: ignore[index]
+                loop = VectorizedKernel([], [])
                 try:
-                    _Loop(trial, lines[position:end], origins[position:end], slots, bases, target, lines, found, NO_VECTOR).write()
-                    kernel.append(trial)
+                    _Loop(loop, lines[position:end], origins[position:end], slots, bases, target, lines, found, metadata).write()
+                    kernel.append(loop)
                     found += 1
                     position = end
                     continue
                 except _Refused:
-                    end = None
-            if end is None:
-                kernel.lines.append(lines[position])
-                kernel.origins.append(origins[position])
-                position += 1
-                continue
-            _Loop(kernel, lines[position:end], origins[position:end], slots, bases, target, lines, found, NO_UNROLL).write()
-            found += 1
-            position = end
+                    if mode == "all":
+                        raise
+            if end is not None and mode == "most" and not _few_iterations(lines, position, end):
+                return None
+            kernel.lines.append(lines[position])
+            kernel.origins.append(origins[position])
+            position += 1
     except _Refused:
         return None
-    return kernel if found else None
+    return kernel if found and (mode == "all" or _marked(kernel)) else None
+
+
+def _marked(kernel: VectorizedKernel) -> bool:
+    """Mark a loop that stays, so that the kernel gets the short list of passes; False where there is none to mark."""
+    loops = {line.removesuffix(":") for line, following in zip(kernel.lines, kernel.lines[1:], strict=False) if _PHI.fullmatch(following)}
+    for number, line in enumerate(kernel.lines):
+        back = _BACK.fullmatch(line)
+        if back is not None and back[2] in loops and not back[4]:
+            kernel.lines[number] = line + NO_VECTOR
+            return True
+    return any(line.endswith(NO_VECTOR) for line in kernel.lines)
+
+
+def _few_iterations(lines: tuple[str, ...], position: int, end: int) -> bool:
+    phi, bound = _PHI.fullmatch(lines[position + 1]), _BOUND.fullmatch(lines[end - 2])
+    if phi is None or bound is None or not phi[2].isdigit() or not bound[4].isdigit():
+        return False
+    before = {label[1] for line in lines[:position] if (label := _LABEL.fullmatch(line))}
+    repeated = any((back := _BACK.fullmatch(line)) and back[2] in before for line in lines[end:])
+    return int(bound[4]) - int(phi[2]) <= (FEW_ITERATIONS if repeated else FEW_ITERATIONS_ONCE)
+
+
+def _only_simple_loops(lines: tuple[str, ...]) -> None:
+    """_Refused for loops around a choice, and for those that do not count: LLVM may do something about them."""
+    seen: set[str] = set()
+    innermost: list[list[bool]] = []  # for each loop that is open, whether it has a loop inside, and whether it has a choice
+    labels: list[str] = []
+    for line, following in zip(lines, (*lines[1:], ""), strict=True):
+        label = _LABEL.fullmatch(line)
+        if label is not None:
+            seen.add(label[1])
+            if _PHI.fullmatch(following):
+                labels.append(label[1])
+                innermost.append([False, False])
+        elif (back := _BACK.fullmatch(line)) is not None and labels and back[2] == labels[-1]:
+            labels.pop()
+            has_loop, has_choice = innermost.pop()
+            if has_choice and not has_loop:
+                raise _Refused
+            if innermost:
+                innermost[-1][0] = True
+        elif line.startswith(("  br i1", "  switch")):
+            if innermost:
+                innermost[-1][1] = True
+        elif line.startswith("  br label %") and line[12:] in seen:
+            raise _Refused
 
 
 def _only_counted_loops(lines: tuple[str, ...]) -> None:
@@ -185,11 +239,8 @@ def _only_counted_loops(lines: tuple[str, ...]) -> None:
                 raise _Refused
 
 
-def _loop_end(lines: tuple[str, ...], position: int, some: bool) -> int | None:
-    """The line behind the branch back, for a loop of one block whose label is at `position`.
-
-    For one that the writer has plans for, such as to unroll it: _Refused, or None if only some loops are wanted.
-    """
+def _loop_end(lines: tuple[str, ...], position: int) -> int | None:
+    """The line behind the branch back, for a loop of one block whose label is at `position`."""
     label = _LABEL.fullmatch(lines[position])
     if label is None or position + 1 >= len(lines) or _PHI.fullmatch(lines[position + 1]) is None:
         return None
@@ -199,10 +250,6 @@ def _loop_end(lines: tuple[str, ...], position: int, some: bool) -> int | None:
             back = _BACK.fullmatch(line)
             if back is None or back[2] != label[1]:
                 return None
-            if back[4] and some:
-                return None
-            if back[4]:
-                raise _Refused
             return at + 1
         if _LABEL.fullmatch(line):
             return None
@@ -225,12 +272,16 @@ class _Loop:
         step, bound, back = (p.fullmatch(line) for p, line in zip((_STEP, _BOUND, _BACK), lines[-3:], strict=True))
         if step is None or bound is None or back is None or step[2] != self.index or step[1] != phi[4] or bound[3] != phi[4]:
             raise _Refused
+        if back[4]:
+            raise _Refused  # its writer has other plans for it
         self.exit = back[3]
         self.iterations = self._iterations(bound[4], everything)
         self.body = [(line, origin) for line, origin in zip(lines[2:-3], origins[2:-3], strict=True)]
         self.inside: set[str] = {m.group(1) for line, _ in self.body if (m := _VALUE.fullmatch(line))} | {self.index}
         self.linear: dict[str, int] = {self.index: 1}  # i64 values, with what they grow by from lane to lane
         self.uniform: set[str] = set()
+        self.offsets: dict[str, int] = {self.index: 0}  # of linear values that are the index plus a constant
+        self.places: dict[str, tuple[str, str, int | None]] = {}  # pointer -> element type, base as written, offset
         self.addresses: dict[str, tuple[str, str, int]] = {}  # pointer -> element type, base, stride
         self.types: dict[str, str] = {}  # of varying values
         self.reductions: dict[str, _Reduction] = {}
@@ -297,8 +348,13 @@ class _Loop:
             if not _PARAMETER.fullmatch(base):
                 raise _Refused
             for other in (*loads, *stores[:number]):
-                if other != store and (other not in self.addresses or self.addresses[other][1] == base):
+                if other != store and (other not in self.addresses or (self.addresses[other][1] == base and not self._apart(store, other))):
                     raise _Refused
+
+    def _apart(self, a: str, b: str) -> bool:
+        """Whether two pointers of equal base, at constant distances from the index, never meet while the loop runs."""
+        (t, base, x), (u, other, y) = self.places.get(a, ("", "", None)), self.places.get(b, ("", "", None))
+        return t == u and base == other and x is not None and y is not None and abs(x - y) >= self.iterations
 
     def _base(self, pointer: str) -> str:
         """The parameter that a pointer points into."""
@@ -314,6 +370,8 @@ class _Loop:
                 x, y = self.linear.get(a, 0), self.linear.get(b, 0)
                 if binary[1] != "mul":
                     self.linear[name] = x + y if binary[1] == "add" else x - y
+                    if a in self.offsets and binary[1] == "add" and b.isdigit():
+                        self.offsets[name] = self.offsets[a] + int(b)
                     return
                 if y == 0 and re.fullmatch(r"-?\d+", b):
                     self.linear[name] = x * int(b)
@@ -323,6 +381,7 @@ class _Loop:
             if not self._is_uniform(address[2]) or self.linear.get(address[3]) != 1:
                 raise _Refused
             self.addresses[name] = address[1], self._base(address[2]), 1
+            self.places[name] = address[1], address[2], self.offsets.get(address[3])
             return
         result = _result_type(text)
         if result is None:
@@ -389,9 +448,11 @@ class _Loop:
         if not widths or max(widths) == 1:
             raise _Refused
         self.lanes = max(self.target.vector_bits // max(widths), 2)
+        while self.lanes > max(self.iterations, FEWEST_LANES):
+            self.lanes //= 2
         if self.iterations < self.lanes:
             raise _Refused
-        copies = INTERLEAVED if len(kept) <= FEW_LINES or (self.reductions and len(kept) <= 2 * FEW_LINES) else 1
+        copies = INTERLEAVED if len(kept) <= FEW_LINES or (self.reductions and len(kept) <= 3 * FEW_LINES) else 1
         if any("call" in line and "@xe_" in line for line, _ in kept):
             copies = 2 if self.reductions else 1
         while copies > 1 and (self.lanes * copies > self.iterations or self.iterations % (self.lanes * copies) >= self.lanes):
@@ -401,13 +462,14 @@ class _Loop:
         label, end = self.label, self.iterations - rest + (step if rest else 0)
         inner: list[tuple[str, int | None]] = []
         counter, following = f"%k{self.number}.at", f"%k{self.number}.next"
-        first = counter
-        if rest:
+        once = end == step  # no loop at all
+        first = "0" if once else counter
+        if rest and not once:
             first = f"%k{self.number}.first"
             self.kernel.declarations["declare i64 @llvm.smin.i64(i64, i64)"] = None
             inner.append((f"  {first} = call i64 @llvm.smin.i64(i64 {counter}, i64 {self.iterations - step})", None))
         inner.append((f"  {self.index} = add nsw i64 {first}, {self.start}", None))
-        new_lanes = self._mask(inner, counter, first, copies) if rest else None
+        new_lanes = self._mask(inner, counter, first, copies) if rest and not once else None
         for reduction in self.reductions.values():
             reduction.phis = [self._fresh("acc") for _ in range(copies)]
         for copy in range(copies):
@@ -416,6 +478,9 @@ class _Loop:
         for line, origin in self.ahead:
             self._append(line, origin)
         starts = [self._initial(r) for r in self.reductions.values()]
+        if once:
+            self._once(inner, starts)
+            return
         self._append(f"  br label %{label}.vector", None)
         self._append(f"{label}.vector:", None)
         self._append(f"  {counter} = phi i64 [ 0, %{label} ], [ {following}, %{label}.vector ]", None)
@@ -429,6 +494,15 @@ class _Loop:
         self._append(f"  {done} = icmp ne i64 {following}, {end}", None)
         self._append(f"  br i1 {done}, label %{label}.vector, label %{label}.after{self.metadata}", None)
         self._append(f"{label}.after:", None)
+        for reduction in self.reductions.values():
+            self._finish(reduction)
+        self._append(f"  br label %{self.exit}", None)
+
+    def _once(self, inner: list[tuple[str, int | None]], starts: list[str]) -> None:
+        """One time around the loop is straight code."""
+        initial = {phi: start for r, start in zip(self.reductions.values(), starts, strict=True) for phi in r.phis}
+        for line, origin in inner:
+            self._append(_NAME.sub(lambda m: initial.get(m[0], m[0]), line) if initial else line, origin)
         for reduction in self.reductions.values():
             self._finish(reduction)
         self._append(f"  br label %{self.exit}", None)
@@ -509,6 +583,8 @@ class _Loop:
                 if m[2] not in self.addresses or self.addresses[m[2]][0] != m[1]:
                     raise _Refused
                 rewritten = f"load {self._vector(m[1])}, ptr {at(m[2])}, align {m[3] or _BITS[m[1]] // 8}"
+            elif (m := _CAST.fullmatch(text)) is not None and m[1] == "trunc" and m[5] == "i32" and self.linear.get(m[4]) == 1:
+                rewritten = self._numbers(m[4], copy, out, origin)
             else:
                 rewritten = vector_instruction(text, self.lanes, of, self.kernel)
             names[name] = f"{name}.v{copy}" if copy else f"{name}.v"
@@ -521,6 +597,16 @@ class _Loop:
                                 origin))
                     names[name] = chosen
                 reduction.results.append(names[name])
+
+    def _numbers(self, linear: str, copy: int, out: list[tuple[str, int | None]], origin: int | None) -> str:
+        """A linear value of each lane, in 32 bits."""
+        small, one, all_ = self._fresh(), self._fresh(), self._fresh()
+        vector = self._vector("i32")
+        numbers = ", ".join([f"i32 {copy * self.lanes + lane}" for lane in range(self.lanes)])
+        out.append((f"  {small} = trunc i64 {linear} to i32", origin))
+        out.append((f"  {one} = insertelement {vector} poison, i32 {small}, i64 0", origin))
+        out.append((f"  {all_} = shufflevector {vector} {one}, {vector} poison, <{self.lanes} x i32> zeroinitializer", origin))
+        return f"add {vector} {all_}, <{numbers}>"
 
     # -- reductions ----------------------------------------------------------------------------------------------------
     def _initial(self, r: _Reduction) -> str:

@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, com
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value
-from xla_explorer.compiler.codegen.function_writer import UNROLL_BY_4
+from xla_explorer.compiler.codegen.function_writer import NO_VECTOR, NO_VECTOR_METADATA
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
 from xla_explorer.compiler.codegen.kernels.index_reduction import finds_extreme_and_index
@@ -231,8 +231,8 @@ def _per_result(context: KernelContext, state: ReductionState, extents: list[int
 
 
 def _one_after_the_other(context: KernelContext, state: ReductionState, slots: Accumulators, extents: list[int], index: list[str | int],
-                         is_reduced: list[bool]) -> None:
-    """Everything into one set of accumulators."""
+                         is_reduced: list[bool], metadata: str = "") -> None:
+    """Everything into one set of accumulators. metadata: of the innermost loop."""
     w, emitter = context.writer, state.emitter
     slots.store(state.initial_values())
     last = max(k for k, flag in enumerate(is_reduced) if flag)
@@ -242,7 +242,7 @@ def _one_after_the_other(context: KernelContext, state: ReductionState, slots: A
         if state.combiner == "add" and extents[last] >= 2 * CHUNK and state.wide[0].is_float:
             _sum_in_chunks(state, slots, at, last, extents[last], context)
         else:
-            at[last] = loops.enter_context(w.loop(extents[last], stem="reduce"))
+            at[last] = loops.enter_context(w.loop(extents[last], stem="reduce", metadata=metadata))
             with emitter.scope():
                 slots.store(state.combine(slots.load(), tuple(at)))
 
@@ -261,7 +261,7 @@ def _extreme_in_lanes(context: KernelContext, state: ReductionState, slots: Accu
     with ExitStack() as loops:
         at = [loops.enter_context(w.loop(e, stem="reduce")) if flag and k != len(extents) - 1 else x
               for k, (e, x, flag) in enumerate(zip(extents, index, is_reduced, strict=True))]
-        blocks = w.loop(full, 0, width, stem="lanes", metadata=UNROLL_BY_4)
+        blocks = w.loop(full, 0, width, stem="lanes", metadata=NO_VECTOR)
         with emitter.scope(), blocks as start, w.loop(width, stem="lane") as j, emitter.scope():
             lanes.store(state.combine(lanes.load(j), (*at[:-1], w.add(start, j))), j)
         if extents[-1] > full:
@@ -282,7 +282,8 @@ def _extreme_in_lanes(context: KernelContext, state: ReductionState, slots: Accu
     w.branch_if(ordinary, done, again)
     w.start_block(again)
     with emitter.scope():
-        _one_after_the_other(context, state, slots, extents, index, is_reduced)
+        context.globals.update(NO_VECTOR_METADATA)
+        _one_after_the_other(context, state, slots, extents, index, is_reduced, NO_VECTOR)
     w.branch(done)
     w.start_block(done)
 
