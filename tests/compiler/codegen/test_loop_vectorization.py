@@ -10,6 +10,7 @@ from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen import loop_vectorization
+from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
 from xla_explorer.compiler.codegen.loop_vectorization import VectorFunctions, vectorized_kernel
 from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
 
@@ -178,3 +179,67 @@ def test_programs_have_the_values_of_scalar_loops(name, threads, monkeypatch):
 def test_small_programs_are_left_to_llvm():
     session = xe.compile("HloModule m\nENTRY e { x = f32[1000] parameter(0)\n ROOT r = f32[1000] add(x, x) }", cache=False)
     assert ".vector:" not in session.executable.program.text
+
+
+def test_arrays_on_the_stack_are_places_of_their_own():
+    slots = "  %slot1 = alloca float, i64 64, align 64\n"
+    body = load("x") + load("s", "%slot1") + "  %y = fadd float %x, %s\n" + store("%y", "%slot1")
+    text = rewritten(body, extent=64, slots=slots)
+    # 64 elements are four vectors, once: no loop is left.
+    assert text.count("store <16 x float>") == 4 and ".vector:" not in text
+
+
+@pytest.mark.parametrize(("distance", "refused"), [(100, False), (99, True)])
+def test_places_at_a_distance_may_be_read_and_written(distance, refused):
+    far = f"  %far = add nsw i64 %i3, {distance}\n" + load("x", "%a1", index="%far")
+    text = rewritten(far + store("%x"))
+    assert (text is None) == refused
+
+
+@needs_fixed_width
+@pytest.mark.parametrize("extent", [16, 20, 100])
+def test_numbers_of_elements(extent):
+    lines = loop("  %w = add nsw i64 %i3, 7\n  %k = trunc i64 %w to i32\n" + store("%k", "%a0", "i32"), extent)
+    found = vectorized_kernel(lines, (None,) * len(lines), WIDE)
+    numbers = np.zeros(extent, np.int32)
+    run(found.lines, found.declarations, numbers)
+    assert (numbers == np.arange(extent) + 7).all()
+
+
+def test_a_choice_around_a_loop_leaves_registers_to_llvm():
+    lines = ("  br label %loop.9", "loop.9:", "  %i8 = phi i64 [ 0, %entry ], [ %n8, %after ]", "  br i1 %c, label %then, label %after", "then:")
+    lines += tuple(line.replace("%entry", "%then") for line in loop(load("x") + store("%x"))[:-1])
+    lines += ("  br label %after", "after:", "  %n8 = add nuw nsw i64 %i8, 1", "  %v88 = icmp slt i64 %n8, 3",
+              "  br i1 %v88, label %loop.9, label %loop.end.10", "loop.end.10:", "  ret void")  # fmt: skip
+    assert vectorized_kernel(lines, (None,) * len(lines), WIDE) is None
+    found = vectorized_kernel(lines, (None,) * len(lines), WIDE, "most")
+    assert found is not None and sum(line.endswith(NO_VECTOR) for line in found.lines) == 2
+
+
+def test_argmax_keeps_ties_and_nan():
+    text = """HloModule m
+am { a = f32[] parameter(0)
+ b = s32[] parameter(1)
+ c = f32[] parameter(2)
+ d = s32[] parameter(3)
+ gt = pred[] compare(a, c), direction=GT
+ ne = pred[] compare(a, a), direction=NE
+ f = pred[] or(gt, ne)
+ v = f32[] select(f, a, c)
+ eq = pred[] compare(a, c), direction=EQ
+ lt = pred[] compare(b, d), direction=LT
+ t = pred[] and(eq, lt)
+ g = pred[] or(f, t)
+ i = s32[] select(g, b, d)
+ ROOT r = (f32[], s32[]) tuple(v, i) }
+ENTRY e { x = f32[9,300] parameter(0)
+ k = s32[9,300] iota(), iota_dimension=1
+ lo = f32[] constant(-inf)
+ z = s32[] constant(0)
+ ROOT r = (f32[9], s32[9]) reduce(x, k, lo, z), dimensions={1}, to_apply=am }"""
+    x = np.random.default_rng(1).integers(-5, 5, (9, 300)).astype(np.float32)
+    x[3, 17], x[4] = np.nan, -np.inf
+    values, places = xe.compile(text, cache=False, threads=1).run_flat([x])
+    wanted = [int(np.argmax(row)) for row in x]
+    assert list(places) == wanted
+    np.testing.assert_array_equal(values, x[np.arange(9), wanted])
