@@ -53,6 +53,22 @@ _LOAD = re.compile(rf"load {_T}, ptr {_OPERAND}(?:, align (\d+))?")
 _STORE = re.compile(rf"  store {_T} {_OPERAND}, ptr {_OPERAND}(?:, align (\d+))?")
 _POINTER = re.compile(r"  (%[\w.]+) = getelementptr inbounds \w+, ptr ([%@][\w.]+), ")
 _VALUE = re.compile(r"  (%[\w.]+) = (.*)")
+
+
+def _starting(pattern: re.Pattern[str], *words: str) -> Callable[[str], re.Match[str] | None]:
+    """A match of the whole text, asked for only where the text begins with one of the words."""
+    return lambda text: pattern.fullmatch(text) if text.startswith(words) else None
+
+
+_binary = _starting(_BINARY, "fadd", "fsub", "fmul", "fdiv", "frem", "add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr")
+_negate = _starting(_NEGATE, "fneg")
+_cast = _starting(_CAST, "trunc", "zext", "sext", "fptrunc", "fpext", "fptosi", "fptoui", "sitofp", "uitofp", "bitcast")
+_compare = _starting(_COMPARE, "icmp", "fcmp")
+_select = _starting(_SELECT, "select")
+_call = _starting(_CALL, "call")
+_address = _starting(_ADDRESS, "getelementptr")
+_load = _starting(_LOAD, "load")
+_store = _starting(_STORE, "  store")
 _FUNCTION = re.compile(rf"define internal {_T} @(\w+)\(([^)]*)\) (.*)\{{")
 _INTRINSICS = frozenset((
     "fma", "maximum", "minimum", "maxnum", "minnum", "fabs", "copysign", "sqrt", "floor", "ceil", "trunc", "rint", "roundeven", "nearbyint",
@@ -303,21 +319,21 @@ class _Loop:
     def _classify(self) -> list[tuple[str, int | None]]:
         """The lines that stay in the loop; those of uniform values move ahead of it, equal ones are one."""
         kept: list[tuple[str, int | None]] = []
-        written = {self._base(m[3]) for line, _ in self.body if (m := _STORE.fullmatch(line)) and m[3] not in self.slots}
+        written = {self._base(m[3]) for line, _ in self.body if (m := _store(line)) and m[3] not in self.slots}
         self._find_reductions()
         same: dict[str, str] = {}
         known: dict[str, str] = {}
         for line, origin in self.body:
             if same:
                 line = _NAME.sub(lambda m: same.get(m[0], m[0]), line)
-            if _STORE.fullmatch(line):
+            if _store(line):
                 kept.append((line, origin))
                 continue
             value = _VALUE.fullmatch(line)
             if value is None:
                 raise _Refused
             name, text = value[1], value[2]
-            load = _LOAD.fullmatch(text)
+            load = _load(text)
             if load is None or (load[2] not in self.slots and self._base(load[2]) not in written):
                 if text in known:
                     same[name] = known[text]
@@ -332,15 +348,15 @@ class _Loop:
             self._note(name, text)
             kept.append((line, origin))
         self._same_places(kept)
-        selects = {m[2] for line, _ in kept if (v := _VALUE.fullmatch(line)) and (m := _SELECT.fullmatch(v[2])) and m[2] in self.uniform}
+        selects = {m[2] for line, _ in kept if (v := _VALUE.fullmatch(line)) and (m := _select(v[2])) and m[2] in self.uniform}
         if len(selects) > UNIFORM_CONDITIONS:
             raise _Refused
         return kept
 
     def _same_places(self, kept: list[tuple[str, int | None]]) -> None:
         """_Refused unless what the loop writes is read, if at all, at the very place: then no iteration sees what another wrote."""
-        stores = [m[3] for line, _ in kept if (m := _STORE.fullmatch(line)) and m[3] not in self.slots]
-        loads = [m[2] for line, _ in kept if (v := _VALUE.fullmatch(line)) and (m := _LOAD.fullmatch(v[2])) and m[2] not in self.slots]
+        stores = [m[3] for line, _ in kept if (m := _store(line)) and m[3] not in self.slots]
+        loads = [m[2] for line, _ in kept if (v := _VALUE.fullmatch(line)) and (m := _load(v[2])) and m[2] not in self.slots]
         for number, store in enumerate(stores):
             if store not in self.addresses:
                 raise _Refused
@@ -363,7 +379,7 @@ class _Loop:
         return pointer
 
     def _note(self, name: str, text: str) -> None:
-        binary = _BINARY.fullmatch(text)
+        binary = _binary(text)
         if binary is not None and binary[3] == "i64" and binary[1] in ("add", "sub", "mul"):
             a, b = binary[4], binary[5]
             if (a in self.linear or self._is_uniform(a)) and (b in self.linear or self._is_uniform(b)):
@@ -376,7 +392,7 @@ class _Loop:
                 if y == 0 and re.fullmatch(r"-?\d+", b):
                     self.linear[name] = x * int(b)
                     return
-        address = _ADDRESS.fullmatch(text)
+        address = _address(text)
         if address is not None:
             if not self._is_uniform(address[2]) or self.linear.get(address[3]) != 1:
                 raise _Refused
@@ -394,8 +410,8 @@ class _Loop:
     def _find_reductions(self) -> None:
         """Slots that the loop loads once, combines with something and stores once."""
         values = [v for line, _ in self.body if (v := _VALUE.fullmatch(line))]
-        loads = [(v[1], m) for v in values if (m := _LOAD.fullmatch(v[2])) and m[2] in self.slots]
-        stores = [m for line, _ in self.body if (m := _STORE.fullmatch(line)) and m[3] in self.slots]
+        loads = [(v[1], m) for v in values if (m := _load(v[2])) and m[2] in self.slots]
+        stores = [m for line, _ in self.body if (m := _store(line)) and m[3] in self.slots]
         if len({m[2] for _, m in loads}) != len(loads) or sorted(m[2] for _, m in loads) != sorted(m[3] for m in stores):
             raise _Refused
 
@@ -409,11 +425,11 @@ class _Loop:
             value = _VALUE.fullmatch(users[0]) if len(users) == 1 else None
             if value is None or value[1] != stored:
                 raise _Refused
-            if (b := _BINARY.fullmatch(value[2])) is not None:
+            if (b := _binary(value[2])) is not None:
                 found.operation, found.flags = b[1], b[2]
                 if b[1].startswith("f") and "reassoc" not in b[2]:
                     raise _Refused
-            elif (c := _CALL.fullmatch(value[2])) is not None and c[3].startswith("llvm."):
+            elif (c := _call(value[2])) is not None and c[3].startswith("llvm."):
                 found.operation, found.flags = c[3].split(".")[1], c[1]
             if found.operation not in _IDEMPOTENT and found.operation not in _NEUTRAL:
                 raise _Refused
@@ -532,7 +548,7 @@ class _Loop:
         for reduction in self.reductions.values():
             names[reduction.load] = reduction.phis[copy]
         in_place = {self.addresses[m[2]][1] for line, _ in kept
-                    if (v := _VALUE.fullmatch(line)) and (m := _LOAD.fullmatch(v[2])) and m[2] in self.addresses}
+                    if (v := _VALUE.fullmatch(line)) and (m := _load(v[2])) and m[2] in self.addresses}
 
         def at(pointer: str) -> str:
             if copy == 0:
@@ -554,7 +570,7 @@ class _Loop:
             return self._splat(t, operand)
 
         for line, origin in kept:
-            if (m := _STORE.fullmatch(line)) is not None:
+            if (m := _store(line)) is not None:
                 if m[3] in self.slots:
                     continue
                 if m[3] not in self.addresses or self.addresses[m[3]][0] != m[1]:
@@ -579,11 +595,11 @@ class _Loop:
                 continue
             if any(name == r.load for r in self.reductions.values()):
                 continue
-            if (m := _LOAD.fullmatch(text)) is not None:
+            if (m := _load(text)) is not None:
                 if m[2] not in self.addresses or self.addresses[m[2]][0] != m[1]:
                     raise _Refused
                 rewritten = f"load {self._vector(m[1])}, ptr {at(m[2])}, align {m[3] or _BITS[m[1]] // 8}"
-            elif (m := _CAST.fullmatch(text)) is not None and m[1] == "trunc" and m[5] == "i32" and self.linear.get(m[4]) == 1:
+            elif (m := _cast(text)) is not None and m[1] == "trunc" and m[5] == "i32" and self.linear.get(m[4]) == 1:
                 rewritten = self._numbers(m[4], copy, out, origin)
             else:
                 rewritten = vector_instruction(text, self.lanes, of, self.kernel)
@@ -651,17 +667,17 @@ class _Loop:
 
 def _result_type(text: str) -> str | None:
     """The type of a value that may become a vector; None for what may not."""
-    if (m := _LOAD.fullmatch(text)) is not None:
+    if (m := _load(text)) is not None:
         return m[1]
-    if (m := _BINARY.fullmatch(text)) is not None:
+    if (m := _binary(text)) is not None:
         return m[3]
-    if (m := _CAST.fullmatch(text)) is not None:
+    if (m := _cast(text)) is not None:
         return m[5]
-    if _COMPARE.fullmatch(text) is not None:
+    if _compare(text) is not None:
         return "i1"
-    if (m := _SELECT.fullmatch(text)) is not None:
+    if (m := _select(text)) is not None:
         return m[3]
-    if (m := _NEGATE.fullmatch(text)) is not None or (m := _CALL.fullmatch(text)) is not None:
+    if (m := _negate(text)) is not None or (m := _call(text)) is not None:
         return m[2]
     return None
 
@@ -678,19 +694,19 @@ def vector_instruction(text: str, lanes: int, of: Callable[[str, str], str], ker
     def v(t: str) -> str:
         return f"<{lanes} x {t}>"
 
-    if (m := _BINARY.fullmatch(text)) is not None:
+    if (m := _binary(text)) is not None:
         if m[1] in ("div", "rem", "frem") or m[1] in ("sdiv", "udiv"):
             raise _Refused
         return f"{m[1]}{m[2]} {v(m[3])} {of(m[3], m[4])}, {of(m[3], m[5])}"
-    if (m := _NEGATE.fullmatch(text)) is not None:
+    if (m := _negate(text)) is not None:
         return f"fneg{m[1]} {v(m[2])} {of(m[2], m[3])}"
-    if (m := _CAST.fullmatch(text)) is not None:
+    if (m := _cast(text)) is not None:
         return f"{m[1]}{m[2]} {v(m[3])} {of(m[3], m[4])} to {v(m[5])}"
-    if (m := _COMPARE.fullmatch(text)) is not None:
+    if (m := _compare(text)) is not None:
         return f"{m[1]} {v(m[2])} {of(m[2], m[3])}, {of(m[2], m[4])}"
-    if (m := _SELECT.fullmatch(text)) is not None:
+    if (m := _select(text)) is not None:
         return f"select{m[1]} {v('i1')} {of('i1', m[2])}, {v(m[3])} {of(m[3], m[4])}, {v(m[5])} {of(m[5], m[6])}"
-    m = _CALL.fullmatch(text)
+    m = _call(text)
     if m is None:
         raise _Refused
     arguments = _ARGUMENT.findall(m[4])
