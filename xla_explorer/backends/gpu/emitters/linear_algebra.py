@@ -109,7 +109,7 @@ class _Panels:
                     value = self.select(on_diagonal, one, value)
                 array.store(q, value)
 
-    def subtract_finished(self, number: str | int, factor: Element, finished: Element, column: str | int) -> None:
+    def subtract_finished(self, number: str | int, factor: Element, finished: Callable[[str | int], Value], column: str | int) -> None:
         """From the sums of each thread: factor[column + c, k] finished[k] for all k of earlier panels."""
         w, panel = self.w, self.panel
         if self.panels == 1:
@@ -119,11 +119,12 @@ class _Panels:
             self.block.barrier()
             self.fill("tile", factor, column, first)
             self.block.barrier()
-            with w.loop(panel, stem="product") as k:
-                value = finished(w.add(first, k), 0)
-                for c, slot in enumerate(self.sums):
-                    product = self.op("multiply", self.tile.load(w.add(k, c * panel)), value)
-                    slot.store([self.op("subtract", slot.load()[0], product)])
+            values = [finished(w.add(first, k)) for k in range(panel)]  # all of them on their way before the first is used
+            for c, slot in enumerate(self.sums):
+                total = slot.load()[0]
+                for k, value in enumerate(values):
+                    total = self.op("subtract", total, self.op("multiply", self.tile.load(c * panel + k), value))
+                slot.store([total])
 
     def solve_panel(self, conjugated: bool, unit: bool) -> None:
         """The sums, divided by the diagonal tile."""
@@ -219,7 +220,7 @@ class _Cholesky:
                 panels.subtract_finished(
                     number,
                     lambda r, k: panels.conjugate(self._read(self.output, r, k)),
-                    lambda k, _c, row=row: self._read(self.output, row, k),  # type: ignore[misc]
+                    lambda k, row=row: self._read(self.output, row, k),  # type: ignore[misc]
                     start,
                 )
                 with block.only_if(w.value(f"icmp eq i64 {batch}, 0")):
@@ -330,7 +331,7 @@ def write_triangular_solve(i: HloInstruction, architecture: GpuArchitecture, slo
             at, inside = panels.bounded(w.add(start, c))
             value = panels.load(given, place(at))
             slot.store([value if inside is None else panels.select(inside, value, panels.zero())])
-        panels.subtract_finished(number, factor, lambda k, _c: panels.load(output, place(k)), start)
+        panels.subtract_finished(number, factor, lambda k: panels.load(output, place(k)), start)
         block.barrier()
         panels.fill("diagonal", factor, start, start)
         block.barrier()
