@@ -42,7 +42,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "diff": ("xla_explorer.explorer.comparison", "diff"),
     "diff_signatures": ("xla_explorer.explorer.call_signatures", "diff_signatures"),
     "doctor": ("xla_explorer.explorer.doctor", "doctor"),
-    "evaluate": ("xla_explorer.hlo.evaluator", "evaluate"),
+    "evaluate": ("xla_explorer.explorer.given_modules", "evaluate"),
     "evaluate_replicated": ("xla_explorer.hlo.evaluator", "evaluate_replicated"),
     "example": ("xla_explorer.explorer.examples", "example"),
     "exercises": ("xla_explorer.explorer.course", "exercises"),
@@ -68,7 +68,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "sweep": ("xla_explorer.explorer.sweep", "sweep"),
     "switch": ("xla_explorer.hlo.builder", "switch"),
     "trace_json": ("xla_explorer.explorer.trace_events", "trace_json"),
-    "verify": ("xla_explorer.hlo.verifier", "verify"),
+    "verify": ("xla_explorer.explorer.given_modules", "verify"),
     "warm_up": ("xla_explorer.explorer.warming", "warm_up"),
     "where": ("xla_explorer.hlo.builder", "where"),
     "while_loop": ("xla_explorer.hlo.builder", "while_loop"),
@@ -163,6 +163,8 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.exploring import explore as explore
     from xla_explorer.explorer.fusion_comparison import compare_fusions as compare_fusions
     from xla_explorer.explorer.fusion_search import search_fusion as search_fusion
+    from xla_explorer.explorer.given_modules import evaluate as evaluate
+    from xla_explorer.explorer.given_modules import verify as verify
     from xla_explorer.explorer.graph import graph as graph
     from xla_explorer.explorer.isolation import IsolatedError as IsolatedError
     from xla_explorer.explorer.isolation import Isolation as Isolation
@@ -191,10 +193,8 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.builder import switch as switch
     from xla_explorer.hlo.builder import where as where
     from xla_explorer.hlo.builder import while_loop as while_loop
-    from xla_explorer.hlo.evaluator import evaluate as evaluate
     from xla_explorer.hlo.module import HloModule as HloModule
     from xla_explorer.hlo.text import HloParseError as HloParseError
     from xla_explorer.hlo.text import PrintOptions as PrintOptions
     from xla_explorer.hlo.text import parse_hlo as parse_hlo
     from xla_explorer.hlo.verifier import HloVerifyError as HloVerifyError
-    from xla_explorer.hlo.verifier import verify as verify

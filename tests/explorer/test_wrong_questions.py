@@ -105,7 +105,7 @@ def test_an_instruction_that_is_not_in_the_picture() -> None:
 
 @pytest.mark.parametrize("name", ["folder/model.hlo", "model.HLO.gz", "model.mlir", "dump.txt"])
 def test_the_name_of_a_file_where_a_text_is_wanted(name: str) -> None:
-    with pytest.raises(LoadError, match=r"name of a file(.|\n)*xe.load"):
+    with pytest.raises(LoadError, match=r"cannot read (.|\n)*give the path of a file"):  # it was taken for one
         xe.compile(name)
 
 
@@ -124,10 +124,10 @@ def test_two_modules_in_one_text() -> None:
     assert (caught.value.lineno, caught.value.offset) == (7, 1)
 
 
-@pytest.mark.parametrize("given", [TEXT, None])
+@pytest.mark.parametrize("given", [7, None])
 @pytest.mark.parametrize("function", [xe.evaluate, xe.verify])
 def test_what_takes_a_module_says_so(function: Any, given: object) -> None:
-    with pytest.raises(TypeError, match=r"xe\.parse_hlo"):
+    with pytest.raises(TypeError, match="expected an HLO module, HLO text, a path"):
         function(given)
 
 

@@ -68,12 +68,12 @@ def _module_of_text(text: str | bytes, filename: str | None) -> HloModule:
 
 
 def as_module(given: Any, filename: str | None = None) -> HloModule:
-    """A module from a module, HLO or StableHLO text (str or bytes), a traced function, or a path object. TypeError for anything else."""
+    """A module from a module, HLO or StableHLO text (str or bytes), the path of a file, a traced function. TypeError for anything else."""
     if isinstance(given, HloModule):
         return given
     if isinstance(given, str | bytes | bytearray):
         if isinstance(given, str) and _PATH.fullmatch(given):
-            raise LoadError(f"{given} is the name of a file, not HLO text", f"read it first: xe.load({given!r})")
+            return as_module(load(given))
         return _module_of_text(given if isinstance(given, str) else bytes(given), filename)
     if isinstance(given, Path):
         return as_module(load(given))
