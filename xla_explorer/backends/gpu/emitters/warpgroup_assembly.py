@@ -32,8 +32,9 @@ def barriers_are_ready(w: FunctionWriter) -> None:
 
 
 def barrier_arrive(w: FunctionWriter, address: str, lane: str) -> None:
-    """One arrival a warp, by its lane 0 (an i32). A guard and no branch, so that the warp stays together."""
-    text = "{ .reg .pred %first; setp.eq.u32 %first, $1, 0; @%first mbarrier.arrive.release.cta.shared::cta.b64 _, [$0]; }"
+    """One arrival a warp, by its lane 0 (an i32); none at address 0. A guard and no branch, so that the warp stays together."""
+    text = ("{ .reg .pred %first; setp.eq.u32 %first, $1, 0; setp.ne.and.u32 %first, $0, 0, %first; "
+            "@%first mbarrier.arrive.release.cta.shared::cta.b64 _, [$0]; }")  # fmt: skip
     statement(w, text, ("r", "i32", address), ("r", "i32", lane))
 
 
@@ -75,8 +76,8 @@ def descriptor(w: FunctionWriter, address: str, leading_bytes: int) -> str:
 def multiply_tiles(
     w: FunctionWriter, kind: str, sums: Sequence[str], left: str, right: str, minor: tuple[bool, bool], steps: int
 ) -> list[str]:
-    """sums (f32, half the columns each thread) plus the product of two tiles in shared memory, `steps` products one after another; done
-    when this returns. left, right: descriptors. minor: of each, whether the reduced dimension is its minor one."""
+    """sums (f32, half the columns each thread) plus the product of two tiles in shared memory, `steps` products one after another. The
+    ones before them are done when this returns; these are when `products_are_done` says so. left, right: descriptors. minor: of each, whether the reduced dimension is its minor one."""
     count = len(sums)
     registers = ", ".join([f"${k}" for k in range(count)])
     depth = {"tf32": 8, "e4m3": 32, "e5m2": 32}.get(kind, 16)
@@ -88,10 +89,20 @@ def multiply_tiles(
     for step in range(steps):
         text += f"add.s64 %da, ${2 * count}, {step * strides[0]}; add.s64 %db, ${2 * count + 1}, {step * strides[1]}; "
         text += f"wgmma.mma_async.sync.aligned.m64n{2 * count}k{depth}.f32.{kind}.{kind} {{{registers}}}, %da, %db, %yes, 1, 1{tail}; "
-    text += "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }"
-    outputs = ",".join(["=f"] * count)
-    tied = ",".join([str(k) for k in range(count)])
+    text += "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1; }"
+    return _with_sums(w, text, sums, left, right)
+
+
+def products_are_done(w: FunctionWriter, sums: Sequence[str]) -> list[str]:
+    """The sums after all products."""
+    return _with_sums(w, "wgmma.wait_group.sync.aligned 0;", sums)
+
+
+def _with_sums(w: FunctionWriter, text: str, sums: Sequence[str], *descriptors: str) -> list[str]:
+    """Inline PTX that reads and writes registers in place."""
+    count = len(sums)
+    constraints = ",".join([*["=f"] * count, *[str(k) for k in range(count)], *["l" for _ in descriptors], "~{memory}"])
     result = "{ " + ", ".join(["float"] * count) + " }"
-    given = ", ".join([f"float {value}" for value in sums] + [f"i64 {left}", f"i64 {right}"])
-    made = w.value(f'call {result} asm sideeffect "{text}", "{outputs},{tied},l,l,~{{memory}}"({given}) convergent')
+    given = ", ".join([f"float {value}" for value in sums] + [f"i64 {value}" for value in descriptors])
+    made = w.value(f'call {result} asm sideeffect "{text}", "{constraints}"({given}) convergent')
     return [w.value(f"extractvalue {result} {made}, {k}") for k in range(count)]

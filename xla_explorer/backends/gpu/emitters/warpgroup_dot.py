@@ -255,10 +255,12 @@ class _Kernel:
         group = w.sub(w.div(self.block.thread, GROUP), 1)
         lane = self.small(self.block.lane)
         minor = (plan.matrices.left.reduced_is_minor, plan.matrices.right.reduced_is_minor)
+        before = w.stack_slot("i32")  # the barrier of the stage whose products may not be done
         self.first_stage(0)
         with w.loop(plan.tiles, self.block.number, plan.launch.blocks, stem="tile") as tile:
             for slot in sums:
                 slot.store(["0x0000000000000000"])
+            w.do(f"store i32 0, ptr {before}")
             with w.loop(-(-plan.matrices.k // DEPTH), stem="depth"):
                 start, full, free, parity = self.now()
                 assembly.barrier_wait(w, full, parity)
@@ -267,8 +269,14 @@ class _Kernel:
                 values = assembly.multiply_tiles(w, self.kind, values, left, right, minor, DEPTH // 16)
                 for slot, value in zip(sums, values, strict=True):
                     slot.store([value])
-                assembly.barrier_arrive(w, free, lane)
+                # The products of the stage before are done; these go on while the next stage is waited for.
+                assembly.barrier_arrive(w, w.value(f"load i32, ptr {before}"), lane)
+                w.do(f"store i32 {free}, ptr {before}")
                 self.next_stage()
+            values = assembly.products_are_done(w, [str(slot.load()[0]) for slot in sums])
+            for slot, value in zip(sums, values, strict=True):
+                slot.store([value])
+            assembly.barrier_arrive(w, w.value(f"load i32, ptr {before}"), lane)
             row, column, batch = self.place(tile)
             self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column, batch)
 
