@@ -20,6 +20,7 @@ from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap, TensorMap
 
 class CUresult(IntEnum):
     CUDA_SUCCESS = 0
+    CUDA_ERROR_INVALID_VALUE = 1
     CUDA_ERROR_OUT_OF_MEMORY = 2
     CUDA_ERROR_NO_DEVICE = 100
     CUDA_ERROR_INVALID_PTX = 218
@@ -29,6 +30,27 @@ class CUresult(IntEnum):
 
 
 OK = CUresult.CUDA_SUCCESS
+
+
+class FakeDriverLibrary:
+    """What is called of the driver's shared object itself."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+        def encode(target, kind, rank, address, dimensions, strides, box, steps, interleave, swizzle, promotion, fill):
+            for given, wanted in zip((target, address, steps), self.cuTensorMapEncodeTiled.argtypes[:1] * 2, strict=False):
+                wanted.from_param(given)
+            if target % 64 or address % 16:
+                return int(CUresult.CUDA_ERROR_INVALID_VALUE)
+            assert set(steps) == {1} and (interleave, promotion, fill) == (0, 3, 0) and len(dimensions) == len(box) == rank
+            element = {9: "bf16", 6: "f16"}[kind]
+            made = TensorMap(-1, element, 2, tuple(dimensions), tuple(strides)[: rank - 1], tuple(box), {0: 0, 3: 128}[swizzle])
+            driver.maps[target] = PlacedTensorMap(made, address)
+            driver.calls.append("cuTensorMapEncodeTiled")
+            return 0
+
+        self.cuTensorMapEncodeTiled = encode
 
 
 class FakeDriver:
@@ -45,12 +67,12 @@ class FakeDriver:
     CUstream_flags = SimpleNamespace(CU_STREAM_NON_BLOCKING=1)
     CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL=1)
     CUevent_flags = SimpleNamespace(CU_EVENT_DISABLE_TIMING=2)
-    CUtensorMapDataType = SimpleNamespace(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16="bf16", CU_TENSOR_MAP_DATA_TYPE_FLOAT16="f16")
+    CUtensorMapDataType = SimpleNamespace(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16=9, CU_TENSOR_MAP_DATA_TYPE_FLOAT16=6)
     CUtensorMapInterleave = SimpleNamespace(CU_TENSOR_MAP_INTERLEAVE_NONE=0)
-    CUtensorMapSwizzle = SimpleNamespace(CU_TENSOR_MAP_SWIZZLE_NONE=0, CU_TENSOR_MAP_SWIZZLE_128B=128)
+    CUtensorMapSwizzle = SimpleNamespace(CU_TENSOR_MAP_SWIZZLE_NONE=0, CU_TENSOR_MAP_SWIZZLE_128B=3)
     CUtensorMapL2promotion = SimpleNamespace(CU_TENSOR_MAP_L2_PROMOTION_L2_256B=3)
     CUtensorMapFloatOOBfill = SimpleNamespace(CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE=0)
-    cuuint64_t = cuuint32_t = int
+    CUresult = CUresult
     CUfunction_attribute = SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="shared")
 
     def __init__(self, devices=1, capability=(9, 0)):
@@ -61,6 +83,7 @@ class FakeDriver:
         self.recording = None
         self.graphs, self.events = [], {}
         self.streams, self.pinned, self.sizes = [], {}, {}
+        self.library, self.maps = FakeDriverLibrary(self), {}
         self.order, self.accesses = OrderChecker(GLOBAL_BASE), {}
         self.context = self.ptx = None
 
@@ -175,16 +198,12 @@ class FakeDriver:
         assert attribute == "shared"
         return (OK,)
 
-    def cuTensorMapEncodeTiled(self, kind, rank, address, dimensions, strides, box, steps, interleave, swizzle, promotion, fill):
-        assert len(dimensions) == len(box) == len(steps) == rank == len(strides) + 1 and set(steps) == {1}
-        assert (interleave, promotion, fill) == (0, 3, 0)
-        return OK, PlacedTensorMap(TensorMap(-1, kind, 2, tuple(dimensions), tuple(strides), tuple(box), swizzle), address)
-
     def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
         assert extra == 0
         values, types = parameters if parameters else ((), ())
         assert len(values) == len(types)
-        assert all(t is (None if isinstance(v, PlacedTensorMap) else ctypes.c_void_p) for v, t in zip(values, types, strict=True))
+        values = [self.maps[v.getPtr()] if t is None else v for v, t in zip(values, types, strict=True)]
+        assert set(types) <= {None, ctypes.c_void_p} and all(isinstance(v, (int, PlacedTensorMap)) for v in values)
 
         def launch():
             result = function.launch((gx, gy, gz), (bx, by, bz), values, None, shared)

@@ -5,11 +5,13 @@ import inspect
 import sys
 import types
 
+import ml_dtypes
 import numpy as np
 import pytest
 from fake_driver import CUresult, FakeDriver
 from gpu_modules import LOOP, SOFTMAX, compiled
 
+from xla_explorer.backends.gpu.emitters import selection
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.ptx_assembler import AssembledPtx
 from xla_explorer.backends.gpu.runtime import code_loading
@@ -19,6 +21,7 @@ from xla_explorer.backends.gpu.runtime.device_array import _DLManagedTensor, add
 from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
 from xla_explorer.backends.interfaces import StreamExecutor
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import refuse
 
 SINE = """HloModule s
 ENTRY e { x = f32[100] parameter(0) y = f32[100] parameter(1) s = f32[100] sine(x) ROOT r = f32[100] add(s, y) }
@@ -164,11 +167,9 @@ def test_arrays_come_by_dlpack_without_a_copy(executor, driver):
 def test_a_stream_named_by_the_interface_is_waited_for(executor, driver):
     (result,) = on(executor, SINE).execute_on_device([np.zeros(100, np.float32), np.ones(100, np.float32)])
 
-    class Foreign:
-        __cuda_array_interface__ = {**result.__cuda_array_interface__, "stream": executor.side_stream(7)}
-
+    foreign = types.SimpleNamespace(__cuda_array_interface__={**result.__cuda_array_interface__, "stream": executor.side_stream(7)})
     waits = driver.calls.count("cuStreamSynchronize")
-    assert foreign_array(Foreign(), (100,), np.float32, executor)[0] == result.memory.address
+    assert foreign_array(foreign, (100,), np.float32, executor)[0] == result.memory.address
     assert driver.calls.count("cuStreamSynchronize") == waits + 1
 
 
@@ -177,11 +178,10 @@ def test_an_argument_that_is_not_aligned_is_copied(executor, driver):
     memory = executor.allocate(416)
     executor.write(memory.address, np.arange(104, dtype=np.float32))
 
-    class Slice:
-        __cuda_array_interface__ = {"shape": (100,), "typestr": "<f4", "data": (memory.address + 4, False), "version": 3}
-
+    interface = {"shape": (100,), "typestr": "<f4", "data": (memory.address + 4, False), "version": 3}
+    part = types.SimpleNamespace(__cuda_array_interface__=interface)
     copies = driver.calls.count("cuMemcpyDtoDAsync")
-    (got,) = on(executor, SINE).execute([Slice(), np.zeros(100, np.float32)])
+    (got,) = on(executor, SINE).execute([part, np.zeros(100, np.float32)])
     np.testing.assert_allclose(got, np.sin(np.arange(1, 101, dtype=np.float32)), rtol=1e-4, atol=1e-5)
     assert driver.calls.count("cuMemcpyDtoDAsync") == copies + 1
 
@@ -197,6 +197,27 @@ def test_too_many_blocks_are_refused_here(executor):
     loaded = executor.load(compiled(SINE).stages["ptx"].text.encode(), [])
     with pytest.raises(GpuExecutionError, match="at most 2147483647 blocks"):
         executor.launch_kernel(loaded, "k", 2**31, 128, [], 0)
+
+
+WARPGROUP = """HloModule w
+ENTRY e { a = bf16[128,128] parameter(0) b = bf16[128,128] parameter(1)
+  ROOT c = bf16[128,128] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
+
+
+def test_kernels_with_tensor_maps(driver, monkeypatch):
+    monkeypatch.setattr(selection, "plan_dot", lambda i, architecture: refuse("not-now", "the other kernel is wanted"))
+    result = compiled.__wrapped__(WARPGROUP, "sm_90a")
+    (kernel,) = result.program.kernels
+    assert kernel.emitter == "warpgroup-dot" and len(kernel.tensor_maps) == 2
+    executor = CudaExecutor(CudaDriver(driver, driver.library))
+    executable = GpuExecutable(result.trace.module, result.buffers, result.program, result.stages["ptx"], "sm_90a", executor)
+    rng = np.random.default_rng(3)
+    a, b = (rng.standard_normal((128, 128)).astype(ml_dtypes.bfloat16) for _ in range(2))
+    for _ in range(2):
+        (got,) = executable.execute([a, b])
+        np.testing.assert_allclose(got.astype(np.float32), a.astype(np.float32) @ b.astype(np.float32), rtol=2e-2, atol=0.2)
+    assert driver.calls.count("cuTensorMapEncodeTiled") == 2, "one for each array, made once"
+    assert driver.calls.count("cuFuncSetAttribute") == 1, "more shared memory than 48 KiB is asked for once"
 
 
 def test_errors_name_the_kernel(executor, driver):
@@ -263,11 +284,13 @@ def test_the_fake_has_the_functions_of_the_real_one():
         wanted = theirs.split("(", 1)[1].rsplit(")", 1)[0]
         count = 0 if not wanted else _parameters(wanted)
         assert count == len(inspect.signature(vars(FakeDriver)[name]).parameters) - 1, theirs
-    groups = [name for name in vars(FakeDriver) if name.startswith("CU")]
+    groups = [name for name in vars(FakeDriver) if name.startswith("CU") and name != "CUresult"]
     assert len(groups) > 8
     for group in groups:
-        for name in vars(getattr(FakeDriver, group)):
-            assert hasattr(getattr(real, group), name), name
+        for name, number in vars(getattr(FakeDriver, group)).items():
+            assert not isinstance(number, int) or int(getattr(getattr(real, group), name)) == number, name
+    for status in CUresult:
+        assert int(getattr(real.CUresult, status.name)) == status
 
 
 def _parameters(text):

@@ -5,6 +5,8 @@ Source: CUDA Driver API reference.
 
 from __future__ import annotations
 
+import ctypes
+import os
 from typing import Any
 
 from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
@@ -26,10 +28,11 @@ class CudaError(GpuExecutionError):
 
 
 class CudaDriver:
-    """The driver's functions by name. binding: the module `cuda.bindings.driver`, or an object with the same functions."""
+    """The driver's functions by name. binding: the module `cuda.bindings.driver`, or an object with the same functions. library: the
+    driver's shared object, for what the binding does not do; None finds it when it is needed."""
 
-    def __init__(self, binding: Any) -> None:
-        self.binding = binding
+    def __init__(self, binding: Any, library: Any = None) -> None:
+        self.binding, self._library = binding, library
 
     def call(self, function: str, *arguments: Any) -> Any:
         """Call a function; its result (None, one value, or a tuple). CudaError with the driver's own sentence."""
@@ -37,6 +40,17 @@ class CudaDriver:
         if int(status):
             raise CudaError(function, getattr(status, "name", str(int(status))), self._sentence(status))
         return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+    def call_library(self, function: str, types: tuple[Any, ...], *arguments: Any) -> None:
+        """Call a C function of the driver's shared object. CudaError like `call`."""
+        if self._library is None:
+            self._library = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
+        found = getattr(self._library, function)
+        found.restype, found.argtypes = ctypes.c_int, list(types)
+        number = int(found(*arguments))
+        if number:
+            status = self.binding.CUresult(number)
+            raise CudaError(function, status.name, self._sentence(status))
 
     def is_done(self, event: Any) -> bool:
         """Whether all before an event is done; does not wait."""

@@ -15,6 +15,7 @@ from xla_explorer.backends.gpu.runtime.code_loading import load_program
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError
 from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceFacts, GpuExecutionError, PtxProgram
 from xla_explorer.backends.gpu.runtime.pinned_memory import PinnedMemory
+from xla_explorer.backends.gpu.runtime.tensor_map_encoding import EncodedTensorMap, encode_tensor_map
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 _STATIC_SHARED_LIMIT = 48 * 1024
 _MOST_BLOCKS = 2**31 - 1
 _KEPT_TENSOR_MAPS = 4096
-_TENSOR_MAP_TYPES = {"f16": "FLOAT16", "bf16": "BFLOAT16", "f32": "FLOAT32", "f64": "FLOAT64"}
 
 
 class OutOfDeviceMemoryError(GpuExecutionError, MemoryError):
@@ -55,7 +55,7 @@ class CudaExecutor:
         self._enter()
         self.stream = self.create_stream()
         self._pinned = PinnedMemory(driver)
-        self._tensor_maps: dict[PlacedTensorMap, Any] = {}
+        self._tensor_maps: dict[PlacedTensorMap, EncodedTensorMap] = {}
         self._side_streams: dict[int, Any] = {}
         self._free: dict[int, list[int]] = {}
         self._modules: dict[tuple[str, str], LoadedModule] = {}
@@ -224,27 +224,13 @@ class CudaExecutor:
         queue = self.stream if stream is None else stream
         self.driver.call("cuLaunchKernel", handle, grid, 1, 1, block, 1, 1, shared, queue, (values, types) if values else 0, 0)
 
-    def _tensor_map(self, placed: PlacedTensorMap) -> Any:
+    def _tensor_map(self, placed: PlacedTensorMap) -> EncodedTensorMap:
         """The driver's 128 bytes for an array, made once for each address."""
         found = self._tensor_maps.get(placed)
         if found is None:
             if len(self._tensor_maps) >= _KEPT_TENSOR_MAPS:
                 self._tensor_maps.clear()
-            m, b = placed.map, self.driver.binding
-            found = self._tensor_maps[placed] = self.driver.call(
-                "cuTensorMapEncodeTiled",
-                getattr(b.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_TENSOR_MAP_TYPES[m.element_type]}"),
-                len(m.dimensions),
-                placed.address,
-                [b.cuuint64_t(size) for size in m.dimensions],
-                [b.cuuint64_t(size) for size in m.strides],
-                [b.cuuint32_t(size) for size in m.box],
-                [b.cuuint32_t(1) for _ in m.box],
-                b.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-                getattr(b.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{f'{m.swizzle}B' if m.swizzle else 'NONE'}"),
-                b.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                b.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
-            )
+            found = self._tensor_maps[placed] = encode_tensor_map(self.driver, placed)
         return found
 
     # -- the queue -----------------------------------------------------------------------------------------------------
