@@ -48,15 +48,15 @@ _EXPANDED_WITHOUT_HOST = ("cholesky-expander", "triangular-solve-expander")  # w
 def cpu_pipeline(name: str = "cpu", *, libraries: bool = True, excess_precision: bool = False) -> PassPipeline:
     """The shared pipeline, with what has no kernel expanded or dissolved; dots of 16-bit floats are computed in f32, for which there are
     fast kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK.
-    excess_precision: bf16 is computed in f32 and rounded only where it is moved or handed out, as XLA:CPU does by default."""
+    excess_precision: chains of bf16 are computed in f32 and rounded where they end, as XLA:CPU does by default."""
     expanders = [make_pass(expander) for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_HOST))]
-    wide = (make_pass("float-normalization-bf16"), make_pass("simplify-fp-conversions")) if excess_precision else ()
+    wide = (make_pass("excess-precision"),) if excess_precision else ()
     # Before fusion, which takes what is left: a loop around it could be fused with what follows.
     fusing = PassPipeline("cpu-fusion", (make_pass("dot-epilogue-fusion"), make_pass("fusion")))
     return code_generation_pipeline(
         name,
-        after_inlining=(make_pass("dynamic-padder"), make_pass("defuser")),
-        before_layouts=(*expanders, make_pass("change-op-data-type"), *wide),
+        after_inlining=(make_pass("dynamic-padder"), make_pass("defuser"), *wide),
+        before_layouts=(*expanders, make_pass("change-op-data-type", excess_precision=excess_precision)),
         fusing=fusing,
     )
 

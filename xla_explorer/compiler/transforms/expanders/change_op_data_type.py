@@ -28,9 +28,13 @@ def _is_narrow(i: HloInstruction) -> Reason | None:
 @register_pass()
 @dataclass(frozen=True, slots=True)
 class ChangeOpDataType:
-    """f16 and bf16 operands become f32, the result is rounded back. Values: at least as exact as accumulation in f32."""
+    """f16 and bf16 operands become f32, the result is rounded back. Values: at least as exact as accumulation in f32.
+
+    excess_precision: who widens the result to f32 gets it as it was before it was rounded.
+    """
 
     name: ClassVar[str] = "change-op-data-type"
+    excess_precision: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Every such instruction outside fusions."""
@@ -39,12 +43,16 @@ class ChangeOpDataType:
         for computation in list(module.computations.values()):
             if computation in fused:
                 continue
-            for i in list(computation.instructions.values()):
+            for i in list(computation.post_order()):  # producers first: the operands of a product are rounded all the same
                 narrow = i.opcode.name in _WIDENED and i.shape.is_array and i.shape.element_type.bits == 16
                 if not narrow or context.decide(self.name, (_is_narrow,), (), i) is not None:
                     continue
+                widened = [u for u in i.users if self.excess_precision and u.opcode.name == "convert" and u.shape.element_type is F32]
                 operands = [computation.add("convert", o.shape.with_element_type(F32), (o,)) for o in i.operands]
                 wide = computation.add(i.opcode, i.shape.with_element_type(F32), operands, i.attributes, name=i.name, metadata=i.metadata)
+                for user in widened:
+                    computation.replace(user, wide)
+                    computation.remove(user)
                 computation.replace(i, computation.add("convert", i.shape, (wide,), metadata=i.metadata))
                 computation.remove(i)
                 changed = True
