@@ -7,7 +7,8 @@ Sections (--sections, all by default): `environment` (versions, libraries, a fir
 bandwidth of a device-to-device copy, bytes read and written), `memory` (memory-bound programs as shares of it), `matmul` (bf16 by our own
 kernel, by the library that we call, and cuBLAS through torch where that is importable), `conformance` (all cases, or every nth), `perf`
 (m_* and b_* workloads, in rounds interleaved with jax where that is importable). It installs nothing. It needs numpy, ml_dtypes, llvmlite,
-and cuda-bindings for a device; the corpora may lie anywhere.
+and cuda-bindings for a device; the corpora may lie anywhere. llvmlite from 0.45 on will do: what is on the machine is better than a wheel of
+60 MB that has to be carried there.
 
 Measurements are made in child processes: one that dies, hangs (--item-seconds) or loses the device's context is replaced by one that goes
 on with the next item, and what it died of is a row. The JSON is written after every change, and no item begins after --seconds.

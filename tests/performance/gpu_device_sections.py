@@ -27,8 +27,10 @@ from gpu_device_programs import Program, matrix_product, memory_bound  # noqa: E
 from gpu_device_rivals import Jax, median, pipelined, torch_matmul  # noqa: E402
 
 import xla_explorer as xe  # noqa: E402
+from xla_explorer.backends.gpu.architecture import gpu_architecture  # noqa: E402
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing  # noqa: E402
-from xla_explorer.backends.gpu.ptx_assembler import find_ptxas  # noqa: E402
+from xla_explorer.backends.gpu.occupancy import resource_rows  # noqa: E402
+from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas  # noqa: E402
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor  # noqa: E402
 from xla_explorer.backends.gpu.runtime.devices import device_executor  # noqa: E402
 
@@ -131,7 +133,9 @@ class Bench:
         row: dict[str, Any] = {"bytes": p.bytes, "kernels": len(executable.steps), "steps": [s.function for s in executable.steps]}
         row["emitters"] = [f"{k.emitter} {k.launch}" for k in executable.program.kernels]
         if find_ptxas() is not None and executable.program.kernels:
-            row["ptxas"] = session.ptxas_report().to_dict("records")
+            ptx = executable.ptx
+            report = assemble_ptx(ptx.text, ptx.architecture)
+            row["ptxas"] = resource_rows(executable.program.kernels, report, gpu_architecture(ptx.architecture))
         with executable.start(self.arguments(p)) as run:
             times = self.microseconds(self.launcher(run))
         row.update(spread(times))

@@ -68,6 +68,8 @@ def find_library(name: str) -> SharedObject | Reason:
         return refuse("no-cuda-pathfinder", 'the package cuda-pathfinder is not installed: pip install "xla-explorer[gpu]"')
     try:
         loaded = load_nvidia_dynamic_lib(name)
+        if loaded.abs_path is None:  # it was loaded before, by somebody else
+            return SharedObject(ctypes.CDLL(name, handle=int(loaded._handle_uint)))
         return SharedObject(ctypes.CDLL(str(loaded.abs_path)))
     # cuda-pathfinder raises errors of its own kinds, the loader OSError.
     except Exception as problem:
