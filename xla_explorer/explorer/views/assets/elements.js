@@ -3,6 +3,7 @@ export function make(tag, props = {}, ...children) {
   const el = document.createElement(tag);
   for (const [key, value] of Object.entries(props)) {
     if (key === "data") for (const [name, item] of Object.entries(value)) el.dataset[name] = item;
+    else if (value === null && key === "role") continue;
     else if (key.startsWith("aria") || key === "role")
       el.setAttribute(
         key.replace(/^aria([A-Z])/, (_, c) => "aria-" + c.toLowerCase()),

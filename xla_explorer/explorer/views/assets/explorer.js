@@ -52,6 +52,34 @@ function watchTheme(root) {
   };
 }
 
+let widgets = 0; // for ids that are unique on a page of several widgets
+
+// One sentence for a screen reader, when a step or the selection changes.
+function spoken(app) {
+  const s = app.store.steps[app.step],
+    pass = !s.index
+      ? `as written, ${s.after} instructions`
+      : `pass ${s.index - 1}, ${s.name}${s.error ? " failed" : s.changed ? `, ${s.before} to ${s.after} instructions` : ", changed nothing"}`;
+  if (app.decision !== null) {
+    const d = app.store.decisions[app.decision];
+    return `${d.kind} of ${d.producerName}${d.consumerName ? ` into ${d.consumerName}` : ""} ${d.verdict}${d.message ? `: ${d.message}` : ""}`;
+  }
+  if (app.selected === null) return pass;
+  const node = app.now?.picture.nodes.find(n => n.id === app.selected),
+    read = map => [...new Set(map?.get(app.selected) || [])].slice(0, 4).map(id => app.store.names.get(id)).filter(Boolean);
+  const reads = read(app.now?.operands),
+    users = read(app.now?.users);
+  return [
+    `${app.store.names.get(app.selected) ?? "instruction"} selected`,
+    node ? `${node.label} ${node.detail}` : "not drawn in this step",
+    reads.length ? `reads ${reads.join(", ")}` : "",
+    users.length ? `read by ${users.join(", ")}` : "",
+    pass,
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
 async function build(root, model, ask, disposals) {
   const store = await openStore(model, ask),
     address = model.get("address") ? model.get("address")() : {};
@@ -101,14 +129,28 @@ async function build(root, model, ask, disposals) {
     buffers: buffers.root,
     compare: comparison.root,
   };
-  for (const [name, body] of Object.entries(bodies)) body.setAttribute("role", "tabpanel"), (body.dataset.panel = name);
+  const mine = `xe-${++widgets}`,
+    live = make("p", { className: "xe-live", role: "status", ariaLive: "polite" });
+  for (const [name, body] of Object.entries(bodies)) {
+    body.setAttribute("role", "tabpanel");
+    if (name !== "compare" || comparison.present) body.setAttribute("aria-labelledby", `${mine}-tab-${name}`);
+    body.id = `${mine}-panel-${name}`;
+    body.dataset.panel = name;
+  }
+  let toldLast = "";
+  const tell = () => {
+    const now = app.step < 0 ? "" : spoken(app);
+    if (now !== toldLast) live.textContent = toldLast = now;
+  };
   const tabs = make(
     "nav",
-    { className: "xe-tabs", role: "tablist" },
+    { className: "xe-tabs", role: "tablist", ariaLabel: "views" },
     ...TABS.filter(([key]) => key !== "compare" || comparison.present).map(([key, title]) =>
       make("button", {
         role: "tab",
+        id: `${mine}-tab-${key}`,
         tabIndex: -1,
+        ariaControls: `${mine}-panel-${key}`,
         textContent: key === "fusion" && store.decisions.some(d => !d.kind.includes("fusion")) ? "Decisions" : title,
         data: { tab: key },
         onclick: () => setTab(key),
@@ -117,6 +159,16 @@ async function build(root, model, ask, disposals) {
     make("span", { className: "xe-where" }),
   );
   const where = tabs.querySelector(".xe-where");
+  tabs.addEventListener("keydown", event => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key],
+      all = [...tabs.querySelectorAll("button")];
+    if (!by || !all.includes(event.target)) return;
+    event.preventDefault();
+    event.stopPropagation(); // elsewhere the arrows walk the graph
+    const next = all[(all.indexOf(event.target) + by + all.length) % all.length];
+    setTab(next.dataset.tab);
+    next.focus({ preventScroll: true });
+  });
   const help = keyHelp();
   const headline = store.data.headline.flatMap(part => [
     make("span", { className: "xe-sep", textContent: "·" }),
@@ -133,7 +185,6 @@ async function build(root, model, ask, disposals) {
         textContent: "?",
         title: "keys (?)",
         ariaLabel: "keys",
-        tabIndex: -1,
         onclick: () => {
           help.hidden = !help.hidden;
         },
@@ -146,7 +197,9 @@ async function build(root, model, ask, disposals) {
     times.root,
     help,
     hover.root,
+    live,
   );
+  root.setAttribute("aria-label", `compile explorer of ${store.data.title}; ? lists the keys`);
 
   function setTab(key) {
     if (key === "compare" && !comparison.present) return;
@@ -156,6 +209,7 @@ async function build(root, model, ask, disposals) {
     for (const b of tabs.querySelectorAll("button")) {
       b.classList.toggle("on", b.dataset.tab === key);
       b.setAttribute("aria-selected", b.dataset.tab === key);
+      b.tabIndex = b.dataset.tab === key ? 0 : -1;
     }
     if (key === "text") text.shown();
     if (key === "fusion") decisions.mark();
@@ -201,6 +255,7 @@ async function build(root, model, ask, disposals) {
     why.show();
     if (id !== null && origin !== "graph" && app.tab === "graph" && app.now) graph.show(id);
     else if (id !== null && origin === "graph") graph.reveal(id);
+    tell();
     app.changed();
   };
   app.go = async number => {
@@ -242,6 +297,7 @@ async function build(root, model, ask, disposals) {
     times.mark();
     decisions.mark();
     rewrites.refresh();
+    tell();
     app.changed();
     // What the next key press will show, with what it is compared with.
     for (const near of [nextChange(1), nextChange(-1)])

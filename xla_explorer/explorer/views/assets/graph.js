@@ -161,6 +161,7 @@ export function graphTab(app) {
     if (options.only) parts.push("all paths between two instructions, Esc shows all");
     else if (options.focus !== null) parts.push("neighbourhood only, Esc shows all");
     count.textContent = parts.join(" · ");
+    svg.setAttribute("aria-label", `instruction graph: ${parts.join("; ")}. Arrow keys walk it, each place is read out`);
     paint();
     app.root.dataset.drawMs = (performance.now() - started).toFixed(1);
     mark();

@@ -1,24 +1,40 @@
 // The search box: passes, instructions, boxes, lines and decisions in one list.
 import { decisionEnds, make } from "./elements.js";
 
+let searches = 0;
+
 export function searchBox(app) {
   const input = make("input", {
       type: "search",
       placeholder: "search  /",
       ariaLabel: "search passes, instructions, decisions",
     }),
-    list = make("div", { className: "xe-found", role: "listbox", hidden: true });
+    list = make("div", { className: "xe-found", role: "listbox", ariaLabel: "found", hidden: true });
+  const id = `xe-found-${++searches}`;
+  list.id = id;
+  for (const [key, value] of [["role", "combobox"], ["aria-expanded", "false"], ["aria-controls", id], ["aria-autocomplete", "list"]])
+    input.setAttribute(key, value);
+  // Which option is meant, said to a screen reader.
+  const told = () => {
+    input.setAttribute("aria-expanded", String(!list.hidden));
+    if (list.hidden || !hits.length) input.removeAttribute("aria-activedescendant");
+    else input.setAttribute("aria-activedescendant", `${id}-${at}`);
+    [...list.children].forEach((el, k) => el.setAttribute("aria-selected", String(k === at)));
+  };
   const root = make("div", { className: "xe-search" }, input, list);
   let hits = [],
     at = 0;
   function find() {
-    const text = input.value.trim().replace(/^%/, "").toLowerCase();
+    const asked = input.value.trim(),
+      named = asked.startsWith("%"), // then an instruction is meant
+      text = asked.replace(/^%/, "").toLowerCase(),
+      exactFirst = list => list.slice().sort((a, b) => (b.name?.toLowerCase() === text) - (a.name?.toLowerCase() === text));
     hits = [];
     at = 0;
     if (text) {
       const has = t => (t || "").toLowerCase().includes(text);
       for (const s of app.store.steps)
-        if (has(s.name) && hits.length < 6)
+        if (!named && has(s.name) && hits.length < 6)
           hits.push({
             what: "pass",
             name: s.name,
@@ -26,7 +42,7 @@ export function searchBox(app) {
             go: () => app.go(s.index),
           });
       const seen = new Set();
-      for (const n of app.now ? app.now.picture.nodes : [])
+      for (const n of exactFirst(app.now ? app.now.picture.nodes : []))
         if ((has(n.name) || has(n.label)) && seen.size < 8) {
           seen.add(n.id);
           hits.push({
@@ -53,7 +69,7 @@ export function searchBox(app) {
         }
       let codes = 0;
       for (const d of app.store.decisions)
-        if (codes < 4 && (has(d.code) || has(d.message))) {
+        if (!named && codes < 4 && (has(d.code) || has(d.message))) {
           codes++;
           hits.push({
             what: "decision",
@@ -71,6 +87,7 @@ export function searchBox(app) {
               "div",
               {
                 role: "option",
+                id: `${id}-${k}`,
                 className: k === at ? "on" : "",
                 onpointerdown: event => {
                   event.preventDefault();
@@ -82,8 +99,9 @@ export function searchBox(app) {
               make("span", { textContent: h.note }),
             ),
           )
-        : [make("div", { className: "xe-dim", textContent: "nothing found in this step" })]),
+        : [make("div", { className: "xe-dim", role: "option", textContent: "nothing found in this step" })]),
     );
+    told();
   }
   function choose(k) {
     const hit = hits[k];
@@ -93,11 +111,13 @@ export function searchBox(app) {
   function close() {
     list.hidden = true;
     input.value = "";
+    told();
     app.root.focus({ preventScroll: true });
   }
   input.addEventListener("input", find);
   input.addEventListener("blur", () => {
     list.hidden = true;
+    told();
   });
   input.addEventListener("keydown", event => {
     event.stopPropagation();
@@ -109,6 +129,7 @@ export function searchBox(app) {
       event.preventDefault();
       at = Math.max(0, Math.min(hits.length - 1, at + (event.key === "ArrowDown" ? 1 : -1)));
       [...list.children].forEach((el, k) => el.classList.toggle("on", k === at));
+      told();
     }
   });
   return { root, focus: () => input.focus() };

@@ -25,7 +25,6 @@ export function whyView(app) {
       make("header", {}, make("b", { textContent: "Why" })),
       body,
     );
-  body.setAttribute("aria-live", "polite");
   let ticket = 0;
   const told = new Set();
   const link = (id, name) =>
