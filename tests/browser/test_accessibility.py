@@ -1,0 +1,111 @@
+"""The widget for those who hear it: roles and names of what can be reached, tabs and their panels, what is read out, focus order."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_page import open_live
+
+import xla_explorer as xe
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: accessibility is NOT tested"),
+]
+
+MODULE = """HloModule spoken
+add { a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT r = f32[] add(a, b) }
+ENTRY e {
+  x = f32[32,64] parameter(0)
+  zero = f32[] constant(0)
+  z = f32[32,64] broadcast(zero), dimensions={}
+  y = f32[32,64] add(x, z)
+  e = f32[32,64] exponential(y)
+  s = f32[32] reduce(e, zero), dimensions={1}, to_apply=add
+  d = f32[32,64] broadcast(s), dimensions={0}
+  ROOT q = f32[32,64] divide(e, d)
+}
+"""
+_NAMELESS = """() => [...document.querySelectorAll(".xe button, .xe input, .xe select, .xe summary, .xe [role=tabpanel]")]
+  .filter(el => el.offsetParent !== null)
+  .filter(el => !(el.textContent.trim() || el.ariaLabel || el.title || el.labels?.length || el.getAttribute("aria-labelledby")))
+  .map(el => el.outerHTML.slice(0, 120))"""
+_DANGLING = """() => ["aria-controls", "aria-labelledby", "aria-activedescendant"].flatMap(name =>
+  [...document.querySelectorAll(`[${name}]`)].filter(el => !document.getElementById(el.getAttribute(name))).map(el => el.outerHTML.slice(0, 120)))"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with playwright_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        found = started.new_page(viewport={"width": 1440, "height": 950})
+        open_live(found, xe.explore(xe.compile(MODULE, threads=1)), tmp_path_factory.mktemp("accessible"))
+        yield found
+        started.close()
+
+
+def _said(page: Any) -> str:
+    return str(page.locator(".xe-live").text_content())
+
+
+def test_everything_that_acts_has_a_name_and_every_reference_a_target(page: Any) -> None:
+    for tab in "gtdikb":
+        page.keyboard.press(tab)
+        page.wait_for_timeout(120)
+        assert page.evaluate(_NAMELESS) == []
+        assert page.evaluate(_DANGLING) == []
+    page.keyboard.press("g")
+
+
+def test_the_tree_that_a_screen_reader_sees(page: Any) -> None:
+    tree = page.locator(".xe").aria_snapshot()
+    for part in ("tablist", "tab \"Graph\" [selected]", "tabpanel \"Graph\"", "list", "listitem", "combobox", "region \"why\"", "status", "instruction graph"):
+        assert part in tree, f"{part} is not in the tree:\n{tree[:3000]}"
+    assert page.locator(".xe").get_attribute("aria-label").startswith("compile explorer of spoken")
+
+
+def test_steps_and_selections_are_read_out(page: Any) -> None:
+    page.keyboard.press("g")
+    page.keyboard.press("[")
+    page.wait_for_timeout(200)
+    before = _said(page)
+    page.keyboard.press("[")
+    page.wait_for_timeout(200)
+    after = _said(page)
+    assert before != after and ("pass " in after or "as written" in after) and "instructions" in after
+    page.keyboard.press("/")
+    page.keyboard.type("%e")
+    assert page.locator("[role=combobox]").get_attribute("aria-expanded") == "true"
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(200)
+    assert "selected" in _said(page) and "reads" in _said(page)
+    page.keyboard.press("f")
+    page.wait_for_timeout(300)
+    assert " refused" in _said(page) or " accepted" in _said(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+
+
+def test_tab_reaches_the_views_and_arrows_go_through_them(page: Any) -> None:
+    page.keyboard.press("g")
+    page.evaluate("() => document.querySelector('.xe').focus()")
+    reached = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("() => document.activeElement.getAttribute('role') || document.activeElement.tagName.toLowerCase()"))
+        if reached[-1] == "tab":
+            break
+    assert reached[0] == "combobox" and reached[-1] == "tab", reached
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("() => document.activeElement.textContent") == "Text"
+    assert page.locator("[role=tab][aria-selected=true]").inner_text() == "Text"
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("[role=tabpanel]:not([hidden])").get_attribute("data-panel") == "graph"
