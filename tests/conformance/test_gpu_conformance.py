@@ -49,7 +49,7 @@ def _check(every: int, first: int, allowed: float) -> None:
         if not passed:
             failures[case.name] = problem
     assert len(failures) <= allowed * len(cases), failures
-    assert sum(evaluated.values()) < 0.2 * len(cases), evaluated
+    assert not evaluated  # nothing is left to the host
 
 
 def test_a_sample_of_the_corpus_passes_on_the_emulator() -> None:

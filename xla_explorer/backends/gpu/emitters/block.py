@@ -183,3 +183,31 @@ class Block:
 def both(w: FunctionWriter, a: str | None, b: str | None) -> str | None:
     """Two conditions at once; None is always true."""
     return a or b if a is None or b is None else w.value(f"and i1 {a}, {b}")
+
+
+def smaller(w: FunctionWriter, a: str | int, b: str | int) -> str | int:
+    """The minimum of two positions, as unsigned numbers."""
+    if isinstance(a, int) and isinstance(b, int):
+        return min(a, b)
+    return w.call_intrinsic("llvm.umin.i64", "i64", ("i64", str(a)), ("i64", str(b)))
+
+
+def unravel(w: FunctionWriter, number: str | int, extents: Sequence[int]) -> list[str | int]:
+    """The index of element `number` (which exists) of a row-major array."""
+    index: list[str | int] = []
+    for position, extent in enumerate(reversed(extents)):
+        index.insert(0, w.mod(number, extent) if position + 1 < len(extents) else number)
+        number = w.div(number, extent)
+    return index
+
+
+def chosen(w: FunctionWriter, condition: str, types: Sequence[PrimitiveType], then: list[Value], otherwise: list[Value]) -> list[Value]:
+    """`condition ? then : otherwise`, value by value."""
+    found: list[Value] = []
+    for t, a, b in zip(types, then, otherwise, strict=True):
+        kind = register_type(t)
+        if t.is_complex:
+            found.append(tuple([w.value(f"select i1 {condition}, {kind} {x}, {kind} {y}") for x, y in zip(a, b, strict=True)]))
+        else:
+            found.append(w.value(f"select i1 {condition}, {kind} {a}, {kind} {b}"))
+    return found

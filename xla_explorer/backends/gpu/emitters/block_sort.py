@@ -11,33 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xla_explorer.backends.gpu.emitters.block import Block, both
+from xla_explorer.backends.gpu.emitters.block import Block, both, chosen, smaller
 from xla_explorer.compiler.codegen.elemental.registry import Value
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.llvm_types import register_type
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 Record = list[Value]
 Before = Callable[[Record, Record], str]
-
-
-def smaller(w: FunctionWriter, a: str | int, b: str | int) -> str | int:
-    """The minimum of two positions."""
-    if isinstance(a, int) and isinstance(b, int):
-        return min(a, b)
-    return w.call_intrinsic("llvm.umin.i64", "i64", ("i64", str(a)), ("i64", str(b)))
-
-
-def chosen(w: FunctionWriter, condition: str, types: Sequence[PrimitiveType], then: Record, otherwise: Record) -> Record:
-    """`condition ? then : otherwise` of records."""
-    found: Record = []
-    for t, a, b in zip(types, then, otherwise, strict=True):
-        kind = register_type(t)
-        if t.is_complex:
-            found.append(tuple([w.value(f"select i1 {condition}, {kind} {x}, {kind} {y}") for x, y in zip(a, b, strict=True)]))
-        else:
-            found.append(w.value(f"select i1 {condition}, {kind} {a}, {kind} {b}"))
-    return found
 
 
 class SharedRecords:

@@ -12,8 +12,7 @@ import math
 from collections.abc import Callable
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block, SharedArray
-from xla_explorer.backends.gpu.emitters.block_sort import smaller
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, SharedArray, smaller
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.emitters.fourier_lines import ArrayLines, Index, Roots, choose, complex_type
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, both, chosen, unravel
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
@@ -69,10 +69,7 @@ class _Panels:
 
     def select(self, condition: str, a: Value, b: Value) -> Value:
         """`condition ? a : b`."""
-        t = register_type(self.kind)
-        if self.kind.is_complex:
-            return tuple([self.w.value(f"select i1 {condition}, {t} {x}, {t} {y}") for x, y in zip(a, b, strict=True)])
-        return self.w.value(f"select i1 {condition}, {t} {a}, {t} {b}")
+        return chosen(self.w, condition, [self.kind], [a], [b])[0]
 
     def load(self, array: ArrayInMemory, index: tuple[str | int, ...]) -> Value:
         """An element, as wide as it is computed with."""
@@ -159,14 +156,6 @@ def write_cholesky(i: HloInstruction, architecture: GpuArchitecture, slots: tupl
     return OperationDraft((KernelDraft(context, launch, panels.block.shared_bytes),), "cholesky")
 
 
-def _batch_index(panels: _Panels, number: str | int, extents: tuple[int, ...]) -> tuple[str | int, ...]:
-    index: list[str | int] = []
-    for extent in reversed(extents):
-        index.insert(0, panels.w.mod(number, extent))
-        number = panels.w.div(number, extent)
-    return tuple(index)
-
-
 class _Cholesky:
     """The kernel being written."""
 
@@ -174,7 +163,7 @@ class _Cholesky:
         self.panels, self.w, self.block = panels, panels.w, panels.block
         self.source, self.output = panels.context.arrays[i.operands[0]], panels.context.outputs[0]
         self.lower, self.size = bool(i.attribute("lower")), panels.size
-        self.batch = _batch_index(panels, self.block.number, i.shape.dimensions[:-2])
+        self.batch = tuple(unravel(panels.w, self.block.number, i.shape.dimensions[:-2]))
         self.failed = self.block.shared(S32, 1)
 
     def _place(self, row: str | int, column: str | int) -> tuple[str | int, ...]:
@@ -307,7 +296,7 @@ def write_triangular_solve(i: HloInstruction, architecture: GpuArchitecture, slo
     panels = _Panels(context, i.shape.element_type, size, threads, WIDE_PANEL)
     w, block, n = panels.w, panels.block, panels.panel
     groups = -(-sides // threads)
-    batch = _batch_index(panels, w.div(block.number, groups), b.shape.dimensions[:-2])
+    batch = tuple(unravel(w, w.div(block.number, groups), b.shape.dimensions[:-2]))
     side = w.add(w.mul(w.mod(block.number, groups), threads), block.thread)
     exists = None if sides % threads == 0 else w.value(f"icmp ult i64 {side}, {sides}")
     if exists is not None:

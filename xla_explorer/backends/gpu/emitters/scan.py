@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, both, unravel
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context, load_record
 from xla_explorer.backends.gpu.emitters.reducer import Reducer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
@@ -97,14 +97,7 @@ class _Scan:
         """The index of a place along the dimension."""
         w, plan, dimensions = self.w, self.plan, self.root.shape.dimensions
 
-        def parts(number: str | int, extents: tuple[int, ...]) -> list[str | int]:
-            found: list[str | int] = []
-            for extent in reversed(extents):
-                found.insert(0, w.mod(number, extent) if len(found) + 1 < len(extents) else number)
-                number = w.div(number, extent)
-            return found
-
-        return (*parts(row, dimensions[: plan.dimension]), at, *parts(column, dimensions[plan.dimension + 1 :]))
+        return (*unravel(w, row, dimensions[: plan.dimension]), at, *unravel(w, column, dimensions[plan.dimension + 1 :]))
 
     def place(self, first: str | int, number: int = 0, width: int = 1) -> str | int:
         """Where the scan's position first + number is, of `width` neighbouring ones (which keeps their addresses' alignment visible)."""

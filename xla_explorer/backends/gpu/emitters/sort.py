@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import SHARED_LIMIT, Block
-from xla_explorer.backends.gpu.emitters.block_sort import Before, Record, SharedRecords, smaller
+from xla_explorer.backends.gpu.emitters.block import SHARED_LIMIT, Block, smaller, unravel
+from xla_explorer.backends.gpu.emitters.block_sort import Before, Record, SharedRecords
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
@@ -53,12 +53,7 @@ class ArrayRows:
         self.others = [n for d, n in enumerate(dimensions) if d != axis]
 
     def _index(self, row: str | int, at: str | int) -> tuple[str | int, ...]:
-        index: list[str | int] = []
-        rest = math.prod(self.others)
-        for number, extent in enumerate(self.others):
-            rest //= extent
-            quotient = self.w.div(row, rest) if extent > 1 else 0
-            index.append(quotient if number == 0 or extent == 1 else self.w.mod(quotient, extent))
+        index = unravel(self.w, row, self.others)
         return (*index[: self.axis], at, *index[self.axis :]) if self.arrays[0].shape.rank else ()
 
     def load(self, row: str | int, at: str | int) -> Record:

@@ -12,8 +12,7 @@ import math
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
-from xla_explorer.backends.gpu.emitters.block_sort import chosen
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, both, chosen, unravel
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
@@ -116,11 +115,7 @@ class _ThinDot:
 
     def batch(self, number: str | int) -> list[str | int]:
         """Index of a batch element."""
-        index: list[str | int] = []
-        for extent in reversed(self.plan.batch):
-            index.insert(0, self.w.mod(number, extent))
-            number = self.w.div(number, extent)
-        return index
+        return unravel(self.w, number, self.plan.batch)
 
     def load(self, side: Side, batch: list[str | int], kept: str | int, reduced: str | int) -> Value:
         """An element of an operand, in the type of the sums."""
@@ -138,13 +133,9 @@ class _ThinDot:
                 other = self.load(self.plan.thin, batch, number, at)
                 total = binary_value(self.w, "add", kind, total, binary_value(self.w, "multiply", kind, value, other))
             if active is not None:
-                slot.store(self.chosen(active, total, slot.load()[0]))
+                slot.store(chosen(self.w, active, [kind], [total], slot.load()))
             else:
                 slot.store([total])
-
-    def chosen(self, condition: str, a: Value, b: Value) -> list[Value]:
-        """`condition ? a : b`, as accumulators take it."""
-        return chosen(self.w, condition, [self.plan.kind], [a], [b])
 
     def add(self, a: list[Value], b: list[Value]) -> list[Value]:
         """Two partial sums."""
