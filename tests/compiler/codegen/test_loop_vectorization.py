@@ -11,8 +11,9 @@ from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen import loop_vectorization
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
-from xla_explorer.compiler.codegen.loop_vectorization import VectorFunctions, vectorized_kernel
+from xla_explorer.compiler.codegen.loop_vectorization import vectorized_kernel
 from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
+from xla_explorer.compiler.codegen.vector_instructions import VectorFunctions
 
 WIDE = CodegenTarget("cpu", "ptr", "x86_64-unknown-linux-gnu", 512)
 needs_fixed_width = pytest.mark.skipif(

@@ -20,7 +20,7 @@ from xla_explorer.compiler.codegen.library_calls import (
     write_library_dot,
 )
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library, write_cholesky, write_triangular_solve
-from xla_explorer.compiler.codegen.loop_vectorization import VectorFunctions, in_vectors, is_scalar, worth_vectorizing
+from xla_explorer.compiler.codegen.loop_vectorization import in_vectors, is_scalar, worth_vectorizing
 from xla_explorer.compiler.codegen.parallel_plan import ParallelDecision, blocks_decision, parallel_decision, plan_parallel
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, HostTable, Place, ProgramRow
 from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKernel, blocks_of, row_kernel
@@ -28,6 +28,7 @@ from xla_explorer.compiler.codegen.share_function import chain_function, scratch
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
+from xla_explorer.compiler.codegen.vector_instructions import VectorFunctions
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
