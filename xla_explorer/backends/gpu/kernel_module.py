@@ -13,6 +13,7 @@ from xla_explorer.backends.gpu.tensor_map import MAP_BYTES, TensorMap
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 
+_FIRST_ANNOTATION = 90_000  # metadata: above what kernels have, below debug information
 _NOT_IN_IDENTIFIERS = re.compile(r"[^A-Za-z0-9_]")
 
 
@@ -133,5 +134,18 @@ class KernelModule:
                 for attributes, group in groups.items()
             ]
         )
-        append(["", "!0 = !{}"])
+        append(["", "!0 = !{}", *self._annotations()])
         return lines, origins
+
+    def _annotations(self) -> list[str]:
+        """Which parameters are constant for the grid, as LLVM before 21 has it: without, it copies them to local memory."""
+        number = _FIRST_ANNOTATION
+        named: list[str] = []
+        lines: list[str] = []
+        for k in self.kernels:
+            if k.tensor_maps:
+                places = ", ".join([f"i32 {k.kernel.parameters + at + 1}" for at in range(len(k.tensor_maps))])
+                lines += [f'!{number} = !{{ptr @{k.name}, !"grid_constant", !{number + 1}}}', f"!{number + 1} = !{{{places}}}"]
+                named.append(f"!{number}")
+                number += 2
+        return [f"!nvvm.annotations = !{{{', '.join(named)}}}", *lines] if named else []
