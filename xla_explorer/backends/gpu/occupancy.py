@@ -46,8 +46,9 @@ def resource_rows(kernels: Any, assembled: AssembledPtx, architecture: GpuArchit
     rows = []
     for k in kernels:
         found = by_name[k.name]
-        fits = occupancy(k.launch.threads_per_block, found.registers, found.shared, architecture)
+        shared = found.shared + k.dynamic_shared_bytes
+        fits = occupancy(k.launch.threads_per_block, found.registers, shared, architecture)
         values = (k.name, k.emitter, k.launch.blocks, k.launch.threads_per_block, found.registers, found.spill_stores + found.spill_loads,
-                  found.stack, found.shared, fits.blocks, round(fits.share, 4), fits.limited_by)  # fmt: skip
+                  found.stack, shared, fits.blocks, round(fits.share, 4), fits.limited_by)  # fmt: skip
         rows.append(dict(zip(REPORT_COLUMNS, values, strict=True)))
     return rows

@@ -30,7 +30,8 @@ from xla_explorer.hlo.shape import array_shape
 DEPTH = 32  # units of 16 bits of the reduced dimension in a tile
 STAGES = 3  # two tiles are on their way while one is multiplied
 _FRAGMENT_M, _FRAGMENT_N, _FRAGMENT_K = 16, 8, 16
-_TILES = {(128, 128): (2, 4), (64, 64): (2, 2), (32, 32): (2, 1)}  # rows and columns of the result, and the block's warps
+# Rows and columns of the result: the block's warps, and the rate relative to large tiles, which read less for each product (assumed).
+_TILES = {(128, 128): ((2, 4), 1.0), (64, 64): ((2, 2), 0.6), (32, 32): ((2, 1), 0.3)}
 # Dense f16 multiplications and additions a multiprocessor starts per clock by mma.sync. sm_90 does twice that by wgmma only.
 _PER_CLOCK = {"sm_80": 1024, "sm_86": 512, "sm_89": 512, "sm_90": 1024, "sm_90a": 1024, "sm_100": 1024, "sm_120": 512}
 LIBRARY_PER_CLOCK = _PER_CLOCK | {"sm_90": 2048, "sm_90a": 2048, "sm_100": 4096}  # by wgmma and tcgen05, which libraries use
@@ -75,23 +76,22 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reas
     _, m, n, k, batch, *_ = found
     if min(m, n, k) < _FRAGMENT_K:
         return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} does not fill one fragment of 16", m=m, n=n, k=k)
-    products = math.prod(batch)
-    sizes = {tile: products * -(-m // tile[0]) * -(-n // tile[1]) for tile in _TILES}
-    rows, columns = next((tile for tile in _TILES if sizes[tile] >= architecture.multiprocessors), (32, 32))
-    warps, tiles = _TILES[rows, columns], sizes[rows, columns]
-    threads = warps[0] * warps[1] * WARP
-    steps = -(-k // DEPTH)
-    wanted = min(architecture.multiprocessors // tiles, steps // _LEAST_STEPS, _MOST_SPLITS)
-    each = -(-steps // wanted) if wanted > 1 else steps
-    splits = -(-steps // each)
-    blocks = tiles * splits
-    waves = -(-blocks // architecture.multiprocessors)
+    products, steps, count = math.prod(batch), -(-k // DEPTH), architecture.multiprocessors
     rate = _PER_CLOCK[architecture.name] * architecture.clock_gigahertz * 1e3  # multiplications a microsecond and multiprocessor
-    estimate = waves * rows * columns * each * DEPTH / (rate * _OWN_SHARE)
-    if splits > 1:  # partial sums are written and read once more
-        estimate += _LAUNCH_US + 8 * splits * products * m * n / architecture.dram_bytes_per_nanosecond / 1e3
-    work = products * m * n * k / architecture.multiprocessors / architecture.clock_gigahertz / 1e3
-    library = work / (LIBRARY_PER_CLOCK[architecture.name] * LIBRARY_SHARE)
+    choices = []
+    for (rows, columns), (_, relative) in _TILES.items():
+        tiles = products * -(-m // rows) * -(-n // columns)
+        wanted = min(count // tiles, steps // _LEAST_STEPS, _MOST_SPLITS)
+        each = -(-steps // wanted) if wanted > 1 else steps
+        splits = -(-steps // each)
+        estimate = -(-tiles * splits // count) * rows * columns * each * DEPTH / (rate * _OWN_SHARE * relative)
+        if splits > 1:  # partial sums are written and read once more
+            estimate += _LAUNCH_US + 8 * splits * products * m * n / architecture.dram_bytes_per_nanosecond / 1e3
+        choices.append((estimate, rows, columns, tiles, each, splits))
+    estimate, rows, columns, tiles, each, splits = min(choices)
+    warps, blocks = _TILES[rows, columns][0], tiles * splits
+    threads = warps[0] * warps[1] * WARP
+    library = products * m * n * k / count / architecture.clock_gigahertz / 1e3 / (LIBRARY_PER_CLOCK[architecture.name] * LIBRARY_SHARE)
     parts = f", reduced in {splits} parts that a second kernel adds in their order" if splits > 1 else ""
     why = (f"{m} x {n} x {k}: {tiles} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time{parts}; "
            f"{blocks} blocks on {architecture.multiprocessors} multiprocessors")  # fmt: skip

@@ -77,7 +77,10 @@ def multiply_tiles(
     w: FunctionWriter, kind: str, sums: Sequence[str], left: str, right: str, minor: tuple[bool, bool], steps: int
 ) -> list[str]:
     """sums (f32, half the columns each thread) plus the product of two tiles in shared memory, `steps` products one after another. The
-    ones before them are done when this returns; these are when `products_are_done` says so. left, right: descriptors. minor: of each, whether the reduced dimension is its minor one."""
+    ones before them are done when this returns; these are when `products_are_done` says so.
+
+    left, right: descriptors. minor: of each, whether the reduced dimension is its minor one.
+    """
     count = len(sums)
     registers = ", ".join([f"${k}" for k in range(count)])
     depth = {"tf32": 8, "e4m3": 32, "e5m2": 32}.get(kind, 16)
