@@ -244,3 +244,37 @@ def test_deep_nesting_is_refused(nested: str) -> None:
         parse_hlo(f"ENTRY e {{ ROOT p = {nested} parameter(0) }}")
     with pytest.raises(HloParseError, match=r"nest|closed"):
         parse_hlo("ENTRY e { p = f32[] parameter(0)\n ROOT r = f32[] " + "negate(" * 3000 + "p" + ")" * 3000 + " }")
+
+
+# Found by comparing with jaxlib what single changes make of the texts of XLA's tests: XLA refuses each.
+LOOSE = [
+    "{P}\n  ROOT r = f32[4] collective-permute(p), source_target_pairs={{0,1},{2,scatter3}}",
+    "{P}\n  ROOT r = f32[4] collective-permute(p), source_target_pairs={{0,1}}{}",
+    "{P}\n  ROOT r = f32[8] all-gather(p), dimensions={0}, replica_groups={{0,1,2,3},{4*/,5,6,7}}",
+    "{P}\n  ROOT r = f32[2] slice(p), slice={[0:2], 32[0:9]}",
+    "{P}\n  ROOT r = f32[4] transpose(p), dimensions={10000000000000000000000}",
+    "{P}\n  ROOT r = f32[4] transpose(p), dimensions={0,,}",
+    "{P}\n  ROOT r = s32[4] iota(), iota_dimension=10000000000000000000000",
+    "{P}\n  ROOT r = f32[4] negate(p), sharding={devices=[2]<=[=]}",
+    "{P}\n  ROOT r = f32[4] negate(p), sharding={devices=[2]0,,1}",
+    "{P}\n  ROOT r = f32[4] negate(p), sharding={devices=2]<=[2]}",
+    "{P}\n  ROOT r = f32[4] add(%%%p, p)",
+    "{P}\n  ROOT r = f32[4] abs(p//)",
+    "{P}\n  s = ((f32[4]), f32[4], s32[]) negate-start(p)\n  u = ((f32[4]), f32[4]{0:S(1)}, s32[]) negate-update(s)\n  ROOT d = f32[4] negate-done(u)",
+]
+LOOSE_HEADERS = [
+    "add (lhs: f32[],, rhs: f32[]) -> f32[] {", "add (lhs: f34[]) -> f32[] {", "add (lhs: f32[1,=,2]) -> f32[] {", "add (lhs (lhs: f32[]) -> f32[] {",
+    "HloModule ENTRY add {", "HloModule\n\nENTRY add {", "ENTRY HloModule {", "add (lhs: f32[],) -> f32[] {",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", LOOSE)
+def test_attributes_are_read_to_the_last_character(body: str) -> None:
+    with pytest.raises(HloParseError):
+        parse_hlo("HloModule m\n\nENTRY e {\n" + body.replace("{P}", "  p = f32[4] parameter(0)") + "\n}\n")
+
+
+@pytest.mark.parametrize("header", LOOSE_HEADERS)
+def test_headers_are_read_to_the_last_character(header: str) -> None:
+    with pytest.raises(HloParseError):
+        parse_hlo(header + "\n  lhs = f32[] parameter(0)\n  rhs = f32[] parameter(1)\n  ROOT s = f32[] add(lhs, rhs)\n}\n")

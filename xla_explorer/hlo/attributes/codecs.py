@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from xla_explorer.hlo.attributes.dictionary_text import read_backend_config, read_frontend_attributes
@@ -22,6 +22,15 @@ from xla_explorer.hlo.attributes.values import (
 )
 
 _INTEGER = re.compile(r"-?\d+")
+_LIST = re.compile(r"\s*\{\s*+(?:-?\d+\s*+(?:,\s*+-?\d+\s*+)*+)?+\}\s*", re.ASCII)
+_LISTS = re.compile(rf"\s*\{{\s*+(?:{_LIST.pattern}(?:,{_LIST.pattern})*+)?+\}}\s*", re.ASCII)
+_DEVICES = re.compile(
+    r"devices=\s*\[\s*\d+\s*(?:,\s*\d+\s*)*\]\s*"
+    r"(?:<=\s*\[\s*\d+\s*(?:,\s*\d+\s*)*\]\s*(?:T\(\s*\d+\s*(?:,\s*\d+\s*)*\))?|\d+\s*(?:,\s*\d+\s*)*)(?=[\s}])",
+    re.ASCII,
+)
+_SLICES = re.compile(r"\s*\{\s*(?:\[[^\[\]]*\]\s*(?:,\s*\[[^\[\]]*\]\s*)*)?\}\s*")
+_LIMIT = 1 << 63
 MOST_DEVICES = 1 << 20  # in replica groups
 
 
@@ -36,11 +45,18 @@ class AttributeCodec:
         self.rank = 0
 
 
+def _numbers(found: Iterable[str]) -> tuple[int, ...]:
+    """Integers of 64 bits."""
+    numbers = tuple(map(int, found))
+    if numbers and not (-_LIMIT <= min(numbers) and max(numbers) < _LIMIT):
+        raise ValueError(f"expects integers of 64 bits but sees {max(numbers, key=abs)}")
+    return numbers
+
+
 def _read_integers(text: str) -> tuple[int, ...]:
-    body = text.strip()
-    if not (body.startswith("{") and body.endswith("}")) or re.fullmatch(r"[{}\s\d,\-]*", body) is None:
+    if _LIST.fullmatch(text) is None:
         raise ValueError(f"expects a list of integers such as {{0,1}} but sees {text}")
-    return tuple(map(int, _INTEGER.findall(body)))
+    return _numbers(_INTEGER.findall(text))
 
 
 def _write_integers(value: tuple[int, ...]) -> str:
@@ -50,7 +66,7 @@ def _write_integers(value: tuple[int, ...]) -> str:
 def _read_integer(text: str) -> int:
     if re.fullmatch(r"\s*-?\d+\s*", text) is None:
         raise ValueError(f"expects an integer but sees {text}")
-    return int(text)
+    return _numbers([text])[0]
 
 
 def _read_bool(text: str) -> bool:
@@ -90,6 +106,8 @@ def _read_one_string(text: str) -> str:
 
 
 def _read_slice(text: str) -> tuple[SliceDimension, ...]:
+    if _SLICES.fullmatch(text) is None:
+        raise ValueError(f"expects a list such as {{[0:2], [1:9:3]}} but sees {text}")
     found = []
     for part in re.findall(r"\[([^\]]*)\]", text):
         numbers = [int(n) for n in part.split(":")]
@@ -120,10 +138,13 @@ def _write_padding(value: tuple[PaddingDimension, ...]) -> str:
     return "x".join([f"{d.low}_{d.high}_{d.interior}" if interior else f"{d.low}_{d.high}" for d in value])
 
 
+_WINDOW = re.compile(r"\s*\{(?:[\s,]*[a-z_]+\s*=\s*[0-9x_\-]+(?=[\s,}]))*+[\s,]*\}\s*")
 _WINDOW_FIELD = re.compile(r"([a-z_]+)=([0-9x_\-]+)")
 
 
 def _read_window(text: str) -> Window:
+    if _WINDOW.fullmatch(text) is None:
+        raise ValueError(f"expects a window such as {{size=3x3 stride=2x2 pad=0_1x0_1}} but sees {text}")
     fields = dict(_WINDOW_FIELD.findall(text))
     unknown = set(fields) - {"size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal"}
     if unknown:
@@ -264,8 +285,10 @@ def _read_replica_groups(text: str) -> ReplicaGroups:
         return ReplicaGroups(tuple([tuple(map(int, row)) for row in ids.reshape(shape[0], -1)]), text)
     if not text.startswith("{"):
         raise ValueError(f"expects replica groups such as {{{{0,1}},{{2,3}}}} or [2,2]<=[4] but sees {text}")
+    if _LISTS.fullmatch(text) is None and _LIST.fullmatch(text) is None:
+        raise ValueError(f"expects lists of devices such as {{{{0,1}},{{2,3}}}} but sees {text}")
     rows = re.findall(r"\{([^{}]*)\}", text[1:-1]) if "{" in text[1:] else ([text[1:-1]] if text[1:-1].strip() else [])
-    groups = tuple([tuple(map(int, _INTEGER.findall(row))) for row in rows])
+    groups = tuple([_numbers(_INTEGER.findall(row)) for row in rows])
     return ReplicaGroups(groups, "{" + ",".join(["{" + ",".join(map(str, g)) + "}" for g in groups]) + "}")
 
 
@@ -277,7 +300,9 @@ _ALL_DEVICES = ReplicaGroups((), "{}")
 
 
 def _read_pairs(text: str) -> tuple[tuple[int, ...], ...]:
-    return tuple([tuple(map(int, _INTEGER.findall(row))) for row in re.findall(r"\{([^{}]*)\}", text[1:-1])])
+    if _LISTS.fullmatch(text) is None:
+        raise ValueError(f"expects a list of lists such as {{{{0,1}},{{1,0}}}} but sees {text}")
+    return tuple([_numbers(_INTEGER.findall(row)) for row in re.findall(r"\{([^{}]*)\}", text[1:-1])])
 
 
 def _write_pairs(value: tuple[tuple[int, ...], ...]) -> str:
@@ -290,6 +315,14 @@ def _read_slice_sizes(text: str) -> Any:
 
 def _write_slice_sizes(value: Any) -> str:
     return _write_pairs(value) if value and isinstance(value[0], tuple) else _write_integers(value)
+
+
+def _read_sharding(text: str) -> str:
+    """Kept as it is written, once its lists of devices are lists."""
+    for place in re.finditer(r"\bdevices=", text):
+        if _DEVICES.match(text, place.start()) is None:
+            raise ValueError(f"expects devices=[2,1]0,1 or devices=[2,1]<=[2] but sees {text[place.start() : place.start() + 60]}")
+    return text
 
 
 def _read_precisions(text: str) -> tuple[str, ...]:
@@ -409,7 +442,7 @@ _ROWS = (
     _text("domain", "what a domain marks"),
     AttributeCodec("async_execution_thread", _read_one_string, str, '"main"', "thread of the asynchronous computation"),
     _text("parameter_replication", "which leaves are replicated"),
-    _text("sharding", "how the value is spread over devices"),
+    AttributeCodec("sharding", _read_sharding, str, None, "how the value is spread over devices"),
     AttributeCodec("frontend_attributes", read_frontend_attributes, str, None, "what the frontend wants kept"),
     _text("statistics", "numbers for visualisation"),
     _text("origin", "the value of the original module"),

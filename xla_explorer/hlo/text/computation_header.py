@@ -8,13 +8,18 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 from xla_explorer.hlo.shape import Shape, ShapeError, parse_shape
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.lexical import NAME, NAME_PATTERN, balanced_end, skip_blank
+from xla_explorer.hlo.text.lexical import KEYWORDS, NAME, NAME_PATTERN, balanced_end, skip_blank
 from xla_explorer.hlo.text.shape_text import read_shape
 
-# As XLA prints it, on one line and without layouts in the signature.
-_ORDINARY = re.compile(rf"(ENTRY )?+%?+({NAME_PATTERN}) (?:\([^{{}}\"\n]*?\) -> ([^{{}}\"\n/]*[\])]) )?+\{{[ \t]*+\n", re.ASCII)
+# As XLA prints it, on one line and without layouts in the signature; parameters that are arrays.
+_PARAMETER = rf"{NAME_PATTERN}: (?:{'|'.join(sorted(PRIMITIVE_TYPES, key=len, reverse=True))})\[(?:\d++(?:,\d++)*+)?+\]"
+_ORDINARY = re.compile(
+    rf"(ENTRY )?+%?+({NAME_PATTERN}) (?:\((?:{_PARAMETER}(?:, (?:/\*index=\d++\*/)?+{_PARAMETER})*+)?+\) -> ([^{{}}\"\n/]*[\])]) )?+\{{[ \t]*+\n",
+    re.ASCII,
+)
 _ENTRY = re.compile(r"ENTRY(?=[\s%/{(])")
 
 
@@ -30,10 +35,30 @@ class ComputationHeader(NamedTuple):
     end: int
 
 
+def _parameters_end(text: str, opening: int) -> int:
+    """Behind the parenthesis that closes the list of parameters."""
+    balanced_end(text, opening, one_bracket=True)
+    at = skip_blank(text, opening + 1)
+    while not text.startswith(")", at):
+        name = NAME.match(text, at)
+        if name is None:
+            raise TextProblem("expects the name of a parameter", at, "a list of parameters looks like: (p: f32[2], q: s32[])")
+        at = skip_blank(text, name.end() + text.startswith(":", name.end()))
+        _, at = read_shape(text, at)
+        at = skip_blank(text, at)
+        if text.startswith(",", at):
+            at = skip_blank(text, at + 1)
+            if text.startswith(")", at):
+                raise TextProblem("expects a parameter behind the comma", at, "remove the comma")
+        elif not text.startswith(")", at):
+            raise TextProblem("expects ',' or ')' after a parameter", at, "separate parameters by commas: (p: f32[2], q: s32[])")
+    return at + 1
+
+
 def read_computation_header(text: str, start: int) -> ComputationHeader:
-    """The header at `start`. TextProblem where there is none. The parameter list is skipped: the body says the same."""
+    """The header at `start`. TextProblem where there is none. What the parameter list says is dropped: the body says the same."""
     ordinary = _ORDINARY.match(text, start)
-    if ordinary is not None:
+    if ordinary is not None and ordinary.group(2) not in KEYWORDS:
         is_entry, found, result_text = ordinary.groups()
         try:
             declared = parse_shape(result_text) if result_text else None
@@ -55,11 +80,13 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
             if stray
             else "a computation looks like: name { ... } or ENTRY name { ... }",
         )
+    if text[at] != "%" and name.group(1) in KEYWORDS and (entry is not None or name.group(1) != "HloModule"):
+        raise TextProblem(f"expects the name of a computation, but sees the keyword {name.group(1)}", at, "give the computation another name")
     at = skip_blank(text, name.end())
     result: Shape | None = None
     result_at = at
     if text.startswith("(", at):
-        at = skip_blank(text, balanced_end(text, at, one_bracket=True))
+        at = skip_blank(text, _parameters_end(text, at))
         if not text.startswith("->", at):
             raise TextProblem("expects '->' and the shape of the result", at, "a signature looks like: (p: f32[2]) -> f32[2]")
         result_at = skip_blank(text, at + 2)

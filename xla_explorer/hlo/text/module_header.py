@@ -13,7 +13,7 @@ from xla_explorer.hlo.attributes.dictionary_text import read_frontend_attributes
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.attribute_text import AttributeText, read_attributes
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.lexical import NAME, skip_blank
+from xla_explorer.hlo.text.lexical import KEYWORDS, NAME, skip_blank
 from xla_explorer.hlo.text.shape_text import read_shape
 
 HEADER_ATTRIBUTES = (
@@ -157,7 +157,7 @@ def read_header(text: str, at: int) -> ModuleHeader:
     if opening is not None:
         place = skip_blank(text, opening.end())
         found = NAME.match(text, place)
-        if found is None or place == opening.end():
+        if found is None or place == opening.end() or (text[place] != "%" and found.group(1) in KEYWORDS):
             raise TextProblem("expects the name of the module", place, "write HloModule and a name, such as: HloModule my_module")
         name, at = found.group(1), found.end()
         if text.startswith(":", at):  # an old spelling that XLA still reads

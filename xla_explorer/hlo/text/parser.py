@@ -151,7 +151,9 @@ class _Parser:
                     elif arguments and spec is not CONSTANT:
                         if "[" in arguments:
                             operands = _typed_operands(arguments, names)
-                        elif "/" in arguments:
+                        elif "/" in arguments or "%%" in arguments:
+                            if "//" in arguments or "%%" in arguments:
+                                raise _Unusual
                             operands = tuple(map(named, COMMENT.sub("", arguments).replace("%", "").split(", ")))
                         else:
                             operands = tuple(map(named, arguments.replace("%", "").split(", ")))

@@ -387,6 +387,8 @@ class CarefulReader:
                     "pass the async-start or async-update it belongs to",
                 )
             else:
+                if spec.name == "async-update" and shape is not start.shape:
+                    refuse(f"async-update has the shape of its operand, {start.shape}", "state that shape")
                 thread, given = start.attributes.get("async_execution_thread"), attributes.get("async_execution_thread")
                 if given is not None and given != (thread or '"main"'):
                     refuse(
