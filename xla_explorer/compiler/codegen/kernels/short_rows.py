@@ -18,6 +18,7 @@ from xla_explorer.hlo.shape import array_shape
 SHORT = 32  # elements of a row that is short
 TILE = 512  # most elements of a tile
 LEAST_ROWS = 8  # of a tile
+LEAST_WORTH = 64  # rows of a result from which a tile is worth its code
 
 
 def write_short_rows(
@@ -36,7 +37,7 @@ def write_short_rows(
     # Shares get the same fraction of the rows as those of other kernels along them (see `row_blocks`).
     each = extents[0] // parts
     together = max([n for n in range(1, TILE // extents[1] + 1) if each % n == 0], default=0)
-    if not spread or extents[0] % parts or together < LEAST_ROWS:
+    if not spread or extents[0] < LEAST_WORTH or extents[0] % parts or together < LEAST_ROWS:
         return False
     length = together * extents[1]
     tiles: dict[HloInstruction, ArrayInMemory] = {}
