@@ -48,7 +48,7 @@ def test_what_is_not_positive_definite_becomes_no_number_as_a_whole():
 @pytest.mark.parametrize("left", ["true", "false"])
 def test_triangular_solve(left, lower, transpose):
     kind = "c64" if transpose == "ADJOINT" else "f32"
-    size, sides = 19, 3
+    size, sides = 11, 3  # two panels, the second one in part
     a = (numbers(kind, 2, size, size) / size / 4 + 2 * np.eye(size)).astype(TYPES[kind])
     dimensions = (2, size, sides) if left == "true" else (2, sides, size)
     shape = f"{kind}[{','.join(map(str, dimensions))}]"
@@ -56,7 +56,7 @@ def test_triangular_solve(left, lower, transpose):
         text = f"""HloModule m
 ENTRY e {{ x = {kind}[2,{size},{size}] parameter(0) y = {shape} parameter(1)
   ROOT r = {shape} triangular-solve(x, y), left_side={left}, lower={lower}, unit_diagonal={unit}, transpose_a={transpose} }}"""
-        ran = check(text, a, numbers(kind, *dimensions).astype(TYPES[kind]), relative=1e-4, assemble=unit == "true")
+        ran = check(text, a, numbers(kind, *dimensions).astype(TYPES[kind]), relative=1e-4, assemble=unit == "true" and transpose == "ADJOINT")
         assert ran.emitted.emitter == "triangular-solve"
 
 

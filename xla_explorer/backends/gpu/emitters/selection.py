@@ -1,8 +1,8 @@
 """Which emitter writes the kernel of a fusion or a lone instruction, and why not a better one.
 
-Asked in this order: the writer of an operation that no other serves (`operations.py`), tensor cores for a dot, its tiles, reduction (rows
-or columns), transposition through shared memory, vectorised loop; else the writer of the root's opcode, which makes one thread per
-element.
+Asked in this order: the writer of an operation that no other serves (`operations.py`), running reductions, tensor cores for a dot, thin
+products, tiles of a dot, reduction (rows or columns), transposition through shared memory, copies by vectors, vectorised loop; else the
+writer of the root's opcode, which makes one thread per element.
 """
 
 from __future__ import annotations
