@@ -25,8 +25,8 @@ _INTEGER = re.compile(r"-?\d+")
 _LIST = re.compile(r"\s*\{\s*+(?:-?\d+\s*+(?:,\s*+-?\d+\s*+)*+)?+\}\s*", re.ASCII)
 _LISTS = re.compile(rf"\s*\{{\s*+(?:{_LIST.pattern}(?:,{_LIST.pattern})*+)?+\}}\s*", re.ASCII)
 _DEVICES = re.compile(
-    r"devices=\s*\[\s*\d+\s*(?:,\s*\d+\s*)*\]\s*"
-    r"(?:<=\s*\[\s*\d+\s*(?:,\s*\d+\s*)*\]\s*(?:T\(\s*\d+\s*(?:,\s*\d+\s*)*\))?|\d+\s*(?:,\s*\d+\s*)*)(?=[\s}])",
+    r"devices=\s*\[\s*-?\d+\s*(?:,\s*-?\d+\s*)*\]\s*"
+    r"(?:<=\s*\[\s*-?\d+\s*(?:,\s*-?\d+\s*)*\]\s*(?:T\(\s*\d+\s*(?:,\s*\d+\s*)*\))?|-?\d+\s*(?:,\s*-?\d+\s*)*)(?=[\s}])",
     re.ASCII,
 )
 _SLICES = re.compile(r"\s*\{\s*(?:\[[^\[\]]*\]\s*(?:,\s*\[[^\[\]]*\]\s*)*)?\}\s*")
@@ -48,7 +48,7 @@ class AttributeCodec:
 def _numbers(found: Iterable[str]) -> tuple[int, ...]:
     """Integers of 64 bits."""
     numbers = tuple(map(int, found))
-    if numbers and not (-_LIMIT <= min(numbers) and max(numbers) < _LIMIT):
+    if numbers and not (min(numbers) >= -_LIMIT and max(numbers) < _LIMIT):
         raise ValueError(f"expects integers of 64 bits but sees {max(numbers, key=abs)}")
     return numbers
 

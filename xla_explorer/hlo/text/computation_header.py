@@ -17,7 +17,8 @@ from xla_explorer.hlo.text.shape_text import read_shape
 # As XLA prints it, on one line and without layouts in the signature; parameters that are arrays.
 _PARAMETER = rf"{NAME_PATTERN}: (?:{'|'.join(sorted(PRIMITIVE_TYPES, key=len, reverse=True))})\[(?:\d++(?:,\d++)*+)?+\]"
 _ORDINARY = re.compile(
-    rf"(ENTRY )?+%?+({NAME_PATTERN}) (?:\((?:{_PARAMETER}(?:, (?:/\*index=\d++\*/)?+{_PARAMETER})*+)?+\) -> ([^{{}}\"\n/]*[\])]) )?+\{{[ \t]*+\n",
+    rf"(ENTRY )?+%?+({NAME_PATTERN}) "
+    rf"(?:\((?:{_PARAMETER}(?:, (?:/\*index=\d++\*/)?+{_PARAMETER})*+)?+\) -> ([^{{}}\"\n/]*[\])]) )?+\{{[ \t]*+\n",
     re.ASCII,
 )
 _ENTRY = re.compile(r"ENTRY(?=[\s%/{(])")
@@ -81,7 +82,8 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
             else "a computation looks like: name { ... } or ENTRY name { ... }",
         )
     if text[at] != "%" and name.group(1) in KEYWORDS and (entry is not None or name.group(1) != "HloModule"):
-        raise TextProblem(f"expects the name of a computation, but sees the keyword {name.group(1)}", at, "give the computation another name")
+        message = f"expects the name of a computation, but sees the keyword {name.group(1)}"
+        raise TextProblem(message, at, "give the computation another name")
     at = skip_blank(text, name.end())
     result: Shape | None = None
     result_at = at
