@@ -59,6 +59,19 @@ def session() -> Any:
     return made
 
 
+# One loop that is left to LLVM's vectoriser: the kernels of a softmax are written as vectors.
+PLAIN = """HloModule plain
+ENTRY e { x = f32[512,512] parameter(0)
+ ex = f32[512,512] exponential(x)
+ ROOT z = f32[512,512] add(ex, x)
+}"""
+
+
+@pytest.fixture(scope="module")
+def plain() -> Any:
+    return xe.compile(PLAIN, threads=1)
+
+
 class Live:
     """A page with an `ExplorerWidget` behind it."""
 
@@ -101,7 +114,7 @@ def test_a_fusion_is_forbidden_compared_and_taken_back(browser: Any, session: An
     assert rows["kernels"][:2] == ["7", "6"]
     assert "✗" in rows["bytes read and written (estimate)"][2] and "µs" in rows["median time"][0]
     assert "predicted time, cost model" in rows
-    assert live.page.locator(".xe-compare", has_text="kept apart %broadcast.1 → %multiply").count() == 1
+    assert live.page.locator(".xe-compare", has_text="keep apart %broadcast.1 → %multiply").count() == 1
     assert "forbidden-by-user" in live.page.locator(".xe-compare").inner_text()
     live.keep(f"comparison_{scheme}")
     assert len(widget.source.session.program_steps) == 7
@@ -147,18 +160,25 @@ def test_stepping_inside_a_pass(browser: Any, session: Any, tmp_path: Path) -> N
     assert "add-zero" in live.page.locator(".xe-rewrite .xe-bar-row").inner_text()
     live.press("]", "]")
     live.page.wait_for_timeout(200)
-    assert "step" in live.page.locator(".xe-where").inner_text()
+    assert "pass" in live.page.locator(".xe-where").inner_text()
     live.close()
 
 
-def test_kernels_and_the_passes_of_llvm(browser: Any, session: Any, tmp_path: Path) -> None:
+def test_kernels_as_formulas(browser: Any, session: Any, tmp_path: Path) -> None:
     live = Live(browser, xe.explore(session), tmp_path)
-    steps = live.page.evaluate("document.querySelector('.xe').explorer.store.steps.length")
     live.press("k")
     live.wait(".xe-kernels tbody tr")
     text = live.page.locator(".xe-kernels").inner_text()
     assert "exp(x - reduce_fusion.1{0})" in text and "max over 1 of x" in text and "dot(" in text
     live.keep("kernels")
+    live.close()
+
+
+def test_the_passes_of_llvm(browser: Any, plain: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(plain), tmp_path)
+    steps = live.page.evaluate("document.querySelector('.xe').explorer.store.steps.length")
+    live.press("k")
+    live.wait(".xe-kernels tbody tr")
     live.page.locator(".xe-kernels tbody tr", has_text="exp(x").locator(".xe-act").click()
     live.page.wait_for_function(f"document.querySelector('.xe').explorer.store.steps.length > {steps + 5}", timeout=60_000)
     live.wait(".xe-step", "LoopVectorize").first.click()
@@ -168,13 +188,13 @@ def test_kernels_and_the_passes_of_llvm(browser: Any, session: Any, tmp_path: Pa
     live.press("]", "[")
     live.page.evaluate("document.querySelector('.xe').explorer.go(0)")
     live.press("g")
-    assert live.page.locator(".xe-node").count() > 3
+    assert live.page.locator(".xe-node").count() >= 3
     live.close()
 
 
-def test_remarks_stand_at_the_instruction(browser: Any, session: Any, tmp_path: Path) -> None:
-    live = Live(browser, xe.explore(session), tmp_path)
-    live.page.evaluate(f"document.querySelector('.xe').explorer.select({session.find('ex')}, 'test')")
+def test_remarks_stand_at_the_instruction(browser: Any, plain: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(plain), tmp_path)
+    live.page.evaluate(f"document.querySelector('.xe').explorer.select({plain.find('ex')}, 'test')")
     live.wait(".xe-remarks", "vectorized loop (vectorization width:")
     live.close()
 
