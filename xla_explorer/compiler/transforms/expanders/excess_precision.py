@@ -17,7 +17,8 @@ from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import BF16, F32
 
-_EXACT = frozenset(["convert", "copy", "bitcast-convert", "opt-barrier", "reduce-precision"])  # nothing is computed, or rounding is meant
+# Nothing is computed, rounding is meant, or the number of bits is.
+_UNTOUCHED = frozenset(["convert", "copy", "bitcast-convert", "opt-barrier", "reduce-precision", "stochastic-convert"])
 
 
 @register_pass()
@@ -32,6 +33,6 @@ class ExcessPrecision:
         changed = False
         for computation in sequential_computations(module):
             for i in computation.post_order():
-                if i.opcode.elementwise and i.opcode.name not in _EXACT:
+                if i.opcode.elementwise and i.opcode.name not in _UNTOUCHED:
                     changed |= in_wide_type(i, BF16, F32)
         return SimplifyFPConversions().run(module, context) or changed
