@@ -51,6 +51,15 @@ def test_widest_tiles_and_several_tiles_a_block(right, b):
     assert ran.sector_use() == 1
 
 
+def test_thin_results_are_reduced_in_parts():
+    devices = dataclasses.replace(HOPPER, multiprocessors=8)
+    a, b = (136, 2080), (2080, 72)
+    ran = check(dot("bf16", "bf16", a, b, 1, 0), *operands("bf16", a, b), relative=2e-2, assemble=False, architecture=devices)
+    first, second = ran.emitted.kernels
+    assert ran.emitted.emitter == "warpgroup-dot" and first.scratch and second.scratch and first.launch.blocks == 8
+    assert "reduced in 4 parts" in first.launch.reasoning and ran.emitted.scratch_bytes == 4 * 4 * 136 * 72
+
+
 def test_bands_of_which_the_last_is_lower():
     shape = (128 * 18, 64)
     ran = check(dot("bf16", "f32", shape, (64, 128), 1, 0), *operands("bf16", shape, (64, 128)), relative=1e-3, assemble=False,

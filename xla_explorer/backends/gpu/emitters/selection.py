@@ -13,10 +13,12 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.column_reduction import plan_columns, write_column_kernel, write_column_partials_kernel
 from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
 from xla_explorer.backends.gpu.emitters.fused_reduction import FusedReduction, analyse_reduction
+from xla_explorer.backends.gpu.emitters.matrix_operands import Matrices
 from xla_explorer.backends.gpu.emitters.operations import OPERATIONS
+from xla_explorer.backends.gpu.emitters.partial_products import Parts, write_sum_of_parts
 from xla_explorer.backends.gpu.emitters.row_reduction import plan_rows, scratch_arrays, write_partials_kernel, write_row_kernel
 from xla_explorer.backends.gpu.emitters.scan import plan_scan, write_scan
-from xla_explorer.backends.gpu.emitters.tensor_core_dot import plan_dot, write_dot_kernel, write_sum_of_parts
+from xla_explorer.backends.gpu.emitters.tensor_core_dot import plan_dot, write_dot_kernel
 from xla_explorer.backends.gpu.emitters.thin_dot import plan_thin_dot, write_thin_dot
 from xla_explorer.backends.gpu.emitters.tiled_dot import plan_tiled_dot, write_tiled_dot_kernel
 from xla_explorer.backends.gpu.emitters.transposition import plan_transpose, write_transpose_kernel
@@ -176,12 +178,21 @@ def _dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...
     scratch = f"%a{max(slots) + 1}"
     context = _context(i, slots)
     shared = write_dot_kernel(context, plan, scratch)
-    kernels = [_finished(context, slots, plan.launch, shared, plan.splits > 1)]
-    if plan.splits > 1:
-        context = _context(i, slots)
-        launch = write_sum_of_parts(context, plan, scratch, architecture)
-        kernels.append(_finished(context, slots, launch, scratch=True))
-    return EmittedKernels(tuple(kernels), "tensor-core-dot", plan.scratch_bytes, (), plan.estimated_us, plan.library_us)
+    first = _finished(context, slots, plan.launch, shared, plan.parts.number > 1)
+    kernels = _with_sum_of_parts(i, architecture, slots, first, plan.matrices, plan.parts)
+    scratch_bytes = plan.parts.scratch_bytes(plan.matrices)
+    return EmittedKernels(kernels, "tensor-core-dot", scratch_bytes, (), plan.estimated_us, plan.library_us)
+
+
+def _with_sum_of_parts(
+    i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...], first: EmittedKernel, matrices: Matrices, parts: Parts
+) -> tuple[EmittedKernel, ...]:
+    """A product's kernel, and the one that adds its partial sums where it leaves some."""
+    if parts.number == 1:
+        return (first,)
+    context = _context(i, slots)
+    launch = write_sum_of_parts(context, matrices, parts, f"%a{max(slots) + 1}", architecture)
+    return first, _finished(context, slots, launch, scratch=True)
 
 
 def _warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:
@@ -194,9 +205,12 @@ def _warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tupl
         text = f"%{i.name}: estimated at {ours:.3g} us, by warps at {theirs:.3g} us"
         return refuse("warps-are-faster", text, us=ours, by_warps_us=theirs)
     context = _context(i, slots)
-    maps = write_warpgroup_dot(context, plan, slots)
-    kernel = _finished(context, slots, plan.launch)._replace(dynamic_shared_bytes=plan.shared_bytes, tensor_maps=maps)
-    return EmittedKernels((kernel,), "warpgroup-dot", 0, (), plan.estimated_us, plan.library_us)
+    maps = write_warpgroup_dot(context, plan, slots, f"%a{max(slots) + 1}")
+    first = _finished(context, slots, plan.launch, scratch=plan.parts.number > 1)
+    first = first._replace(dynamic_shared_bytes=plan.shared_bytes, tensor_maps=maps)
+    kernels = _with_sum_of_parts(i, architecture, slots, first, plan.matrices, plan.parts)
+    scratch_bytes = plan.parts.scratch_bytes(plan.matrices)
+    return EmittedKernels(kernels, "warpgroup-dot", scratch_bytes, (), plan.estimated_us, plan.library_us)
 
 
 def _tiled_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> EmittedKernels | Reason:

@@ -17,15 +17,15 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block
 from xla_explorer.backends.gpu.emitters.matrix_operands import CHUNK, Matrices, Operand, matrices_of
+from xla_explorer.backends.gpu.emitters.partial_products import Parts, partial_sums, parts_for
 from xla_explorer.backends.gpu.emitters.result_store import ResultStore, product_in
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
-from xla_explorer.hlo.shape import array_shape
 
 DEPTH = 32  # units of 16 bits of the reduced dimension in a tile
 STAGES = 3  # two tiles are on their way while one is multiplied
@@ -35,31 +35,22 @@ _TILES = {(128, 128): ((2, 4), 1.0), (64, 64): ((2, 2), 0.6), (32, 32): ((2, 1),
 # Dense f16 multiplications and additions a multiprocessor starts per clock by mma.sync. sm_90 does twice that by wgmma only.
 _PER_CLOCK = {"sm_80": 1024, "sm_86": 512, "sm_89": 512, "sm_90": 1024, "sm_90a": 1024, "sm_100": 1024, "sm_120": 512}
 LIBRARY_PER_CLOCK = _PER_CLOCK | {"sm_90": 2048, "sm_90a": 2048, "sm_100": 4096}  # by wgmma and tcgen05, which libraries use
-_LEAST_STEPS, _MOST_SPLITS = 8, 32  # tiles that a part of the reduced dimension has at least; parts
-_LAUNCH_US = 2.0
 _OWN_SHARE, LIBRARY_SHARE = 0.6, 0.75  # of the peak, that kernels of these kinds reach at large sizes; assumed, not measured
 
 
 class DotPlan(NamedTuple):
-    """rows, columns: of a tile of the result. warps: beside one another along rows, along columns. splits: parts of the reduced
-    dimension, `each` so many tiles deep, that blocks of their own multiply. estimated_us, library_us: device time of this kernel, and
+    """rows, columns: of a tile of the result. warps: beside one another along rows, along columns. parts: of the reduced
+    dimension, that blocks of their own multiply. estimated_us, library_us: device time of this kernel, and
     of a library's."""
 
     rows: int
     columns: int
     warps: tuple[int, int]
     matrices: Matrices
-    splits: int
-    each: int
+    parts: Parts
     launch: LaunchDimensions
     estimated_us: float
     library_us: float
-
-    @property
-    def scratch_bytes(self) -> int:
-        """Of partial sums."""
-        m = self.matrices
-        return 4 * self.splits * math.prod(m.batch) * m.m * m.n if self.splits > 1 else 0
 
 
 def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reason:
@@ -81,22 +72,19 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reas
     choices = []
     for (rows, columns), (_, relative) in _TILES.items():
         tiles = products * -(-m // rows) * -(-n // columns)
-        wanted = min(count // tiles, steps // _LEAST_STEPS, _MOST_SPLITS)
-        each = -(-steps // wanted) if wanted > 1 else steps
-        splits = -(-steps // each)
-        estimate = -(-tiles * splits // count) * rows * columns * each * DEPTH / (rate * _OWN_SHARE * relative)
-        if splits > 1:  # partial sums are written and read once more
-            estimate += _LAUNCH_US + 8 * splits * products * m * n / architecture.dram_bytes_per_nanosecond / 1e3
-        choices.append((estimate, rows, columns, tiles, each, splits))
-    estimate, rows, columns, tiles, each, splits = min(choices)
-    warps, blocks = _TILES[rows, columns][0], tiles * splits
+        parts = parts_for(tiles, steps, architecture)
+        waves = -(-tiles * parts.number // count)
+        estimate = waves * rows * columns * parts.each * DEPTH / (rate * _OWN_SHARE * relative) + parts.extra_us(found, architecture)
+        choices.append((estimate, rows, columns, tiles, parts))
+    estimate, rows, columns, tiles, parts = min(choices)
+    warps, blocks = _TILES[rows, columns][0], tiles * parts.number
     threads = warps[0] * warps[1] * WARP
     library = products * m * n * k / count / architecture.clock_gigahertz / 1e3 / (LIBRARY_PER_CLOCK[architecture.name] * LIBRARY_SHARE)
-    parts = f", reduced in {splits} parts that a second kernel adds in their order" if splits > 1 else ""
-    why = (f"{m} x {n} x {k}: {tiles} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time{parts}; "
+    cut = f", reduced in {parts.number} parts that a second kernel adds in their order" if parts.number > 1 else ""
+    why = (f"{m} x {n} x {k}: {tiles} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time{cut}; "
            f"{blocks} blocks on {architecture.multiprocessors} multiprocessors")  # fmt: skip
     launch = LaunchDimensions(blocks, threads, blocks * threads, why)
-    return DotPlan(rows, columns, warps, found, splits, each, launch, estimate, library)
+    return DotPlan(rows, columns, warps, found, parts, launch, estimate, library)
 
 
 class _Tile:
@@ -131,7 +119,7 @@ class _Tile:
                 inside = w.value(f"icmp ule i64 {kept}, {last}")
                 kept = w.value(f"select i1 {inside}, i64 {kept}, i64 0")
                 size = "16"
-                if self.kernel.plan.splits * self.kernel.plan.each * DEPTH != self.kernel.plan.matrices.k:
+                if self.kernel.plan.parts.number * self.kernel.plan.parts.each * DEPTH != self.kernel.plan.matrices.k:
                     within = w.value(f"icmp ult i64 {reduced}, {self.kernel.plan.matrices.k}")
                     reduced = w.value(f"select i1 {within}, i64 {reduced}, i64 0")
                     size = w.value(f"select i1 {within}, i32 16, i32 0")
@@ -185,8 +173,8 @@ class _DotKernel:
         self.block = Block(context, plan.launch.threads_per_block)
         across = -(-plan.matrices.n // plan.columns)
         down = -(-plan.matrices.m // plan.rows)
-        rest, split = w.div(self.block.number, plan.splits), w.mod(self.block.number, plan.splits)
-        self.split, self.first_step = split, w.mul(split, plan.each)
+        rest, split = w.div(self.block.number, plan.parts.number), w.mod(self.block.number, plan.parts.number)
+        self.split, self.first_step = split, w.mul(split, plan.parts.each)
         column, rest = w.mod(rest, across), w.div(rest, across)
         row = w.mod(rest, down)
         self.batch: list[str | int] = []
@@ -198,8 +186,8 @@ class _DotKernel:
         found = product_in(context.instruction)
         assert not isinstance(found, Reason)
         self.result = ResultStore(context, self.block, found, plan.matrices.m, plan.matrices.n)
-        if plan.splits > 1:
-            self.result.store_sums(partial_sums(context, plan, scratch))
+        if plan.parts.number > 1:
+            self.result.store_sums(partial_sums(context, plan.matrices, plan.parts, scratch))
         a, b = [context.arrays[o] for o in found.dot.operands]
         self.left = _Tile(self, plan.matrices.left, a, plan.rows, plan.matrices.m, self.row)
         self.right = _Tile(self, plan.matrices.right, b, plan.columns, plan.matrices.n, self.column)
@@ -229,7 +217,7 @@ class _DotKernel:
         for row in sums:
             for one in row:
                 one.store(["0x0000000000000000"] * 4)
-        steps = plan.each
+        steps = plan.parts.each
         for step in range(STAGES - 1):
             if step < steps:
                 self.fetch(step, step)
@@ -271,7 +259,7 @@ class _DotKernel:
     def store(self, sums: list[list[Accumulators]]) -> None:
         """Each lane has two neighbouring columns of two rows of every fragment."""
         w, plan = self.w, self.plan
-        self.result.at([self.split, *self.batch] if plan.splits > 1 else self.batch)
+        self.result.at([self.split, *self.batch] if plan.parts.number > 1 else self.batch)
         column = w.add(self.column, self.warp_column)
         with self.result.emitter.scope():
             for r, row in enumerate(sums):
@@ -281,34 +269,8 @@ class _DotKernel:
                     self.result.fragments(pairs, at_row, column, plan.matrices.m % plan.rows == 0, plan.matrices.n % plan.columns == 0)
 
 
-def partial_sums(context: KernelContext, plan: DotPlan, scratch: str) -> ArrayInMemory:
-    """The array of partial sums in scratch memory: [splits, batch..., m, n]."""
-    m = plan.matrices
-    return ArrayInMemory(scratch, array_shape(F32, (plan.splits, *m.batch, m.m, m.n)), context.target.pointer)
-
-
 def write_dot_kernel(context: KernelContext, plan: DotPlan, scratch: str) -> int:
     """Write it; `plan_dot` has agreed. scratch: pointer to memory for partial sums, if there are any. The bytes of shared memory."""
     kernel = _DotKernel(context, plan, scratch)
     kernel.write()
     return kernel.block.shared_bytes
-
-
-def write_sum_of_parts(context: KernelContext, plan: DotPlan, scratch: str, architecture: GpuArchitecture) -> LaunchDimensions:
-    """The second kernel: a thread an element adds the partial sums, in order, and finishes the element."""
-    w, m = context.writer, plan.matrices
-    product = product_in(context.instruction)
-    assert not isinstance(product, Reason)
-    parts = partial_sums(context, plan, scratch)
-    total = math.prod(m.batch) * m.m * m.n
-    launch = launch_dimensions(total, architecture)
-    block = Block(context, launch.threads_per_block)
-    result = ResultStore(context, block, product, m.m, m.n)
-    with context.iterate([*m.batch, m.m, m.n]) as index:
-        linear = w.linear(index, parts.shape.strides[1:])
-        value = parts.load_linear(w, linear)
-        for part in range(1, plan.splits):
-            value = w.value(f"fadd float {value}, {parts.load_linear(w, w.add(linear, part * total))}")
-        result.at(list(index[:-2]))
-        result.element(value, F32, index[-2], index[-1])
-    return launch._replace(reasoning=f"sums of {plan.splits} parts: {launch.reasoning}")

@@ -19,6 +19,7 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters import warpgroup_assembly as assembly
 from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.matrix_operands import Matrices, Operand, matrices_of
+from xla_explorer.backends.gpu.emitters.partial_products import Parts, partial_sums, parts_for
 from xla_explorer.backends.gpu.emitters.result_store import ResultStore, operand_slots, product_in
 from xla_explorer.backends.gpu.emitters.tensor_core_dot import LIBRARY_PER_CLOCK, LIBRARY_SHARE
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
@@ -42,13 +43,14 @@ _LEAST = 64  # rows, columns and depth below which a tile is mostly padding
 
 
 class WarpgroupPlan(NamedTuple):
-    """columns: of a tile of the result. stages: of tiles in shared memory. tiles: of all products.
-    estimated_us, library_us: device time of this kernel, and of a library's."""
+    """columns: of a tile of the result. stages: of tiles in shared memory. parts: of the reduced dimension. works: tiles of all products
+    times parts, what the blocks share. estimated_us, library_us: device time of this kernel, and of a library's."""
 
     columns: int
     stages: int
     matrices: Matrices
-    tiles: int
+    parts: Parts
+    works: int
     launch: LaunchDimensions
     estimated_us: float
     library_us: float
@@ -82,25 +84,23 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
         return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} is below {_LEAST}, tiles would be padding", m=m, n=n, k=k)
     products, rate = math.prod(batch), LIBRARY_PER_CLOCK[architecture.name] * architecture.clock_gigahertz * 1e3
 
-    def tiles_of(columns: int) -> int:
-        made: int = products * -(-m // ROWS) * -(-n // columns)
-        return made
-
-    def estimate(columns: int) -> float:
-        """Microseconds: whole waves of tiles."""
-        waves = -(-tiles_of(columns) // architecture.multiprocessors)
-        made: float = waves * ROWS * columns * k / (rate * _OWN_SHARE * _RELATIVE_RATE[columns])
-        return made
-
-    columns = min(_RELATIVE_RATE, key=estimate)
-    tiles = tiles_of(columns)
+    choices = []
+    for columns, relative in _RELATIVE_RATE.items():
+        tiles = products * -(-m // ROWS) * -(-n // columns)
+        parts = parts_for(tiles, -(-k // DEPTH), architecture)
+        waves = -(-tiles * parts.number // architecture.multiprocessors)
+        estimate = waves * ROWS * columns * parts.each * DEPTH / (rate * _OWN_SHARE * relative) + parts.extra_us(found, architecture)
+        choices.append((estimate, -columns, tiles, parts))
+    estimate, narrow, tiles, parts = min(choices)
+    columns, works = -narrow, tiles * parts.number
     stages = min(4 if columns == 256 else 6, SHARED_BYTES // (2 * DEPTH * (ROWS + columns) + 16))
-    blocks = min(tiles, architecture.multiprocessors)
+    blocks = min(works, architecture.multiprocessors)
     library = products * m * n * k / (architecture.multiprocessors * rate * LIBRARY_SHARE)
-    why = (f"{m} x {n} x {k}: {tiles} tiles of {ROWS} x {columns}, {DEPTH} deep, {stages} stages; {blocks} blocks, one a multiprocessor, "
-           f"take them one after another; one warpgroup copies, two multiply")  # fmt: skip
+    cut = f", reduced in {parts.number} parts that a second kernel adds in their order" if parts.number > 1 else ""
+    why = (f"{m} x {n} x {k}: {tiles} tiles of {ROWS} x {columns}, {DEPTH} deep, {stages} stages{cut}; {blocks} blocks, one "
+           f"a multiprocessor, take them one after another; one warpgroup copies, two multiply")  # fmt: skip
     launch = LaunchDimensions(blocks, 3 * GROUP, blocks * 3 * GROUP, why)
-    return WarpgroupPlan(columns, stages, found, tiles, launch, estimate(columns), library)
+    return WarpgroupPlan(columns, stages, found, parts, works, launch, estimate, library)
 
 
 def tensor_map_of(operand: Operand, parameter: int, matrices: Matrices, kept: int, length: int) -> TensorMap:
@@ -147,7 +147,7 @@ class _Tile:
 class _Kernel:
     """The kernel being written."""
 
-    def __init__(self, context: KernelContext, plan: WarpgroupPlan) -> None:
+    def __init__(self, context: KernelContext, plan: WarpgroupPlan, scratch: str) -> None:
         self.context, self.plan, self.w = context, plan, context.writer
         w = self.w
         self.block = Block(context, plan.launch.threads_per_block)
@@ -155,6 +155,8 @@ class _Kernel:
         assert not isinstance(product, Reason)
         self.dot, self.kind = product.dot, plan.matrices.kind
         self.result = ResultStore(context, self.block, product, plan.matrices.m, plan.matrices.n)
+        if plan.parts.number > 1:
+            self.result.store_sums(partial_sums(context, plan.matrices, plan.parts, scratch))
         context.globals["@stages = external addrspace(3) global [0 x i8], align 1024"] = None
         base = w.value("ptrtoint ptr addrspace(3) @stages to i32")
         self.base = w.value(f"and i32 {w.value(f'add i32 {base}, {assembly.ATOM_BYTES - 1}')}, -{assembly.ATOM_BYTES}")
@@ -214,10 +216,12 @@ class _Kernel:
         w.branch(end)
         w.start_block(end)
 
-    def place(self, tile: str | int) -> tuple[str | int, str | int, list[str | int]]:
-        """First row and column and the batch index of a tile. Bands of rows, column by column within a band."""
+    def place(self, work: str | int) -> tuple[str | int, str | int, list[str | int], str | int]:
+        """First row and column, the batch index and the part of the reduced dimension of a piece of work. Bands of rows, column by column
+        within a band."""
         w, plan = self.w, self.plan
         down, across = -(-plan.matrices.m // ROWS), -(-plan.matrices.n // plan.columns)
+        tile, part = w.div(work, plan.parts.number), w.mod(work, plan.parts.number)
         within, product = w.mod(tile, down * across), w.div(tile, down * across)
         band = min(BAND, down)
         start = w.mul(w.div(within, band * across), band)
@@ -231,19 +235,20 @@ class _Kernel:
         for extent in reversed(plan.matrices.batch):
             batch.insert(0, w.mod(product, extent))
             product = w.div(product, extent)
-        return w.mul(w.add(start, row), ROWS), w.mul(column, plan.columns), batch
+        return w.mul(w.add(start, row), ROWS), w.mul(column, plan.columns), batch, part
 
     def copy(self) -> None:
         """Start copies into stages that are free."""
         w, plan = self.w, self.plan
         self.first_stage(1)  # of a barrier that has not been used, the phase before the first counts as over
-        with w.loop(plan.tiles, self.block.number, plan.launch.blocks, stem="tile") as tile:
-            row, column, batch = self.place(tile)
-            with w.loop(-(-plan.matrices.k // DEPTH), stem="depth") as step:
+        with w.loop(plan.works, self.block.number, plan.launch.blocks, stem="tile") as tile:
+            row, column, batch, part = self.place(tile)
+            begin = w.mul(part, plan.parts.each * DEPTH)
+            with w.loop(plan.parts.each, stem="depth") as step:
                 start, full, free, parity = self.now()
                 assembly.barrier_wait(w, free, parity)
                 assembly.barrier_arrive_expecting(w, full, plan.stage_bytes)
-                depth = w.mul(step, DEPTH)
+                depth = w.add(begin, w.mul(step, DEPTH))
                 self.left.fetch(start, row, depth, batch, full)
                 self.right.fetch(start, column, depth, batch, full)
                 self.next_stage()
@@ -257,11 +262,11 @@ class _Kernel:
         minor = (plan.matrices.left.reduced_is_minor, plan.matrices.right.reduced_is_minor)
         before = w.stack_slot("i32")  # the barrier of the stage whose products may not be done
         self.first_stage(0)
-        with w.loop(plan.tiles, self.block.number, plan.launch.blocks, stem="tile") as tile:
+        with w.loop(plan.works, self.block.number, plan.launch.blocks, stem="tile") as tile:
             for slot in sums:
                 slot.store(["0x0000000000000000"])
             w.do(f"store i32 0, ptr {before}")
-            with w.loop(-(-plan.matrices.k // DEPTH), stem="depth"):
+            with w.loop(plan.parts.each, stem="depth"):
                 start, full, free, parity = self.now()
                 assembly.barrier_wait(w, full, parity)
                 left, right = self.left.descriptor(start, group), self.right.descriptor(start, 0)
@@ -277,8 +282,8 @@ class _Kernel:
             for slot, value in zip(sums, values, strict=True):
                 slot.store([value])
             assembly.barrier_arrive(w, w.value(f"load i32, ptr {before}"), lane)
-            row, column, batch = self.place(tile)
-            self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column, batch)
+            row, column, batch, part = self.place(tile)
+            self.store(sums, w.add(row, w.mul(group, GROUP_ROWS)), column, [part, *batch] if plan.parts.number > 1 else batch)
 
     def store(self, sums: list[Accumulators], first_row: str | int, first_column: str | int, batch: list[str | int]) -> None:
         """Each lane has two neighbouring columns of two rows of every eight columns."""
@@ -292,9 +297,12 @@ class _Kernel:
                 self.result.fragments(pairs, row, first_column, plan.matrices.m % ROWS == 0, plan.matrices.n % plan.columns == 0)
 
 
-def write_warpgroup_dot(context: KernelContext, plan: WarpgroupPlan, slots: tuple[int, ...]) -> tuple[TensorMap, TensorMap]:
-    """Write it; `plan_warpgroup_dot` has agreed. The tensor maps of its operands."""
-    kernel = _Kernel(context, plan)
+def write_warpgroup_dot(
+    context: KernelContext, plan: WarpgroupPlan, slots: tuple[int, ...], scratch: str
+) -> tuple[TensorMap, TensorMap]:
+    """Write it; `plan_warpgroup_dot` has agreed. scratch: pointer to memory for partial sums, if there are any. The tensor maps of its
+    operands."""
+    kernel = _Kernel(context, plan, scratch)
     kernel.write()
     a, b = operand_slots(context.instruction, kernel.dot, slots)
     return (

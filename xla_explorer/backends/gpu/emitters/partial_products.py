@@ -1,0 +1,75 @@
+"""Products whose reduced dimension is cut: blocks store partial sums in scratch memory, and a second kernel adds them in a fixed order.
+
+The result is the same from run to run, as it would not be with atomic additions. Source: NVIDIA, CUTLASS, "Efficient GEMM in CUDA:
+Parallelized Reductions".
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.block import Block
+from xla_explorer.backends.gpu.emitters.matrix_operands import Matrices
+from xla_explorer.backends.gpu.emitters.result_store import ResultStore, product_in
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.primitive_type import F32
+from xla_explorer.hlo.shape import array_shape
+
+_LEAST_STEPS, _MOST_PARTS = 8, 32  # tiles that a part has at least; parts
+_LAUNCH_US = 2.0
+
+
+class Parts(NamedTuple):
+    """number: of parts of the reduced dimension, 1 when it is not cut. each: tiles along it in a part."""
+
+    number: int
+    each: int
+
+    def scratch_bytes(self, m: Matrices) -> int:
+        """Of partial sums."""
+        return 4 * self.number * math.prod(m.batch) * m.m * m.n if self.number > 1 else 0
+
+    def extra_us(self, m: Matrices, architecture: GpuArchitecture) -> float:
+        """What writing partial sums and reading them once more takes."""
+        if self.number == 1:
+            return 0.0
+        return _LAUNCH_US + 2 * self.scratch_bytes(m) / architecture.dram_bytes_per_nanosecond / 1e3
+
+
+def parts_for(tiles: int, steps: int, architecture: GpuArchitecture) -> Parts:
+    """As many parts as keep the device busy with so many tiles of the result, each `steps` tiles deep."""
+    wanted = min(architecture.multiprocessors // tiles, steps // _LEAST_STEPS, _MOST_PARTS)
+    each = -(-steps // wanted) if wanted > 1 else steps
+    return Parts(-(-steps // each), each)
+
+
+def partial_sums(context: KernelContext, matrices: Matrices, parts: Parts, scratch: str) -> ArrayInMemory:
+    """The array of partial sums in scratch memory: [parts, batch..., m, n]."""
+    shape = array_shape(F32, (parts.number, *matrices.batch, matrices.m, matrices.n))
+    return ArrayInMemory(scratch, shape, context.target.pointer)
+
+
+def write_sum_of_parts(
+    context: KernelContext, matrices: Matrices, parts: Parts, scratch: str, architecture: GpuArchitecture
+) -> LaunchDimensions:
+    """The second kernel: a thread an element adds the partial sums, in order, and finishes the element."""
+    w, m = context.writer, matrices
+    product = product_in(context.instruction)
+    assert not isinstance(product, Reason)
+    sums = partial_sums(context, m, parts, scratch)
+    total = math.prod(m.batch) * m.m * m.n
+    launch = launch_dimensions(total, architecture)
+    result = ResultStore(context, Block(context, launch.threads_per_block), product, m.m, m.n)
+    with context.iterate([*m.batch, m.m, m.n]) as index:
+        linear = w.linear(index, sums.shape.strides[1:])
+        value = sums.load_linear(w, linear)
+        for part in range(1, parts.number):
+            value = w.value(f"fadd float {value}, {sums.load_linear(w, w.add(linear, part * total))}")
+        result.at(list(index[:-2]))
+        result.element(value, F32, index[-2], index[-1])
+    return launch._replace(reasoning=f"sums of {parts.number} parts: {launch.reasoning}")
