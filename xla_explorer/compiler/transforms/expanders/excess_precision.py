@@ -18,7 +18,7 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import BF16, F32
 
 # Nothing is computed, rounding is meant, or the number of bits is.
-_UNTOUCHED = frozenset(["convert", "copy", "bitcast-convert", "opt-barrier", "reduce-precision", "stochastic-convert"])
+_UNTOUCHED = frozenset(["convert", "copy", "select", "bitcast-convert", "opt-barrier", "reduce-precision", "stochastic-convert"])
 
 
 @register_pass()
