@@ -11,7 +11,7 @@ _PASSES = {
     "multi-output-fusion": "`multi-output-fusion`: do two loops over the same indices become one with both results?",
     "horizontal-loop-fusion": "`horizontal-loop-fusion`: do two small independent loops share a launch?",
     "horizontal-input-fusion": "`horizontal-input-fusion`: do two small independent reductions share a launch?",
-    "dot-epilogue-fusion": "`dot-epilogue-fusion` (CPU): is what follows a product done to its tiles before they are stored?",
+    "dot-epilogue-fusion": "`dot-epilogue-fusion` (CPU and GPU): is what follows a product done to its tiles before they are stored?",
     "row-fusion": "`row-fusion`: is a whole chain of row reductions one kernel?",
     "latency-hiding": "`latency-hiding-scheduler`: does other work run between a start and its done?",
     "stream-assignment": "`stream-assignment`: does asynchronous work get a stream of its own?",
