@@ -209,6 +209,11 @@ class Session:
         """The same source compiled for the backend `gpu` (this very session when it is that), with the options that both read."""
         return self.gpu_with()
 
+    @property
+    def has_gpu(self) -> bool:
+        """Whether `gpu` is there already, so that asking for it compiles nothing."""
+        return self.backend == "gpu" or () in self._gpu_sessions
+
     def gpu_with(self, **options: Any) -> Session:
         """Like `gpu`, with other options of that backend: `session.gpu_with(architecture="sm_80")`. What is not named stays as it is here.
 

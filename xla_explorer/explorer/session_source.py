@@ -253,7 +253,7 @@ class SessionSource(TraceSource):
         session, stage = self.session, self.session.stages.get(pane.name)
         if stage is None and pane.name == "ptx":
             count = session.source.instruction_count()
-            if count <= SMALL_FOR_PTX or "gpu" in session.__dict__:
+            if count <= SMALL_FOR_PTX or session.has_gpu:
                 return ""
             return (
                 f"// not made for this page: the module has {count} instructions, and PTX is a compile of its own "

@@ -1,0 +1,33 @@
+"""A saved page makes no code that takes a compile of its own, unless it is there or cheap; the pane says how to have it."""
+
+from __future__ import annotations
+
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.explorer import session_source
+from xla_explorer.explorer.views.payload import build_payload
+
+
+def _chain(count: int) -> str:
+    body = "".join([f"  v{k + 1} = f32[8] {'add' if k % 2 else 'multiply'}(v{k}, v0)\n" for k in range(count)])
+    return f"HloModule chain\nENTRY e {{\n  v0 = f32[8] parameter(0)\n{body}  ROOT r = f32[8] abs(v{count})\n}}\n"
+
+
+def _ptx(session: xe.Session, live: bool) -> dict[str, object]:
+    panes = build_payload(session.explorer_source, complete=True, live=live)["panes"]
+    return dict(next(pane for pane in panes if pane["name"] == "ptx"))
+
+
+def test_ptx_of_a_module_that_is_not_small_waits_until_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_source, "SMALL_FOR_PTX", 8)
+    session = xe.compile(_chain(9), threads=1)
+    saved = _ptx(session, live=False)
+    assert not session.has_gpu and "session.ptx() makes it" in str(saved["lines"])
+    assert _ptx(session, live=True)["lines"] is None and not session.has_gpu
+    session.ptx()
+    assert ".visible .entry" in str(_ptx(session, live=False)["lines"])
+
+
+def test_ptx_of_a_small_module_is_always_there() -> None:
+    assert ".visible .entry" in str(_ptx(xe.compile(_chain(5), threads=1), live=False)["lines"])
