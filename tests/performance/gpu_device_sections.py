@@ -64,10 +64,6 @@ class Bench:
             times.append(self.executor.elapsed_us(first, self.executor.record_event()))
         return times
 
-    def launcher(self, run: Any) -> Callable[[], Any]:
-        """How a prepared run is started: as a graph where it can be one."""
-        return run.as_graph() if isinstance(self.executor, CudaExecutor) and run.can_be_graph else run.run
-
     # -- sections ------------------------------------------------------------------------------------------------------
     def environment(self, _: str) -> dict[str, Any]:
         """What is installed, and the device: what to look at first when something else fails."""
@@ -137,7 +133,7 @@ class Bench:
             report = assemble_ptx(ptx.text, ptx.architecture)
             row["ptxas"] = resource_rows(executable.program.kernels, report, gpu_architecture(ptx.architecture))
         with executable.start(self.arguments(p)) as run:
-            times = self.microseconds(self.launcher(run))
+            times = self.microseconds(run.launcher())
         row.update(spread(times))
         if p.flops:
             row["TFLOP/s"] = p.flops / median(times) / 1e6
@@ -180,7 +176,7 @@ class Bench:
         started = time.perf_counter()
         session = self.compile(text)
         with session.executable.start(inputs) as run:
-            launch = self.launcher(run)
+            launch = run.launcher()
             launch()
             row["compile_and_first_run_s"] = round(time.perf_counter() - started, 3)
             steps = session.program_steps

@@ -10,7 +10,6 @@ import numpy as np
 
 from xla_explorer.backends.gpu.emulator import Finding, LaunchOptions
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
-from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray, foreign_array
 from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceExecutor, PtxProgram
 from xla_explorer.backends.gpu.runtime.devices import say_once
@@ -84,7 +83,8 @@ class GpuExecutable:
             return run.results_on_device()
 
     def start(self, arrays: Sequence[Any], executor: DeviceExecutor | None = None, probe: Probe | None = None) -> GpuRun:
-        """A run with its arguments on the device, to be run any number of times. Close it, or use `with`."""
+        """A run with its arguments on the device, to be run any number of times (`run.launcher()` is a CUDA graph where it can be one).
+        Close it, or use `with`."""
         if executor is None:
             executor = self.executor
             if self.why_emulated is not None:
@@ -130,7 +130,7 @@ class GpuExecutable:
         """
         with self._lock:
             with self.start(arrays) as run:
-                launch = run.as_graph() if isinstance(self.executor, CudaExecutor) and run.can_be_graph else run.run
+                launch = run.launcher()
                 emulated = self.executor.facts.emulated
                 for _ in range(0 if emulated else _WARM_UP):
                     launch()

@@ -14,7 +14,7 @@ from xla_explorer.backends.gpu.libraries import cholesky_finish
 from xla_explorer.backends.gpu.libraries.fft import FftPlan
 from xla_explorer.backends.gpu.libraries.matmul import WORKSPACE_BYTES, MatmulPlan, alignment_of
 from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject, find_library
-from xla_explorer.backends.gpu.libraries.solver import cholesky_workspace, factor, solve_triangular
+from xla_explorer.backends.gpu.libraries.solver import SIZES, cholesky_workspace, factor, solve_triangular
 from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor, GpuExecutionError, PtxProgram
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.compiler.transforms.library_calls.library_call import CholeskyCall, FftCall, LibraryCall, MatmulCall, TriangularSolveCall
@@ -112,16 +112,15 @@ class LibraryRunner:
 
     def _triangular_solve(self, call: TriangularSolveCall, operands: Sequence[int], result: int, queue: int, stream: Any) -> None:
         matrix, right = operands[:2]
-        size = {"f32": 4, "f64": 8, "c64": 8, "c128": 16}[call.type] * call.rows * call.columns * call.batch
+        size = SIZES[call.type] * call.rows * call.columns * call.batch
         if right != result:
             self.executor.copy_on_device(right, result, size, stream)
         solve_triangular(self._library("cublas"), self._handle("cublas"), call, matrix, result, queue)
 
     def _cholesky(self, call: CholeskyCall, operand: int, result: int, queue: int, stream: Any) -> None:
         library, handle = self._library("cusolver"), self._handle("cusolver")
-        words = cholesky_finish.words_of(call.type)
         if operand != result:
-            self.executor.copy_on_device(operand, result, 4 * words * call.n * call.n * call.batch, stream)
+            self.executor.copy_on_device(operand, result, SIZES[call.type] * call.n * call.n * call.batch, stream)
         size = cholesky_workspace(library, handle, call)
         space, status = self._space(queue, "cuSOLVER", size), self._space(queue, "cuSOLVER status", 4 * call.batch)
         factor(library, handle, call, result, space.address, size, status.address, queue)

@@ -10,8 +10,6 @@ from typing import Any
 
 INT, LONG, SIZE, UNSIGNED_LONG, POINTER = ctypes.c_int, ctypes.c_int64, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_void_p
 
-_SCALARS = {"S": "float", "D": "double", "C": "cuComplex", "Z": "cuDoubleComplex"}
-
 PROTOTYPES: dict[str, tuple[Any, ...]] = {
     # cuBLASLt
     "cublasLtCreate": (POINTER,),
@@ -44,7 +42,7 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "cusolverDnDestroy": (POINTER,),
     "cusolverDnSetStream": (POINTER, POINTER),
 }
-for _letter in _SCALARS:
+for _letter in "SDCZ":  # f32, f64, c64, c128
     # handle, side, triangle, operation, diagonal, m, n, alpha, A, its leading dimension, B, its leading dimension
     PROTOTYPES[f"cublas{_letter}trsm_v2"] = (POINTER, INT, INT, INT, INT, INT, INT, POINTER, POINTER, INT, POINTER, INT)
     # handle, triangle, n, A, its leading dimension, elements of work space

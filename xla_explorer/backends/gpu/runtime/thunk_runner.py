@@ -343,6 +343,10 @@ class GpuRun:
             thunk.kind in ("kernel", "copy", "wait") or isinstance(thunk.call, (MatmulCall, FftCall)) for thunk in self.program.thunks
         )
 
+    def launcher(self) -> Callable[[], None]:
+        """What queues the program once, for whoever does so often: a CUDA graph where nothing is decided on the host, else `run`."""
+        return self.as_graph() if isinstance(self.executor, CudaExecutor) and self.can_be_graph else self.run
+
     def as_graph(self) -> Callable[[], None]:
         """Record the run as a CUDA graph; calling the result queues it at once."""
         executor = self.executor
