@@ -331,6 +331,8 @@ class VectorLoop:
             names[reduction.load] = reduction.phis[copy]
         in_place = {self.addresses[m[2]][1] for line, _ in kept
                     if (v := VALUE.fullmatch(line)) and (m := match_load(v[2])) and m[2] in self.addresses}
+        # Then all results may be computed from what an earlier iteration wrote, those in memory of their own too.
+        updates = any((m := match_store(line)) and m[3] in self.addresses and self.addresses[m[3]][1] in in_place for line, _ in kept)
 
         def at(pointer: str) -> str:
             if copy == 0:
@@ -359,7 +361,7 @@ class VectorLoop:
                     raise RefusedLoop
                 value, align = of(m[1], m[2]), m[4] or str(BITS[m[1]] // 8)
                 pointer = at(m[3])
-                if mask is not None and self.addresses[m[3]][1] in in_place:
+                if mask is not None and updates:
                     # What an earlier iteration wrote is not computed again, for it is computed from itself.
                     before, chosen = self._fresh(), self._fresh()
                     out.append((f"  {before} = load {self._vector(m[1])}, ptr {pointer}, align {align}", origin))
@@ -389,7 +391,7 @@ class VectorLoop:
             out.append((f"  {names[name]} = {rewritten}", origin))
             if name in self.reductions:
                 reduction = self.reductions[name]
-                if mask is not None and reduction.operation not in _IDEMPOTENT:
+                if mask is not None and (updates or reduction.operation not in _IDEMPOTENT):
                     chosen, vector = self._fresh(), self._vector(reduction.type)
                     out.append((f"  {chosen} = select {self._vector('i1')} {mask}, {vector} {names[name]}, {vector} {reduction.phis[copy]}",
                                 origin))
