@@ -28,7 +28,6 @@ def run_passes(manager: Any, module: Any, builder: Any) -> None:
         manager.detach()
 
 
-@functools.lru_cache(maxsize=4)
 def _leaked_disposal(kind: type) -> Any:
     """The native function that frees a pass manager, where llvmlite's class hides it behind one that does nothing."""
     from llvmlite.binding import ffi
