@@ -32,6 +32,7 @@ FOUND = [
     ("text behind metadata", "e { p = f32[] parameter(0)\n  r = f32[] negate(p), frontend_attributes={}, metadata={}f32\n}\n"),
     ("a parenthesis behind metadata", "e { p = f32[] parameter(0), metadata={}() }"),
     ("an integer of 5000 digits", f"HloModule m, buffer_donor={{ ({'1' * 5000}, {{}}) }}\nENTRY e {{ ROOT p = f32[] parameter(0) }}"),
+    ("an operand called f32", "d =f32[2,5]{1,0}dot(f32[2,3]{1,0},f32[3,5]{1,0}f32),lhs_contracting_dims={1},rhs_contracting_dims={0}"),
     ("a comment in metadata", "e{p =f32[2]parameter(0)r =f32[2]negate(p),metadata={//}\n}}"),
     ("names of what asynchronous steps wrap",
      "e { p = f32[2] parameter(0)\n s = ((f32[2]), f32[2], s32[]) negate-start(p)\n t = ((f32[2]), f32[2], s32[]) negate-start(p)\n"

@@ -263,7 +263,7 @@ class CarefulReader:
             return self._nested(at, declared, shape_at, names, computation, depth + 1)
         operand = names.get(name)
         if operand is None:
-            if self.single and declared is not None:
+            if self.single and declared is not None and name not in RESERVED_TYPES:
                 return self._parameter(name, declared, names, computation), end
             elsewhere = [c.name for c in self.find.computations.values() if any(i.name == name for i in c.instructions.values())]
             hint = (
