@@ -11,7 +11,7 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.async_thunks import DONES, STARTS, done_thunks, operand_places, result_places, start_of, wrapped_operation
 from xla_explorer.backends.gpu.emitters import OPERATIONS, EmittedKernels, operation_is_emitted, write_gpu_kernels
-from xla_explorer.backends.gpu.emitters.result_store import product_in
+from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
 from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, KernelDialect, KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.backends.gpu.thunk import Thunk

@@ -6,8 +6,8 @@ import pytest
 from ptx_kernels import HEAD, Unwritten, launch, one_instruction
 
 from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
+from xla_explorer.backends.gpu.emulator.instructions.warpgroup_products import Tile, tile_bytes
 from xla_explorer.backends.gpu.emulator.map_bytes import TensorMapError
-from xla_explorer.backends.gpu.emulator.warpgroup_products import Tile, tile_bytes
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap, TensorMap
 

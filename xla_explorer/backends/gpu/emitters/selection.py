@@ -1,6 +1,6 @@
 """Which emitter writes the kernel of a fusion or a lone instruction, and why not a better one.
 
-Asked in this order: the writer of an operation that no other serves (`operations.py`), running reductions, tensor cores for a dot, thin
+Asked in this order: the writer of an operation that no other serves (`operations/registry.py`), running reductions, tensor cores for a dot, thin
 products, tiles of a dot, reduction (rows or columns), transposition through shared memory, copies by vectors, vectorised loop; else the
 writer of the root's opcode, which makes one thread per element.
 """
@@ -10,21 +10,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.column_reduction import plan_columns, write_column_kernel, write_column_partials_kernel
+from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Matrices
+from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, write_sum_of_parts
+from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot, write_dot_kernel
+from xla_explorer.backends.gpu.emitters.dots.thin_dot import plan_thin_dot, write_thin_dot
+from xla_explorer.backends.gpu.emitters.dots.tiled_dot import plan_tiled_dot, write_tiled_dot_kernel
+from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import plan_warpgroup_dot, write_warpgroup_dot
 from xla_explorer.backends.gpu.emitters.drafts import OperationDraft
-from xla_explorer.backends.gpu.emitters.fused_reduction import FusedReduction, analyse_reduction
-from xla_explorer.backends.gpu.emitters.matrix_operands import Matrices
-from xla_explorer.backends.gpu.emitters.operations import OPERATIONS
-from xla_explorer.backends.gpu.emitters.partial_products import Parts, write_sum_of_parts
-from xla_explorer.backends.gpu.emitters.row_reduction import plan_rows, scratch_arrays, write_partials_kernel, write_row_kernel
-from xla_explorer.backends.gpu.emitters.scan import plan_scan, write_scan
-from xla_explorer.backends.gpu.emitters.tensor_core_dot import plan_dot, write_dot_kernel
-from xla_explorer.backends.gpu.emitters.thin_dot import plan_thin_dot, write_thin_dot
-from xla_explorer.backends.gpu.emitters.tiled_dot import plan_tiled_dot, write_tiled_dot_kernel
-from xla_explorer.backends.gpu.emitters.transposition import plan_transpose, write_transpose_kernel
-from xla_explorer.backends.gpu.emitters.vector_copy import plan_vector_copy, write_vector_copy
-from xla_explorer.backends.gpu.emitters.vector_loop import plan_vector_loop, write_vector_loop
-from xla_explorer.backends.gpu.emitters.warpgroup_dot import plan_warpgroup_dot, write_warpgroup_dot
+from xla_explorer.backends.gpu.emitters.loops.transposition import plan_transpose, write_transpose_kernel
+from xla_explorer.backends.gpu.emitters.loops.vector_copy import plan_vector_copy, write_vector_copy
+from xla_explorer.backends.gpu.emitters.loops.vector_loop import plan_vector_loop, write_vector_loop
+from xla_explorer.backends.gpu.emitters.operations.registry import OPERATIONS
+from xla_explorer.backends.gpu.emitters.reductions.column_reduction import plan_columns, write_column_kernel, write_column_partials_kernel
+from xla_explorer.backends.gpu.emitters.reductions.fused_reduction import FusedReduction, analyse_reduction
+from xla_explorer.backends.gpu.emitters.reductions.row_reduction import plan_rows, scratch_arrays, write_partials_kernel, write_row_kernel
+from xla_explorer.backends.gpu.emitters.reductions.scan import plan_scan, write_scan
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.kernels import Kernel, KernelContext, load_kernel_writers, write_kernel

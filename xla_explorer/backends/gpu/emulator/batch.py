@@ -12,12 +12,12 @@ from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, Unsuppor
 from xla_explorer.backends.gpu.emulator.scalar_types import Array, DType
 
 if TYPE_CHECKING:
-    from xla_explorer.backends.gpu.emulator.asynchronous_copies import Copies
     from xla_explorer.backends.gpu.emulator.counters import KernelCounters
     from xla_explorer.backends.gpu.emulator.happens_before import Clocks
-    from xla_explorer.backends.gpu.emulator.memory_barriers import MemoryBarriers
+    from xla_explorer.backends.gpu.emulator.instructions.asynchronous_copies import Copies
+    from xla_explorer.backends.gpu.emulator.instructions.memory_barriers import MemoryBarriers
+    from xla_explorer.backends.gpu.emulator.instructions.warpgroup_products import WarpgroupProducts
     from xla_explorer.backends.gpu.emulator.races import Detector
-    from xla_explorer.backends.gpu.emulator.warpgroup_products import WarpgroupProducts
 
 Lanes = Array | None
 """Which lanes: sorted indices, or None for all of the batch."""

@@ -7,20 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xla_explorer.backends.gpu.emulator import memory_instructions as memory
-from xla_explorer.backends.gpu.emulator import warp_instructions as warp
-from xla_explorer.backends.gpu.emulator.arithmetic import comparison_of, operation_of
-from xla_explorer.backends.gpu.emulator.asynchronous_copies import asynchronous_copy
 from xla_explorer.backends.gpu.emulator.batch import Batch, Group, Resources
-from xla_explorer.backends.gpu.emulator.bit_operations import Operation
-from xla_explorer.backends.gpu.emulator.bulk_copies import bulk_copy
-from xla_explorer.backends.gpu.emulator.conversions import conversion_of
+from xla_explorer.backends.gpu.emulator.instructions import memory_instructions as memory
+from xla_explorer.backends.gpu.emulator.instructions import warp_instructions as warp
+from xla_explorer.backends.gpu.emulator.instructions.arithmetic import comparison_of, operation_of
+from xla_explorer.backends.gpu.emulator.instructions.asynchronous_copies import asynchronous_copy
+from xla_explorer.backends.gpu.emulator.instructions.bit_operations import Operation
+from xla_explorer.backends.gpu.emulator.instructions.bulk_copies import bulk_copy
+from xla_explorer.backends.gpu.emulator.instructions.conversions import conversion_of
+from xla_explorer.backends.gpu.emulator.instructions.memory_barriers import Wait, barrier_instruction
+from xla_explorer.backends.gpu.emulator.instructions.warpgroup_products import warpgroup_instruction
 from xla_explorer.backends.gpu.emulator.memory import GlobalMemory
-from xla_explorer.backends.gpu.emulator.memory_barriers import Wait, barrier_instruction
 from xla_explorer.backends.gpu.emulator.operands import Getter, Names, getter, predicate_getter, setter, vector_parts
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, PtxKernel, PtxModule, PtxVariable, UnsupportedPtxError
 from xla_explorer.backends.gpu.emulator.scalar_types import DTYPES, Array
-from xla_explorer.backends.gpu.emulator.warpgroup_products import warpgroup_instruction
 
 Step = Callable[[Batch, Group], None]
 _ENDS = frozenset({"bra", "brx", "ret", "exit", "bar", "barrier", "trap"})

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from xla_explorer.backends.gpu.emulator.batch import WARP, WARPGROUP, Batch, Group, Lanes
+from xla_explorer.backends.gpu.emulator.instructions.memory_barriers import Wait
 from xla_explorer.backends.gpu.emulator.kernel_code import BarrierUse, BasicBlock
-from xla_explorer.backends.gpu.emulator.memory_barriers import Wait
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
 
 SPIN_LIMIT = 1 << 16

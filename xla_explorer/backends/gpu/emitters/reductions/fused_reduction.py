@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from xla_explorer.backends.gpu.emitters.reducer import Reducer, why_not_parallel
+from xla_explorer.backends.gpu.emitters.reductions.reducer import Reducer, why_not_parallel
 from xla_explorer.compiler.codegen.elemental import elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Value

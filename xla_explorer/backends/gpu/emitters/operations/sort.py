@@ -15,8 +15,8 @@ from typing import NamedTuple, Protocol
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import SHARED_LIMIT, Block, smaller, unravel
-from xla_explorer.backends.gpu.emitters.block_sort import Before, Record, SharedRecords
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
+from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Record, SharedRecords
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block, SharedArray, both
-from xla_explorer.backends.gpu.emitters.matrix_operands import Operand
-from xla_explorer.backends.gpu.emitters.result_store import ResultStore, product_in
+from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Operand
+from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from xla_explorer.backends.gpu.emulator.batch import WARP, WARPGROUP, Batch, Group
-from xla_explorer.backends.gpu.emulator.bulk_copies import swizzled
+from xla_explorer.backends.gpu.emulator.instructions.bulk_copies import swizzled
+from xla_explorer.backends.gpu.emulator.instructions.warp_instructions import matrix_elements
 from xla_explorer.backends.gpu.emulator.memory import MAPPED
 from xla_explorer.backends.gpu.emulator.operands import Names, getter, predicate_getter, vector_parts
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, UnsupportedPtxError
 from xla_explorer.backends.gpu.emulator.scalar_types import DTYPES, Array
-from xla_explorer.backends.gpu.emulator.warp_instructions import matrix_elements
 
 Step = Callable[[Batch, Group], None]
 _SHAPE = re.compile(r"m64n(\d+)k(\d+)")

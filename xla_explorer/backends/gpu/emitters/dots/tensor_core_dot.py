@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block
-from xla_explorer.backends.gpu.emitters.matrix_operands import CHUNK, Matrices, Operand, matrices_of
-from xla_explorer.backends.gpu.emitters.partial_products import Parts, partial_sums, parts_for
-from xla_explorer.backends.gpu.emitters.result_store import ResultStore, product_in
+from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Matrices, Operand, matrices_of
+from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, partial_sums, parts_for
+from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators

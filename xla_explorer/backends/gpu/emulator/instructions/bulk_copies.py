@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from xla_explorer.backends.gpu.emulator.batch import Batch, Group
+from xla_explorer.backends.gpu.emulator.instructions.memory_barriers import memory_barriers
 from xla_explorer.backends.gpu.emulator.map_bytes import Described, decode
 from xla_explorer.backends.gpu.emulator.memory import (
     GLOBAL_BASE,
@@ -22,7 +23,6 @@ from xla_explorer.backends.gpu.emulator.memory import (
     WINDOW,
     WRITTEN,
 )
-from xla_explorer.backends.gpu.emulator.memory_barriers import memory_barriers
 from xla_explorer.backends.gpu.emulator.operands import Getter, Names, address_getter, getter, vector_parts
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, UnsupportedPtxError
 from xla_explorer.backends.gpu.emulator.scalar_types import Array

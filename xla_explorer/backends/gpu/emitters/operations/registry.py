@@ -8,10 +8,10 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
-from xla_explorer.backends.gpu.emitters.fourier import write_fft
-from xla_explorer.backends.gpu.emitters.linear_algebra import why_no_factorisation, write_cholesky, write_triangular_solve
-from xla_explorer.backends.gpu.emitters.select_and_scatter import write_select_and_scatter
-from xla_explorer.backends.gpu.emitters.sort import why_no_sort, write_sort, write_topk
+from xla_explorer.backends.gpu.emitters.operations.fourier import write_fft
+from xla_explorer.backends.gpu.emitters.operations.linear_algebra import why_no_factorisation, write_cholesky, write_triangular_solve
+from xla_explorer.backends.gpu.emitters.operations.select_and_scatter import write_select_and_scatter
+from xla_explorer.backends.gpu.emitters.operations.sort import why_no_sort, write_sort, write_topk
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
 from xla_explorer.foundation.reason import Reason

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block, both
-from xla_explorer.backends.gpu.emitters.fused_reduction import FusedReduction
-from xla_explorer.backends.gpu.emitters.reducer import Reducer
+from xla_explorer.backends.gpu.emitters.reductions.fused_reduction import FusedReduction
+from xla_explorer.backends.gpu.emitters.reductions.reducer import Reducer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.backends.gpu.emulator import bit_operations as bits
-from xla_explorer.backends.gpu.emulator.bit_operations import Operation
+from xla_explorer.backends.gpu.emulator.instructions import bit_operations as bits
+from xla_explorer.backends.gpu.emulator.instructions.bit_operations import Operation
 from xla_explorer.backends.gpu.emulator.scalar_types import (
     DTYPES,
     FLOAT_TYPES,

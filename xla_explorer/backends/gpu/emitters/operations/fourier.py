@@ -14,7 +14,7 @@ from collections.abc import Callable
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block, SharedArray, smaller
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
-from xla_explorer.backends.gpu.emitters.fourier_lines import ArrayLines, Index, Roots, choose, complex_type
+from xla_explorer.backends.gpu.emitters.operations.fourier_lines import ArrayLines, Index, Roots, choose, complex_type
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators

@@ -16,12 +16,12 @@ import math
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters import warpgroup_assembly as assembly
 from xla_explorer.backends.gpu.emitters.block import Block
-from xla_explorer.backends.gpu.emitters.matrix_operands import Matrices, Operand, matrices_of
-from xla_explorer.backends.gpu.emitters.partial_products import Parts, partial_sums, parts_for
-from xla_explorer.backends.gpu.emitters.result_store import ResultStore, operand_slots, product_in
-from xla_explorer.backends.gpu.emitters.tensor_core_dot import LIBRARY_PER_CLOCK, LIBRARY_SHARE
+from xla_explorer.backends.gpu.emitters.dots import warpgroup_assembly as assembly
+from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Matrices, Operand, matrices_of
+from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, partial_sums, parts_for
+from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, operand_slots, product_in
+from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import LIBRARY_PER_CLOCK, LIBRARY_SHARE
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators

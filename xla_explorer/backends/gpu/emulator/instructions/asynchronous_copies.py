@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from xla_explorer.backends.gpu.emulator.batch import Batch, Group
+from xla_explorer.backends.gpu.emulator.instructions.memory_instructions import Access
 from xla_explorer.backends.gpu.emulator.memory import ALL_WRITTEN
-from xla_explorer.backends.gpu.emulator.memory_instructions import Access
 from xla_explorer.backends.gpu.emulator.operands import Names, address_getter, getter
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction, UnsupportedPtxError
 from xla_explorer.backends.gpu.emulator.scalar_types import DTYPES, Array

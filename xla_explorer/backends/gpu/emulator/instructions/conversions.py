@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xla_explorer.backends.gpu.emulator.arithmetic import DIRECTED
-from xla_explorer.backends.gpu.emulator.bit_operations import Operation
+from xla_explorer.backends.gpu.emulator.instructions.arithmetic import DIRECTED
+from xla_explorer.backends.gpu.emulator.instructions.bit_operations import Operation
 from xla_explorer.backends.gpu.emulator.scalar_types import (
     DTYPES,
     FLOAT_TYPES,

@@ -1,0 +1,1 @@
+"""One result element after the other, moved by vectors: elementwise loops, copies, transpositions through shared memory."""

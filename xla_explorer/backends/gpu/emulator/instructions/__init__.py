@@ -1,0 +1,1 @@
+"""What each PTX instruction does, by family: functions that `kernel_code.py` binds to operands."""
