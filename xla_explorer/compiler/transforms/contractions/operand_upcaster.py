@@ -1,4 +1,4 @@
-"""Dots and convolutions read operands of the type in which they compute. Source: xla/service/operand_upcaster.cc and result_caster.cc."""
+"""Dots and convolutions read operands of the type in which they compute. Source: xla/service/operand_upcaster.cc."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 def inferred_type(i: HloInstruction) -> PrimitiveType:
     """The type that the operands alone give: the wider of the two, floats over integers."""
     kinds = [o.shape.element_type for o in i.operands[:2]]
-    return max(kinds, key=_width)
+    return max(kinds, key=width)
 
 
-def _width(kind: PrimitiveType) -> tuple[bool, bool, int]:
+def width(kind: PrimitiveType) -> tuple[bool, bool, int]:
+    """What types are ordered by: complex over real, floats over integers, then bits."""
     return (kind.is_complex, kind.is_float, kind.bits)
 
 
@@ -34,27 +35,9 @@ class OperandUpcaster(OpExpanderPass):
     def matches(self, i: HloInstruction) -> bool:
         """An operand has another type than the result, and neither is wider."""
         kind = i.shape.element_type
-        return any(o.shape.element_type is not kind for o in i.operands) and _width(inferred_type(i)) <= _width(kind)
+        return any(o.shape.element_type is not kind for o in i.operands) and width(inferred_type(i)) <= width(kind)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """Converts in front."""
         kind = i.shape.element_type
         return b.emit(i.opcode.name, [b.convert(x, kind) for x in values_of(b, i)], own_attributes(i), shape=i.shape)
-
-
-@register_pass()
-@dataclasses.dataclass(frozen=True)
-class ResultCaster(OpExpanderPass):
-    """Results narrower than the operands are computed wide and converted."""
-
-    name: ClassVar[str] = "result_caster"
-    opcodes: ClassVar[frozenset[str]] = frozenset(["dot", "convolution"])
-
-    def matches(self, i: HloInstruction) -> bool:
-        """The operands are wider than the result."""
-        return _width(inferred_type(i)) > _width(i.shape.element_type)
-
-    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """A convert behind."""
-        wide = b.emit(i.opcode.name, values_of(b, i), own_attributes(i), shape=i.shape.with_element_type(inferred_type(i)))
-        return b.convert(wide, i.shape.element_type)

@@ -79,19 +79,3 @@ class ScatterExpander(OpExpanderPass):
         done = step(b.constant(0, S32), *carried) if count == 1 else b.fori_loop(0, count, step, carried)
         results = [done[1 + k] for k in range(n)]
         return b.tuple(*results) if n > 1 else results[0]
-
-
-@register_pass()
-@dataclasses.dataclass(frozen=True)
-class ScatterDeterminismExpander(ScatterExpander):
-    """Scatters that may add several floats to one element run in order, so that the result does not depend on threads."""
-
-    name: ClassVar[str] = "scatter_determinism_expander"
-
-    def matches(self, i: HloInstruction) -> bool:
-        """Neither unique indices nor a combiner whose order cannot matter."""
-        root = i.called[0].root
-        associative = root.opcode.name in ("minimum", "maximum", "and", "or", "xor", "parameter") or (
-            root.opcode.name in ("add", "multiply") and not root.shape.element_type.is_float and not root.shape.element_type.is_complex
-        )
-        return super().matches(i) and not i.attributes.value("unique_indices") and not (associative and len(i.operands) == 3)

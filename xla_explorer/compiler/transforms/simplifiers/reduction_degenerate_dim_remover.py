@@ -1,7 +1,4 @@
-"""Reductions without dimensions of size 1, and with neighbouring dimensions joined.
-
-Source: xla/service/gpu/transforms/reduction_degenerate_dim_remover.cc and reduction_dimension_grouper.cc.
-"""
+"""Reductions without dimensions of size 1. Source: xla/service/gpu/transforms/reduction_degenerate_dim_remover.cc."""
 
 from __future__ import annotations
 
@@ -33,32 +30,6 @@ class ReductionDegenerateDimRemover(OpExpanderPass):
         kept = [d for d, n in enumerate(sizes) if n != 1]
         reduced = [kept.index(d) for d in i.attributes["dimensions"] if sizes[d] != 1]
         return reduce_reshaped(b, i, [sizes[d] for d in kept], reduced)
-
-
-@register_pass()
-@dataclasses.dataclass(frozen=True)
-class ReductionDimensionGrouper(OpExpanderPass):
-    """Neighbouring dimensions that are both reduced, or both kept, become one."""
-
-    name: ClassVar[str] = "reduction-dimension-grouper"
-    opcodes: ClassVar[frozenset[str]] = frozenset(["reduce"])
-
-    def matches(self, i: HloInstruction) -> bool:
-        """With such neighbours."""
-        reduced = i.attributes["dimensions"]
-        rank = i.operands[0].shape.rank
-        return any((d in reduced) == (d + 1 in reduced) for d in range(rank - 1)) and bool(reduced)
-
-    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """reshape, reduce, reshape."""
-        groups: list[tuple[bool, int]] = []
-        for d, n in enumerate(i.operands[0].shape.dimensions):
-            kind = d in i.attributes["dimensions"]
-            if groups and groups[-1][0] == kind:
-                groups[-1] = (kind, groups[-1][1] * n)
-            else:
-                groups.append((kind, n))
-        return reduce_reshaped(b, i, [n for _, n in groups], [k for k, (kind, _) in enumerate(groups) if kind])
 
 
 def reduce_reshaped(b: HloBuilder, i: HloInstruction, sizes: list[int], reduced: list[int]) -> HloValue:

@@ -1,0 +1,31 @@
+"""Dots and convolutions whose results are narrower than their operands compute wide. Source: xla/service/result_caster.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.contractions.operand_upcaster import inferred_type, width
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class ResultCaster(OpExpanderPass):
+    """Results narrower than the operands are computed wide and converted."""
+
+    name: ClassVar[str] = "result_caster"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["dot", "convolution"])
+
+    def matches(self, i: HloInstruction) -> bool:
+        """The operands are wider than the result."""
+        return width(inferred_type(i)) > width(i.shape.element_type)
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """A convert behind."""
+        wide = b.emit(i.opcode.name, values_of(b, i), own_attributes(i), shape=i.shape.with_element_type(inferred_type(i)))
+        return b.convert(wide, i.shape.element_type)

@@ -1,0 +1,26 @@
+"""scatter whose sums depend on the order becomes a loop. Source: xla/service/scatter_determinism_expander.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.scatter_expander import ScatterExpander
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class ScatterDeterminismExpander(ScatterExpander):
+    """Scatters that may add several floats to one element run in order, so that the result does not depend on threads."""
+
+    name: ClassVar[str] = "scatter_determinism_expander"
+
+    def matches(self, i: HloInstruction) -> bool:
+        """Neither unique indices nor a combiner whose order cannot matter."""
+        root = i.called[0].root
+        associative = root.opcode.name in ("minimum", "maximum", "and", "or", "xor", "parameter") or (
+            root.opcode.name in ("add", "multiply") and not root.shape.element_type.is_float and not root.shape.element_type.is_complex
+        )
+        return super().matches(i) and not i.attributes.value("unique_indices") and not (associative and len(i.operands) == 3)
