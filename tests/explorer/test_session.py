@@ -59,6 +59,36 @@ def test_dlpack_goes_in(softmax: Session) -> None:
     np.testing.assert_allclose(softmax(_OnlyDlpack(X)), _softmax(X), rtol=1e-5)
 
 
+PLACED = """HloModule m, entry_computation_layout={(f32[3,5]{0,1}, (s32[7], f32[]))->f32[3,5]{0,1}}
+ENTRY e {
+  x = f32[3,5]{0,1} parameter(0)
+  p = (s32[7], f32[]) parameter(1)
+  s = f32[] get-tuple-element(p), index=1
+  b = f32[3,5]{0,1} broadcast(s), dimensions={}
+  ROOT y = f32[3,5]{0,1} add(x, b)
+}"""
+
+
+def test_arguments_are_placed_where_they_are_read_as_they_are() -> None:
+    session = xe.compile(PLACED)
+    x, p = np.arange(15, dtype=np.float32).reshape(3, 5), (np.arange(7, dtype=np.int32), np.float32(2))
+    placed, pair = session.place(x, p)
+    assert placed.flags.f_contiguous and placed.ctypes.data % 64 == 0, "the parameter's layout, at a cache line"
+    assert isinstance(pair, tuple) and pair[0].ctypes.data % 64 == 0
+    np.testing.assert_array_equal(session(placed, pair), x + 2)
+    x[0, 0] = 100
+    assert session(placed, pair)[0, 0] == 2, "a copy"
+    with pytest.raises(ArgumentError, match=r"parameter 0 \(%x\)"):
+        session.place(x.T, p)
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "gpu"])
+def test_other_backends_take_their_placed_arguments(backend: str) -> None:
+    session = xe.compile(PLACED, backend=backend)
+    x, p = np.arange(15, dtype=np.float32).reshape(3, 5), (np.arange(7, dtype=np.int32), np.float32(2))
+    np.testing.assert_array_equal(session(*session.place(x, p)), x + 2)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -13,6 +13,7 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 Array = np.ndarray[Any, Any]
+_DLPACK_HOST = (1, 3, 11)  # kDLCPU, kDLCUDAHost, kDLROCMHost
 
 
 class ArgumentError(XlaExplorerError, TypeError):
@@ -65,6 +66,11 @@ class Signature:
                 _unpack(name, shape, value, flat)
         return [_leaf(name, shape, value) for name, shape, value in zip(self.leaf_names, self.leaf_shapes, flat, strict=True)]
 
+    def pack_arguments(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
+        """The other way round: one argument for each parameter."""
+        arrays = iter([leaf for leaf, shape in zip(leaves, self.leaf_shapes, strict=True) if shape.is_array])
+        return tuple([_pack(shape, arrays) for shape in self.shapes])
+
     def pack(self, leaves: Sequence[Array]) -> Any:
         """The result as the module says: one array, or (nested) tuples."""
         if self.result.is_array:
@@ -94,6 +100,8 @@ def _leaf(name: str, shape: Shape, value: Any) -> Array:
         array = value
     elif isinstance(value, bool | int | float | complex):
         array = np.asarray(value, wanted)
+    elif _on_a_device(value):
+        return value  # type: ignore[no-any-return]  # the backend checks it, and reads it where it lies
     elif hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         array = np.from_dlpack(value)
     else:
@@ -110,6 +118,14 @@ def _leaf(name: str, shape: Shape, value: Any) -> Array:
         f"{name} is {shape.text_without_layout}, so it wants dimensions {list(shape.dimensions)}; got {list(array.shape)}",
         "reshape the argument, or compile the module for its shape",
     )
+
+
+def _on_a_device(value: Any) -> bool:
+    """Whether an array lies in memory that the host cannot read (by DLPack)."""
+    try:
+        return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] not in _DLPACK_HOST
+    except BufferError:
+        return False
 
 
 def _pack(shape: Shape, leaves: Iterator[Array]) -> Any:

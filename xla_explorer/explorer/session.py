@@ -9,7 +9,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.backends.interfaces import CompileOptions, Compiler, CompileResult, Executable, ProgramStep, Stage
+from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, Compiler, CompileResult, Executable, ProgramStep, Stage
 from xla_explorer.compiler.pipeline import PassControl, PassFailedError, PassTrace
 from xla_explorer.explorer.arguments import Array, Signature, random_arguments
 from xla_explorer.explorer.backend_options import platform_with_options
@@ -126,6 +126,18 @@ class Session:
     def run_flat(self, arrays: list[Any]) -> list[Array]:
         """The leaves in, the leaves out, always lists; checked by the backend only."""
         return self.executable.execute(arrays)
+
+    def place(self, *arrays: Any) -> tuple[Any, ...]:
+        """The arguments of a call, copied once to where the backend reads them without a copy of its own (what jax calls `device_put`):
+        `x, y = session.place(x, y)`, then `session(x, y)` as often as you like.
+
+        On a CPU: memory that begins at a cache line, large arrays on huge pages, in the layouts of the parameters. On a GPU: arrays on the
+        device. A backend that gains nothing by it, and a session whose code runs in a process of its own, leave them as they are.
+        ArgumentError as for a call.
+        """
+        leaves: list[Any] = list(self.signature.leaves(arrays))
+        executable = self.executable
+        return self.signature.pack_arguments(executable.place(leaves) if isinstance(executable, ArgumentPlacer) else leaves)
 
     # -- artifacts -----------------------------------------------------------------------------------------------------
     @property

@@ -19,9 +19,11 @@ from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError,
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor, OutOfDeviceMemoryError, nearest_architecture
 from xla_explorer.backends.gpu.runtime.device_array import _DLManagedTensor, address_of, foreign_array
 from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
-from xla_explorer.backends.interfaces import StreamExecutor
+from xla_explorer.backends.interfaces import ArgumentPlacer, StreamExecutor
+from xla_explorer.explorer.arguments import Signature
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import refuse
+from xla_explorer.hlo.text.parser import parse_hlo
 
 SINE = """HloModule s
 ENTRY e { x = f32[100] parameter(0) y = f32[100] parameter(1) s = f32[100] sine(x) ROOT r = f32[100] add(s, y) }
@@ -115,6 +117,19 @@ def test_results_stay_on_the_device(executor, driver):
     address = result.memory.address
     del result, interface
     assert executor.allocate(400).address == address
+
+
+def test_arguments_are_placed_once(executor, driver):
+    x, y = np.linspace(-3, 3, 100, dtype=np.float32), np.ones(100, np.float32)
+    executable = on(executor, SINE)
+    assert isinstance(executable, ArgumentPlacer)
+    placed = executable.place([x, y])
+    copies = driver.calls.count("cuMemcpyHtoDAsync")
+    for _ in range(2):
+        np.testing.assert_allclose(executable.execute(placed)[0], np.sin(x) + y, rtol=1e-5, atol=1e-6)
+    assert driver.calls.count("cuMemcpyHtoDAsync") == copies
+    (leaf,) = Signature(parse_hlo("ENTRY e { ROOT x = f32[100] parameter(0) }")).leaves(placed[:1])
+    assert leaf is placed[0], "a session hands it on as it is"
 
 
 def test_dlpack(executor):

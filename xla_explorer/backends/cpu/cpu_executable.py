@@ -107,6 +107,19 @@ class CpuExecutable:
         memory is that of the result."""
         return self._run(arrays, self._entry)
 
+    def place(self, arrays: list[Array]) -> list[Array]:
+        """See `ArgumentPlacer`: numpy's own arrays begin 16 bytes after a cache line, so that every vector of 64 bytes lies in two; these
+        begin a line, the large ones a huge page, in the parameter's layout."""
+        if len(arrays) != len(self._readers):
+            raise wrong_count(self._readers, len(arrays))
+        placed = []
+        for reader, array in zip(self._readers, arrays, strict=True):
+            stored = reader.prepare(array)
+            own = _POOL.array(stored.shape, stored.dtype)
+            own[...] = stored
+            placed.append(own if reader.order is None else own.transpose(np.argsort(reader.order)))
+        return placed
+
     def _run(self, arrays: list[Array], entry: Any) -> list[Array]:
         readers = self._readers
         if len(arrays) != len(readers):

@@ -82,6 +82,21 @@ class GpuExecutable:
             self.executor.synchronize()
             return run.results_on_device()
 
+    def place(self, arrays: list[Any]) -> list[Any]:
+        """See `ArgumentPlacer`: arrays on the device. For the emulator, and for layouts that only this program has, they stay on the host."""
+        if len(arrays) != len(self._readers):
+            raise wrong_count(self._readers, len(arrays))
+        return [self._placed(reader, value) for reader, value in zip(self._readers, arrays, strict=True)]
+
+    def _placed(self, reader: LeafReader, value: Any) -> Any:
+        stored = reader.prepare(value)
+        if self.executor.facts.emulated or reader.order is not None:
+            return value
+        memory = self.executor.allocate(max(stored.nbytes, 1))
+        self.executor.write(memory.address, stored)
+        self.executor.synchronize()
+        return DeviceArray(self.executor, memory, reader.shape)
+
     def start(self, arrays: Sequence[Any], executor: DeviceExecutor | None = None, probe: Probe | None = None) -> GpuRun:
         """A run with its arguments on the device, to be run any number of times (`run.launcher()` is a CUDA graph where it can be one).
         Close it, or use `with`."""

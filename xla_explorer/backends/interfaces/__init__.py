@@ -1,13 +1,14 @@
 """What a backend implements: Platform, Compiler, Executable, StreamExecutor, TransferManager; and the data they exchange.
 
 That is all a backend must have. What it may have is in `abilities.py`, each ability a small protocol: events, copies within the device,
-tuple tables, infeed and outfeed, sizes of its own, code ahead of time.
+tuple tables, infeed and outfeed, arguments placed ahead of a run, sizes of its own, code ahead of time.
 """
 
 from xla_explorer.backends.interfaces.abilities import (
     AheadOfTimeCompiler,
     AotCompilationOptions,
     AotCompilationResult,
+    ArgumentPlacer,
     DeviceCopier,
     EventRecorder,
     FeedTransfer,
@@ -25,6 +26,7 @@ __all__ = [
     "AheadOfTimeCompiler",
     "AotCompilationOptions",
     "AotCompilationResult",
+    "ArgumentPlacer",
     "CompileOptions",
     "CompileResult",
     "Compiler",

@@ -65,6 +65,15 @@ class FeedTransfer(Protocol):
 
 
 @runtime_checkable
+class ArgumentPlacer(Protocol):
+    """An executable that can be given its arguments ahead of time. Source: `PjRtClient::BufferFromHostBuffer`, jax's `device_put`."""
+
+    def place(self, arrays: list[Any]) -> list[Any]:
+        """One copy of each parameter leaf, in memory that `execute` reads as it is. Checked as `execute` checks."""
+        ...
+
+
+@runtime_checkable
 class ShapeSizes(Protocol):
     """A compiler whose device does not store arrays densely, or tuples as 8-byte addresses."""
 
