@@ -5,7 +5,9 @@ that begin where a cache line begins: numpy's arrays of pages begin 16 bytes aft
 stretch of a long run starts at the first whole line, and the elements before it and behind the last stretch are reduced apart.
 
 Every stretch starts from the neutral element, and the initial value comes in once, when they are joined. The order is fixed by the
-extents and by the number of shares, so a program gives the same bits at every run.
+extents and by the number of shares, so a program gives the same bits at every run. Stretches that begin with a line depend on where the
+array lies besides: the same values at another place in a line are added in another order. So they are for arrays alone that gain from
+them, of which numpy and the allocators put all at the same place in a line, for they are mappings of their own.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from xla_explorer.hlo.shape import array_shape
 
 LINE = 64
 NARROW = 2048  # bytes of a row that a share of the columns should have, or the shares take rows
-LONG = 1 << 15  # elements of a run from which the whole lines are worth code of their own
+LONG = 1 << 15  # elements of a run that is worth stretches
+BEYOND_CACHES = 32 << 20  # bytes of a run from which whole lines gain (a fifth; next to nothing below)
 GRAIN = 64  # elements that a stretch of a run is a multiple of
 
 
@@ -69,7 +72,7 @@ def plan_stretches(
     """How to cut; None where the loops over the results are cut, or nothing. array: what a run of one dimension is read from."""
     parts = shares.parts
     if is_reduced == [True] and extents[0] >= LONG:
-        aligned = array if array is not None and element_bytes < LINE else None
+        aligned = array if array is not None and element_bytes < LINE and extents[0] * element_bytes >= BEYOND_CACHES else None
         before = LINE // element_bytes if aligned is not None else 0
         size = (extents[0] - before) // parts // GRAIN * GRAIN
         if size and (parts > 1 or aligned is not None):
