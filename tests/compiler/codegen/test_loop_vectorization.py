@@ -1,6 +1,8 @@
 """Loops in vectors: what is rewritten and how, what is left to LLVM, and that the values are those of the scalar loops."""
 
 import ctypes
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +13,11 @@ from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen import loop_vectorization
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
+from xla_explorer.compiler.codegen.loop_refusals import LOOP_REASONS
 from xla_explorer.compiler.codegen.loop_vectorization import vectorized_kernel
 from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
 from xla_explorer.compiler.codegen.vector_instructions import VectorFunctions
+from xla_explorer.foundation.reason import Reason
 
 WIDE = CodegenTarget("cpu", "ptr", "x86_64-unknown-linux-gnu", 512)
 needs_fixed_width = pytest.mark.skipif(
@@ -40,7 +44,7 @@ def store(value, pointer="%a1", t="float", index="%i3"):
 def rewritten(body, **options):
     lines = loop(body, **options)
     found = vectorized_kernel(lines, (7,) * len(lines), WIDE)
-    return None if found is None else "\n".join(found.lines)
+    return found if isinstance(found, Reason) else "\n".join(found.lines)
 
 
 def test_values_that_vary_become_vectors_and_others_go_ahead():
@@ -60,25 +64,34 @@ def test_lines_keep_their_instruction():
 
 
 @pytest.mark.parametrize(
-    ("body", "why"),
+    ("body", "code", "words"),
     [
-        (load("x", index="%w").replace("  %px", "  %w = mul nsw i64 %i3, 2\n  %px") + store("%x"), "a stride"),
-        (load("x", "%a1", index="%w").replace("  %px", "  %w = add nsw i64 %i3, 1\n  %px") + store("%x"), "reads what another iteration writes"),
-        (load("x") + "  %k = sitofp i64 %i3 to float\n  %y = fadd float %x, %k\n" + store("%y"), "the index as a value"),
-        (load("x", t="i32") + "  %y = sdiv i32 %x, 3\n" + store("%y", t="i32"), "no vector instruction"),
-        (load("x") + "  %y = call float @sinf(float %x)\n" + store("%y"), "an unknown function"),
-        (load("x", "%a1", index="0") + load("z") + "  %y = fadd float %x, %z\n" + store("%y"), "a uniform place that is written"),
+        (load("x", index="%w").replace("  %px", "  %w = mul nsw i64 %i3, 2\n  %px") + store("%x"), "not-consecutive", "getelementptr"),
+        (load("x", "%a1", index="%w").replace("  %px", "  %w = add nsw i64 %i3, 1\n  %px") + store("%x"), "iterations-meet", "%out and %px"),
+        (load("x") + "  %k = sitofp i64 %i3 to float\n  %y = fadd float %x, %k\n" + store("%y"), "index-as-value", "%i3"),
+        (load("x", t="i32") + "  %y = sdiv i32 %x, 3\n" + store("%y", t="i32"), "no-vector-form", "sdiv i32 %x, 3"),
+        (load("x") + "  %y = call float @sinf(float %x)\n" + store("%y"), "no-vector-form", "@sinf"),
+        (load("x", "%a1", index="0") + load("z") + "  %y = fadd float %x, %z\n" + store("%y"), "iterations-meet", "load float"),
     ],
 )
-def test_other_loops_are_left_alone(body, why):
-    assert rewritten(body) is None, why
+def test_other_loops_are_left_alone_and_say_why(body, code, words):
+    refused = rewritten(body)
+    assert isinstance(refused, Reason) and refused.code == code and refused.facts["loop"] == "loop.1"
+    assert refused.message.startswith(f"loop.1: {LOOP_REASONS[code]}") and words in refused.message
+
+
+def test_every_code_of_a_refusal_is_listed_and_used():
+    folder = Path(loop_vectorization.__file__).parent
+    files = ("loop_vectorization.py", "vector_loop.py", "vector_instructions.py")
+    used = {code for file in files for code in re.findall(r'(?:RefusedLoop|refuse)\(\s*"([a-z-]+)"', (folder / file).read_text())}
+    assert used == set(LOOP_REASONS) | {"little-code"}
 
 
 def test_a_branch_in_the_kernel_leaves_all_to_llvm():
     lines = loop(load("x") + store("%x"))
     branch = ("  br i1 %c, label %then, label %after", "then:", "  br label %after", "after:")
-    assert vectorized_kernel(lines, (None,) * len(lines), WIDE) is not None
-    assert vectorized_kernel((*branch, *lines), (None,) * (len(lines) + 4), WIDE) is None
+    assert vectorized_kernel(lines, (None,) * len(lines), WIDE).lanes == [16]
+    assert vectorized_kernel((*branch, *lines), (None,) * (len(lines) + 4), WIDE).code == "branches"
 
 
 def test_functions_come_with_what_they_call():
@@ -194,7 +207,7 @@ def test_arrays_on_the_stack_are_places_of_their_own():
 def test_places_at_a_distance_may_be_read_and_written(distance, refused):
     far = f"  %far = add nsw i64 %i3, {distance}\n" + load("x", "%a1", index="%far")
     text = rewritten(far + store("%x"))
-    assert (text is None) == refused
+    assert isinstance(text, Reason) == refused
 
 
 @needs_fixed_width
@@ -212,9 +225,9 @@ def test_a_choice_around_a_loop_leaves_registers_to_llvm():
     lines += tuple(line.replace("%entry", "%then") for line in loop(load("x") + store("%x"))[:-1])
     lines += ("  br label %after", "after:", "  %n8 = add nuw nsw i64 %i8, 1", "  %v88 = icmp slt i64 %n8, 3",
               "  br i1 %v88, label %loop.9, label %loop.end.10", "loop.end.10:", "  ret void")  # fmt: skip
-    assert vectorized_kernel(lines, (None,) * len(lines), WIDE) is None
+    assert vectorized_kernel(lines, (None,) * len(lines), WIDE).code == "branches"
     found = vectorized_kernel(lines, (None,) * len(lines), WIDE, "most")
-    assert found is not None and sum(line.endswith(NO_VECTOR) for line in found.lines) == 2
+    assert sum(line.endswith(NO_VECTOR) for line in found.lines) == 2
 
 
 def test_argmax_keeps_ties_and_nan():

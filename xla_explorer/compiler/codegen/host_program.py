@@ -20,7 +20,7 @@ from xla_explorer.compiler.codegen.library_calls import (
     write_library_dot,
 )
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library, write_cholesky, write_triangular_solve
-from xla_explorer.compiler.codegen.loop_vectorization import in_vectors, is_scalar, worth_vectorizing
+from xla_explorer.compiler.codegen.loop_vectorization import in_vectors, is_scalar, little_code
 from xla_explorer.compiler.codegen.parallel_plan import ParallelDecision, blocks_decision, parallel_decision, plan_parallel
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, HostTable, Place, ProgramRow
 from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKernel, blocks_of, row_kernel
@@ -488,11 +488,11 @@ class HostProgramWriter:
         """Rewrite the loops of kernels in vectors where LLVM's optimiser would take long; the functions that they call."""
         if not vectorizes_itself(self.target):
             return []
-        worth = worth_vectorizing([made for _, made, *_ in self.kernel_texts if not is_scalar(made)])
+        worth = little_code([made for _, made, *_ in self.kernel_texts if not is_scalar(made)]) is None
         library = VectorFunctions(self.target.fused_multiply_add)
         for number, (function, made, instruction, overlap, tiny) in enumerate(self.kernel_texts):
             if not overlap and not tiny and (worth or is_scalar(made)):
-                made = in_vectors(made, self.target, library)
+                made = in_vectors(made, self.target, library).kernel
             self.kernel_texts[number] = function, made, instruction, overlap, tiny
         return library.lines
 

@@ -6,16 +6,19 @@ value of such a loop becomes uniform (computed before the loop), linear in the i
 varying (a vector), and reductions in a stack slot become vector accumulators. What is left needs no optimiser.
 
 A number of iterations that the vectors do not divide costs one more iteration, moved back so that it ends where the loop ends; lanes
-that were done before are masked. Anything else (branches, gathers, strides, mutable slots) is refused, and LLVM gets the scalar loop.
+that were done before are masked. Anything else (branches, gathers, strides, mutable slots) is refused with a Reason
+(`loop_refusals.py`), and LLVM gets the scalar loop.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA, NO_VECTOR, NO_VECTOR_METADATA
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel
+from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS, LOOP_REASONS, RefusedLoop
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_instructions import (
     BACK,
@@ -23,11 +26,11 @@ from xla_explorer.compiler.codegen.vector_instructions import (
     LABEL,
     PHI,
     POINTER,
-    RefusedLoop,
     VectorFunctions,
     VectorizedKernel,
 )
 from xla_explorer.compiler.codegen.vector_loop import VectorLoop
+from xla_explorer.foundation.reason import Reason, refuse
 
 WORTH_LINES = 60  # lines of a program's kernels, functions included, from which LLVM's optimiser costs more than it is worth
 MATH_LINES = 25  # about those of a mathematical function
@@ -35,14 +38,24 @@ FEW_ITERATIONS = 16  # of a loop that may stay scalar in a kernel whose other lo
 FEW_ITERATIONS_ONCE = 128  # the same, of a loop that is in no other loop
 
 
-def worth_vectorizing(kernels: Sequence[Kernel]) -> bool:
-    """Whether LLVM's optimiser would have much to do: the lines of the kernels' loops, and of the functions they call."""
+class VectorDecision(NamedTuple):
+    """kernel: with its loops in vectors, or as it was. reason: why it was left, or what was done."""
+
+    kernel: Kernel
+    in_vectors: bool
+    reason: Reason
+
+
+def little_code(kernels: Sequence[Kernel]) -> Reason | None:
+    """None when LLVM's optimiser would have much to do: the lines of the kernels' loops, and of the functions they call, count."""
     total = 0
     for made in kernels:
         if is_written(made):
             continue
         total += len(made.lines) + sum([MATH_LINES for line in made.lines if "@xe_" in line])
-    return total >= WORTH_LINES
+    if total >= WORTH_LINES:
+        return None
+    return refuse("little-code", f"{KERNEL_REASONS['little-code']} ({total} lines of {WORTH_LINES})", lines=total, at_least=WORTH_LINES)
 
 
 def is_written(made: Kernel) -> bool:
@@ -55,32 +68,47 @@ def is_scalar(made: Kernel) -> bool:
     return any(line.endswith(NO_VECTOR) for line in made.lines)
 
 
-def in_vectors(made: Kernel, target: CodegenTarget, library: VectorFunctions) -> Kernel:
+def in_vectors(made: Kernel, target: CodegenTarget, library: VectorFunctions) -> VectorDecision:
     """The kernel with its loops in vectors (all of them, but where most are scalar by their nature), or as it was.
 
     Its parameters must not overlap.
     """
     if is_written(made):
-        return made
+        return VectorDecision(made, True, Reason("written-in-vectors", "its writer chose the vectors itself"))
     modes = ("some",) if is_scalar(made) else ("all", "most")
     for mode in modes:
         found = vectorized_kernel(made.lines, made.origins, target, mode)
-        if found is not None and library.has(found.functions):
+        if isinstance(found, Reason):
+            reason = found
+        elif library.has(found.functions):
             break
+        else:
+            names = ", ".join(dict.fromkeys(name for name, _ in found.functions))
+            reason = refuse("function-has-branches", f"{LOOP_REASONS['function-has-branches']}: one of {names}", functions=names)
     else:
-        return made
+        return VectorDecision(made, False, reason)
     metadata = NO_UNROLL_METADATA if mode == "all" else NO_VECTOR_METADATA
     still_called = tuple([name for name in made.math if any(f"@{name}(" in line for line in found.lines)])  # outside the innermost loops
-    return made._replace(
+    kernel = made._replace(
         lines=tuple(found.lines), origins=tuple(found.origins), math=still_called,
         declarations=tuple(dict.fromkeys((*made.declarations, *found.declarations, *library.declarations))),
         globals=tuple(dict.fromkeys((*made.globals, *metadata))),
     )  # fmt: skip
+    return VectorDecision(kernel, True, _done(found))
+
+
+def _done(found: VectorizedKernel) -> Reason:
+    count, widths = len(found.lanes), " or ".join(map(str, sorted(set(found.lanes))))
+    message = f"{count} {'loops' if count > 1 else 'loop'} in vectors of {widths} elements"
+    if found.left:
+        message += "; left as they are: " + ", ".join([f"{label} ({reason.code})" for label, reason in found.left.items()])
+    left = {label: str(reason) for label, reason in found.left.items()}
+    return Reason("in-vectors", message, {"loops": count, "lanes": found.lanes, **({"left": left} if left else {})})
 
 
 def vectorized_kernel(lines: tuple[str, ...], origins: tuple[int | None, ...], target: CodegenTarget,
-                      mode: str = "all") -> VectorizedKernel | None:
-    """The kernel with its innermost loops in vectors, or None.
+                      mode: str = "all") -> VectorizedKernel | Reason:
+    """The kernel with its innermost loops in vectors, or why not.
 
     mode: `all` of them, and no other branches: LLVM has nothing left to do. `most`: those that stay have few iterations; LLVM still
     has to make registers of variables. `some`: those that can be; the writer of the kernel says that the others are scalar by nature.
@@ -99,24 +127,35 @@ def vectorized_kernel(lines: tuple[str, ...], origins: tuple[int | None, ...], t
         while position < len(lines):
             end = _loop_end(lines, position)
             if end is not None and (mode == "all" or BACK.fullmatch(lines[end - 1])[4] is None):  # type: ignore[index]
-                loop = VectorizedKernel([], [])
+                written = VectorizedKernel([], [])
                 try:
-                    VectorLoop(loop, lines[position:end], origins[position:end], slots, bases, target, lines, found, metadata).write()
-                    kernel.append(loop)
+                    loop = VectorLoop(written, lines[position:end], origins[position:end], slots, bases, target, lines, found, metadata)
+                    loop.write()
+                except RefusedLoop as refused:
+                    if mode == "all" or (mode == "most" and not _few_iterations(lines, position, end)):
+                        return _of_loop(lines[position], refused.reason)
+                    kernel.left[lines[position].removesuffix(":")] = refused.reason
+                else:
+                    kernel.append(written)
+                    kernel.lanes.append(loop.lanes)
                     found += 1
                     position = end
                     continue
-                except RefusedLoop:
-                    if mode == "all":
-                        raise
-            if end is not None and mode == "most" and not _few_iterations(lines, position, end):
-                return None
+            elif end is not None and mode == "most" and not _few_iterations(lines, position, end):
+                return _of_loop(lines[position], RefusedLoop("writer-says-no").reason)
             kernel.lines.append(lines[position])
             kernel.origins.append(origins[position])
             position += 1
-    except RefusedLoop:
-        return None
-    return kernel if found and (mode == "all" or _marked(kernel)) else None
+    except RefusedLoop as refused:
+        return refused.reason
+    if not found:
+        return next((_of_loop(label, reason) for label, reason in kernel.left.items()), RefusedLoop("no-loop").reason)
+    return kernel if mode == "all" or _marked(kernel) else RefusedLoop("nothing-to-mark").reason
+
+
+def _of_loop(label: str, reason: Reason) -> Reason:
+    name = label.removesuffix(":")
+    return Reason(reason.code, f"{name}: {reason.message}", {"loop": name, **reason.facts})
 
 
 def _marked(kernel: VectorizedKernel) -> bool:
@@ -155,14 +194,14 @@ def _only_simple_loops(lines: tuple[str, ...]) -> None:
             labels.pop()
             has_loop, has_choice = innermost.pop()
             if has_choice and not has_loop:
-                raise RefusedLoop
+                raise RefusedLoop("choice-in-a-loop", back[2])
             if innermost:
                 innermost[-1][0] = True
         elif line.startswith(("  br i1", "  switch")):
             if innermost:
                 innermost[-1][1] = True
         elif line.startswith("  br label %") and line[12:] in seen:
-            raise RefusedLoop
+            raise RefusedLoop("uncounted-loop", line[12:])
 
 
 def _only_counted_loops(lines: tuple[str, ...]) -> None:
@@ -175,7 +214,7 @@ def _only_counted_loops(lines: tuple[str, ...]) -> None:
         elif line.startswith(("  br i1", "  switch")):
             back = BACK.fullmatch(line)
             if back is None or back[2] not in seen:
-                raise RefusedLoop
+                raise RefusedLoop("branches", line.strip())
 
 
 def _loop_end(lines: tuple[str, ...], position: int) -> int | None:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from xla_explorer.compiler.codegen.loop_refusals import RefusedLoop
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
+from xla_explorer.foundation.reason import Reason
 
 BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "float": 32, "double": 64}
 FLOATS = {"half", "float", "double"}
@@ -54,18 +56,21 @@ _INTRINSICS = frozenset((
     "smax", "smin", "umax", "umin", "ctpop", "bitreverse", "bswap", "fshl", "fshr",
 ))  # fmt: skip
 _OF_VALUE_AND_FLAG = frozenset(("abs", "ctlz", "cttz"))
-class RefusedLoop(Exception):
-    """This loop stays as it is."""
 
 
 @dataclass(slots=True)
 class VectorizedKernel:
-    """lines, origins: the body. declarations: of intrinsics. functions: names of the vector functions it calls, with their lanes."""
+    """lines, origins: the body. declarations: of intrinsics. functions: names of the vector functions it calls, with their lanes.
+
+    lanes: of each loop in vectors, in order. left: labels of the loops that stay scalar, with the reason.
+    """
 
     lines: list[str]
     origins: list[int | None]
     declarations: dict[str, None] = field(default_factory=dict)
     functions: dict[tuple[str, int], None] = field(default_factory=dict)
+    lanes: list[int] = field(default_factory=list)
+    left: dict[str, Reason] = field(default_factory=dict)
 
     def append(self, other: VectorizedKernel) -> None:
         """What is behind these lines."""
@@ -106,7 +111,7 @@ def vector_instruction(text: str, lanes: int, of: Callable[[str, str], str], ker
 
     if (m := match_binary(text)) is not None:
         if m[1] in ("div", "rem", "frem") or m[1] in ("sdiv", "udiv"):
-            raise RefusedLoop
+            raise RefusedLoop("no-vector-form", text)
         return f"{m[1]}{m[2]} {v(m[3])} {of(m[3], m[4])}, {of(m[3], m[5])}"
     if (m := match_negate(text)) is not None:
         return f"fneg{m[1]} {v(m[2])} {of(m[2], m[3])}"
@@ -118,19 +123,19 @@ def vector_instruction(text: str, lanes: int, of: Callable[[str, str], str], ker
         return f"select{m[1]} {v('i1')} {of('i1', m[2])}, {v(m[3])} {of(m[3], m[4])}, {v(m[5])} {of(m[5], m[6])}"
     m = match_call(text)
     if m is None:
-        raise RefusedLoop
+        raise RefusedLoop("no-vector-form", text)
     arguments = _ARGUMENT.findall(m[4])
     if ", ".join([f"{t} {value}" for t, value in arguments]) != m[4]:
-        raise RefusedLoop
+        raise RefusedLoop("no-vector-form", text)
     if m[3].startswith("xe_"):
         kernel.functions[m[3], lanes] = None
         return f"call{m[1]} {v(m[2])} @{m[3]}.v{lanes}({', '.join([f'{v(t)} {of(t, value)}' for t, value in arguments])})"
     parts = m[3].split(".")
     if len(parts) != 3 or parts[0] != "llvm":
-        raise RefusedLoop
+        raise RefusedLoop("no-vector-form", f"@{m[3]} is called", function=m[3])
     flagged = parts[1] in _OF_VALUE_AND_FLAG
     if not flagged and parts[1] not in _INTRINSICS:
-        raise RefusedLoop
+        raise RefusedLoop("no-vector-form", f"@{m[3]} is called", function=m[3])
     name = f"llvm.{parts[1]}.{overload(v(m[2]))}"
     given = [f"{v(t)} {of(t, value)}" for t, value in (arguments[:1] if flagged else arguments)]
     types = [v(t) for t, _ in (arguments[:1] if flagged else arguments)]
@@ -208,5 +213,5 @@ def _vector_function(name: str, body: list[str], lanes: int, found: VectorizedKe
         elif (m := re.fullmatch(rf"  ret {_T} {_OPERAND}", line)) is not None:
             lines.append(f"  ret <{lanes} x {m[1]}> {of(m[1], m[2])}")
         else:
-            raise RefusedLoop
+            raise RefusedLoop("function-has-branches", name)
     found.lines += [*lines, "}", ""]

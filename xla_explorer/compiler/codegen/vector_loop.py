@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from xla_explorer.compiler.codegen.loop_refusals import RefusedLoop
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_instructions import (
     BACK,
@@ -17,7 +18,6 @@ from xla_explorer.compiler.codegen.vector_instructions import (
     PHI,
     STEP,
     VALUE,
-    RefusedLoop,
     VectorizedKernel,
     match_address,
     match_binary,
@@ -64,12 +64,12 @@ class VectorLoop:
         assert label is not None and phi is not None
         self.label, self.index, self.start, self.before = label[1], phi[1], phi[2], phi[3]
         if phi[5] != self.label:
-            raise RefusedLoop
+            raise RefusedLoop("not-counted")
         step, bound, back = (p.fullmatch(line) for p, line in zip((STEP, BOUND, BACK), lines[-3:], strict=True))
         if step is None or bound is None or back is None or step[2] != self.index or step[1] != phi[4] or bound[3] != phi[4]:
-            raise RefusedLoop
+            raise RefusedLoop("not-counted")
         if back[4]:
-            raise RefusedLoop  # its writer has other plans for it
+            raise RefusedLoop("writer-says-no")
         self.exit = back[3]
         self.iterations = self._iterations(bound[4], everything)
         self.body = [(line, origin) for line, origin in zip(lines[2:-3], origins[2:-3], strict=True)]
@@ -92,7 +92,7 @@ class VectorLoop:
         span = f"  {bound} = add nsw i64 {self.start}, "
         found = next((line for line in everything if line.startswith(span)), "")
         if not found[len(span):].isdigit():
-            raise RefusedLoop
+            raise RefusedLoop("unknown-iterations")
         return int(found[len(span):])
 
     # -- what each value is --------------------------------------------------------------------------------------------
@@ -111,11 +111,11 @@ class VectorLoop:
                 continue
             value = VALUE.fullmatch(line)
             if value is None:
-                raise RefusedLoop
+                raise RefusedLoop("no-vector-form", line.strip())
             name, text = value[1], value[2]
             load = match_load(text)
             if load is not None and load[2] not in self.slots and not PARAMETER.fullmatch(self._base(load[2])):
-                raise RefusedLoop  # a place that may be anywhere
+                raise RefusedLoop("unknown-place", text)
             if load is None or (load[2] not in self.slots and self._base(load[2]) not in written):
                 if text in known:
                     same[name] = known[text]
@@ -123,7 +123,7 @@ class VectorLoop:
                 known[text] = name
             if all(self._is_uniform(o) for o in NAME.findall(text)) and "call" not in text and (load is None or load[2] not in self.slots):
                 if load is not None and self._base(load[2]) in written:
-                    raise RefusedLoop  # a place that the loop also writes
+                    raise RefusedLoop("iterations-meet", text)
                 self.uniform.add(name)
                 self.ahead.append((line, origin))
                 continue
@@ -132,7 +132,7 @@ class VectorLoop:
         self._same_places(kept)
         selects = {m[2] for line, _ in kept if (v := VALUE.fullmatch(line)) and (m := match_select(v[2])) and m[2] in self.uniform}
         if len(selects) > UNIFORM_CONDITIONS:
-            raise RefusedLoop
+            raise RefusedLoop("uniform-conditions", conditions=len(selects), at_most=UNIFORM_CONDITIONS)
         return kept
 
     def _same_places(self, kept: list[tuple[str, int | None]]) -> None:
@@ -141,13 +141,13 @@ class VectorLoop:
         loads = [m[2] for line, _ in kept if (v := VALUE.fullmatch(line)) and (m := match_load(v[2])) and m[2] not in self.slots]
         for number, store in enumerate(stores):
             if store not in self.addresses:
-                raise RefusedLoop
+                raise RefusedLoop("not-consecutive", f"a store to {store}")
             base = self.addresses[store][1]
             if not PARAMETER.fullmatch(base):
-                raise RefusedLoop
+                raise RefusedLoop("unknown-place", f"a store to {store}")
             for other in (*loads, *stores[:number]):
                 if other != store and (other not in self.addresses or (self.addresses[other][1] == base and not self._apart(store, other))):
-                    raise RefusedLoop
+                    raise RefusedLoop("iterations-meet", f"{store} and {other}")
 
     def _apart(self, a: str, b: str) -> bool:
         """Whether two pointers of equal base, at constant distances from the index, never meet while the loop runs."""
@@ -177,13 +177,13 @@ class VectorLoop:
         address = match_address(text)
         if address is not None:
             if not self._is_uniform(address[2]) or self.linear.get(address[3]) != 1:
-                raise RefusedLoop
+                raise RefusedLoop("not-consecutive", text, stride=self.linear.get(address[3]))
             self.addresses[name] = address[1], self._base(address[2]), 1
             self.places[name] = address[1], address[2], self.offsets.get(address[3])
             return
         result = result_type(text)
         if result is None:
-            raise RefusedLoop
+            raise RefusedLoop("no-vector-form", text)
         self.types[name] = result
 
     def _is_uniform(self, operand: str) -> bool:
@@ -195,7 +195,7 @@ class VectorLoop:
         loads = [(v[1], m) for v in values if (m := match_load(v[2])) and m[2] in self.slots]
         stores = [m for line, _ in self.body if (m := match_store(line)) and m[3] in self.slots]
         if len({m[2] for _, m in loads}) != len(loads) or sorted(m[2] for _, m in loads) != sorted(m[3] for m in stores):
-            raise RefusedLoop
+            raise RefusedLoop("not-a-reduction")
 
         def using(name: str) -> list[str]:
             return [line for line, _ in self.body if name in NAME.findall(line)]
@@ -206,17 +206,17 @@ class VectorLoop:
             stored = next(m[2] for m in stores if m[3] == load[2])
             value = VALUE.fullmatch(users[0]) if len(users) == 1 else None
             if value is None or value[1] != stored:
-                raise RefusedLoop
+                raise RefusedLoop("not-a-reduction", load[2])
             if (b := match_binary(value[2])) is not None:
                 found.operation, found.flags = b[1], b[2]
                 if b[1].startswith("f") and "reassoc" not in b[2]:
-                    raise RefusedLoop
+                    raise RefusedLoop("order-of-additions", value[2])
             elif (c := match_call(value[2])) is not None and c[3].startswith("llvm."):
                 found.operation, found.flags = c[3].split(".")[1], c[1]
             if found.operation not in _IDEMPOTENT and found.operation not in _NEUTRAL:
-                raise RefusedLoop
+                raise RefusedLoop("not-a-reduction", value[2])
             if len(using(stored)) != 2 or value[2].count(name) != 1:
-                raise RefusedLoop
+                raise RefusedLoop("not-a-reduction", value[2])
             self.reductions[stored] = found
 
     # -- writing -------------------------------------------------------------------------------------------------------
@@ -244,12 +244,12 @@ class VectorLoop:
         kept = self._classify()
         widths = [BITS[t] for t in self.types.values()] + [BITS[self.addresses[a][0]] for a in self.addresses]
         if not widths or max(widths) == 1:
-            raise RefusedLoop
+            raise RefusedLoop("nothing-varies")
         self.lanes = max(self.target.vector_bits // max(widths), 2)
         while self.lanes > max(self.iterations, FEWEST_LANES):
             self.lanes //= 2
         if self.iterations < self.lanes:
-            raise RefusedLoop
+            raise RefusedLoop("few-iterations", f"{self.iterations} of {self.lanes}", iterations=self.iterations, lanes=self.lanes)
         copies = INTERLEAVED if len(kept) <= FEW_LINES or (self.reductions and len(kept) <= 3 * FEW_LINES) else 1
         if any("call" in line and "@xe_" in line for line, _ in kept):
             copies = 2 if self.reductions else 1
@@ -350,7 +350,7 @@ class VectorLoop:
             if operand in self.types:
                 raise AssertionError(f"{operand} is used before it is written")
             if operand in self.linear or operand in self.addresses:
-                raise RefusedLoop
+                raise RefusedLoop("index-as-value", operand)
             return self._splat(t, operand)
 
         for line, origin in kept:
@@ -358,7 +358,7 @@ class VectorLoop:
                 if m[3] in self.slots:
                     continue
                 if m[3] not in self.addresses or self.addresses[m[3]][0] != m[1]:
-                    raise RefusedLoop
+                    raise RefusedLoop("not-consecutive", line.strip())
                 value, align = of(m[1], m[2]), m[4] or str(BITS[m[1]] // 8)
                 pointer = at(m[3])
                 if mask is not None and updates:
@@ -381,7 +381,7 @@ class VectorLoop:
                 continue
             if (m := match_load(text)) is not None:
                 if m[2] not in self.addresses or self.addresses[m[2]][0] != m[1]:
-                    raise RefusedLoop
+                    raise RefusedLoop("not-consecutive", text)
                 rewritten = f"load {self._vector(m[1])}, ptr {at(m[2])}, align {m[3] or BITS[m[1]] // 8}"
             elif (m := match_cast(text)) is not None and m[1] == "trunc" and m[5] == "i32" and self.linear.get(m[4]) == 1:
                 rewritten = self._numbers(m[4], copy, out, origin)
