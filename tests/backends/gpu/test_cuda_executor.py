@@ -11,7 +11,7 @@ import pytest
 from fake_driver import CUresult, FakeDriver
 from gpu_modules import LOOP, SOFTMAX, compiled
 
-from xla_explorer.backends.gpu.emitters import selection
+from xla_explorer.backends.gpu.emitters.dots import warpgroup_dot
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.ptx_assembler import AssembledPtx
 from xla_explorer.backends.gpu.runtime import code_loading
@@ -220,7 +220,7 @@ ENTRY e { a = bf16[128,128] parameter(0) b = bf16[128,128] parameter(1)
 
 
 def test_kernels_with_tensor_maps(driver, monkeypatch):
-    monkeypatch.setattr(selection, "plan_dot", lambda i, architecture: refuse("not-now", "the other kernel is wanted"))
+    monkeypatch.setattr(warpgroup_dot, "plan_dot", lambda i, architecture: refuse("not-now", "the other kernel is wanted"))
     result = compiled.__wrapped__(WARPGROUP, "sm_90a")
     (kernel,) = result.program.kernels
     assert kernel.emitter == "warpgroup-dot" and len(kernel.tensor_maps) == 2

@@ -9,8 +9,8 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture, gpu_architec
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.gpu_program import GpuProgram, kernel_is_emitted_for_gpu, write_gpu_program
 from xla_explorer.backends.gpu.gpu_stages import gpu_stages
-from xla_explorer.backends.gpu.libraries.matmul_rates import library_rates, own_rates
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing
+from xla_explorer.backends.gpu.product_rates import library_rates, own_rates
 from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult

@@ -1,4 +1,4 @@
-"""What an emitter of a whole operation hands back: its kernels in the order of their launches, before they are finished."""
+"""What an emitter hands back: its kernels in the order of their launches, before they are finished; and scratch memory between them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Value
-from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.kernel import ROOT_WRITERS, KernelContext
 from xla_explorer.compiler.codegen.target import NVPTX
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import array_shape
@@ -18,20 +20,26 @@ ALIGNMENT = 256  # bytes between arrays in scratch memory
 
 
 class KernelDraft(NamedTuple):
-    """suffix: what the kernel's name has after the instruction's."""
+    """shared_bytes: static shared memory of a block; dynamic_shared_bytes: what its launch must ask for besides. suffix: what the
+    kernel's name has after the instruction's. tensor_maps: parameters after the pointers, one each."""
 
     context: KernelContext
     launch: LaunchDimensions
     shared_bytes: int = 0
     suffix: str = ""
+    dynamic_shared_bytes: int = 0
+    tensor_maps: tuple[TensorMap, ...] = ()
 
 
 class OperationDraft(NamedTuple):
-    """scratch_bytes: of memory that the kernels share; when not zero, each of them has it as its last parameter."""
+    """emitter: its name. scratch_bytes: of memory that the kernels share; when not zero, each of them has it as its last pointer.
+    estimated_us, library_us: device time of these kernels and of a library's, where the emitter has an estimate."""
 
     kernels: tuple[KernelDraft, ...]
     emitter: str
     scratch_bytes: int = 0
+    estimated_us: float | None = None
+    library_us: float = 0.0
 
 
 def fresh_context(i: HloInstruction, slots: tuple[int, ...]) -> KernelContext:
@@ -39,6 +47,19 @@ def fresh_context(i: HloInstruction, slots: tuple[int, ...]) -> KernelContext:
     context = KernelContext(NVPTX, i, slots)
     context.writer.origin = context.roots[0].id
     return context
+
+
+def scratch_pointer(slots: tuple[int, ...]) -> str:
+    """The parameter that is scratch memory: after those of the instruction's operands and results."""
+    return f"%a{max(slots) + 1}"
+
+
+def why_own_writer(context: KernelContext) -> Reason | None:
+    """None unless the only result is of an opcode that has a loop of its own, which no emitter for elementwise results may replace."""
+    root = context.roots[0]
+    if len(context.roots) == 1 and root.opcode.name in ROOT_WRITERS:
+        return refuse("root-has-a-writer", f"%{context.instruction.name}: {root.opcode.name} is written by its own writer")
+    return None
 
 
 class ScratchArrays:
@@ -57,7 +78,7 @@ class ScratchArrays:
         space, w = context.target.pointer, context.writer
         found = []
         for shape, offset in zip(self.shapes, self.offsets, strict=True):
-            pointer = f"%a{max(slots) + 1}"
+            pointer = scratch_pointer(slots)
             if offset:
                 pointer = w.value(f"getelementptr inbounds i8, {space} {pointer}, i64 {offset}")
             found.append(ArrayInMemory(pointer, shape, space))

@@ -13,10 +13,12 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Matrices
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, launch_dimensions
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, fresh_context, scratch_pointer
+from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
 from xla_explorer.hlo.shape import array_shape
 
@@ -54,14 +56,13 @@ def partial_sums(context: KernelContext, matrices: Matrices, parts: Parts, scrat
     return ArrayInMemory(scratch, shape, context.target.pointer)
 
 
-def write_sum_of_parts(
-    context: KernelContext, matrices: Matrices, parts: Parts, scratch: str, architecture: GpuArchitecture
-) -> LaunchDimensions:
+def sum_of_parts(i: HloInstruction, matrices: Matrices, parts: Parts, slots: tuple[int, ...], architecture: GpuArchitecture) -> KernelDraft:
     """The second kernel: a thread an element adds the partial sums, in order, and finishes the element."""
+    context = fresh_context(i, slots)
     w, m = context.writer, matrices
     product = product_in(context.instruction)
     assert not isinstance(product, Reason)
-    sums = partial_sums(context, m, parts, scratch)
+    sums = partial_sums(context, m, parts, scratch_pointer(slots))
     total = math.prod(m.batch) * m.m * m.n
     launch = launch_dimensions(total, architecture)
     result = ResultStore(context, Block(context, launch.threads_per_block), product, m.m, m.n)
@@ -72,4 +73,5 @@ def write_sum_of_parts(
             value = w.value(f"fadd float {value}, {sums.load_linear(w, w.add(linear, part * total))}")
         result.at(list(index[:-2]))
         result.element(value, F32, index[-2], index[-1])
-    return launch._replace(reasoning=f"sums of {parts.number} parts: {launch.reasoning}")
+    launch = launch._replace(reasoning=f"sums of {parts.number} parts: {launch.reasoning}")
+    return KernelDraft(context, launch, suffix="_combine")

@@ -15,11 +15,13 @@ import math
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import WARP, Block
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, unravel
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Matrices, Operand, matrices_of
-from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, partial_sums, parts_for
+from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, partial_sums, parts_for, sum_of_parts
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.backends.gpu.product_rates import library_us, mma_rate, product_us
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -32,10 +34,7 @@ STAGES = 3  # two tiles are on their way while one is multiplied
 _FRAGMENT_M, _FRAGMENT_N, _FRAGMENT_K = 16, 8, 16
 # Rows and columns of the result: the block's warps, and the rate relative to large tiles, which read less for each product (assumed).
 _TILES = {(128, 128): ((2, 4), 1.0), (64, 64): ((2, 2), 0.6), (32, 32): ((2, 1), 0.3)}
-# Dense f16 multiplications and additions a multiprocessor starts per clock by mma.sync. sm_90 does twice that by wgmma only.
-_PER_CLOCK = {"sm_80": 1024, "sm_86": 512, "sm_89": 512, "sm_90": 1024, "sm_90a": 1024, "sm_100": 1024, "sm_120": 512}
-LIBRARY_PER_CLOCK = _PER_CLOCK | {"sm_90": 2048, "sm_90a": 2048, "sm_100": 4096}  # by wgmma and tcgen05, which libraries use
-_OWN_SHARE, LIBRARY_SHARE = 0.6, 0.75  # of the peak, that kernels of these kinds reach at large sizes; assumed, not measured
+_OWN_SHARE = 0.6  # of the peak that kernels of this kind reach at large sizes; assumed, not measured
 
 
 class DotPlan(NamedTuple):
@@ -59,7 +58,7 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reas
     if isinstance(product, Reason):
         return product
     i = product.dot
-    if architecture.name not in _PER_CLOCK:
+    if not mma_rate(architecture.name):
         return refuse("no-such-instruction", f"{architecture.name} has no mma.m16n8k16 or no cp.async", architecture=architecture.name)
     found = matrices_of(i)
     if isinstance(found, Reason):
@@ -67,24 +66,23 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reas
     _, m, n, k, batch, *_ = found
     if min(m, n, k) < _FRAGMENT_K:
         return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} does not fill one fragment of 16", m=m, n=n, k=k)
-    products, steps, count = math.prod(batch), -(-k // DEPTH), architecture.multiprocessors
-    rate = _PER_CLOCK[architecture.name] * architecture.clock_gigahertz * 1e3  # multiplications a microsecond and multiprocessor
+    products, steps = math.prod(batch), -(-k // DEPTH)
     choices = []
     for (rows, columns), (_, relative) in _TILES.items():
         tiles = products * -(-m // rows) * -(-n // columns)
         parts = parts_for(tiles, steps, architecture)
-        waves = -(-tiles * parts.number // count)
-        estimate = waves * rows * columns * parts.each * DEPTH / (rate * _OWN_SHARE * relative) + parts.extra_us(found, architecture)
+        waves = -(-tiles * parts.number // architecture.multiprocessors)
+        work, share = waves * rows * columns * parts.each * DEPTH, _OWN_SHARE * relative
+        estimate = product_us(work, mma_rate(architecture.name), share, architecture, 1) + parts.extra_us(found, architecture)
         choices.append((estimate, rows, columns, tiles, parts))
     estimate, rows, columns, tiles, parts = min(choices)
     warps, blocks = _TILES[rows, columns][0], tiles * parts.number
     threads = warps[0] * warps[1] * WARP
-    library = products * m * n * k / count / architecture.clock_gigahertz / 1e3 / (LIBRARY_PER_CLOCK[architecture.name] * LIBRARY_SHARE)
     cut = f", reduced in {parts.number} parts that a second kernel adds in their order" if parts.number > 1 else ""
     why = (f"{m} x {n} x {k}: {tiles} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time{cut}; "
            f"{blocks} blocks on {architecture.multiprocessors} multiprocessors")  # fmt: skip
     launch = LaunchDimensions(blocks, threads, blocks * threads, why)
-    return DotPlan(rows, columns, warps, found, parts, launch, estimate, library)
+    return DotPlan(rows, columns, warps, found, parts, launch, estimate, library_us(products * m * n * k, architecture))
 
 
 class _Tile:
@@ -177,11 +175,7 @@ class _DotKernel:
         self.split, self.first_step = split, w.mul(split, plan.parts.each)
         column, rest = w.mod(rest, across), w.div(rest, across)
         row = w.mod(rest, down)
-        self.batch: list[str | int] = []
-        product: str | int = w.div(rest, down)
-        for extent in reversed(plan.matrices.batch):
-            self.batch.insert(0, w.mod(product, extent))
-            product = w.div(product, extent)
+        self.batch = unravel(w, w.div(rest, down), plan.matrices.batch)
         self.row, self.column = w.mul(row, plan.rows), w.mul(column, plan.columns)
         found = product_in(context.instruction)
         assert not isinstance(found, Reason)
@@ -269,8 +263,15 @@ class _DotKernel:
                     self.result.fragments(pairs, at_row, column, plan.matrices.m % plan.rows == 0, plan.matrices.n % plan.columns == 0)
 
 
-def write_dot_kernel(context: KernelContext, plan: DotPlan, scratch: str) -> int:
-    """Write it; `plan_dot` has agreed. scratch: pointer to memory for partial sums, if there are any. The bytes of shared memory."""
-    kernel = _DotKernel(context, plan, scratch)
+def write_tensor_core_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernel, and one more that adds partial sums where it leaves some; or why the tensor cores are not used."""
+    plan = plan_dot(i, architecture)
+    if isinstance(plan, Reason):
+        return plan
+    kernel = _DotKernel(fresh_context(i, slots), plan, scratch_pointer(slots))
     kernel.write()
-    return kernel.block.shared_bytes
+    kernels = [KernelDraft(kernel.context, plan.launch, kernel.block.shared_bytes)]
+    if plan.parts.number > 1:
+        kernels.append(sum_of_parts(i, plan.matrices, plan.parts, slots, architecture))
+    scratch_bytes = plan.parts.scratch_bytes(plan.matrices)
+    return OperationDraft(tuple(kernels), "tensor-core-dot", scratch_bytes, plan.estimated_us, plan.library_us)

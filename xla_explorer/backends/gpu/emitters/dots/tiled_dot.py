@@ -11,10 +11,12 @@ import math
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import Block, SharedArray, both
+from xla_explorer.backends.gpu.emitters.block import Block, SharedArray, both, unravel
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Operand
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.backends.gpu.product_rates import LIBRARY_SHARE, product_us
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import Value
@@ -28,7 +30,7 @@ from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 DEPTH = 16  # elements of the reduced dimension in a tile
 SIDE = 16  # threads of a block beside and above one another
 _TYPES = frozenset({"f32", "f64", "bf16", "f16", "s32", "u32"})
-_OWN_SHARE, _LIBRARY_SHARE = 0.4, 0.75  # of the peak at large sizes; assumed, not measured
+_OWN_SHARE = 0.4  # of the peak at large sizes; assumed, not measured
 
 
 class TiledDotPlan(NamedTuple):
@@ -80,10 +82,10 @@ def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledDot
             break
     left = Operand(a.shape.strides[left_kept[0]], a.shape.strides[reduced_left], tuple([a.shape.strides[d] for d in left_batch]))
     right = Operand(b.shape.strides[right_kept[0]], b.shape.strides[reduced_right], tuple([b.shape.strides[d] for d in right_batch]))
-    rate = architecture.lanes * architecture.clock_gigahertz * 1e3 * (architecture.double_rate if wide.bytes == 8 else 1)
+    rate = architecture.lanes * (architecture.double_rate if wide.bytes == 8 else 1)
     waves = -(-blocks // architecture.multiprocessors)
-    own = waves * (SIDE * each) ** 2 * k / (rate * _OWN_SHARE)
-    library = products * m * n * k / (architecture.multiprocessors * rate * _LIBRARY_SHARE)
+    own = product_us(waves * (SIDE * each) ** 2 * k, rate, _OWN_SHARE, architecture, 1)
+    library = product_us(products * m * n * k, rate, LIBRARY_SHARE, architecture)
     why = (f"{m} x {n} x {k}: {blocks} tiles of {SIDE * each} x {SIDE * each}, {each} x {each} a thread, reduced {DEPTH} at a time; "
            f"{blocks} blocks on {architecture.multiprocessors} multiprocessors")  # fmt: skip
     launch = LaunchDimensions(blocks, SIDE * SIDE, blocks * SIDE * SIDE, why)
@@ -150,11 +152,7 @@ class _Kernel:
         across, down = -(-plan.n // side), -(-plan.m // side)
         number = self.block.number
         self.column, self.row = w.mul(w.mod(number, across), side), w.mul(w.mod(w.div(number, across), down), side)
-        self.batch: list[str | int] = []
-        product = w.div(number, across * down)
-        for extent in reversed(plan.batch):
-            self.batch.insert(0, w.mod(product, extent))
-            product = w.div(product, extent)
+        self.batch = unravel(w, w.div(number, across * down), plan.batch)
         found = product_in(context.instruction)
         assert not isinstance(found, Reason)
         self.result = ResultStore(context, self.block, found, plan.m, plan.n)
@@ -204,8 +202,12 @@ class _Kernel:
                     self.result.element(slot.load()[0], plan.wide, at_row, at_column)
 
 
-def write_tiled_dot_kernel(context: KernelContext, plan: TiledDotPlan) -> int:
-    """Write it; `plan_tiled_dot` has agreed. The bytes of shared memory."""
-    kernel = _Kernel(context, plan)
+def write_tiled_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernel, or why one thread computes each element alone."""
+    plan = plan_tiled_dot(i, architecture)
+    if isinstance(plan, Reason):
+        return plan
+    kernel = _Kernel(fresh_context(i, slots), plan)
     kernel.write()
-    return kernel.block.shared_bytes
+    draft = KernelDraft(kernel.context, plan.launch, kernel.block.shared_bytes)
+    return OperationDraft((draft,), "tiled-dot", 0, plan.estimated_us, plan.library_us)

@@ -16,13 +16,15 @@ import math
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import Block
+from xla_explorer.backends.gpu.emitters.block import Block, unravel
 from xla_explorer.backends.gpu.emitters.dots import warpgroup_assembly as assembly
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Matrices, Operand, matrices_of
-from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, partial_sums, parts_for
+from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, partial_sums, parts_for, sum_of_parts
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, operand_slots, product_in
-from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import LIBRARY_PER_CLOCK, LIBRARY_SHARE
+from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.backends.gpu.product_rates import library_rates, library_us, product_us
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -82,20 +84,20 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
         return refuse("too-many-batch-dimensions", f"%{i.name}: a tensor map has five dimensions, {len(batch)} + 2 are needed")
     if min(m, n, k) < _LEAST:
         return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} is below {_LEAST}, tiles would be padding", m=m, n=n, k=k)
-    products, rate = math.prod(batch), LIBRARY_PER_CLOCK[architecture.name] * architecture.clock_gigahertz * 1e3
-
+    products, rate = math.prod(batch), library_rates(architecture.name)["f16"]
     choices = []
     for columns, relative in _RELATIVE_RATE.items():
         tiles = products * -(-m // ROWS) * -(-n // columns)
         parts = parts_for(tiles, -(-k // DEPTH), architecture)
         waves = -(-tiles * parts.number // architecture.multiprocessors)
-        estimate = waves * ROWS * columns * parts.each * DEPTH / (rate * _OWN_SHARE * relative) + parts.extra_us(found, architecture)
+        work = waves * ROWS * columns * parts.each * DEPTH
+        estimate = product_us(work, rate, _OWN_SHARE * relative, architecture, 1) + parts.extra_us(found, architecture)
         choices.append((estimate, -columns, tiles, parts))
     estimate, narrow, tiles, parts = min(choices)
     columns, works = -narrow, tiles * parts.number
     stages = min(4 if columns == 256 else 6, SHARED_BYTES // (2 * DEPTH * (ROWS + columns) + 16))
     blocks = min(works, architecture.multiprocessors)
-    library = products * m * n * k / (architecture.multiprocessors * rate * LIBRARY_SHARE)
+    library = library_us(products * m * n * k, architecture)
     cut = f", reduced in {parts.number} parts that a second kernel adds in their order" if parts.number > 1 else ""
     why = (f"{m} x {n} x {k}: {tiles} tiles of {ROWS} x {columns}, {DEPTH} deep, {stages} stages{cut}; {blocks} blocks, one "
            f"a multiprocessor, take them one after another; one warpgroup copies, two multiply")  # fmt: skip
@@ -231,11 +233,7 @@ class _Kernel:
             left = w.sub(down, start)
             height = w.value(f"select i1 {w.value(f'icmp slt i64 {left}, {band}')}, i64 {left}, i64 {band}")
             row, column = w.value(f"urem i64 {rest}, {height}"), w.value(f"udiv i64 {rest}, {height}")
-        batch: list[str | int] = []
-        for extent in reversed(plan.matrices.batch):
-            batch.insert(0, w.mod(product, extent))
-            product = w.div(product, extent)
-        return w.mul(w.add(start, row), ROWS), w.mul(column, plan.columns), batch, part
+        return w.mul(w.add(start, row), ROWS), w.mul(column, plan.columns), unravel(w, product, plan.matrices.batch), part
 
     def copy(self) -> None:
         """Start copies into stages that are free."""
@@ -297,15 +295,25 @@ class _Kernel:
                 self.result.fragments(pairs, row, first_column, plan.matrices.m % ROWS == 0, plan.matrices.n % plan.columns == 0)
 
 
-def write_warpgroup_dot(
-    context: KernelContext, plan: WarpgroupPlan, slots: tuple[int, ...], scratch: str
-) -> tuple[TensorMap, TensorMap]:
-    """Write it; `plan_warpgroup_dot` has agreed. scratch: pointer to memory for partial sums, if there are any. The tensor maps of its
-    operands."""
-    kernel = _Kernel(context, plan, scratch)
+def write_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernel, and one more that adds partial sums where it leaves some; or why not, which may be that warps are estimated faster."""
+    plan = plan_warpgroup_dot(i, architecture)
+    if isinstance(plan, Reason):
+        return plan
+    warps = plan_dot(i, architecture)
+    if not isinstance(warps, Reason) and warps.estimated_us < plan.estimated_us:
+        ours, theirs = plan.estimated_us, warps.estimated_us
+        text = f"%{i.name}: estimated at {ours:.3g} us, by warps at {theirs:.3g} us"
+        return refuse("warps-are-faster", text, us=ours, by_warps_us=theirs)
+    kernel = _Kernel(fresh_context(i, slots), plan, scratch_pointer(slots))
     kernel.write()
-    a, b = operand_slots(context.instruction, kernel.dot, slots)
-    return (
+    a, b = operand_slots(i, kernel.dot, slots)
+    maps = (
         tensor_map_of(plan.matrices.left, a, plan.matrices, plan.matrices.m, ROWS),
         tensor_map_of(plan.matrices.right, b, plan.matrices, plan.matrices.n, plan.columns),
     )
+    kernels = [KernelDraft(kernel.context, plan.launch, dynamic_shared_bytes=plan.shared_bytes, tensor_maps=maps)]
+    if plan.parts.number > 1:
+        kernels.append(sum_of_parts(i, plan.matrices, plan.parts, slots, architecture))
+    scratch_bytes = plan.parts.scratch_bytes(plan.matrices)
+    return OperationDraft(tuple(kernels), "warpgroup-dot", scratch_bytes, plan.estimated_us, plan.library_us)

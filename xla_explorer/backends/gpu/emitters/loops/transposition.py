@@ -11,7 +11,9 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import SHARED_LIMIT, WARP, Block, SharedArray, both
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, why_own_writer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, Value
@@ -99,8 +101,17 @@ def plan_transpose(context: KernelContext) -> TransposePlan | Reason:
     return TransposePlan(heroes, read, written, width, side, LaunchDimensions(blocks, threads, blocks * threads, why))
 
 
-def write_transpose_kernel(context: KernelContext, plan: TransposePlan) -> int:
-    """Write it. The bytes of shared memory."""
+def write_transpose(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernel, or why nothing is transposed here."""
+    context = fresh_context(i, slots)
+    plan = why_own_writer(context) or plan_transpose(context)
+    if isinstance(plan, Reason):
+        return plan
+    return OperationDraft((KernelDraft(context, plan.launch, _write(context, plan)),), "transpose")
+
+
+def _write(context: KernelContext, plan: TransposePlan) -> int:
+    """Write the kernel. The bytes of shared memory."""
     w, side, width = context.writer, plan.side, plan.width
     extents = context.outputs[0].shape.dimensions
     block = Block(context, plan.launch.threads_per_block)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.launch_dimensions import SMALL_BLOCK, LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.elemental.data_movement import dynamic_starts
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
@@ -99,8 +100,17 @@ def plan_vector_copy(context: KernelContext, architecture: GpuArchitecture) -> t
     return width, pieces
 
 
-def write_vector_copy(context: KernelContext, width: int, pieces: list[Piece], architecture: GpuArchitecture) -> LaunchDimensions:
-    """Write it; `plan_vector_copy` has agreed."""
+def write_vector_copy(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernel, or why one element each."""
+    context = fresh_context(i, slots)
+    plan = plan_vector_copy(context, architecture)
+    if isinstance(plan, Reason):
+        return plan
+    return OperationDraft((KernelDraft(context, _write(context, *plan, architecture)),), "vector-copy")
+
+
+def _write(context: KernelContext, width: int, pieces: list[Piece], architecture: GpuArchitecture) -> LaunchDimensions:
+    """Write the kernel."""
     w, output = context.writer, context.outputs[0]
     for piece in pieces:
         emitter = context.emitter()

@@ -10,12 +10,14 @@ import math
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, why_own_writer
 from xla_explorer.backends.gpu.launch_dimensions import SMALL_BLOCK, LaunchDimensions, launch_dimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
 
 LARGEST = 8
 MOST_WORK = 256  # operations that one thread may have
@@ -67,8 +69,18 @@ def _minor_extent(context: KernelContext, dimensions: tuple[int, ...]) -> int:
     return extents_of(group_dimensions(dimensions, maps), dimensions)[-1] if maps is not None else dimensions[-1]
 
 
-def write_vector_loop(context: KernelContext, width: int, launch: LaunchDimensions) -> None:
-    """Write it; `plan_vector_loop` has agreed."""
+def write_vector_loop(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernel, or why one element each."""
+    context = fresh_context(i, slots)
+    plan = why_own_writer(context) or plan_vector_loop(context, architecture)
+    if isinstance(plan, Reason):
+        return plan
+    _write(context, *plan)
+    return OperationDraft((KernelDraft(context, plan[1]),), "vector-loop")
+
+
+def _write(context: KernelContext, width: int, launch: LaunchDimensions) -> None:
+    """Write the kernel."""
     w = context.writer
     block = Block(context, launch.threads_per_block)
     dimensions = context.roots[0].shape.dimensions

@@ -14,7 +14,7 @@ from xla_explorer.backends.gpu.emitters.operations.select_and_scatter import wri
 from xla_explorer.backends.gpu.emitters.operations.sort import why_no_sort, write_sort, write_topk
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
-from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationDraft | Reason]
@@ -60,6 +60,14 @@ OPERATIONS: dict[str, Operation] = {
     "topk": Operation(write_topk, _as_on_a_cpu),
     "triangular-solve": Operation(write_triangular_solve, why_no_factorisation),
 }
+
+
+def write_operation(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernels of an operation of the table."""
+    operation = OPERATIONS.get(i.opcode.name)
+    if operation is None:
+        return refuse("no-operation", f"%{i.name}: {i.opcode.name} has no kernels of its own")
+    return operation.write(i, architecture, slots)
 
 
 def operation_is_emitted(i: HloInstruction) -> Reason | None:

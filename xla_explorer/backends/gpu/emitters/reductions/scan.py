@@ -275,8 +275,12 @@ class _Scan:
                 self.totals[0].store_linear(w, number, slot.load()[0])
 
 
-def write_scan(i: HloInstruction, plan: ScanPlan, slots: tuple[int, ...]) -> OperationDraft:
-    """One kernel, or two where rows or columns are cut."""
+def write_scan(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """One kernel, or two where rows or columns are cut; or why every window is reduced on its own."""
+    roots = fresh_context(i, slots).roots
+    plan = plan_scan(roots[0], architecture) if len(roots) == 1 else refuse("no-scan", f"%{i.name} has several results")
+    if isinstance(plan, Reason):
+        return plan
     memory = None
     if plan.chunks > 1:
         context = fresh_context(i, slots)
