@@ -32,6 +32,9 @@ CASES = {  # name: (input, weights, result, window, labels)
     "one dimension": ("[2,20,3]", "[4,3,9]", "[2,10,9]", "size=4 stride=2 pad=1_1", "b0f_0io->b0f"),
     "three dimensions": ("[1,4,5,6,2]", "[2,3,2,2,4]", "[1,4,5,6,4]", "size=2x3x2 pad=0_1x1_1x1_0", "b012f_012io->b012f"),
     "one position": ("[1,3,3,7]", "[3,3,7,40]", "[1,1,1,40]", "size=3x3", NHWC),
+    "input dilated": ("[2,5,6,3]", "[4,4,3,9]", "[2,10,12,9]", "size=4x4 pad=2_2x2_2 lhs_dilate=2x2", NHWC),
+    "outputs that no tap reaches": ("[1,4,3,5]", "[1,1,5,6]", "[1,8,9,6]", "size=1x1 pad=0_1x0_2 lhs_dilate=2x3", NHWC),
+    "all dilated": ("[1,5,4]", "[3,4,7]", "[1,16,7]", "size=3 pad=4_3 lhs_dilate=3 rhs_dilate=2 rhs_reversal=1", "b0f_0io->b0f"),
     "window larger than the input": ("[1,2,2,3]", "[5,5,3,6]", "[1,2,2,6]", "size=5x5 pad=2_2x2_2", NHWC),
 }
 
@@ -78,7 +81,9 @@ def test_convolutions_without_a_tile():
     grouped = plain.replace("[3,2,4,7]", "[3,2,2,8]").replace("[2,6,8,7]", "[2,6,8,8]")
     grouped = grouped.replace("dim_labels", "feature_group_count=2, dim_labels")
     assert code(grouped) == "grouped-convolution"
-    spread = plain.replace("[2,6,8,7]", "[2,6,10,7]").replace("size=3x2", "size=3x2 lhs_dilate=1x2 pad=0_0x-3_-3")
-    assert code(spread) == "dilated-input"
+    spread = plain.replace("size=3x2", "size=3x2 stride=1x2 lhs_dilate=1x2")
+    assert code(spread) == "dilated-and-strided"
+    wide = plain.replace("[2,6,8,7]", "[2,30,40,7]").replace("size=3x2", "size=3x2 pad=0_0x0_0 lhs_dilate=5x5")
+    assert code(wide) == "too-many-phases"
     planes = plain.replace("f32[2,6,8,7]", "f32[2,7,6,8]").replace("->b01f", "->bf01")
     assert code(planes) == "features-not-contiguous"

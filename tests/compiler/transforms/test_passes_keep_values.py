@@ -270,6 +270,12 @@ CASES = [
         there="reshape",
     ),
     Case(
+        "reduction-splitter",
+        "x = f32[16,20,30] parameter(0)\nz = f32[] constant(0)\nROOT s = f32[20] reduce(x, z), dimensions={0,2}, to_apply=add",
+        ADD,
+        there="reduce",
+    ),
+    Case(
         "slice-sinker",
         "x = f32[8] parameter(0)\ny = f32[8] parameter(1)\na = f32[2] slice(x), slice={[0:2]}\nb = f32[6] slice(x), slice={[2:8]}\n"
         "c = f32[2] slice(y), slice={[0:2]}\nd = f32[6] slice(y), slice={[2:8]}\ne = f32[2] add(a, c)\nf = f32[6] add(b, d)\n"

@@ -51,11 +51,15 @@ def cpu_pipeline(name: str = "cpu", *, libraries: bool = True, excess_precision:
     excess_precision: chains of bf16 are computed in f32 and rounded where they end, as XLA:CPU does by default."""
     expanders = [make_pass(expander) for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_HOST))]
     wide = (make_pass("excess-precision"),) if excess_precision else ()
-    # Before fusion, which takes what is left: a loop around it could be fused with what follows.
-    fusing = PassPipeline("cpu-fusion", (make_pass("dot-epilogue-fusion"), make_pass("fusion")))
+    # Reductions are split when no simplification comes any more, which would join them. Products before fusion, which takes what is
+    # left: a loop around it could be fused with what follows.
+    fusing = PassPipeline("cpu-fusion", (make_pass("reduction-splitter"), make_pass("dot-epilogue-fusion"), make_pass("fusion")))
     return code_generation_pipeline(
         name,
-        after_inlining=(make_pass("dynamic-padder"), make_pass("defuser"), *wide),
+        # Simplification merges the transposes of convolutions that follow each other.
+        after_inlining=(
+            make_pass("dynamic-padder"), make_pass("defuser"), *wide, make_pass("convolution-canonicalization", features_last=True)
+        ),
         before_layouts=(*expanders, make_pass("change-op-data-type", excess_precision=excess_precision)),
         fusing=fusing,
     )
@@ -174,11 +178,11 @@ def thread_count(threads: int | None) -> int:
 
 
 def record_decisions(program: HostProgram, journal: Journal | None) -> None:
-    """What was decided about threads and blocks of rows, kernel by kernel."""
+    """What was decided about threads, blocks of rows and vectors, kernel by kernel."""
     if journal is None or journal.level < Level.DECISIONS:
         return
     for found in program.decisions:
-        journal.write("allowed" if found.parts > 1 else "denied", found.kind, (found.instruction,), (found.name,), found.reason)
+        journal.write("allowed" if found.accepted else "denied", found.kind, (found.instruction,), (found.name,), found.reason)
 
 
 def write_program(

@@ -4,13 +4,17 @@ No patches are copied: the left operand of a tile has free strides, so output po
 and overlap. Window column and input feature become one loop where they are contiguous in both operands, which is what
 makes few input features fast. Padding (or an input whose features are not contiguous) costs one copy of each image into
 scratch memory, which has the border of zeros; weights whose output features are not contiguous are copied once.
+
+Where the input is dilated (transposed convolutions, derivatives of strided ones), neighbouring outputs see different taps of the window and
+the zeros between the inputs contribute nothing: the outputs of each remainder are a convolution of their own (`Phase`).
 """
 
 from __future__ import annotations
 
+import itertools
 from contextlib import ExitStack
 from itertools import pairwise
-from math import prod
+from math import gcd, prod
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA, FunctionWriter
@@ -32,20 +36,58 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 LARGEST_IMAGE = 4 << 20  # bytes of scratch memory for one padded image
 LARGEST_WEIGHTS = 4 << 20
+MOST_PHASES = 16  # a tile's code for each
 GATHER_CYCLES = 2.0  # an element copied one by one
+
+
+class Phase(NamedTuple):
+    """Outputs of one spatial dimension that see the same taps: `count` of them, from `first` on, `step` apart.
+
+    They see `taps` taps, from `tap` on, `tap_step` apart; the first tap of the first output is at input `start`, that of the next one
+    `stride` further; taps are `spread` inputs apart.
+    """
+
+    first: int
+    count: int
+    step: int
+    tap: int
+    taps: int
+    tap_step: int
+    start: int
+    stride: int
+    spread: int
+
+
+def phases(rule: WindowDimension, outputs: int) -> list[Phase] | Reason:
+    """The phases of a dimension, one unless the input is dilated; some may have no tap."""
+    if rule.base_dilation == 1:
+        return [Phase(0, outputs, 1, 0, rule.size, 1, -rule.padding_low, rule.stride, rule.window_dilation)]
+    dilation, spread = rule.base_dilation, rule.window_dilation
+    if rule.stride != 1 or dilation > MOST_PHASES:
+        return refuse("dilated-and-strided", "a dilated input and a stride, or a wide dilation", stride=rule.stride, dilation=dilation)
+    found = []
+    for first in range(min(dilation, outputs)):
+        taps = [k for k in range(rule.size) if (first + k * spread - rule.padding_low) % dilation == 0]
+        tap_step = dilation // gcd(dilation, spread)
+        start = (first + taps[0] * spread - rule.padding_low) // dilation if taps else 0
+        count = -(-(outputs - first) // dilation)
+        found.append(Phase(first, count, dilation, taps[0] if taps else 0, len(taps), tap_step, start, 1, tap_step * spread // dilation))
+    return found
 
 
 class ConvolutionPlan(NamedTuple):
     """rows x columns x depth of the product at each of `positions` places (batch and outer spatial positions).
 
-    whole: a 1x1 window over contiguous positions, one single product. image: spatial extents of the padded copy, or ()
-    where the input is read in place. gathered_weights: the weights are copied to make output features contiguous.
+    whole: a 1x1 window over contiguous positions, one single product. phases: of each spatial dimension. image: spatial extents of the
+    padded copy, or () where the input is read in place, and `before` the rows of zeros before it. gathered_weights: the weights are copied to make output features contiguous.
     """
 
     sizes: DotSizes
     tile: Tile
     whole: bool
+    phases: tuple[tuple[Phase, ...], ...]
     image: tuple[int, ...]
+    before: tuple[int, ...]
     gathered_weights: bool
     cycles: float
     library_cycles: float
@@ -61,8 +103,8 @@ def plan_convolution(i: HloInstruction, target: CodegenTarget) -> ConvolutionPla
     if i.attribute("feature_group_count") != 1 or i.attribute("batch_group_count") != 1:
         return refuse("grouped-convolution", f"%{i.name} works in groups", feature_groups=i.attribute("feature_group_count"))
     labels, rules = i.attribute("dim_labels"), i.attribute("window").dimensions
-    if not rules or any(r.base_dilation != 1 for r in rules):
-        return refuse("dilated-input", f"%{i.name} dilates its input or has no window")
+    if not rules:
+        return refuse("no-window", f"%{i.name} has no spatial dimension")
     lhs, rhs = i.operands
     depth, features = rhs.shape.dimensions[labels.kernel_input_feature], rhs.shape.dimensions[labels.kernel_output_feature]
     extents = [lhs.shape.dimensions[d] for d in labels.input_spatial]
@@ -72,22 +114,33 @@ def plan_convolution(i: HloInstruction, target: CodegenTarget) -> ConvolutionPla
         return refuse("features-not-contiguous", f"the output features of %{i.name} are not contiguous", features=features)
     taps = prod([r.size for r in rules])
     outputs = [i.shape.dimensions[d] for d in (labels.output_batch, *labels.output_spatial)]
-    plain = all(r.size == 1 and r.stride == 1 and r.padding_low == 0 and r.padding_high == 0 for r in rules)
+    cut: list[tuple[Phase, ...]] = []
+    for rule, n in zip(rules, outputs[1:], strict=True):
+        found = phases(rule, n)
+        if isinstance(found, Reason):
+            return found
+        cut.append(tuple(found))
+    if prod([len(one) for one in cut]) > MOST_PHASES:
+        return refuse("too-many-phases", f"the outputs of %{i.name} see too many different parts of the window", dilations=len(cut))
+    plain = all(r.size == 1 and r.stride == 1 and r.padding_low == 0 and r.padding_high == 0 and r.base_dilation == 1 for r in rules)
     whole = (plain and lhs.shape.layout.is_default and i.shape.layout.is_default and labels.input_feature == lhs.shape.rank - 1
              and labels.output_feature == i.shape.rank - 1
              and (labels.input_batch, *labels.input_spatial) == (labels.output_batch, *labels.output_spatial))
-    rows, positions = (prod(outputs), 1) if whole else (outputs[-1], prod(outputs[:-1]))
+    rows, positions = (prod(outputs), 1) if whole else (min([phase.count for phase in cut[-1]]), prod(outputs[:-1]))
     sizes = DotSizes(rows, features, taps * depth, positions)
     tile = choose_tile(rows, features, taps * depth, element_type.bytes, target)
     assert tile is not None
-    padded = any(r.padding_low > 0 or r.padding_high > 0 for r in rules)
-    image = () if not padded and (depth == 1 or lhs.shape.strides[labels.input_feature] == 1) else tuple(
-        [n + max(r.padding_low, 0) + max(r.padding_high, 0) for n, r in zip(extents, rules, strict=True)])
+    before = [max(0, *[-phase.start for phase in one]) for one in cut]
+    behind = [_rows_behind(rule, one, n) for rule, one, n in zip(rules, cut, extents, strict=True)]
+    image: tuple[int, ...] = tuple([a + n + b for a, n, b in zip(before, extents, behind, strict=True)])
+    if not any((*before, *behind)) and (depth == 1 or lhs.shape.strides[labels.input_feature] == 1):
+        image = ()
     gathered = rhs.shape.strides[labels.kernel_output_feature] != 1
     bytes_ = element_type.bytes
     if prod(image) * depth * bytes_ > LARGEST_IMAGE or (gathered and rhs.shape.element_count * bytes_ > LARGEST_WEIGHTS):
         return refuse("convolution-too-large", f"the copies of %{i.name} do not stay in the cache", image=list(image), depth=depth)
-    cycles = positions * tile.cycles
+    seen = prod([sum([phase.count * phase.taps for phase in one]) for one in cut]) / (taps * prod(outputs[1:]))
+    cycles = positions * tile.cycles * seen
     if image:
         contiguous = _rows_contiguous(i)
         cycles += outputs[0] * prod(image) * depth * (COPY_CYCLES if contiguous else GATHER_CYCLES)
@@ -95,7 +148,14 @@ def plan_convolution(i: HloInstruction, target: CodegenTarget) -> ConvolutionPla
         cycles += rhs.shape.element_count * GATHER_CYCLES
     calls = 1 if whole else taps * positions
     library = calls * library_cycles(DotSizes(rows, features, depth, 1), bytes_, target)
-    return ConvolutionPlan(sizes, tile, whole, image, gathered, cycles, library)
+    return ConvolutionPlan(sizes, tile, whole, tuple(cut), image, tuple(before), gathered, cycles, library)
+
+
+def _rows_behind(rule: WindowDimension, cut: tuple[Phase, ...], extent: int) -> int:
+    """Rows of zeros behind the input in a dimension."""
+    if rule.base_dilation == 1:
+        return max(rule.padding_high, 0)
+    return max(0, *[one.start + (one.count - 1) * one.stride + (one.taps - 1) * one.spread - extent + 1 for one in cut])
 
 
 def _rows_contiguous(i: HloInstruction) -> bool:
@@ -146,9 +206,6 @@ class _Writer:
         for rule, stride in zip(self.rules, tap_strides, strict=True):
             if rule.window_reversal:
                 weights = tiles.at(weights, (rule.size - 1) * stride)
-        levels = [DepthLoop(r.size, r.window_dilation * a, -b if r.window_reversal else b)
-                  for r, a, b in zip(self.rules, in_strides, tap_strides, strict=True)]
-        levels = _merged([*levels, DepthLoop(self.depth, in_depth, depth_stride)])
         out = self.i.shape
         cut = self.context.shares.cut_loop(out.dimensions[labels.output_batch])
         begin, end = (cut.begin, cut.end) if cut is not None else (0, out.dimensions[labels.output_batch])
@@ -157,17 +214,43 @@ class _Writer:
             if image:
                 self._fill(source, image, in_strides)
                 source = image
-            # Without padding on a side the window starts inside; a negative padding moves it further in.
-            start = sum([max(0, -r.padding_low) * s for r, s in zip(self.rules, in_strides, strict=True)])
             target = w.mul(batch, out.strides[labels.output_batch])
-            with self.context.iterate([out.dimensions[d] for d in labels.output_spatial[:-1]], cut=cut is None) as where:
-                at: str | int = start
-                to = target
-                for x, rule, stride, d in zip(where, self.rules[:-1], in_strides[:-1], labels.output_spatial[:-1], strict=True):
-                    at = w.add(at, w.mul(x, rule.stride * stride))
-                    to = w.add(to, w.mul(x, out.strides[d]))
-                tiles.product(plan.sizes.rows, features, levels, tiles.at(source, at), self.rules[-1].stride * in_strides[-1], weights,
-                              tiles.at(self.output.pointer, to), out.strides[labels.output_spatial[-1]], False)
+            for chosen in itertools.product(*plan.phases):
+                self._phase(chosen, source, in_strides, in_depth, weights, tap_strides, depth_stride, target, cut is None)
+
+    def _phase(self, chosen: tuple[Phase, ...], source: str, in_strides: list[int], in_depth: int, weights: str, tap_strides: list[int],
+               depth_stride: int, target: str | int, share: bool) -> None:
+        """The outputs of one phase in each dimension, for one element of the batch."""
+        w, tiles, plan = self.w, self.tiles, self.plan
+        out, places, features = self.i.shape, self.labels.output_spatial, plan.sizes.columns
+        start = sum([(one.start + low) * s for one, low, s in zip(chosen, plan.before, in_strides, strict=True)])
+        target = w.add(target, sum([one.first * out.strides[d] for one, d in zip(chosen, places, strict=True)]))
+        column = chosen[-1].step * out.strides[places[-1]]
+        empty = any(one.taps == 0 for one in chosen)
+        levels = []
+        for one, rule, a, b in zip(chosen, self.rules, in_strides, tap_strides, strict=True):
+            stride = -b if rule.window_reversal else b
+            weights = tiles.at(weights, one.tap * stride)
+            levels.append(DepthLoop(one.taps, one.spread * a, one.tap_step * stride))
+        levels = _merged([*levels, DepthLoop(self.depth, in_depth, depth_stride)])
+        with self.context.iterate([one.count for one in chosen[:-1]], cut=share) as where:
+            at: str | int = start
+            to = target
+            for x, one, stride, d in zip(where, chosen[:-1], in_strides[:-1], places[:-1], strict=True):
+                at = w.add(at, w.mul(x, one.stride * stride))
+                to = w.add(to, w.mul(x, one.step * out.strides[d]))
+            if empty:
+                self._zeros(tiles.at(self.output.pointer, to), chosen[-1].count, column, features)
+                return
+            tiles.product(chosen[-1].count, features, levels, tiles.at(source, at), chosen[-1].stride * in_strides[-1], weights,
+                          tiles.at(self.output.pointer, to), column, False)
+
+    def _zeros(self, to: str, count: int, column: int, features: int) -> None:
+        """Outputs of a row that no tap reaches."""
+        w, tiles = self.w, self.tiles
+        w.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        with w.loop(count, stem="empty", metadata=NO_UNROLL) as x:
+            w.do(f"call void @llvm.memset.p0.i64(ptr {tiles.at(to, w.mul(x, column))}, i8 0, i64 {features * tiles.bytes}, i1 false)")
 
     def _weights(self) -> tuple[str, list[int], int]:
         """Address of the weights, and the strides of the window dimensions and of the input feature."""
@@ -200,7 +283,7 @@ class _Writer:
         labels, shape, w, tiles = self.labels, self.i.operands[0].shape, self.w, self.tiles
         extents = [shape.dimensions[d] for d in labels.input_spatial]
         from_strides = [shape.strides[d] for d in labels.input_spatial]
-        inner = tiles.at(image, sum([max(0, r.padding_low) * s for r, s in zip(self.rules, strides, strict=True)]))
+        inner = tiles.at(image, sum([low * s for low, s in zip(self.plan.before, strides, strict=True)]))
         if not _rows_contiguous(self.i):
             self._copy(source, [*from_strides, shape.strides[labels.input_feature]], inner, [*strides, 1], [*extents, self.depth])
             return

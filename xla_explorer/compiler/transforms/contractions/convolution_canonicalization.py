@@ -16,13 +16,19 @@ from xla_explorer.hlo.instruction import HloInstruction
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ConvolutionCanonicalization(OpExpanderPass):
-    """Transposes bring batch first and feature last, in the kernel input and output feature last, and the result back."""
+    """Transposes bring batch first and feature last, in the kernel input and output feature last, and the result back.
+
+    features_last: leave a convolution alone whose result has its features last, which kernels that copy their operands can do with.
+    """
 
     name: ClassVar[str] = "convolution-canonicalization"
     opcodes: ClassVar[frozenset[str]] = frozenset(["convolution"])
+    features_last: bool = False
 
     def matches(self, i: HloInstruction) -> bool:
         """Not in that layout yet."""
+        if self.features_last and i.attributes["dim_labels"].output_feature == i.shape.rank - 1:
+            return False
         return i.attributes["dim_labels"].text != _canonical_text(i.shape.rank - 2) and i.shape.element_count > 0
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
