@@ -10,6 +10,7 @@ Source of the idea: xla/service/gpu/transforms/softmax_rewriter_triton.cc. Ours 
 from __future__ import annotations
 
 import dataclasses
+import heapq
 import math
 from typing import ClassVar
 
@@ -33,13 +34,15 @@ _COMBINERS = frozenset({"add", "multiply", "maximum", "minimum", "and", "or"})
 class RowFusion:
     """longest: elements of a row that the threads of one block keep in registers. most: instructions of one kernel.
 
-    most_operands: arrays that it may read.
+    most_operands: arrays that it may read. most_seen: instructions that are looked at for one kernel, the nearest to its result; what is
+    farther away is read from memory, so that the work for a module grows with its size and not with its square.
     """
 
     name: ClassVar[str] = "row-fusion"
     longest: int = 16384
     most: int = 120
     most_operands: int = 16
+    most_seen: int = 960
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Look at every computation that is a program, last results first."""
@@ -47,7 +50,9 @@ class RowFusion:
         for computation in sequential_computations(module):
             planner = _Planner(computation, context, self)
             for root in reversed(computation.post_order()):
-                members = planner.members_of(root) if root not in planner.taken | planner.refused else None
+                if root in planner.taken or root in planner.refused:
+                    continue
+                members = planner.members_of(root)
                 if members is None:
                     continue
                 reduce = next(m for m in members if m.opcode is fusible.REDUCE)
@@ -92,9 +97,10 @@ class _Planner:
         whole = tuple(range(len(dimensions)))
         kept: tuple[int, ...] | None = None
         maps: dict[HloInstruction, tuple[int, ...]] = {root: whole}
-        stack, outside = [root], set()
-        while stack:
-            i = stack.pop()
+        # Users before producers: what is nearest in program order is looked at first.
+        waiting, outside = [(0, root)], set()
+        while waiting and len(maps) < self.options.most_seen:
+            i = heapq.heappop(waiting)[1]
             for o, mapping in self._operands(i, maps[i], dimensions, whole):
                 if o in maps or o in outside:
                     if o in maps and maps[o] != mapping:
@@ -109,7 +115,7 @@ class _Planner:
                         continue
                     kept = mapping
                 maps[o] = mapping
-                stack.append(o)
+                heapq.heappush(waiting, (-self.place[o], o))
         if kept is None:
             return None
         members = self._needed(root, maps, whole)
@@ -144,14 +150,9 @@ class _Planner:
         """Without what others need too and what the rows are made of far away: those are read from memory."""
         members = set(maps)
         depending = _depending(members)
-        while True:
-            leaving = [
-                m for m in members
-                if m is not root and m not in depending and m.opcode in fusible.ELEMENTWISE and any(u not in members for u in m.users)
-            ]  # fmt: skip
-            if not leaving:
-                break
-            members.difference_update(leaving)
+        for m in sorted(maps, key=self.place.__getitem__, reverse=True):  # who leaves is gone when the turn of its operands comes
+            if m is not root and m not in depending and m.opcode in fusible.ELEMENTWISE and any(u not in members for u in m.users):
+                members.discard(m)
         # Only what the root still reaches through members.
         reached, stack = {root}, [root]
         while stack:
