@@ -9,6 +9,7 @@ from gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, TWO_REPLICAS, compiled
 
 from xla_explorer.backends.gpu import platform
 from xla_explorer.backends.gpu.architecture import ARCHITECTURES, UnknownArchitectureError, gpu_architecture
+from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
 from xla_explorer.backends.interfaces import Platform
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly
@@ -100,6 +101,19 @@ def test_architectures(architecture):
     text = compiled(SOFTMAX, architecture).stages["ptx"].text
     version = ARCHITECTURES[architecture].ptx_version
     assert f".target {architecture}\n" in text and f".version {version // 10}.{version % 10}" in text
+
+
+@pytest.mark.parametrize("devices", ["", ", replica_count=2", ", num_partitions=4"])
+@pytest.mark.parametrize("root", ["u32[] replica-id()", "u32[] partition-id()", "u32[] all-reduce(x), to_apply=add"])
+def test_what_several_devices_do_together_has_no_kernel(devices, root):
+    text = f"""HloModule m{devices}
+add {{ a = u32[] parameter(0) b = u32[] parameter(1) ROOT s = u32[] add(a, b) }}
+ENTRY e {{ x = u32[] parameter(0) ROOT r = {root} }}"""
+    result = compiled(text)
+    why = GpuCompiler().supports(result.trace.module.entry.root)
+    (step,) = result.program.steps
+    assert (why is None) == (not devices) and (step.runs_on == "evaluator") == bool(devices)
+    assert step.reason == why and (why is None or why.code == "several-devices")
 
 
 def test_unknown_architecture():

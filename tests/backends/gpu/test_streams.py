@@ -59,7 +59,10 @@ def executable(driver, result, change=lambda thunks: thunks):
         written = {result.buffers.slice_of(target, index) for index, leaf in target.shape.leaves()} if target is not None and i.parent is (
             result.trace.module.entry
         ) else {thunk.arguments[-1]}
-        driver.accesses[thunk.kernel.name] = [(place.size, place not in written, place in written) for place in thunk.arguments]
+        accesses = [(place.size, place not in written, place in written) for place in thunk.arguments]
+        if thunk.kernel.scratch:
+            accesses.append((program.scratch_bytes, True, True))
+        driver.accesses[thunk.kernel.name] = accesses
     executor = CudaExecutor(CudaDriver(driver))
     return GpuExecutable(result.trace.module, result.buffers, program, result.stages["ptx"], "sm_90", executor)
 
@@ -118,6 +121,42 @@ def test_an_operand_whose_memory_is_used_again_is_copied_first(driver):
     assert [(t.kind, t.stream) for t in result.program.walk() if t.instruction.name == "s"] == [("copy", 0)]
     (got,) = executable(driver, result).execute(ARRAYS[:1])
     np.testing.assert_allclose(got, evaluate(module, ARRAYS[0]), rtol=1e-4, atol=1e-4)
+
+
+# Rows that no block can sort alone: each sort is several kernels, which hand over by scratch memory.
+TWO_SORTS = """HloModule t
+less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT l = pred[] compare(a, b), direction=LT }
+side { p = f32[3000] parameter(0) ROOT d = f32[3000] sort(p), dimensions={0}, to_apply=less }
+ENTRY e {
+  x = f32[3000] parameter(0)
+  y = f32[3000] parameter(1)
+  s = ((f32[3000]), f32[3000], u32[]) async-start(x), calls=side
+  t = f32[3000] sort(y), dimensions={0}, to_apply=less
+  d = f32[3000] async-done(s), calls=side
+  ROOT r = f32[6000] concatenate(t, d), dimensions={0}
+}
+"""
+
+
+@pytest.mark.parametrize("one_for_all", [False, True])
+def test_each_stream_has_scratch_memory_of_its_own(driver, monkeypatch, one_for_all):
+    result, _ = compiled(TWO_SORTS)
+    kernels = [(thunk.stream, thunk.kernel.scratch) for thunk in result.program.walk() if thunk.instruction.opcode.name == "sort"]
+    assert all(scratch for _, scratch in kernels) and len(kernels) > 3 and {stream for stream, _ in kernels} == {0, 1}
+    runs = executable(driver, result)
+    if one_for_all:
+        blocks = [runs.executor.allocate(result.program.scratch_bytes)]
+        allocate = runs.executor.allocate_named
+        monkeypatch.setattr(runs.executor, "allocate_named", lambda size, name: blocks[0] if name == "scratch" else allocate(size, name))
+        with pytest.raises(OrderError, match="does not wait for"):
+            runs.execute(SORTED)
+        return
+    for _ in range(2):
+        (got,) = runs.execute(SORTED)
+        np.testing.assert_array_equal(got, np.concatenate([np.sort(SORTED[1]), np.sort(SORTED[0])]))
+
+
+SORTED = [np.random.default_rng(k).permutation(3000).astype(np.float32) for k in (2, 3)]
 
 
 def test_memory_goes_back_when_every_stream_is_done(driver):

@@ -12,6 +12,9 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 NVPTX_TRIPLE = "nvptx64-nvidia-cuda"
 DEFAULT_ARCHITECTURE = "sm_90"
+# The same for all of them:
+BLOCKS_IN_GRID = 2**31 - 1
+STATIC_SHARED_BYTES = 48 << 10  # of a block; more has to be asked for, and is dynamic
 
 
 class UnknownArchitectureError(XlaExplorerError, ValueError):
@@ -52,8 +55,6 @@ class GpuArchitecture:
     l1_bytes: int
     registers_per_multiprocessor: int = 65536
     warp_size: int = 32
-    threads_per_block: int = 1024
-    blocks_in_grid: int = 2**31 - 1
 
     @property
     def target(self) -> TargetDescription:

@@ -83,7 +83,7 @@ class GpuExecutable:
             return run.results_on_device()
 
     def place(self, arrays: list[Any]) -> list[Any]:
-        """See `ArgumentPlacer`: arrays on the device. For the emulator, and for layouts that only this program has, they stay on the host."""
+        """See `ArgumentPlacer`: arrays on the device. For the emulator, and for layouts of this program alone, they stay on the host."""
         if len(arrays) != len(self._readers):
             raise wrong_count(self._readers, len(arrays))
         return [self._placed(reader, value) for reader, value in zip(self._readers, arrays, strict=True)]

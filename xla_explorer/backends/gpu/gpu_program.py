@@ -90,7 +90,10 @@ class GpuProgram(NamedTuple):
 
 
 def kernel_is_emitted_for_gpu(i: HloInstruction, own_operations: bool = True) -> Reason | None:
-    """None when a kernel can be written for the instruction. own_operations: NVIDIA's, whose operations have emitters of their own."""
+    """None when a kernel can be written for the instruction, or a copy is all it is. own_operations: NVIDIA's, whose operations have
+    emitters of their own."""
+    if i.opcode.name in COPIES or i.opcode.name in IDENTIFIERS:
+        return collective_on_one_device(i, i.parent.module)
     if own_operations and i.opcode.name in OPERATIONS:
         return operation_is_emitted(i)
     if i.opcode.name in _RENAMES_MEMORY or i.opcode.name in _CONTROL_FLOW or i.opcode.name == "copy":
@@ -164,7 +167,7 @@ class GpuProgramWriter:
             ):
                 pairs = zip(self._leaves(i.operands[0]), self._leaves(i), strict=True)
                 thunks.extend([Thunk("copy", i, arguments=pair) for pair in pairs if pair[0] != pair[1]])
-            elif name in COPIES and collective_on_one_device(i, self.module) is None:
+            elif name in COPIES and self._why_no_kernel(i) is None:
                 pairs = zip([place for o in i.operands for place in self._leaves(o)], self._leaves(i), strict=True)
                 thunks.extend([Thunk("copy", i, arguments=pair) for pair in pairs if pair[0] != pair[1]])
             else:
@@ -199,7 +202,7 @@ class GpuProgramWriter:
         if start.opcode.name != "async-start" or any(user.opcode.name == "async-update" for user in start.users):
             return False
         root = wrapped_operation(start)
-        return root is not None and root.opcode.name != "copy" and self._why_no_kernel(root) is None
+        return root is not None and root.opcode.name not in ("copy", *COPIES) and self._why_no_kernel(root) is None
 
     def _start(self, i: HloInstruction, sequence: Sequence[HloInstruction]) -> list[Thunk]:
         """The work on its stream, after the main stream has made what it reads."""
@@ -227,10 +230,7 @@ class GpuProgramWriter:
         if call is not None:
             leaves = [place for value in (*i.operands, i) for place in self._leaves(value)]
             return [Thunk("library", i, arguments=tuple(leaves), call=call, stream=stream_of(i), waits=waits_for(i))]
-        if i.opcode.name in COPIES or i.opcode.name in IDENTIFIERS:
-            refusal = collective_on_one_device(i, self.module)
-        else:
-            refusal = self._why_no_kernel(i)
+        refusal = self._why_no_kernel(i)
         if refusal is not None:
             leaves = [place for value in (*i.operands, i) for place in self._leaves(value)]
             return [Thunk("evaluator", i, arguments=tuple(leaves), reason=refusal)]

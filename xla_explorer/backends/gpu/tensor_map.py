@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 MAP_BYTES = 128
-SWIZZLES = (0, 32, 64, 128)
 
 
 class TensorMap(NamedTuple):
@@ -32,14 +31,6 @@ class TensorMap(NamedTuple):
     strides: tuple[int, ...]
     box: tuple[int, ...]
     swizzle: int = 128
-
-    @property
-    def box_bytes(self) -> int:
-        """Bytes that a copy of one box puts into shared memory: what its mbarrier must expect."""
-        size = self.element_bytes
-        for extent in self.box:
-            size *= extent
-        return size
 
 
 class PlacedTensorMap(NamedTuple):

@@ -15,7 +15,6 @@ from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, r
 from xla_explorer.hlo.primitive_type import PrimitiveType
 
 WARP = 32
-SHARED_LIMIT = 48 * 1024  # bytes a block may have without asking for more
 Combine = Callable[[list[Value], list[Value]], list[Value]]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -51,23 +52,25 @@ class LaunchResult(NamedTuple):
     batches: int
 
 
+def _give_back(device: GlobalMemory, addresses: list[int]) -> None:
+    for address in addresses:
+        device.release(address)
+
+
 class EmulatedKernel:
-    """A kernel of a module, ready to run on a device's memory. counters: what its launches with `counters` on have done."""
+    """A kernel of a module, ready to run on a device's memory; that of its own variables goes back when nobody holds it any more.
+    counters: what its launches with `counters` on have done."""
 
     def __init__(self, module: PtxModule, kernel: PtxKernel, device: GlobalMemory) -> None:
         self.device = device
         self.code = KernelCode(module, kernel, device)
         self.counters = KernelCounters(kernel.name, kernel.instructions)
+        weakref.finalize(self, _give_back, device, self.code.statics).atexit = False
 
     @property
     def name(self) -> str:
         """Of the PTX entry."""
         return self.code.kernel.name
-
-    def close(self) -> None:
-        """Give back the memory of its variables."""
-        while self.code.statics:
-            self.device.release(self.code.statics.pop())
 
     def parameters(self, arguments: Sequence[Argument]) -> Array:
         """The parameter block of some arguments: addresses, numbers and tensor maps, in order."""

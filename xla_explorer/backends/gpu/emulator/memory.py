@@ -92,11 +92,6 @@ class GlobalMemory:
         offset = address - GLOBAL_BASE
         self._names[offset] = (name, self._names[offset][1])
 
-    def forget(self, address: int) -> None:
-        """Nobody has written the buffer any more."""
-        offset = address - GLOBAL_BASE
-        self.space.shadow[offset : offset + self._names[offset][1]] = MAPPED
-
     def write(self, address: int, data: Array) -> None:
         """Bytes (u8) into memory."""
         offset = address - GLOBAL_BASE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xla_explorer.backends.gpu.architecture import ARCHITECTURES
+from xla_explorer.backends.gpu.architecture import ARCHITECTURES, BLOCKS_IN_GRID, STATIC_SHARED_BYTES
 from xla_explorer.backends.gpu.runtime.code_loading import load_program
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError
 from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceFacts, GpuExecutionError, PtxProgram
@@ -23,8 +23,6 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.libraries.library_runner import LibraryRunner
 
-_STATIC_SHARED_LIMIT = 48 * 1024
-_MOST_BLOCKS = 2**31 - 1
 _KEPT_TENSOR_MAPS = 4096
 
 
@@ -211,10 +209,10 @@ class CudaExecutor:
     ) -> None:
         """See `DeviceExecutor`. GpuExecutionError for a grid that no launch may have."""
         self._enter()
-        if grid > _MOST_BLOCKS:
-            raise GpuExecutionError(f"{function}: a launch has at most {_MOST_BLOCKS} blocks, {grid} are asked for", "use smaller shapes")
+        if grid > BLOCKS_IN_GRID:
+            raise GpuExecutionError(f"{function}: a launch has at most {BLOCKS_IN_GRID} blocks, {grid} are asked for", "use smaller shapes")
         handle = self.function(loaded, function)
-        if shared > loaded.shared_limits.get(function, _STATIC_SHARED_LIMIT):
+        if shared > loaded.shared_limits.get(function, STATIC_SHARED_BYTES):
             wanted = self.driver.binding.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             self.driver.call("cuFuncSetAttribute", handle, wanted, shared)
             loaded.shared_limits[function] = shared

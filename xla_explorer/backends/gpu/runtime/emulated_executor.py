@@ -15,6 +15,7 @@ from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.interfaces import DeviceMemory
 
 EmulatedProgram = dict[str, EmulatedKernel]
+_KEPT_PROGRAMS = 256  # of those that ran last; who still runs another one holds it
 
 
 class EmulatedExecutor:
@@ -78,17 +79,14 @@ class EmulatedExecutor:
 
     def load_ptx(self, program: PtxProgram) -> EmulatedProgram:
         """See `DeviceExecutor`. UnsupportedPtxError names what the emulator lacks."""
-        found = self._programs.get(program.text)
+        found = self._programs.pop(program.text, None)
         if found is None:
             module = parse_ptx(program.text, program.origins or None)
             found = {name: EmulatedKernel(module, kernel, self.memory) for name, kernel in module.kernels.items()}
-            self._programs[program.text] = found
+        self._programs[program.text] = found  # the last one of the dictionary: used last
+        if len(self._programs) > _KEPT_PROGRAMS:
+            del self._programs[next(iter(self._programs))]
         return found
-
-    def unload(self, program: PtxProgram) -> None:
-        """Forget a program and give back the memory of its variables."""
-        for kernel in self._programs.pop(program.text, {}).values():
-            kernel.close()
 
     def launch(self, loaded: EmulatedProgram, function: str, arguments: list[int], stream: Any = None) -> None:
         """One block of the kernel's own size."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 
 SWIZZLE_128 = 1 << 62  # of a matrix descriptor
-ATOM_ROWS, ATOM_BYTES = 8, 1024  # rows of 128 bytes after which the swizzle's pattern repeats
+ATOM_BYTES = 1024  # after 8 rows of 128 bytes the swizzle's pattern repeats
 STEP_BYTES = 32  # of the reduced dimension that one product takes, in any element type
 
 

@@ -11,8 +11,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import SHARED_LIMIT, WARP, Block, SharedArray, both
+from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
+from xla_explorer.backends.gpu.emitters.block import WARP, Block, SharedArray, both
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, why_own_writer
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import IndexTuple
@@ -91,8 +91,9 @@ def plan_transpose(context: KernelContext) -> TransposePlan | Reason:
     while width > 1 and (extents[read] % width or extents[written] % width):
         width //= 2
     side = WARP * width
-    if side * (side + WARP // ROWS_AT_ONCE) * sum(sizes) > SHARED_LIMIT:
-        return refuse("shared-memory", f"%{name}: tiles of {len(heroes)} arrays need more than {SHARED_LIMIT} bytes of shared memory")
+    if side * (side + WARP // ROWS_AT_ONCE) * sum(sizes) > STATIC_SHARED_BYTES:
+        text = f"%{name}: tiles of {len(heroes)} arrays need more than {STATIC_SHARED_BYTES} bytes of shared memory"
+        return refuse("shared-memory", text)
     tiles = -(-extents[read] // side) * -(-extents[written] // side)
     blocks = tiles * math.prod(extents) // (extents[read] * extents[written])
     threads = WARP * ROWS_AT_ONCE

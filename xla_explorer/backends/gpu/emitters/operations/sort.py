@@ -10,11 +10,11 @@ Source: Green, McColl, Bader, "GPU merge path", 2012; XLA's own kernels sort bit
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from xla_explorer.backends.gpu.architecture import GpuArchitecture
-from xla_explorer.backends.gpu.emitters.block import SHARED_LIMIT, Block, smaller, unravel
+from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
+from xla_explorer.backends.gpu.emitters.block import Block, smaller, unravel
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Record, SharedRecords
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
@@ -29,7 +29,6 @@ from xla_explorer.hlo.primitive_type import S32, S64, PrimitiveType
 LARGEST_TILE = 2048  # records
 EACH = 4  # records of a thread in a large tile
 SMALL_BLOCK = 128
-Compare = Callable[[KernelContext], Before]
 
 
 class Rows(Protocol):
@@ -114,7 +113,7 @@ class TilePlan(NamedTuple):
 def plan_tiles(rows: int, length: int, record_bytes: int, interleaved: bool = False) -> TilePlan:
     """A tile as large as shared memory allows, no larger than a row needs; short rows share a block."""
     largest = LARGEST_TILE
-    while largest * record_bytes > SHARED_LIMIT:
+    while largest * record_bytes > STATIC_SHARED_BYTES:
         largest //= 2
     size = min(1 << max(length - 1, 1).bit_length(), largest)
     threads = max(min(size, SMALL_BLOCK), size // EACH)
@@ -275,7 +274,7 @@ def _record_bytes(types: Sequence[PrimitiveType]) -> int:
 def why_no_sort(i: HloInstruction) -> Reason | None:
     """None when a record fits into shared memory often enough."""
     types = [o.shape.element_type for o in i.operands]
-    if _record_bytes(types) * 32 > SHARED_LIMIT:
+    if _record_bytes(types) * 32 > STATIC_SHARED_BYTES:
         return refuse("record-too-large", f"%{i.name} sorts records of {_record_bytes(types)} bytes", bytes=_record_bytes(types))
     return None
 
