@@ -104,7 +104,7 @@ class CpuExecutable:
     # -- execution ---------------------------------------------------------------------------------------------------
     def execute(self, arrays: list[Array]) -> list[Array]:
         """Parameter leaves in, result leaves out. Inputs are only read, but for those that were given away (`donate=True`): their
-        memory is that of the result."""
+        memory is that of the result, unless it is read-only or part of another argument, too."""
         return self._run(arrays, self._entry)
 
     def place(self, arrays: list[Array]) -> list[Array]:
@@ -129,9 +129,11 @@ class CpuExecutable:
             if self._arena is None:
                 self._take_memory()
             prepared = [reader.prepare(array) for reader, array in zip(readers, arrays, strict=True)]
-            for k in self._donated:
-                if not prepared[k].flags.writeable:
-                    prepared[k] = prepared[k].copy()
+            if self._donated:
+                read_elsewhere = _overlapping(prepared)
+                for k in self._donated:
+                    if k in read_elsewhere or not prepared[k].flags.writeable:
+                        prepared[k] = prepared[k].copy()
             for k, array in enumerate(prepared):
                 table[k] = data_address(array)
             results = []
@@ -221,6 +223,18 @@ class CpuExecutable:
             calls = int(samples[-1][k, 1]) if samples else 0
             timings.append(KernelTiming(step, calls, tuple([float(s[k, 0]) / per_us / max(calls, 1) for s in samples])))
         return ProfileResult(tuple(totals), tuple(timings), probe_cost_us())
+
+
+def _overlapping(arrays: list[Array]) -> set[int]:
+    """Numbers of the contiguous arrays whose memory is also another one's."""
+    found: set[int] = set()
+    last, end = -1, 0
+    for address, k in sorted([(data_address(array), k) for k, array in enumerate(arrays) if array.nbytes]):
+        if address < end:
+            found |= {k, last}
+        if address + arrays[k].nbytes > end:
+            last, end = k, address + arrays[k].nbytes
+    return found
 
 
 def _flatten(value: Any, leaves: list[Any]) -> None:
