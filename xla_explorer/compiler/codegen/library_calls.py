@@ -11,7 +11,7 @@ from contextlib import ExitStack
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels.dot_geometry import MatrixOperand, dot_sizes, strided_operands
+from xla_explorer.compiler.codegen.kernels.dot_geometry import MatrixOperand, dot_sizes, product_batch, strided_operands
 from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, library_cycles, plan_dot
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel, KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_convolution import ConvolutionPlan, plan_convolution
@@ -62,6 +62,25 @@ def dot_by_library(dot: HloInstruction, target: CodegenTarget | None = None) -> 
     if dot_operands(dot) is None:
         return refuse("irregular-strides", f"the dimensions of %{dot.name} do not form matrices without a copy")
     return None
+
+
+def why_by_library(i: HloInstruction, target: CodegenTarget) -> Reason:
+    """The decision for BLAS of a dot or convolution that it serves, with the estimates of both ways."""
+    if i.opcode.name == "dot":
+        plan: object = plan_dot(i, target)
+        cycles = library_cycles(dot_sizes(i), i.shape.element_type.bytes, target)
+    else:
+        plan = plan_convolution(i, target)
+        cycles = plan.library_cycles if isinstance(plan, ConvolutionPlan) else 0.0
+    if isinstance(plan, (DotPlan, ConvolutionPlan)):
+        return Reason(
+            "library-faster",
+            f"BLAS is estimated at {cycles:.0f} cycles, our tile of {plan.tile.rows}x{plan.tile.columns} accumulators at {plan.cycles:.0f}",
+            {"library_cycles": round(cycles), "cycles": round(plan.cycles)},
+        )
+    why = f": {plan.message}" if isinstance(plan, Reason) else ""
+    facts = {"library_cycles": round(cycles)} if cycles else {}
+    return Reason("no-register-tile", f"BLAS serves %{i.name}, and register tiles do not{why}", facts)
 
 
 def dot_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand] | None:
@@ -116,7 +135,7 @@ def write_library_dot(dot: HloInstruction, target: CodegenTarget, slots: tuple[i
     left, right = operands
     name = dot.shape.element_type.name
     a, b, c = context.arrays[dot.operands[0]], context.arrays[dot.operands[1]], context.outputs[0]
-    batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]
+    batch = product_batch(dot)
     cut = context.shares.cut_loop(rows, LIBRARY_ROWS) if context.shares.place_to_cut(batch) is None else None
     with context.iterate(batch, cut=cut is None) as index:
         offsets = [w.linear(index, strides) for strides in (left.batch, right.batch, dot.shape.strides[: len(batch)])]
