@@ -206,7 +206,7 @@ def main() -> None:
     else:
         cases = ((n, case) for n, case in enumerate(opcode_cases() if group == "opcodes" else text_cases()) if n in numbers)
     done = 0
-    for done, (number, (name, case)) in enumerate(cases, 1):
+    for number, (name, case) in cases:
         threads = THREADS[number % len(THREADS)]
         # Small programs have little work: they are cut all the same.
         parallel_plan.SHARE_NS = 1e-3 if threads > 1 else usual
@@ -214,6 +214,7 @@ def main() -> None:
         print(f"{group}: {name}, {threads} threads{', as if large' if large else ''}", flush=True)
         with as_if_large(large):
             check(case, name, threads)
+        done += 1
     print(f"done: {done}")
 
 
