@@ -29,12 +29,13 @@ class FunctionWriter:
     """Writes one function. `origin` is the id of the HLO instruction that the next lines belong to.
 
     unroll: mark short loops to be unrolled; the module then needs UNROLL_METADATA where `unrolls` is true.
+    saturates: the target converts floats to integers with saturation in one instruction, in whatever it uses for vectors.
     keeps_nan_payloads: the CPU's arithmetic gives an operand's NaN on as it is, but quiet, and its own NaNs end in 16 zeros.
     """
 
     __slots__ = (
         "_block", "_counter", "_entry_lines", "_kept_loops", "_repeated_lines", "_spans", "declarations", "float_flags",
-        "keeps_nan_payloads", "lines", "origin", "origins", "unroll", "unrolls", "uses_math",
+        "keeps_nan_payloads", "lines", "origin", "origins", "saturates", "unroll", "unrolls", "uses_math",
     )  # fmt: skip
 
     def __init__(self, unroll: bool = False) -> None:
@@ -53,6 +54,7 @@ class FunctionWriter:
         self._block = "entry"
         self.float_flags = "contract"
         self.keeps_nan_payloads = False
+        self.saturates = False
 
     # -- lines -------------------------------------------------------------------------------------------------------
     def raw(self, line: str) -> None:

@@ -44,6 +44,8 @@ def convert_value(w: FunctionWriter, value: Value, source: PrimitiveType, target
             if kind != wanted:
                 x = w.value(f"{'fpext' if wanted == 'double' else 'fptrunc'} {kind} {x} to {wanted}")
             return narrow(w, x, target)
+        if not w.saturates:
+            return _truncated_with_limits(w, x, kind, target)
         signed = "s" if target.is_signed else "u"
         intrinsic = f"llvm.fpto{signed}i.sat.{b}.{'f32' if kind == 'float' else 'f64'}"
         return w.call_intrinsic(intrinsic, b, (kind, x))
@@ -58,6 +60,22 @@ def convert_value(w: FunctionWriter, value: Value, source: PrimitiveType, target
     if type_bits(a) > type_bits(b):
         return w.value(f"trunc {a} {value} to {b}")
     return w.value(f"{'sext' if source.is_signed else 'zext'} {a} {value} to {b}")
+
+
+def _truncated_with_limits(w: FunctionWriter, x: str, kind: str, target: PrimitiveType) -> str:
+    """What LLVM's saturating conversion gives, with comparisons: it takes vectors of those apart on x86. The limit above is a power of two,
+    which every float type has exactly; what is below it by less than one is truncated to the largest integer."""
+    b = register_type(target)
+    bits = target.bits - target.is_signed
+    lowest, above = (-(1 << bits) if target.is_signed else 0), (1 << bits)
+    limit, floor = float_constant(float(above), kind), float_constant(float(lowest), kind)
+    floored = w.value(f"select i1 {w.value(f'fcmp ogt {kind} {x}, {floor}')}, {kind} {x}, {kind} {floor}")
+    # A NaN is not below the limit: zero.
+    inside = w.value(f"select i1 {w.value(f'fcmp olt {kind} {x}, {limit}')}, {kind} {floored}, {kind} {float_constant(0.0, kind)}")
+    wide = b if target.bits >= 32 else "i32"
+    integer = w.value(f"fpto{'s' if target.is_signed or wide != b else 'u'}i {kind} {inside} to {wide}")
+    limited = w.value(f"select i1 {w.value(f'fcmp oge {kind} {x}, {limit}')}, {wide} {above - 1}, {wide} {integer}")
+    return limited if wide == b else w.value(f"trunc {wide} {limited} to {b}")
 
 
 def _double_to_odd_float(w: FunctionWriter, value: Value) -> Value:

@@ -10,7 +10,7 @@ from xla_explorer.hlo.shape import Shape
 
 
 class MatrixOperand(NamedTuple):
-    """One side of a GEMM: strides in elements of its row and column dimension, and of each batch dimension."""
+    """One side of a GEMM: strides in elements of its row and column dimension, and of each loop around it (`product_batch`)."""
 
     row: int
     column: int
@@ -34,10 +34,24 @@ def dot_free_dimensions(dot: HloInstruction) -> tuple[list[int], list[int]]:
     return left, right
 
 
+def _outer_and_rows(dot: HloInstruction) -> tuple[list[int], list[int]]:
+    """The free dimensions on the left, those whose rows are regular last; the ones before repeat the product, with the same right operand."""
+    left, _ = dot_free_dimensions(dot)
+    first = next((k for k in range(len(left)) if single_stride(dot.operands[0].shape, left[k:]) is not None), 0)
+    return left[:first], left[first:]
+
+
+def product_batch(dot: HloInstruction) -> list[int]:
+    """The extents of the loops around the matrix product: leading dimensions of the result."""
+    outer, _ = _outer_and_rows(dot)
+    return [dot.operands[0].shape.dimensions[d] for d in (*dot.attribute("lhs_batch_dims"), *outer)]
+
+
 def dot_sizes(dot: HloInstruction) -> DotSizes:
     """The sizes of the matrices and the number of them."""
     lhs, rhs = dot.operands
-    left, right = dot_free_dimensions(dot)
+    _, left = _outer_and_rows(dot)
+    _, right = dot_free_dimensions(dot)
     sizes = [1, 1, 1, 1]
     for d in left:
         sizes[0] *= lhs.shape.dimensions[d]
@@ -45,8 +59,8 @@ def dot_sizes(dot: HloInstruction) -> DotSizes:
         sizes[1] *= rhs.shape.dimensions[d]
     for d in dot.attribute("lhs_contracting_dims"):
         sizes[2] *= lhs.shape.dimensions[d]
-    for d in dot.attribute("lhs_batch_dims"):
-        sizes[3] *= lhs.shape.dimensions[d]
+    for extent in product_batch(dot):
+        sizes[3] *= extent
     return DotSizes(*sizes)
 
 
@@ -67,9 +81,10 @@ def strided_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand]
     The result must be row-major: its rows are `columns` apart and contiguous.
     """
     lhs, rhs = dot.operands
-    left, right = dot_free_dimensions(dot)
+    outer, left = _outer_and_rows(dot)
+    _, right = dot_free_dimensions(dot)
     found = []
-    for shape, rows, columns, batch in ((lhs.shape, left, dot.attribute("lhs_contracting_dims"), dot.attribute("lhs_batch_dims")),
+    for shape, rows, columns, batch in ((lhs.shape, left, dot.attribute("lhs_contracting_dims"), (*dot.attribute("lhs_batch_dims"), *outer)),
                                         (rhs.shape, dot.attribute("rhs_contracting_dims"), right, dot.attribute("rhs_batch_dims"))):
         row, column = single_stride(shape, rows), single_stride(shape, columns)
         if row is None or column is None:
@@ -77,4 +92,4 @@ def strided_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand]
         found.append(MatrixOperand(row, column, tuple([shape.strides[d] for d in batch])))
     if not dot.shape.layout.is_default and dot.shape.rank > 1:
         return None
-    return found[0], found[1]
+    return found[0], found[1]._replace(batch=(*found[1].batch, *[0 for _ in outer]))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL_METADATA
 from xla_explorer.compiler.codegen.kernels.dot_epilogue import EpilogueWriter
-from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, strided_operands
+from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
     L2_BLOCK_BYTES,
@@ -182,7 +182,7 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
         writer.epilogue = EpilogueWriter(writer, context.roots[0], dot, context.arrays, context.outputs[0])
     a, b = [context.arrays[operand] for operand in (reversed(dot.operands) if plan.exchanged else dot.operands)]
     c = context.outputs[0]
-    batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]
+    batch = product_batch(dot)
     packed = isinstance(plan, DotPlan) and plan.packing != "none"
     scratch = context.scratch(_packed_elements(tile, columns, depth) * writer.bytes) if packed else ""
     left_scratch = ""
@@ -214,7 +214,7 @@ def _write_vector_dot(context: KernelContext, dot: HloInstruction, plan: VectorP
     context.globals.update(NO_UNROLL_METADATA)
     writer = RowProductWriter(w, dot.shape.element_type.name, plan.group)
     pointers = [context.arrays[operand].pointer for operand in dot.operands]
-    batch = [dot.operands[0].shape.dimensions[d] for d in dot.attribute("lhs_batch_dims")]
+    batch = product_batch(dot)
     cut = context.shares.cut_loop(-(-plan.rows // plan.group.rows)) if context.shares.place_to_cut(batch) is None else None
     with context.iterate(batch, cut=cut is None) as index:
         sides = [writer.at(pointer, w.linear(index, side.batch)) for pointer, side in zip(pointers, (plan.left, plan.right), strict=True)]

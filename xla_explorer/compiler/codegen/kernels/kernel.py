@@ -52,6 +52,7 @@ class KernelContext:
         self.target = target
         self.instruction = instruction
         self.writer = FunctionWriter(unroll=target.kind == "cpu")
+        self.writer.saturates = target.kind == "gpu"
         self.writer.keeps_nan_payloads = target.kind == "cpu" and target.triple.startswith(("x86_64", "aarch64", "riscv64"))
         self.shares = Shares(self.writer, parts)
         self.tables: list[bytes] = []
