@@ -21,9 +21,9 @@ from pathlib import Path
 
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.kernel_module import KernelModule
-from xla_explorer.compiler.codegen.host_program import identifier
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
 from xla_explorer.compiler.codegen.kernels.kernel import kernel_slots
+from xla_explorer.compiler.codegen.symbol_names import identifier
 from xla_explorer.compiler.codegen.target import HOST_LIKE, NVPTX
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.hlo.text.parser import parse_hlo

@@ -96,6 +96,7 @@ class Session:
         self.source_lines.learn(trace.module)
         self.last_profile: pandas.DataFrame | None = None
         self.brief_once = False
+        self.last_emulation: Emulation | None = None
         self.base: Session | None = None  # the session that this one overrides
         self.asked: tuple[tuple[str, Any, Any], ...] = ()  # (fuse | forbid, producer, consumer) of the overrides
         self.beside: Beside | None = None  # what another compiler made of the same program
@@ -286,7 +287,8 @@ class Session:
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
         """One row a decision: verdict, kind, code, message, facts, subjects (producer first), pass, step, cost.
 
-        kind: `fusion`; `native-code` for steps that run on the evaluator or were kept from a library; `rule` for rewrite rules;
+        kind: `fusion`; `native-code` for steps that run on the evaluator, and that a library computes or could; `loop-vectorization` for
+        kernels whose loops are in vectors or were left to LLVM; `parallel`, `row-blocks` for threads and blocks; `rule` for rewrite rules;
         None: all but rules. Also cost_us, cost_bytes: what a refused fusion costs a run, by the cost model. step: the pass, counted from
         0 as in `trace.at`.
         """
@@ -446,7 +448,9 @@ class Session:
         """The GPU kernels of the same source on the PTX emulator: work, memory traffic and faults by PTX and HLO line."""
         from xla_explorer.explorer.emulation import emulation
 
-        return emulation(self, arrays)
+        with working(f"emulating {self.source.name}"):
+            self.last_emulation = emulation(self, arrays)
+        return self.last_emulation
 
     def time(self, *arrays: Any, repeats: int | None = None) -> Timing:
         """Time whole calls from Python: n, median, interquartile range. repeats: None decides by how long one takes."""
@@ -463,11 +467,13 @@ class Session:
         """The picture of the result, for `xe.graph`."""
         return self.trace.graph_picture(around, radius)
 
-    def side_by_side(self, *stages: str) -> SideBySide:
-        """Kernel by kernel: the HLO lines and the code that each stage made of them (default: optimised LLVM IR and PTX)."""
+    def side_by_side(self, *stages: str, kernel: str = "") -> SideBySide:
+        """Kernel by kernel: the HLO lines and the code that each stage made of them (default: optimised LLVM IR and PTX).
+
+        kernel: only the one that is, or computes, this instruction."""
         from xla_explorer.explorer.side_by_side import side_by_side
 
-        return side_by_side(self, stages)
+        return side_by_side(self, stages, kernel)
 
     def annotate(self, *arrays: Any, repeats: int = 20, measure: bool = True) -> AnnotatedSource:
         """The HLO as it was written; each line unfolds to its LLVM IR and PTX, shaded by measured time. Without arrays: random ones.

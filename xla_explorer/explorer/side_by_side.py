@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.views.source import TextLine
 
 MOST_KERNELS, MOST_LINES = 12, 60
+_NO_CODE = "no code of its own: this compiler computes it inside another kernel"
 
 
 class KernelCode:
@@ -49,7 +50,8 @@ class SideBySide:
             parts = []
             for name, lines in cells:
                 note = f"<i>{len(lines) - MOST_LINES} more lines</i>" if len(lines) > MOST_LINES else ""
-                body = pre_html("\n".join(lines[:MOST_LINES])) if lines else "<i>none</i>"
+                shown = [line.replace("\t", " ").strip() if name != "HLO" else line.strip() for line in lines[:MOST_LINES]]
+                body = pre_html("\n".join(shown)) if lines else f"<br><i>{_NO_CODE}</i>"
                 parts.append(f'<td style="text-align:left;vertical-align:top;width:{width}%"><b>{escape(name)}</b>{body}{note}</td>')
             place = f" <i>{escape(kernel.line)}</i>" if kernel.line else ""
             html.append(
@@ -60,8 +62,16 @@ class SideBySide:
         return {"text/plain": repr(self), "text/html": "".join(html)}
 
 
-def side_by_side(session: Session, stages: Sequence[str]) -> SideBySide:
+def side_by_side(session: Session, stages: Sequence[str], kernel: str = "") -> SideBySide:
     """See `Session.side_by_side`."""
+    wanted_steps = list(session.program_steps)
+    if kernel:
+        key = session.find(kernel)
+        inside = _members(session)
+        wanted_steps = [s for s in wanted_steps if key in inside.get(s.instruction, {s.instruction})]
+        if not wanted_steps:
+            names = ", ".join([f"%{s.name}" for s in session.program_steps][:12])
+            raise XlaExplorerError(f"no kernel computes {kernel}", f"the kernels are {names}")
     wanted = list(stages) or ["llvm-ir-optimized", "ptx"]
     panes = {pane.name: pane.lines for pane in session.explorer_source.panes()}
     unknown = [name for name in wanted if name not in panes and name not in session.stages]
@@ -71,9 +81,10 @@ def side_by_side(session: Session, stages: Sequence[str]) -> SideBySide:
     groups = _members(session)
     kernels = []
     texts = {key: text for text, key in session.trace.lines(len(session.trace)) if key is not None}
-    for step in session.program_steps:
+    place = {key: number for number, key in enumerate(texts)}
+    for step in wanted_steps:
         members = groups.get(step.instruction, {step.instruction})
-        hlo = [texts[key] for key in sorted(members, key=lambda key: key != step.instruction) if key in texts]
+        hlo = [texts[key] for key in sorted(members, key=lambda key: (key != step.instruction, place.get(key, 0))) if key in texts]
         code = {name: _of_kernel(panes[name], members) for name in wanted}
         kernels.append(KernelCode(step.name, session.source_line(step.instruction), hlo, code))
     return SideBySide(kernels, wanted)

@@ -136,10 +136,10 @@ def test_shares_give_the_bits_of_one_thread(name):
         for p in parse_hlo(text).entry.parameters()
     ]
     serial = compiled(text, 1)
-    assert not opcodes_on_evaluator(serial) and not serial.program.decisions
+    assert not opcodes_on_evaluator(serial) and {d.kind for d in serial.program.decisions} <= {"loop-vectorization"}
     for threads in (2, 3):
         executable, wanted = compiled(text, threads), serial.execute(inputs)
-        assert any(d.parts > 1 for d in executable.program.decisions), executable.program.decisions
+        assert any(d.accepted for d in executable.program.decisions if d.kind != "loop-vectorization"), executable.program.decisions
         if name in SUMS_IN_STRETCHES:
             wanted, of_one_thread = executable.execute(inputs), wanted
             for a, b in zip(wanted, of_one_thread, strict=True):

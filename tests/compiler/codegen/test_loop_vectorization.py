@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.backends.cpu.cpu_compiler import codegen_target
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen import loop_vectorization
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
-from xla_explorer.compiler.codegen.loop_refusals import LOOP_REASONS
+from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS, LOOP_REASONS
 from xla_explorer.compiler.codegen.loop_vectorization import vectorized_kernel
 from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
 from xla_explorer.compiler.codegen.vector_instructions import VectorFunctions
@@ -193,6 +194,30 @@ def test_programs_have_the_values_of_scalar_loops(name, threads, monkeypatch):
 def test_small_programs_are_left_to_llvm():
     session = xe.compile("HloModule m\nENTRY e { x = f32[1000] parameter(0)\n ROOT r = f32[1000] add(x, x) }", cache=False)
     assert ".vector:" not in session.executable.program.text
+    (row,) = session.decisions("loop-vectorization").to_dict("records")
+    expected = "little-code" if vectorizes_itself(codegen_target(host_target(), libraries=True)) else "target-is-llvms"
+    assert (row["verdict"], row["code"]) == ("refused", expected)
+
+
+@needs_fixed_width
+def test_decisions_say_what_was_done_with_each_kernel(monkeypatch):
+    monkeypatch.setattr(loop_vectorization, "WORTH_LINES", 0)
+    text = """HloModule m
+ENTRY e {
+  x = f32[40,50] parameter(0)
+  i = s32[40] parameter(1)
+  y = f32[40,50] exponential(x)
+  g = f32[40,1] gather(x, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}
+  ROOT r = (f32[40,50], f32[40,1]) tuple(y, g)
+}"""
+    session = xe.compile(text, cache=False, threads=1)
+    rows = session.decisions("loop-vectorization").to_dict("records")
+    assert len({row["subjects"] for row in rows}) == len(rows)
+    done = [row for row in rows if row["verdict"] == "accepted"]
+    assert any(row["code"] == "in-vectors" and row["facts"]["loops"] >= 1 and set(row["facts"]["lanes"]) <= {4, 8, 16} for row in done)
+    refused = [row for row in rows if row["verdict"] == "refused"]
+    assert refused and {row["code"] for row in refused} <= {*LOOP_REASONS, *KERNEL_REASONS}
+    assert all(row["message"].startswith(row["subjects"][0]) for row in rows)
 
 
 def test_arrays_on_the_stack_are_places_of_their_own():

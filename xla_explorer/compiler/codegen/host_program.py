@@ -2,55 +2,49 @@
 
 The function takes one table of pointers: parameter leaves, output leaves, constants, the arena, and slots for the evaluator
 callback, the probe counters and the kernels' scratch memory. Every value's place comes from the buffer assignment; control
-flow is emitted inline.
+flow is emitted inline. Here is the function that is entered; the kernels that it calls are kept in `program_kernels.py`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.kernels import Kernel, kernel_is_emitted, write_kernel
+from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
+from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
 from xla_explorer.compiler.codegen.library_calls import (
     convolution_by_library,
     dot_by_library,
+    why_by_library,
+    why_fft_without_library,
     write_library_convolution,
     write_library_dot,
 )
-from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library, write_cholesky, write_triangular_solve
-from xla_explorer.compiler.codegen.loop_vectorization import in_vectors, is_scalar, little_code
-from xla_explorer.compiler.codegen.parallel_plan import ParallelDecision, blocks_decision, parallel_decision, plan_parallel
+from xla_explorer.compiler.codegen.linear_algebra_calls import (
+    linear_algebra_by_library,
+    why_linear_algebra_by_library,
+    write_cholesky,
+    write_triangular_solve,
+)
+from xla_explorer.compiler.codegen.parallel_plan import blocks_decision, plan_parallel
+from xla_explorer.compiler.codegen.program_kernels import KernelWriter, PreparedKernel, ProgramKernels
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, HostTable, Place, ProgramRow
 from xla_explorer.compiler.codegen.row_blocks import LEAST_BYTES, Access, RowKernel, blocks_of, row_kernel
-from xla_explorer.compiler.codegen.share_function import chain_function, scratch_of_kernel, share_function
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
-from xla_explorer.compiler.codegen.symbol_names import identifier
-from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
-from xla_explorer.compiler.codegen.vector_instructions import VectorFunctions
+from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.codegen.vector_math import vector_math_module
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-_CUT = (write_kernel, write_library_dot, write_library_convolution)  # writers that can cut their work into shares
 _EXTERNAL = re.compile(r"@((?:cblas|LAPACKE)_\w+|[sdcz]potrf_|xla_explorer_\w+)\(")  # what the backend has the address of
-PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i64 shares); the backend's pool has it
 _NO_ROW_KERNEL = frozenset(
     {"copy", "while", "conditional", "call", "dot", "convolution", "cholesky", "triangular-solve", *COPIES, *IDENTIFIERS}
 )
 MOST_POINTERS = 32  # that are handed on as parameters
 LONG_PROGRAM = 150  # steps from which the entry function itself is not optimised (its kernels are)
-
-
-class PreparedKernel(NamedTuple):
-    """A kernel that is written and named. unique: the places of its parameters."""
-
-    function: str
-    made: Kernel
-    unique: list[Place]
 
 
 class PlaceOf(Protocol):
@@ -98,18 +92,11 @@ class HostProgramWriter:
         self.probes = probes
         self.threads = threads
         self.name = name
-        self.decisions: list[ParallelDecision] = []
-        self.tables: dict[bytes, int] = {}
         self.w = FunctionWriter()
         self.rows: list[ProgramRow] = []
         self.steps: list[EvaluatorStep] = []
-        self.kernels: dict[tuple[object, ...], str] = {}
-        self.kernel_texts: list[tuple[str, Kernel, int, bool, bool]] = []
-        self._threaded: set[str] = set()  # kernels that the thread pool calls
-        self._chains: dict[tuple[tuple[str, tuple[int, ...]], ...], str] = {}  # calls of a block -> the function that does them
-        self.functions: dict[str, int] = {}
-        self._names: set[str] = {name}
-        self._pointers: dict[int, str] = {}
+        self.kernels = ProgramKernels(target, threads, name)
+        self.calls = KernelCalls(self.w, layout, self.kernels, probes=probes)
 
     def _library_reason(self, name: str, i: HloInstruction) -> Reason | None:
         if not self.target.libraries:
@@ -119,17 +106,6 @@ class HostProgramWriter:
         return dot_by_library(i, self.target) if name == "dot" else convolution_by_library(i, self.target)
 
     # -- addresses ---------------------------------------------------------------------------------------------------
-    def base(self, slot: int) -> str:
-        """The pointer in a table slot, loaded once at the function's entry."""
-        if slot not in self._pointers:
-            self._pointers[slot] = f"%table{slot}"
-        return self._pointers[slot]
-
-    def address(self, place: Place) -> str:
-        """The address of a place."""
-        base = self.base(place.slot)
-        return base if place.offset == 0 else self.w.value(f"getelementptr inbounds i8, ptr {base}, i64 {place.offset}")
-
     def leaves(self, i: HloInstruction) -> list[Place]:
         """The places of an instruction's array leaves."""
         return [self.place_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array]
@@ -140,7 +116,7 @@ class HostProgramWriter:
             return
         size = f"i{self.target.pointer_bits}"
         self.w.declare(f"declare void @llvm.memcpy.p0.p0.{size}(ptr, ptr, {size}, i1)")
-        there, here = self.address(target), self.address(source)
+        there, here = self.calls.address(target), self.calls.address(source)
         self.w.do(f"call void @llvm.memcpy.p0.p0.{size}(ptr {there}, ptr {here}, {size} {target.size}, i1 false)")
 
     # -- computations ------------------------------------------------------------------------------------------------
@@ -175,38 +151,45 @@ class HostProgramWriter:
         return row_kernel(i, self.target)
 
     def _accesses(self, i: HloInstruction, rows: RowKernel) -> list[Access]:
-        operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
-        read = [Access(self.place_of(o, ()), follows, False) for o, follows in zip(operands, rows.follows, strict=True)]
+        read = [Access(place, follows, False) for place, follows in zip(self._operands(i), rows.follows, strict=True)]
         return read + [Access(place, True, True) for place in self.leaves(i)]
+
+    def _operands(self, i: HloInstruction) -> list[Place]:
+        """The places of a kernel's operands: a fusion has a parameter for each, other kernels read one that comes twice once."""
+        operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
+        return [self.place_of(o, ()) for o in operands]
+
+    def _prepared(self, i: HloInstruction, kind: str, write: KernelWriter, blocks: int = 0) -> PreparedKernel:
+        return self.kernels.prepare(i, kind, write, self._operands(i), self.leaves(i), blocks)
 
     def _chain(self, chain: list[tuple[HloInstruction, RowKernel]], accesses: list[Access]) -> None:
         """Block by block where that pays, else one kernel after the other."""
         members = [i for i, _ in chain]
         parts = blocks_of([rows for _, rows in chain], accesses)
-        prepared = [self._prepare(i, "kernel", write_kernel, parts) for i in members] if parts else []
+        prepared = [self._prepared(i, "kernel", write_kernel, parts) for i in members] if parts else []
         if not parts or any(kernel.made.parts != parts or kernel.made.phases for kernel in prepared):
             for i in members:
                 with self.w.from_instruction(i.id):
                     self.instruction(i)
             return
-        self.decisions += [blocks_decision(i, [member.name for member in members], parts, self.threads) for i in members]
+        self.kernels.decisions += [blocks_decision(i, [member.name for member in members], parts, self.threads) for i in members]
         numbers = [self._row(i, "kernel", kernel.function, None) for i, kernel in zip(members, prepared, strict=True)]
         if self.threads > 1 and not self.probes and not any(kernel.made.scratch_bytes for kernel in prepared):
-            self._call_chain(prepared, parts)
+            self.calls.chain(prepared, parts)
             return
         if self.threads > 1:  # a probe counts one kernel, so these run one after the other
             for i, kernel, number in zip(members, prepared, numbers, strict=True):
                 with self.w.from_instruction(i.id):
-                    self._probe(number, True)
-                    self._call(kernel)
-                    self._probe(number, False)
+                    self.calls.probe(number, True)
+                    self.calls.kernel(kernel)
+                    self.calls.probe(number, False)
             return
         with self.w.loop(parts, stem="block") as block:
             for i, kernel, number in zip(members, prepared, numbers, strict=True):
                 with self.w.from_instruction(i.id):
-                    self._probe(number, True)
-                    self._call(kernel, str(block))
-                    self._probe(number, False, counted=self.w.value(f"icmp eq i64 {block}, 0") if self.probes else "true")
+                    self.calls.probe(number, True)
+                    self.calls.kernel(kernel, str(block))
+                    self.calls.probe(number, False, counted=self.w.value(f"icmp eq i64 {block}, 0") if self.probes else "true")
 
     def instruction(self, i: HloInstruction) -> None:
         """Emit one instruction."""
@@ -239,10 +222,10 @@ class HostProgramWriter:
             self.operation(i)
             return
         number = self._row(i, "copy", "memcpy", None)
-        self._probe(number, True)
+        self.calls.probe(number, True)
         for source, target in zip(self.leaves(i.operands[0]), self.leaves(i), strict=True):
             self.copy(source, target)
-        self._probe(number, False)
+        self.calls.probe(number, False)
 
     def collective(self, i: HloInstruction) -> None:
         """On one device a collective copies, and the device's number is zero; anything else goes to the evaluator."""
@@ -251,12 +234,12 @@ class HostProgramWriter:
             self.evaluator_step(i, refusal)
             return
         number = self._row(i, "copy", "memcpy", None)
-        self._probe(number, True)
+        self.calls.probe(number, True)
         if i.opcode.name in IDENTIFIERS:
-            self.w.do(f"store i32 0, ptr {self.address(self.place_of(i, ()))}, align 4")
+            self.w.do(f"store i32 0, ptr {self.calls.address(self.place_of(i, ()))}, align 4")
         for operand, target in zip(i.operands, self.leaves(i), strict=False):
             self.copy(self.place_of(operand, ()), target)
-        self._probe(number, False)
+        self.calls.probe(number, False)
 
     def while_loop(self, i: HloInstruction) -> None:
         """Condition, body, back; the state stays in place."""
@@ -275,7 +258,7 @@ class HostProgramWriter:
         w.start_block(end)
 
     def _load_pred(self, place: Place) -> str:
-        loaded = self.w.value(f"load i8, ptr {self.address(place)}, align 1")
+        loaded = self.w.value(f"load i8, ptr {self.calls.address(place)}, align 1")
         return self.w.value(f"icmp ne i8 {loaded}, 0")
 
     def conditional(self, i: HloInstruction) -> None:
@@ -288,7 +271,7 @@ class HostProgramWriter:
         if selector.shape.element_type.is_pred:
             w.branch_if(self._load_pred(place), labels[0], labels[1])
         else:
-            value = w.value(f"load i32, ptr {self.address(place)}, align 4")
+            value = w.value(f"load i32, ptr {self.calls.address(place)}, align 4")
             cases = " ".join([f"i32 {k}, label %{label}" for k, label in enumerate(labels[:-1])])
             w.do(f"switch i32 {value}, label %{labels[-1]} [ {cases} ]")
         for label, branch in zip(labels, i.called, strict=True):
@@ -306,123 +289,33 @@ class HostProgramWriter:
         if name in ("dot", "convolution"):
             library = self._library_reason(name, i)
             if library is None:
-                self.kernel(i, "library", write_library_dot if name == "dot" else write_library_convolution, None)
+                self.kernel(i, "library", write_library_dot if name == "dot" else write_library_convolution, why_by_library(i, self.target))
                 return
         if name in ("cholesky", "triangular-solve"):
             library = self._library_reason(name, i)
             if library is None:
-                self.kernel(i, "library", write_cholesky if name == "cholesky" else write_triangular_solve, None)
+                write = write_cholesky if name == "cholesky" else write_triangular_solve
+                self.kernel(i, "library", write, why_linear_algebra_by_library(i, self.target))
             else:
                 self.evaluator_step(i, library)
             return
+        if name == "fft":
+            library = why_fft_without_library(i, self.target)
         refusal = kernel_is_emitted(i)
         if refusal is None:
             self.kernel(i, "kernel", write_kernel, library)
         else:
             self.evaluator_step(i, refusal)
 
-    def kernel(self, i: HloInstruction, kind: str, write: Callable[..., Kernel], reason: Reason | None) -> None:
+    def kernel(self, i: HloInstruction, kind: str, write: KernelWriter, reason: Reason | None) -> None:
         """Write (or find) the kernel and call it."""
         if all(place.size == 0 for place in self.leaves(i)):
             return
-        prepared = self._prepare(i, kind, write)
+        prepared = self._prepared(i, kind, write)
         number = self._row(i, kind, prepared.function, reason)
-        self._probe(number, True)
-        self._call(prepared)
-        self._probe(number, False)
-
-    def _prepare(self, i: HloInstruction, kind: str, write: Callable[..., Kernel], blocks: int = 0) -> PreparedKernel:
-        """Write or find the kernel. blocks: cut it into so many shares, for a chain."""
-        operands = i.operands if i.opcode.name == "fusion" else tuple(dict.fromkeys(i.operands))
-        places = [self.place_of(o, ()) for o in operands] + self.leaves(i)
-        numbers: dict[tuple[int, int], int] = {}
-        slots = tuple([numbers.setdefault((p.slot, p.offset), len(numbers)) for p in places])
-        unique = [next(p for p, s in zip(places, slots, strict=True) if s == k) for k in range(len(numbers))]
-        written = {slots[k] for k in range(len(operands), len(slots))}
-        overlap = any(
-            a.slot == b.slot and a.offset < b.offset + b.size and b.offset < a.offset + a.size and (x in written or y in written)
-            for x, a in enumerate(unique)
-            for y, b in enumerate(unique)
-            if x < y
-        )
-        made = write(i, self.target, slots, blocks) if blocks and not overlap else self._write(i, kind, write, slots, overlap)
-        tiny = all(place.size <= 128 for place in places) and kind == "kernel" and len(made.lines) < 400
-        key = (made.lines, made.globals, made.parameters, made.parts, overlap, tiny)
-        function = self.kernels.get(key)
-        if function is None:
-            function = self._fresh_name(identifier(i.name))
-            self.kernels[key] = function
-            self.functions[function] = i.id
-            self.kernel_texts.append((function, made, i.id, overlap, tiny))
-        return PreparedKernel(function, made, unique)
-
-    def _fresh_name(self, name: str) -> str:
-        while name in self._names:
-            name += "_"
-        self._names.add(name)
-        return name
-
-    def _call(self, kernel: PreparedKernel, block: str = "") -> None:
-        """Call a kernel: all of it, or the share `block`."""
-        function, made, unique = kernel
-        pointers = [self.address(place) for place in unique]
-        pointers += [self.base(self._table_slot(data)) for data in made.tables]
-        if made.scratch_bytes:
-            pointers.append(self.base(self.table.scratch_slot))
-        if made.parts > 1 and not block:
-            self._call_shares(function, made, pointers)
-        else:
-            last = [f"i64 {block}"] if block else []
-            self.w.do(f"call void @{function}({', '.join([*[f'ptr {p}' for p in pointers], *last])})")
-
-    def _write(self, i: HloInstruction, kind: str, write: Callable[..., Kernel], slots: tuple[int, ...], overlap: bool) -> Kernel:
-        """The kernel, in shares when it is worth several threads; the decision is noted."""
-        if self.threads == 1:
-            return write(i, self.target, slots)
-        plan = plan_parallel(i, self.threads, kind)
-        cut = plan.parts > 1 and not overlap and write in _CUT
-        made = write(i, self.target, slots, plan.parts) if cut else write(i, self.target, slots)
-        if cut and made.parts == 1 and plan.parts > self.threads:
-            made = write(i, self.target, slots, self.threads)
-        self.decisions.append(parallel_decision(i, plan, made.parts, overlap))
-        return made
-
-    def _table_slot(self, data: bytes) -> int:
-        return self.table.size + self.tables.setdefault(data, len(self.tables))
-
-    def _call_shares(self, function: str, made: Kernel, pointers: list[str]) -> None:
-        """The pool calls the kernel once for each share, phase by phase; the pointers travel in memory."""
-        w = self.w
-        self._threaded.add(function)
-        w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
-        context = w.stack_slot("ptr", max(len(pointers) + 1, 2))
-        for k, pointer in enumerate(pointers):
-            w.do(f"store ptr {pointer}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {k}')}, align 8")
-        first = 0
-        for parts in made.phases or (made.parts,):
-            if made.phases:
-                w.do(f"store i64 {first}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {len(pointers)}')}, align 8")
-            w.do(f"call void @{PARALLEL_FOR}(ptr @{function}_share, ptr {context}, i64 {parts})")
-            first += parts
-
-    def _call_chain(self, prepared: list[PreparedKernel], parts: int) -> None:
-        """The pool calls every kernel of a chain for each block of rows."""
-        w = self.w
-        w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
-        places: dict[Place, int] = {}
-        calls = []
-        for function, made, unique in prepared:
-            own = [*unique, *[Place(self._table_slot(data), 0, len(data)) for data in made.tables]]
-            calls.append((function, tuple([places.setdefault(place, len(places)) for place in own])))
-        context = w.stack_slot("ptr", max(len(places), 2))
-        for place, k in places.items():
-            slot = w.value(f"getelementptr inbounds ptr, ptr {context}, i64 {k}")
-            w.do(f"store ptr {self.address(place)}, ptr {slot}, align 8")
-        key = tuple(calls)
-        if key not in self._chains:
-            self._chains[key] = self._fresh_name("row_chain")
-        name = self._chains[key]
-        w.do(f"call void @{PARALLEL_FOR}(ptr @{name}, ptr {context}, i64 {parts})")
+        self.calls.probe(number, True)
+        self.calls.kernel(prepared)
+        self.calls.probe(number, False)
 
     def evaluator_step(self, i: HloInstruction, reason: Reason) -> None:
         """Call back into the evaluator; a non-zero answer ends the program with that status."""
@@ -430,9 +323,9 @@ class HostProgramWriter:
         number = self._row(i, "evaluator", "evaluator", reason)
         step = len(self.steps)
         self.steps.append(EvaluatorStep(i, tuple([tuple(self.leaves(o)) for o in i.operands]), tuple(self.leaves(i))))
-        self._probe(number, True)
-        status = w.value(f"call i32 {self.base(self.table.callback_slot)}(i64 {step})")
-        self._probe(number, False)
+        self.calls.probe(number, True)
+        status = w.value(f"call i32 {self.calls.base(self.table.callback_slot)}(i64 {step})")
+        self.calls.probe(number, False)
         good, bad = w.fresh_label("ok"), w.fresh_label("failed")
         w.branch_if(w.value(f"icmp eq i32 {status}, 0"), good, bad)
         w.start_block(bad)
@@ -443,29 +336,13 @@ class HostProgramWriter:
         self.rows.append(ProgramRow(len(self.rows), i.id, i.name, i.opcode.name, runs_on, function, reason))
         return len(self.rows) - 1
 
-    def _probe(self, number: int, start: bool, counted: str = "true") -> None:
-        """Add the cycle counter's advance to the row's cell, count the call in the next one. counted: an i1."""
-        if not self.probes:
-            return
-        w = self.w
-        w.declare("declare i64 @llvm.readcyclecounter()")
-        now = w.value("call i64 @llvm.readcyclecounter()")
-        cell = w.value(f"getelementptr inbounds i64, ptr {self.base(self.table.probe_slot)}, i64 {2 * number}")
-        total = w.value(f"load volatile i64, ptr {cell}, align 8")
-        changed = w.value(f"{'sub' if start else 'add'} i64 {total}, {now}")
-        w.do(f"store volatile i64 {changed}, ptr {cell}, align 8")
-        if not start:
-            count = w.value(f"getelementptr inbounds i64, ptr {cell}, i64 1")
-            calls = w.value(f"load volatile i64, ptr {count}, align 8")
-            w.do(f"store volatile i64 {w.value(f'add i64 {calls}, ' + w.value(f'zext i1 {counted} to i64'))}, ptr {count}, align 8")
-
     # -- the whole ---------------------------------------------------------------------------------------------------
     def _entry_functions(self) -> tuple[list[str], list[int | None]]:
         """The function that is entered. In a program with loops it hands the table's pointers to another one, as parameters that are known
         to lead to different memory: LLVM then keeps what a loop carries in registers."""
         body, body_origins = self.w.body_lines()
         pointers: list[str] = []
-        for slot, name in self._pointers.items():
+        for slot, name in self.calls.pointers.items():
             pointers.append(f"  {name}.at = getelementptr inbounds ptr, ptr %table, i64 {slot}")
             pointers.append(f"  {name} = load ptr, ptr {name}.at, !invariant.load !0")
         nowhere: list[int | None] = [None] * len(pointers)
@@ -477,24 +354,12 @@ class HostProgramWriter:
         # The evaluator writes through pointers of its own.
         if long or not (self.apart and loops) or self.steps or len(pointers) > 2 * MOST_POINTERS:
             return [head, "entry:", *pointers, *body, "}", ""], [None, None, *nowhere, *body_origins, None, None]
-        inner = self._fresh_name(f"{self.name}_body")
-        parameters = ", ".join([f"ptr noalias {name}" for name in self._pointers.values()])
-        arguments = ", ".join([f"ptr {name}" for name in self._pointers.values()])
+        inner = self.kernels.fresh_name(f"{self.name}_body")
+        parameters = ", ".join([f"ptr noalias {name}" for name in self.calls.pointers.values()])
+        arguments = ", ".join([f"ptr {name}" for name in self.calls.pointers.values()])
         lines = [f"define internal i32 @{inner}({parameters}) noinline nounwind {{", "entry:", *body, "}", ""]
         lines += [head, "entry:", *pointers, f"  %status = call i32 @{inner}({arguments})", "  ret i32 %status", "}", ""]
         return lines, [None, None, *body_origins, None, None, None, None, *nowhere, None, None, None, None]
-
-    def _vectorize_loops(self) -> list[str]:
-        """Rewrite the loops of kernels in vectors where LLVM's optimiser would take long; the functions that they call."""
-        if not vectorizes_itself(self.target):
-            return []
-        worth = little_code([made for _, made, *_ in self.kernel_texts if not is_scalar(made)]) is None
-        library = VectorFunctions(self.target.fused_multiply_add)
-        for number, (function, made, instruction, overlap, tiny) in enumerate(self.kernel_texts):
-            if not overlap and not tiny and (worth or is_scalar(made)):
-                made = in_vectors(made, self.target, library).kernel
-            self.kernel_texts[number] = function, made, instruction, overlap, tiny
-        return library.lines
 
     def write(self) -> HostProgram:
         """The program."""
@@ -504,57 +369,24 @@ class HostProgramWriter:
             place = self.place_of(entry.root, index)
             self.copy(place, Place(self.table.output_slot + number, 0, leaf.byte_size))
         self.w.do("ret i32 0")
-        lines: list[str] = ['source_filename = "module.hlo"', ""]
-        origins: list[int | None] = [None, None]
-        declarations = dict(self.w.declarations)
-        vector_functions = self._vectorize_loops()
-        math: dict[str, None] = {}
-        globals_: dict[str, None] = {}
-        for _, kernel, *_rest in self.kernel_texts:
-            declarations.update(dict.fromkeys(kernel.declarations))
-            math.update(dict.fromkeys(kernel.math))
-            globals_.update(dict.fromkeys(kernel.globals))
-        for text in globals_:
-            lines.append(text)
-            origins.append(None)
-        for function, kernel, instruction, overlap, tiny in self.kernel_texts:
-            kind = "ptr" if overlap else "ptr noalias"
-            parameters = [f"{kind} %a{k}" for k in range(kernel.parameters)]
-            parameters += [f"ptr noalias %table{k}" for k in range(len(kernel.tables))]
-            parameters += ["ptr noalias %scratch"] if kernel.scratch_bytes else []
-            parameters += ["i64 %part"] if kernel.parts > 1 else []
-            lines += [
-                f"define internal void @{function}({', '.join(parameters)}) {'alwaysinline' if tiny else 'noinline'} nounwind {{",
-                "entry:",
-                *kernel.lines,
-                "}",
-                "",
-            ]
-            origins += [instruction, instruction, *kernel.origins, instruction, None]
-            if function in self._threaded:
-                share = share_function(function, kernel)
-                lines += share
-                origins += [instruction] * len(share)
-        for calls, chain in self._chains.items():
-            blocks = chain_function(chain, calls)
-            lines += blocks
-            origins += [None] * len(blocks)
-        entry_lines, entry_origins = self._entry_functions()
-        lines += entry_lines
-        origins += entry_origins
-        if math:
-            definitions, math_declarations = _split_declarations(vector_math_module(tuple(math), self.target.fused_multiply_add))
+        kernels = self.kernels
+        vector_functions = kernels.vectorize_loops()
+        declarations = {**self.w.declarations, **kernels.declarations}
+        lines: list[str] = ['source_filename = "module.hlo"', "", *kernels.globals]
+        origins: list[int | None] = [None] * len(lines)
+        for more, more_origins in (kernels.text(), self._entry_functions()):
+            lines += more
+            origins += more_origins
+        if kernels.math:
+            definitions, math_declarations = _split_declarations(vector_math_module(tuple(kernels.math), self.target.fused_multiply_add))
             lines += definitions
-            origins += [None] * len(definitions)
             declarations.update(dict.fromkeys(math_declarations))
         lines += vector_functions
-        origins += [None] * len(vector_functions)
         tail = [*declarations, "", "!0 = !{}"]
         lines += tail
-        origins += [None] * len(tail)
+        origins += [None] * (len(lines) - len(origins))
         symbols = tuple([m.group(1) for d in declarations if (m := _EXTERNAL.search(d))])
         t = self.table
-        scratch_bytes = max([scratch_of_kernel(kernel, name in self._threaded) for name, kernel, *_rest in self.kernel_texts], default=0)
         return HostProgram(
             lines,
             origins,
@@ -566,14 +398,14 @@ class HostProgramWriter:
             t.callback_slot,
             t.probe_slot,
             t.scratch_slot,
-            scratch_bytes,
-            t.size + len(self.tables),
+            kernels.scratch_bytes,
+            t.size + len(self.calls.tables),
             symbols,
-            self.functions,
-            list(self.tables),
+            kernels.functions,
+            list(self.calls.tables),
             t.size,
             self.threads,
-            self.decisions,
+            kernels.decisions,
         )
 
 

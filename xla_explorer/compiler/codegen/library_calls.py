@@ -19,6 +19,7 @@ from xla_explorer.compiler.codegen.kernels.window import Guard, base_position
 from xla_explorer.compiler.codegen.llvm_types import float_constant
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
 _ROUTINES = {"f32": ("cblas_sgemm", "float"), "f64": ("cblas_dgemm", "double")}
@@ -81,6 +82,15 @@ def why_by_library(i: HloInstruction, target: CodegenTarget) -> Reason:
     why = f": {plan.message}" if isinstance(plan, Reason) else ""
     facts = {"library_cycles": round(cycles)} if cycles else {}
     return Reason("no-register-tile", f"BLAS serves %{i.name}, and register tiles do not{why}", facts)
+
+
+def why_fft_without_library(i: HloInstruction, target: CodegenTarget) -> Reason:
+    """Why our own stages compute a transform, with their estimate: 5 N log2 N operations a line of N, as transforms are counted."""
+    element_type = (i.shape if i.shape.element_type.is_complex else i.operands[0].shape).element_type
+    cycles = round(instruction_cost(i).flops / max(2 * (target.vector_bits or 128) // (4 * element_type.bytes), 1))
+    return refuse(
+        "no-fft-library", f"no library that %{i.name} could call has an FFT; our own stages are estimated at {cycles} cycles", cycles=cycles
+    )
 
 
 def dot_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand] | None:

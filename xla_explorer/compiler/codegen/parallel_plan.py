@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.kernels.dot_epilogue import epilogue_dot
 from xla_explorer.compiler.codegen.kernels.window import scan_dimension
+from xla_explorer.compiler.codegen.program_records import KernelDecision
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
@@ -48,25 +49,14 @@ class ParallelPlan(NamedTuple):
         }
 
 
-class ParallelDecision(NamedTuple):
-    """What was decided for a kernel: parts 1 is one thread, and the reason says why; else what spoke for it.
-    kind: `parallel`, or `row-blocks` for parts that one thread does one after the other."""
-
-    instruction: int
-    name: str
-    parts: int
-    reason: Reason
-    kind: str = "parallel"
-
-
-def blocks_decision(i: HloInstruction, chain: list[str], parts: int, threads: int) -> ParallelDecision:
+def blocks_decision(i: HloInstruction, chain: list[str], parts: int, threads: int) -> KernelDecision:
     """That a kernel runs block by block with its neighbours (`row_blocks`), a block on one thread."""
     names = ", ".join(["%" + name for name in chain[:8]]) + (" ..." if len(chain) > 8 else "")
     message = f"{names} run along the same rows: {parts} blocks, each kernel on one block before the next block, which stays in the cache"
     if threads > 1:
         message += f"; {threads} threads take blocks"
     facts = {"parts": parts, "threads": threads, "kernels": chain}
-    return ParallelDecision(i.id, i.name, parts, Reason("row-blocks", message, facts), "row-blocks")
+    return KernelDecision(i.id, i.name, True, Reason("row-blocks", message, facts), "row-blocks")
 
 
 def plan_parallel(i: HloInstruction, threads: int, kind: str) -> ParallelPlan:
@@ -86,7 +76,7 @@ def plan_parallel(i: HloInstruction, threads: int, kind: str) -> ParallelPlan:
     return ParallelPlan(max(parts, 1), threads, nanoseconds, cost.flops, cost.transcendentals, cost.bytes_accessed)
 
 
-def parallel_decision(i: HloInstruction, plan: ParallelPlan, parts: int, overlap: bool) -> ParallelDecision:
+def parallel_decision(i: HloInstruction, plan: ParallelPlan, parts: int, overlap: bool) -> KernelDecision:
     """The plan and what became of it, for the journal. parts: of the kernel that was written."""
     microseconds = f"{plan.nanoseconds / 1e3:.1f} us"
     if parts > 1:
@@ -101,4 +91,4 @@ def parallel_decision(i: HloInstruction, plan: ParallelPlan, parts: int, overlap
     else:
         code = "not-cut"
         message = f"the kernel of %{i.name} has no loop that can be cut into {plan.parts} independent shares"
-    return ParallelDecision(i.id, i.name, parts, Reason(code, message, {**plan.facts, "parts": parts}))
+    return KernelDecision(i.id, i.name, parts > 1, Reason(code, message, {**plan.facts, "parts": parts}), "parallel")

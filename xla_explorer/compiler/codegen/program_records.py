@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.parallel_plan import ParallelDecision
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
@@ -21,7 +20,7 @@ class Place(NamedTuple):
 class ProgramRow(NamedTuple):
     """One step of the program, for tables: an instruction and how it runs (`kernel`, `library`, `evaluator`, `copy`).
 
-    function: name of the LLVM function. reason: why it runs on the evaluator or not by the library.
+    function: name of the LLVM function. reason: why it runs on the evaluator, or why by a library or not.
     """
 
     number: int
@@ -31,6 +30,19 @@ class ProgramRow(NamedTuple):
     runs_on: str
     function: str
     reason: Reason | None
+
+
+class KernelDecision(NamedTuple):
+    """What was decided for the kernel of an instruction. accepted: whether it was done; the reason says why not, or what spoke for it.
+
+    kind: `parallel` (shares for several threads), `row-blocks` (parts that one thread does one after the other), `loop-vectorization`.
+    """
+
+    instruction: int
+    name: str
+    accepted: bool
+    reason: Reason
+    kind: str
 
 
 class EvaluatorStep(NamedTuple):
@@ -61,7 +73,7 @@ class HostProgram(NamedTuple):
     tables: list[bytes]
     first_table_slot: int
     threads: int
-    decisions: list[ParallelDecision]
+    decisions: list[KernelDecision]
 
     @property
     def text(self) -> str:

@@ -1,0 +1,94 @@
+"""How the entry of a host program reaches what its table holds and calls kernels: whole, in shares on a thread pool, block by block."""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels import Kernel
+from xla_explorer.compiler.codegen.program_kernels import PreparedKernel, ProgramKernels
+from xla_explorer.compiler.codegen.program_records import HostTable, Place
+
+PARALLEL_FOR = "xla_explorer_parallel_for"  # void (ptr function, ptr context, i64 shares); the backend's pool has it
+
+
+class KernelCalls:
+    """Writes addresses, calls and probes into `w`. pointers: slots of the table that are read, with the name of what is in them.
+    tables: constant data of kernels, with their number behind the other slots. probes: whether steps count their cycles."""
+
+    def __init__(self, w: FunctionWriter, table: HostTable, kernels: ProgramKernels, *, probes: bool) -> None:
+        self.w, self.table, self.kernels, self.probes = w, table, kernels, probes
+        self.pointers: dict[int, str] = {}
+        self.tables: dict[bytes, int] = {}
+
+    def base(self, slot: int) -> str:
+        """The pointer in a table slot, loaded once at the function's entry."""
+        if slot not in self.pointers:
+            self.pointers[slot] = f"%table{slot}"
+        return self.pointers[slot]
+
+    def address(self, place: Place) -> str:
+        """The address of a place."""
+        base = self.base(place.slot)
+        return base if place.offset == 0 else self.w.value(f"getelementptr inbounds i8, ptr {base}, i64 {place.offset}")
+
+    def kernel(self, kernel: PreparedKernel, block: str = "") -> None:
+        """Call a kernel: all of it, or the share `block`."""
+        function, made, unique = kernel
+        pointers = [self.address(place) for place in unique]
+        pointers += [self.base(self._table_slot(data)) for data in made.tables]
+        if made.scratch_bytes:
+            pointers.append(self.base(self.table.scratch_slot))
+        if made.parts > 1 and not block:
+            self._shares(function, made, pointers)
+        else:
+            last = [f"i64 {block}"] if block else []
+            self.w.do(f"call void @{function}({', '.join([*[f'ptr {p}' for p in pointers], *last])})")
+
+    def _table_slot(self, data: bytes) -> int:
+        return self.table.size + self.tables.setdefault(data, len(self.tables))
+
+    def _shares(self, function: str, made: Kernel, pointers: list[str]) -> None:
+        """The pool calls the kernel once for each share, phase by phase; the pointers travel in memory."""
+        w = self.w
+        self.kernels.threaded.add(function)
+        w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
+        context = w.stack_slot("ptr", max(len(pointers) + 1, 2))
+        for k, pointer in enumerate(pointers):
+            w.do(f"store ptr {pointer}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {k}')}, align 8")
+        first = 0
+        for parts in made.phases or (made.parts,):
+            if made.phases:
+                w.do(f"store i64 {first}, ptr {w.value(f'getelementptr inbounds ptr, ptr {context}, i64 {len(pointers)}')}, align 8")
+            w.do(f"call void @{PARALLEL_FOR}(ptr @{function}_share, ptr {context}, i64 {parts})")
+            first += parts
+
+    def chain(self, prepared: list[PreparedKernel], parts: int) -> None:
+        """The pool calls every kernel of a chain for each block of rows."""
+        w = self.w
+        w.declare(f"declare void @{PARALLEL_FOR}(ptr, ptr, i64)")
+        places: dict[Place, int] = {}
+        calls = []
+        for function, made, unique in prepared:
+            own = [*unique, *[Place(self._table_slot(data), 0, len(data)) for data in made.tables]]
+            calls.append((function, tuple([places.setdefault(place, len(places)) for place in own])))
+        context = w.stack_slot("ptr", max(len(places), 2))
+        for place, k in places.items():
+            slot = w.value(f"getelementptr inbounds ptr, ptr {context}, i64 {k}")
+            w.do(f"store ptr {self.address(place)}, ptr {slot}, align 8")
+        name = self.kernels.chain(tuple(calls))
+        w.do(f"call void @{PARALLEL_FOR}(ptr @{name}, ptr {context}, i64 {parts})")
+
+    def probe(self, number: int, start: bool, counted: str = "true") -> None:
+        """Add the cycle counter's advance to the row's cell, count the call in the next one. counted: an i1."""
+        if not self.probes:
+            return
+        w = self.w
+        w.declare("declare i64 @llvm.readcyclecounter()")
+        now = w.value("call i64 @llvm.readcyclecounter()")
+        cell = w.value(f"getelementptr inbounds i64, ptr {self.base(self.table.probe_slot)}, i64 {2 * number}")
+        total = w.value(f"load volatile i64, ptr {cell}, align 8")
+        changed = w.value(f"{'sub' if start else 'add'} i64 {total}, {now}")
+        w.do(f"store volatile i64 {changed}, ptr {cell}, align 8")
+        if not start:
+            count = w.value(f"getelementptr inbounds i64, ptr {cell}, i64 1")
+            calls = w.value(f"load volatile i64, ptr {count}, align 8")
+            w.do(f"store volatile i64 {w.value(f'add i64 {calls}, ' + w.value(f'zext i1 {counted} to i64'))}, ptr {count}, align 8")

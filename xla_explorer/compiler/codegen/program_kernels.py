@@ -1,0 +1,174 @@
+"""The kernels of a host program: each is written once, named, cut into shares where that pays, its loops in vectors; then their text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from xla_explorer.compiler.codegen.kernels import Kernel, write_kernel
+from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
+from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS
+from xla_explorer.compiler.codegen.loop_vectorization import VectorDecision, in_vectors, is_scalar, is_written, little_code
+from xla_explorer.compiler.codegen.parallel_plan import parallel_decision, plan_parallel
+from xla_explorer.compiler.codegen.program_records import KernelDecision, Place
+from xla_explorer.compiler.codegen.share_function import chain_function, scratch_of_kernel, share_function
+from xla_explorer.compiler.codegen.symbol_names import identifier
+from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itself
+from xla_explorer.compiler.codegen.vector_instructions import VectorFunctions
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+KernelWriter = Callable[..., Kernel]
+_CUT = (write_kernel, write_library_dot, write_library_convolution)  # writers that can cut their work into shares
+TINY_BYTES = 128  # of each array of a kernel that is inlined into its caller: a call would take longer than its work
+TINY_LINES = 400  # of such a kernel, at most
+
+
+class PreparedKernel(NamedTuple):
+    """A kernel that is written and named. unique: the places of its parameters."""
+
+    function: str
+    made: Kernel
+    unique: list[Place]
+
+
+@dataclass(slots=True)
+class _NamedKernel:
+    """A kernel of the program's text. overlap: some of its arrays share memory. tiny: it is inlined into its caller."""
+
+    function: str
+    made: Kernel
+    instruction: HloInstruction
+    overlap: bool
+    tiny: bool
+
+
+class ProgramKernels:
+    """All kernels of one program; equal ones are one function. functions: name -> id of the instruction that it was written for."""
+
+    def __init__(self, target: CodegenTarget, threads: int, entry: str) -> None:
+        self.target, self.threads = target, threads
+        self.decisions: list[KernelDecision] = []
+        self.functions: dict[str, int] = {}
+        self.threaded: set[str] = set()  # kernels that the thread pool calls
+        self._kernels: list[_NamedKernel] = []
+        self._known: dict[tuple[object, ...], str] = {}
+        self._chains: dict[tuple[tuple[str, tuple[int, ...]], ...], str] = {}  # calls of a block -> the function that does them
+        self._names: set[str] = {entry}
+
+    def prepare(self, i: HloInstruction, kind: str, write: KernelWriter, operands: Sequence[Place], results: Sequence[Place],
+                blocks: int = 0) -> PreparedKernel:
+        """Write or find the kernel. blocks: cut it into so many shares, for a chain."""
+        places = [*operands, *results]
+        numbers: dict[tuple[int, int], int] = {}
+        slots = tuple([numbers.setdefault((p.slot, p.offset), len(numbers)) for p in places])
+        unique = [next(p for p, s in zip(places, slots, strict=True) if s == k) for k in range(len(numbers))]
+        written = set(slots[len(operands):])
+        overlap = any(
+            a.slot == b.slot and a.offset < b.offset + b.size and b.offset < a.offset + a.size and (x in written or y in written)
+            for x, a in enumerate(unique)
+            for y, b in enumerate(unique)
+            if x < y
+        )
+        made = write(i, self.target, slots, blocks) if blocks and not overlap else self._write(i, kind, write, slots, overlap)
+        tiny = all(place.size <= TINY_BYTES for place in places) and kind == "kernel" and len(made.lines) < TINY_LINES
+        key = (made.lines, made.globals, made.parameters, made.parts, overlap, tiny)
+        function = self._known.get(key)
+        if function is None:
+            function = self._known[key] = self.fresh_name(identifier(i.name))
+            self.functions[function] = i.id
+            self._kernels.append(_NamedKernel(function, made, i, overlap, tiny))
+        return PreparedKernel(function, made, unique)
+
+    def _write(self, i: HloInstruction, kind: str, write: KernelWriter, slots: tuple[int, ...], overlap: bool) -> Kernel:
+        """The kernel, in shares when it is worth several threads; the decision is noted."""
+        if self.threads == 1:
+            return write(i, self.target, slots)
+        plan = plan_parallel(i, self.threads, kind)
+        cut = plan.parts > 1 and not overlap and write in _CUT
+        made = write(i, self.target, slots, plan.parts) if cut else write(i, self.target, slots)
+        if cut and made.parts == 1 and plan.parts > self.threads:
+            made = write(i, self.target, slots, self.threads)
+        self.decisions.append(parallel_decision(i, plan, made.parts, overlap))
+        return made
+
+    def fresh_name(self, name: str) -> str:
+        """A function's name that no other has."""
+        while name in self._names:
+            name += "_"
+        self._names.add(name)
+        return name
+
+    def chain(self, calls: tuple[tuple[str, tuple[int, ...]], ...]) -> str:
+        """The function that makes these calls (of a kernel, with the numbers of its pointers) for one block of rows."""
+        if calls not in self._chains:
+            self._chains[calls] = self.fresh_name("row_chain")
+        return self._chains[calls]
+
+    # -- vectors -------------------------------------------------------------------------------------------------------
+    def vectorize_loops(self) -> list[str]:
+        """Rewrite the loops of kernels in vectors where LLVM's optimiser would take long; the functions that they call. What was decided
+        about each kernel is noted."""
+        library = VectorFunctions(self.target.fused_multiply_add)
+        little = little_code([kernel.made for kernel in self._kernels if not is_scalar(kernel.made)])
+        for kernel in self._kernels:
+            reason = self._left_to_llvm(kernel, little)
+            decided = VectorDecision(kernel.made, False, reason) if reason else in_vectors(kernel.made, self.target, library)
+            kernel.made = decided.kernel
+            i = kernel.instruction
+            named = Reason(decided.reason.code, f"%{i.name}: {decided.reason.message}", decided.reason.facts)
+            self.decisions.append(KernelDecision(i.id, i.name, decided.in_vectors, named, "loop-vectorization"))
+        return library.lines
+
+    def _left_to_llvm(self, kernel: _NamedKernel, little: Reason | None) -> Reason | None:
+        """Why a kernel is not looked at; little: why those of the program are not that LLVM could make vectors of."""
+        if not vectorizes_itself(self.target):
+            return refuse("target-is-llvms", f"{KERNEL_REASONS['target-is-llvms']} ({self.target.triple})")
+        for code, holds in (("operands-overlap", kernel.overlap), ("tiny-kernel", kernel.tiny)):
+            if holds:
+                return refuse(code, KERNEL_REASONS[code])
+        return None if is_scalar(kernel.made) or is_written(kernel.made) else little
+
+    # -- the text ------------------------------------------------------------------------------------------------------
+    @property
+    def declarations(self) -> dict[str, None]:
+        """What the kernels call, as `declare` lines."""
+        return dict.fromkeys([line for kernel in self._kernels for line in kernel.made.declarations])
+
+    @property
+    def globals(self) -> dict[str, None]:
+        """Constants and metadata of the kernels, a line each."""
+        return dict.fromkeys([line for kernel in self._kernels for line in kernel.made.globals])
+
+    @property
+    def math(self) -> dict[str, None]:
+        """Names of the mathematical functions that are called for one element."""
+        return dict.fromkeys([name for kernel in self._kernels for name in kernel.made.math])
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Scratch memory of the kernel that needs most; they run one after the other."""
+        return max([scratch_of_kernel(kernel.made, kernel.function in self.threaded) for kernel in self._kernels], default=0)
+
+    def text(self) -> tuple[list[str], list[int | None]]:
+        """The functions, and the instruction that each line comes from."""
+        lines: list[str] = []
+        origins: list[int | None] = []
+        for kernel in self._kernels:
+            function, made, instruction = kernel.function, kernel.made, kernel.instruction.id
+            kind = "ptr" if kernel.overlap else "ptr noalias"
+            parameters = [f"{kind} %a{k}" for k in range(made.parameters)]
+            parameters += [f"ptr noalias %table{k}" for k in range(len(made.tables))]
+            parameters += ["ptr noalias %scratch"] if made.scratch_bytes else []
+            parameters += ["i64 %part"] if made.parts > 1 else []
+            inlining = "alwaysinline" if kernel.tiny else "noinline"
+            lines += [f"define internal void @{function}({', '.join(parameters)}) {inlining} nounwind {{", "entry:", *made.lines, "}", ""]
+            origins += [instruction, instruction, *made.origins, instruction, None]
+            if function in self.threaded:
+                share = share_function(function, made)
+                lines += share
+                origins += [instruction] * len(share)
+        for calls, name in self._chains.items():
+            lines += chain_function(name, calls)
+        return lines, origins + [None] * (len(lines) - len(origins))
