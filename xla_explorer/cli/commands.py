@@ -224,7 +224,7 @@ def doctor(given: Namespace) -> int:
     from xla_explorer.explorer.doctor import Capability
     from xla_explorer.explorer.doctor import doctor as diagnose
 
-    found = diagnose()
+    found = diagnose(measure_again=given.measure_again)
     if given.json:
         print_table(Capability._fields, found, as_json=True)
         return 0

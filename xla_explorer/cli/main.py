@@ -143,6 +143,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     one = sub.add_parser("doctor", help="what this machine can do, and what adds the rest")
     one.add_argument("--json", action="store_true", help="print as JSON")
+    one.add_argument("--measure-again", action="store_true", help="measure bandwidth and arithmetic peak again, keep what is higher")
     one.set_defaults(run=commands.doctor)
     return parser
 

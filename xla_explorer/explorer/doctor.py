@@ -45,8 +45,12 @@ class Diagnosis(list[Capability]):
         return {"text/plain": repr(self), "text/html": table_html("", Capability._fields, self)}
 
 
-def doctor() -> Diagnosis:
-    """One row a capability. Nothing is installed, changed or fetched."""
+def doctor(*, measure_again: bool = False) -> Diagnosis:
+    """One row a capability. Nothing is installed or fetched.
+
+    The limits of this machine are measured once (about half a second) and kept in the cache folder, for `session.profile` and all
+    rooflines. measure_again: measure now and keep what is higher, for instance where other work ran beside the first time.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     found = Diagnosis()
     found.append(Capability("python", "ok", f"{sys.version.split()[0]} on {host.system()} {host.machine()}, {cores} cores"))
@@ -55,6 +59,7 @@ def doctor() -> Diagnosis:
             found.append(Capability(package, "ok", f"{importlib.metadata.version(package)}: {use}"))
         except importlib.metadata.PackageNotFoundError:
             found.append(Capability(package, "missing", use, fix or f"pip install {package}"))
+    found.extend(_limits(measure_again))
     for name in backend_names():
         try:
             made = platform(name)
@@ -75,4 +80,39 @@ def doctor() -> Diagnosis:
             "" if dot else "apt-get install graphviz (or your system's equivalent)",
         )
     )
+    mca = shutil.which("llvm-mca")
+    found.append(
+        Capability(
+            "llvm-mca",
+            "ok" if mca else "missing",
+            "estimates of inner loops (session.inner_loops), by LLVM's model of the processor",
+            "" if mca else "apt-get install llvm (or your system's equivalent)",
+        )
+    )
     return found
+
+
+def _limits(measure_again: bool) -> list[Capability]:
+    """What the roofline of this machine consists of."""
+    from xla_explorer.backends.cpu.machine_limits import machine_limits, refresh_machine_limits
+
+    try:
+        limits = refresh_machine_limits() if measure_again else machine_limits()
+    except (OSError, RuntimeError, ImportError) as problem:
+        return [Capability("machine limits", "missing", f"not measured: {problem}")]
+    nearest, fastest = limits.cached_bandwidth[0] if limits.cached_bandwidth else (0, 0.0)
+    cached = f"; {fastest / 1e9:.0f} in a cache ({nearest >> 10} KiB)" if nearest else ""
+    cores = f"on {limits.cores} cores"
+    return [
+        Capability(
+            "memory bandwidth",
+            "ok",
+            f"{limits.stream_bandwidth / 1e9:.1f} GB/s, {limits.stream_bandwidth_all / 1e9:.1f} {cores}{cached}: a triad, measured",
+        ),
+        Capability(
+            "arithmetic peak",
+            "ok",
+            f"f32 {limits.f32_flops / 1e9:.0f} Gflop/s, {limits.f32_flops_all / 1e9:.0f} {cores}; "
+            f"f64 {limits.f64_flops / 1e9:.0f} and {limits.f64_flops_all / 1e9:.0f}: multiply-adds, measured",
+        ),
+    ]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cpu_programs import check_program, compile_for_cpu, opcodes_on_evaluator
 
+import xla_explorer as xe
 from xla_explorer.hlo.primitive_type import primitive_type
 
 RANDOM = np.random.default_rng(3)
@@ -66,3 +67,28 @@ ENTRY e {
     assert opcodes_on_evaluator(executable) == []
     a = random("f32", (4, 4))
     check_program(text, (a @ a.T + 4 * np.eye(4)).astype(primitive_type("bf16").dtype), relative=2e-2)
+
+
+@pytest.mark.parametrize("kind", TOLERANCE)
+def test_the_call_is_a_decision_with_the_estimates_of_both_ways(kind):
+    text = f"""HloModule m
+ENTRY e {{
+  a = {kind}[3,64,64] parameter(0)
+  b = {kind}[3,64,8] parameter(1)
+  c = {kind}[3,64,64] cholesky(a), lower=true
+  ROOT s = {kind}[3,64,8] triangular-solve(c, b), left_side=true, lower=true, transpose_a=NO_TRANSPOSE
+}}"""
+    rows = xe.compile(text).decisions("native-code")
+    assert list(rows["subjects"]) == [("%c",), ("%s",)] and set(rows["verdict"]) == {"accepted"}
+    for facts in rows["facts"]:
+        assert 0 < facts["library_cycles"] < facts["cycles"]
+
+
+def test_a_transform_says_why_no_library_computes_it():
+    text = """HloModule m
+ENTRY e {
+  a = c64[64] parameter(0)
+  ROOT f = c64[64] fft(a), fft_type=FFT, fft_length={64}
+}"""
+    [row] = xe.compile(text).decisions("native-code").to_dict("records")
+    assert (row["code"], row["verdict"]) == ("no-fft-library", "accepted") and row["facts"]["cycles"] > 0

@@ -1,0 +1,24 @@
+"""`xe.doctor`: what a user is told of this machine."""
+
+import xla_explorer as xe
+from xla_explorer.backends.cpu.machine_limits import machine_limits
+
+
+def test_the_limits_of_the_machine_are_measured_and_said() -> None:
+    rows = {row.name: row for row in xe.doctor()}
+    limits = machine_limits()
+    assert f"{limits.stream_bandwidth / 1e9:.1f} GB/s" in rows["memory bandwidth"].detail
+    assert f"{limits.f32_flops / 1e9:.0f} Gflop/s" in rows["arithmetic peak"].detail
+    assert all(row.fix for row in rows.values() if row.state == "missing" and not row.name.startswith("backend"))
+
+
+def test_limits_that_were_measured_again_are_never_lower() -> None:
+    before = machine_limits()
+    assert "memory bandwidth" in {row.name for row in xe.doctor(measure_again=True)}
+    after = machine_limits()
+    assert after.stream_bandwidth >= before.stream_bandwidth and after.f64_flops >= before.f64_flops
+
+
+def test_the_tool_behind_inner_loops_is_looked_for() -> None:
+    [row] = [row for row in xe.doctor() if row.name == "llvm-mca"]
+    assert row.state == ("missing" if row.fix else "ok")
