@@ -128,3 +128,50 @@ def test_the_picture_between_two_instructions() -> None:
     names = {node.name for node in reports.picture_between(0, session.find("a"), session.find("t")).nodes}
     assert names == {"a", "m", "t"}
     assert {node.name for node in reports.picture_between(0, session.find("t"), session.find("a")).nodes} == names
+
+
+ROWS = """HloModule rows
+sum { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+ENTRY e {
+  x = f32[8,16] parameter(0)
+  e = f32[8,16] exponential(x)
+  zero = f32[] constant(0)
+  s = f32[8] reduce(e, zero), dimensions={1}, to_apply=sum
+  sb = f32[8,16] broadcast(s), dimensions={0}
+  ROOT d = f32[8,16] divide(e, sb)
+}"""
+
+
+def test_lines_of_ptx_are_counted_on_the_emulator() -> None:
+    session = xe.compile(ROWS)
+    reports = session.explorer_source.reports
+    assert not reports.ptx_counted()
+    rows = reports.ptx_counts()
+    lines = session.gpu.stage("ptx").text.splitlines()
+    assert rows and all(row.warps > 0 and 0 < row.share <= 1 for row in rows)
+    assert any("ex2" in lines[row.line - 1] or "fma" in lines[row.line - 1] for row in rows)
+    assert reports.ptx_counted() and session.last_emulation is not None
+
+
+def test_what_would_take_long_on_the_emulator_says_so_first() -> None:
+    session = xe.compile(ROWS.replace("16", "1600").replace("8", "8000"))
+    with pytest.raises(ValueError, match=r"about \d+ s on the emulator: run session.emulation"):
+        session.explorer_source.reports.ptx_counts()
+
+
+def test_codes_of_decisions_come_with_what_they_mean() -> None:
+    from xla_explorer.explorer.views.payload import build_payload
+
+    payload = build_payload(xe.compile(ROWS).explorer_source)
+    assert "reduce-is-root-only" in payload["reasons"]
+    assert all(" " in sentence for sentence in payload["reasons"].values())
+
+
+def test_one_kernel_side_by_side() -> None:
+    session = xe.compile(ROWS)
+    shown = session.side_by_side(kernel="%s")
+    assert len(shown.kernels) == 1 and any("reduce(" in line for line in shown.kernels[0].hlo)
+    with pytest.raises(xe.XlaExplorerError, match="no kernel computes %x"):
+        session.side_by_side(kernel="%x")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.parallel_plan import FLOPS_PER_NS, SLOW_FLOPS_PER_NS
 from xla_explorer.hlo.analysis.cost import FREE, Cost, instruction_cost
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -17,6 +18,7 @@ _NO_KERNEL = FREE | {"tuple", "while", "conditional", "call", "partition-id", "r
 
 # Nanoseconds on one core of an AVX-512 server; see `compiler/transforms/fusion/cost_model.py`.
 LAUNCH, FLOP, TRANSCENDENTAL = 50.0, 0.03, 0.2
+_CONTRACTIONS = ("dot", "convolution")
 _TIERS = ((256 << 10, 0.015), (8 << 20, 0.04))
 _MEMORY = 0.1
 
@@ -31,11 +33,22 @@ class KernelCost(NamedTuple):
 
     @property
     def nanoseconds(self) -> float:
-        """Predicted time of all its executions."""
+        """Predicted time of all its executions, on one core."""
         size = max(self.cost.bytes_read, self.cost.bytes_written)
         per_byte = next((rate for limit, rate in _TIERS if size <= limit), _MEMORY)
-        once = LAUNCH + per_byte * self.cost.bytes_accessed + FLOP * self.cost.flops + TRANSCENDENTAL * self.cost.transcendentals
+        work = FLOP * self.cost.flops
+        if product := self._product:  # register tiles and libraries come near the peak, if they know the type
+            fast = product.shape.is_array and product.shape.element_type.name in ("f32", "f64")
+            work = self.cost.flops / (FLOPS_PER_NS[product.opcode.name] if fast else SLOW_FLOPS_PER_NS)
+        once = LAUNCH + per_byte * self.cost.bytes_accessed + work + TRANSCENDENTAL * self.cost.transcendentals
         return self.times * once
+
+    @property
+    def _product(self) -> HloInstruction | None:
+        """The contraction that this kernel is, or has in it."""
+        i = self.instruction
+        inside = i.called[0].instructions.values() if i.opcode.name == "fusion" else (i,)
+        return next((o for o in inside if o.opcode.name in _CONTRACTIONS), None)
 
 
 class ProgramCost(NamedTuple):

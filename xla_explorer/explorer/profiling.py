@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 WHOLE_PROGRAM = "(whole program)"
 SHORTEST_US = 0.2  # below this the counter's steps are too coarse to say how near the roof a kernel is
-COLUMNS = ["kernel", "opcode", "runs_on", "n", "median_us", "iqr_us", "bytes", "flops", "GB/s", "roofline_share", "line", "instruction"]
+COLUMNS = [
+    "kernel", "opcode", "runs_on", "n", "median_us", "iqr_us", "cycles", "bytes", "flops", "intensity", "GB/s", "roofline_share", "line",
+    "instruction",
+]
 
 
 class Timing:
@@ -73,8 +76,9 @@ def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.Dat
     """A row a kernel and one for the whole program; columns `COLUMNS`.
 
     n: runs. median_us, iqr_us: microseconds per run (a kernel inside a loop: all its calls of a run together). bytes, flops: per run by the
-    cost model of XLA (estimates). GB/s: bytes over median. roofline_share: least time that this machine allows over the median, where the
-    backend knows the machine; data that stays in a cache may exceed 1. The whole program is timed without probes, the kernels with them.
+    cost model of XLA (estimates). GB/s: bytes over median. roofline_share: least time that this machine allows, with as many cores as the
+    kernel uses, over the median, where the backend knows the machine; data that stays in a cache may exceed 1. The whole program is timed
+    without probes, the kernels with them.
     `frame.attrs["note"]` says what inputs were used and what a probe costs.
     """
     from xla_explorer.explorer.wide_frame import wide_frame
@@ -89,11 +93,13 @@ def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.Dat
     result = session.executable.profile(leaves, repeats)
     costs = _costs(session)
     limits = _limits(session)
+    threads = kernel_threads(session)
     median, iqr = spread(result.total_us)
     whole = module_cost(session.module)
-    rows = [_row(WHOLE_PROGRAM, "", session.backend, len(result.total_us), median, iqr, whole, limits, "", None)]
+    most = max(threads.values(), default=1)
+    rows = [_row(WHOLE_PROGRAM, "", session.backend, len(result.total_us), median, iqr, whole, limits, most, "", None)]
     for timing in result.kernels:
-        rows.append(_kernel_row(session, timing, costs.get(timing.step.instruction, Cost()), limits))
+        rows.append(_kernel_row(session, timing, costs.get(timing.step.instruction, Cost()), limits, threads.get(timing.step.name, 1)))
     frame = wide_frame(rows, COLUMNS)
     frame.attrs["note"] = f"{note}; a probe costs about {cell_text(result.probe_cost_us)} us per call; bytes and flops are estimates"
     return frame
@@ -139,7 +145,18 @@ def _limits(session: Session) -> Any:
         return None
 
 
-def _kernel_row(session: Session, timing: KernelTiming, cost: Cost, limits: Any) -> dict[str, Any]:
+def kernel_threads(session: Session) -> dict[str, int]:
+    """How many threads the kernels use, by name, where it is more than one: those that are cut into shares or run in blocks of rows."""
+    found: dict[str, int] = {}
+    if session.backend == "cpu":
+        for kind in ("parallel", "row-blocks"):
+            for row in session.decisions(kind).to_dict("records"):
+                if row["verdict"] == "accepted" and row["facts"].get("threads", 1) > 1:
+                    found[row["subjects"][0].lstrip("%")] = int(row["facts"]["threads"])
+    return found
+
+
+def _kernel_row(session: Session, timing: KernelTiming, cost: Cost, limits: Any, threads: int) -> dict[str, Any]:
     step, calls = timing.step, max(timing.calls, 1)
     median, iqr = spread([sample * calls for sample in timing.samples_us]) if timing.samples_us else (float("nan"), float("nan"))
     runs_on = "evaluator (not compiled)" if step.runs_on == "evaluator" else step.runs_on
@@ -152,18 +169,29 @@ def _kernel_row(session: Session, timing: KernelTiming, cost: Cost, limits: Any)
         iqr,
         cost.times(calls),
         limits,
+        threads,
         session.source_line(step.instruction),
         step.instruction,
     )
 
 
 def _row(
-    kernel: str, opcode: str, runs_on: str, n: int, median: float, iqr: float, cost: Cost, limits: Any, line: str, instruction: int | None
+    kernel: str,
+    opcode: str,
+    runs_on: str,
+    n: int,
+    median: float,
+    iqr: float,
+    cost: Cost,
+    limits: Any,
+    threads: int,
+    line: str,
+    instruction: int | None,
 ) -> dict[str, Any]:
     moved, flops = int(cost.bytes_accessed), int(cost.flops + cost.transcendentals)
     share = None
     if limits is not None and median >= SHORTEST_US and (moved or flops):
-        share = limits.roofline_share(median / 1e6, flops, moved)
+        share = limits.roofline_share(median / 1e6, flops, moved, threads=threads)
     return {
         "kernel": kernel,
         "opcode": opcode,

@@ -6,12 +6,13 @@ False` turns them off.
 
 from __future__ import annotations
 
+import contextvars
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from xla_explorer.explorer.options import options
 
@@ -62,12 +63,13 @@ def working(label: str) -> Iterator[None]:
         def tick() -> None:
             if ended.wait(PATIENCE):
                 return
-            line = _Line()
+            line = line_maker()
             while not ended.wait(_PACE):
                 line.show(f"{label}: {time.monotonic() - started:.0f} s")
             line.clear()
 
-        ticker = threading.Thread(target=tick, daemon=True)
+        context = contextvars.copy_context()  # a notebook knows by it which cell the output belongs to
+        ticker = threading.Thread(target=lambda: context.run(tick), daemon=True)
         ticker.start()
         try:
             yield
@@ -80,7 +82,7 @@ _busy = threading.Lock()
 
 
 class _Line:
-    """One line of the error stream, written over and over."""
+    """One line, written over and over: of the terminal, or whatever `line_maker` makes."""
 
     def __init__(self) -> None:
         self.width = 0
@@ -95,11 +97,23 @@ class _Line:
         sys.stderr.flush()
 
 
+class ProgressLine(Protocol):
+    """What shows one line of progress."""
+
+    def show(self, text: str) -> None: ...
+
+    def clear(self) -> None: ...
+
+
+line_maker: Callable[[], ProgressLine] = _Line
+"""What shows progress; a notebook sets its own, for there the error stream leaves a coloured strip behind."""
+
+
 class _PlainBar:
     """What stands for tqdm's bar without tqdm."""
 
     def __init__(self, label: str, total: int | None, done: int) -> None:
-        self.label, self.total, self.done, self.line = label, total, done, _Line()
+        self.label, self.total, self.done, self.line = label, total, done, line_maker()
         self.update(0)
 
     def update(self, count: int) -> None:

@@ -7,10 +7,11 @@ from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND, USER_REASONS
 from xla_explorer.explorer.kernel_costs import KernelCost, kernel_costs
 from xla_explorer.explorer.kernel_formula import kernel_formula
 from xla_explorer.explorer.llvm_kernels import OF_LLVM
-from xla_explorer.explorer.profiling import WHOLE_PROGRAM
+from xla_explorer.explorer.profiling import WHOLE_PROGRAM, kernel_threads
 from xla_explorer.explorer.rewrite_replay import RewriteReplay, rule_texts
 from xla_explorer.explorer.views.picture import PictureGraph
 from xla_explorer.explorer.views.reports import (
@@ -22,6 +23,7 @@ from xla_explorer.explorer.views.reports import (
     LlvmPassRow,
     MachineRoof,
     Pair,
+    PtxCountRow,
     RemarkRow,
     Reports,
     RewriteStep,
@@ -40,6 +42,8 @@ MOST_BUFFERS = 400
 MOST_REASON_BUFFERS = 20
 """Between so many of the largest buffers every pair gets its reason in an exported page."""
 MOST_KERNELS = 2_000
+MOST_EMULATED, EMULATED_PER_SECOND = 3e7, 8e6
+"""Operations and words of memory that the emulator may take on a click, and how many it does in a second, roughly."""
 LONGEST_COMPARED = 20_000
 """Modules of more instructions are compared without running them: the reference in numpy would take minutes."""
 
@@ -73,6 +77,12 @@ class TraceReports(Reports):
     def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
         with collector_paused():
             return self._trace.picture(min(step, len(self._trace.steps)), between=(first, second))
+
+    def reasons(self) -> Mapping[str, str]:
+        found = dict(USER_REASONS)
+        for table in reversed(REASONS_BY_KIND.values()):  # what a code means for `fusion` counts most
+            found |= table
+        return found
 
     def opcode_help(self) -> Mapping[str, str]:
         names = dict.fromkeys([r.opcode.name for r in self._trace.lineage.records.values()])
@@ -187,7 +197,9 @@ class SessionReports(TraceReports):
             limits = machine_limits()
         except (OSError, RuntimeError):
             return None
-        return MachineRoof(limits.cpu, limits.flops(), limits.bandwidth(), tuple([(int(n), float(v)) for n, v in limits.cached_bandwidth]))
+        threads = max(kernel_threads(self._session).values(), default=1)
+        cached = tuple([(int(n), float(v) * threads) for n, v in limits.cached_bandwidth])
+        return MachineRoof(limits.cpu, limits.flops(threads=threads), limits.bandwidth(threads), cached, threads)
 
     def columns(self) -> Sequence[Column]:
         found = []
@@ -251,6 +263,25 @@ class SessionReports(TraceReports):
 
     def remarks(self) -> Sequence[RemarkRow]:
         return self._remarks
+
+    # -- PTX on the emulator -------------------------------------------------------------------------------------------
+    def ptx_counted(self) -> bool:
+        return self._session.last_emulation is not None
+
+    def ptx_counts(self) -> Sequence[PtxCountRow]:
+        session = self._session
+        work = sum([c.times * (c.cost.flops + c.cost.transcendentals + c.cost.bytes_accessed / 4) for c in self._costs])
+        if session.last_emulation is None and work > MOST_EMULATED:
+            seconds = work / EMULATED_PER_SECOND
+            raise ValueError(f"about {seconds:.0f} s on the emulator: run session.emulation() in a cell, then ask here again")
+        counted = session.last_emulation or session.emulation()
+        names = ["line", "warp_instructions", "share", "marks", "why"]
+        frame = counted.ptx.lines
+        rows = frame[frame["warp_instructions"] > 0][names].astype(object).values.tolist()
+        return [
+            PtxCountRow(int(line), int(warps), round(float(share), 5), marks.split(", ")[0], why)
+            for line, warps, share, marks, why in rows
+        ]
 
     # -- what-ifs ------------------------------------------------------------------------------------------------------
     def variant(self, fuse: Sequence[Pair], forbid: Sequence[Pair]) -> tuple[ExplorerSource, ComparisonTable]:

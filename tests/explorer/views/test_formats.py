@@ -97,7 +97,7 @@ def test_numbers_carry_units() -> None:
     assert (microseconds(61.2), microseconds(1250.0), microseconds(None)) == ("61.2 µs", "1.25 ms", "–")
     assert (byte_count(131072), byte_count(12), percent(0.123)) == ("128 KiB", "12 B", "12 %")
     parts = headline(SoftmaxSource().summary())
-    assert parts == ["cpu", "9 passes, 3 changed it", "13 → 4 kernels", "61.2 µs (n 20, iqr 1.40 µs, was 148 µs)"]
+    assert parts == ["cpu", "9 passes, 3 changed it", "13 → 4 kernels", "runs in 61.2 µs (n 20, iqr 1.40 µs, was 148 µs)"]
 
 
 def test_static_form_is_complete() -> None:
@@ -157,3 +157,18 @@ def test_importing_the_views_loads_no_notebook_and_no_pandas() -> None:
         "sys.exit(str(bad) if bad else 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_labels_of_edges_keep_off_what_is_written() -> None:
+    """A long edge past a node: its label sits where the line is alone."""
+    from xla_explorer.explorer.views.scene import Scene, SceneEdge, SceneNode
+    from xla_explorer.explorer.views.svg import label_places
+
+    def node(key: int, x: float, y: float) -> SceneNode:
+        return SceneNode(key, "elementwise", "add", f"n{key}", "f32[4]", (), [key], None, width=100, height=44, x=x, y=y)
+
+    scene = Scene.__new__(Scene)
+    scene.nodes = [node(1, 0, 0), node(2, 0, 150), node(3, 70, 300)]
+    scene.edges = [SceneEdge(0, 2, "fusion-refused", 1, "reduce-is-root-only", [70, 44, 70, 300])]
+    [(_, x, y)] = label_places(scene)
+    assert x == 70 and not 143 < y < 201

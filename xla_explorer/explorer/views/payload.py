@@ -67,7 +67,8 @@ class ExplorerPayload(TypedDict):
 
     `lineage` holds [subject, produced ...] per applied rewrite. `same` maps a step to the earlier step that shows the
     same. `pools`, `details`, `panes`, `histories` are filled when `complete`. `live`: a kernel answers; without one `reports`
-    holds what can be shown without. `comparison`: set when this compile is a what-if of another.
+    holds what can be shown without. `reasons`: what the codes of the decisions mean.
+    `comparison`: set when this compile is a what-if of another.
     """
 
     format: int
@@ -80,6 +81,7 @@ class ExplorerPayload(TypedDict):
     decisions: list[list[Any]]
     decisions_hidden: int
     no_decisions: str
+    reasons: dict[str, str]
     timings: list[list[Any]]
     lineage: list[list[int]]
     pools: dict[str, list[Any]]
@@ -163,6 +165,7 @@ def build_payload(
         decisions=[plain(row) for row in decisions[0]],
         decisions_hidden=decisions[1],
         no_decisions="" if decisions[0] else source.reports.no_decisions(),
+        reasons=_reasons(source, decisions[0]),
         timings=[plain(row) for row in source.timings()],
         lineage=[],
         pools={},
@@ -197,6 +200,12 @@ def _chosen(decisions: Sequence[DecisionRow]) -> tuple[list[DecisionRow], int]:
     dropped = set(refused[room:])
     kept = [row for k, row in enumerate(rows) if k not in dropped][:MOST_DECISIONS]
     return kept, len(rows) - len(kept)
+
+
+def _reasons(source: ExplorerSource, decisions: Iterable[DecisionRow]) -> dict[str, str]:
+    """What the codes mean that the decisions and their checklists name."""
+    used = {code for row in decisions for code in (row.code, *[check[0] for check in row.checklist])}
+    return {code: sentence for code, sentence in source.reports.reasons().items() if code in used}
 
 
 def _cost(row: DecisionRow) -> float:

@@ -28,7 +28,7 @@ AROUND = 300
 def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
     """The data for one request that is about a report.
 
-    {"ask": "buffers" | "kernels" | "remarks" | "help"}, {"ask": "apart", "a", "b"}, {"ask": "llvm", "kernel"}, {"ask":
+    {"ask": "buffers" | "kernels" | "remarks" | "counts" | "help"}, {"ask": "apart", "a", "b"}, {"ask": "llvm", "kernel"}, {"ask":
     "rewrite", "step", "number"}, {"ask": "around", "step", "id", "budget"}, {"ask": "between", "step", "id", "other"}.
 
     Raises:
@@ -41,6 +41,8 @@ def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
         return {"rows": plain(reports.kernels()), "llvm": plain(reports.llvm_kernels())}
     if ask == "remarks":
         return plain(reports.remarks())
+    if ask == "counts":
+        return plain(reports.ptx_counts())
     if ask == "help":
         return plain(reports.opcode_help())
     if ask == "rules":
@@ -105,6 +107,8 @@ def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
     keep("buffers", lambda: plain_buffers(reports.buffers(with_reasons=True)))
     keep("kernels", lambda: {"rows": plain(reports.kernels()), "llvm": []})
     keep("help", lambda: plain(reports.opcode_help()))
+    if reports.ptx_counted():
+        keep("counts", lambda: plain(reports.ptx_counts()))
     lines = next((len(pane.lines) for pane in source.panes() if pane.name == "llvm-ir"), 0)
     if 0 < lines <= MOST_LLVM_LINES:
         keep("remarks", lambda: plain(reports.remarks()))

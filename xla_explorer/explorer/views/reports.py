@@ -70,12 +70,13 @@ class KernelRow(NamedTuple):
 
 
 class MachineRoof(NamedTuple):
-    """Measured limits of one core: flop/s, bytes/s from memory, and (bytes touched, bytes/s) from the caches."""
+    """Measured limits of as many cores as the program uses: flop/s, bytes/s from memory, and (bytes touched, bytes/s) from the caches."""
 
     machine: str
     flops_per_second: float
     bytes_per_second: float
     cached: tuple[tuple[int, float], ...] = ()
+    cores: int = 1
 
 
 class Column(NamedTuple):
@@ -107,6 +108,17 @@ class RemarkRow(NamedTuple):
     instruction: str
     line: str
     id: int | None = None
+
+
+class PtxCountRow(NamedTuple):
+    """What one line of PTX did on the emulator. line: from 1. warps: instructions of warps. share: of those of its kernel, 0 to 1.
+    mark: the worst that is to be seen there (`explorer.counted_ptx.MARKS`), empty for none; why: its numbers."""
+
+    line: int
+    warps: int
+    share: float
+    mark: str
+    why: str
 
 
 class RewriteStep(NamedTuple):
@@ -177,6 +189,14 @@ class Reports:
         """What LLVM's vectorisers say."""
         return ()
 
+    def ptx_counts(self) -> Sequence[PtxCountRow]:
+        """The lines of PTX that ran on the emulator. ValueError when it has not run and would take long."""
+        raise ValueError("there is no PTX behind this view")
+
+    def ptx_counted(self) -> bool:
+        """Whether `ptx_counts` has its answer already."""
+        return False
+
     def rules(self, names: Iterable[str]) -> dict[str, RuleText]:
         """The rules among `names` that are written down."""
         return {}
@@ -196,6 +216,10 @@ class Reports:
     def no_decisions(self) -> str:
         """What to say where no decision is recorded: why, and how to get them."""
         return 'no decisions were recorded: compile with journal="decisions"'
+
+    def reasons(self) -> Mapping[str, str]:
+        """Reason code -> what it means in general, one sentence."""
+        return {}
 
     def opcode_help(self) -> Mapping[str, str]:
         """Opcode -> one sentence, for the opcodes that occur."""

@@ -113,7 +113,7 @@ def scene_body(scene: Scene, status: Mapping[int, str]) -> str:
     return (
         "".join(_edge(edge) for edge in scene.edges)
         + "".join(_node(node, status) for node in scene.nodes)
-        + "".join(_edge_label(edge, x, y) for edge, x, y in label_places(scene.edges))
+        + "".join(_edge_label(edge, x, y) for edge, x, y in label_places(scene))
     )
 
 
@@ -177,21 +177,27 @@ def _edge(edge: SceneEdge) -> str:
     )
 
 
-def label_places(edges: list[SceneEdge]) -> list[tuple[SceneEdge, float, float]]:
-    """Where the labels of edges sit: on a piece of their line, nearest to its middle, that no other label has taken.
+def label_places(scene: Scene) -> list[tuple[SceneEdge, float, float]]:
+    """Where the labels of edges sit: on a piece of their line that covers least of the nodes' text, nearest to its middle, that no
+    other label has taken.
 
     A label without room is left out; its edge still carries it as a title.
     """
     placed: list[tuple[SceneEdge, float, float]] = []
     taken: list[tuple[float, float, float]] = []
-    for edge in edges:
+    written = _written_places(scene) if any(edge.label for edge in scene.edges) else []
+    for edge in scene.edges:
         if not edge.label:
             continue
         p = edge.points
-        middle = len(p) // 4 * 2
-        for k in sorted(range(2, len(p), 2), key=lambda at: abs(at - middle)):
-            x, y = (p[k - 2] + p[k]) / 2, (p[k - 1] + p[k + 1]) / 2
-            half = _label_width(edge.label) / 2
+        middle, half = len(p) // 4 * 2, _label_width(edge.label) / 2
+        places = []
+        for k in range(2, len(p), 2):
+            for part in (0.5,) if p[k] != p[k - 2] or p[k + 1] - p[k - 1] < 60 else (0.5, 0.25, 0.75):
+                x, y = p[k - 2] + (p[k] - p[k - 2]) * part, p[k - 1] + (p[k + 1] - p[k - 1]) * part
+                covered = sum([x + half > x0 and x - half < x1 and y + 7 > y0 and y - 7 < y1 for x0, y0, x1, y1 in written])
+                places.append((covered, abs(k - middle), x, y))
+        for _, _, x, y in sorted(places, key=lambda place: place[:2]):
             if all(
                 abs(x - other_x) >= half + other_half or abs(y - other_y) >= 15
                 for other_x, other_y, other_half in taken
@@ -200,6 +206,17 @@ def label_places(edges: list[SceneEdge]) -> list[tuple[SceneEdge, float, float]]
                 placed.append((edge, x, y))
                 break
     return placed
+
+
+def _written_places(scene: Scene, dx: float = 0.0, dy: float = 0.0) -> list[tuple[float, float, float, float]]:
+    """Left, top, right, bottom of what is written in a scene: its nodes, and the heads of its boxes."""
+    found = []
+    for n in scene.nodes:
+        left, top = n.x + dx - n.width / 2, n.y + dy
+        found.append((left, top, left + n.width, top + (18 if n.box is not None else n.height)))
+        if n.box is not None:
+            found += _written_places(n.box, left + (n.width - n.box.width) / 2 - n.box.left, top + n.inset - n.box.top)
+    return found
 
 
 def _label_width(label: str) -> float:

@@ -1,6 +1,7 @@
 // The code strip: any two to four texts side by side, one selection through all of them.
 import { make } from "./elements.js";
 import { lineBlocks } from "./lines.js";
+import { named } from "./store.js";
 
 const MOST_PANES = 4;
 const TITLES = {
@@ -50,7 +51,7 @@ export function codeStrip(app) {
 
   function build(pane) {
     if (built.has(pane.name)) return built.get(pane.name);
-    const lines = lineBlocks(pane.lines || [["…", null]], id => app.select(id, pane.name)),
+    const lines = lineBlocks(pane.lines || [["…", null]], id => app.select(id, pane.name), pane.counts),
       notes = [];
     if (pane.producer) notes.push(pane.producer);
     if (pane.note) notes.push(pane.note);
@@ -63,7 +64,8 @@ export function codeStrip(app) {
         "div",
         { className: "xe-pane-head" },
         make("b", { textContent: paneTitle(pane.name) }),
-        make("span", { className: "xe-dim", textContent: notes.join(" · ") }),
+        pane.counts ? countLegend(pane.counts) : make("span", { className: "xe-dim", title: notes.join(" · "), textContent: notes.join(" · ") }),
+        pane.name === "ptx" && pane.lines && !pane.counts && (app.store.data.live || app.store.data.reports.counts) ? countButton(pane) : null,
         make("button", {
           textContent: "×",
           title: "close",
@@ -76,6 +78,43 @@ export function codeStrip(app) {
     const entry = { el, lines };
     built.set(pane.name, entry);
     return entry;
+  }
+  // What each line does, counted by the emulator of PTX: a bar for how often it runs, a colour where threads get in each other's way.
+  function countButton(pane) {
+    const button = make("button", {
+      className: "xe-act xe-count-lines",
+      tabIndex: 0,
+      textContent: "count",
+      title: "run it on the PTX emulator (random arguments): a bar for how often a line runs, colours for memory that is not coalesced, threads that diverge, banks in conflict",
+      onclick: async () => {
+        button.disabled = true;
+        button.textContent = "emulating …";
+        try {
+          const rows = (await app.store.report("counts")).map(r => named("count", r)),
+            most = Math.max(...rows.map(r => r.share), 1e-9);
+          pane.counts = new Map(rows.map(r => [r.line, { ...r, heat: r.share / most }]));
+          built.get(pane.name)?.lines.dispose();
+          built.delete(pane.name);
+          layout();
+        } catch (error) {
+          button.textContent = "count";
+          button.disabled = false;
+          app.problem = error.message;
+          app.refreshWhy();
+          app.problem = "";
+        }
+      },
+    });
+    return button;
+  }
+  function countLegend(counts) {
+    const found = [...new Set([...counts.values()].map(c => c.mark).filter(Boolean))];
+    return make(
+      "span",
+      { className: "xe-marks", title: "counted on the PTX emulator; a line's tooltip has its numbers" },
+      make("span", { className: "xe-dim", textContent: `${counts.size} lines ran${found.length ? "" : ", none in another's way"}` }),
+      ...found.map(mark => make("i", { className: `m-${mark}`, textContent: mark })),
+    );
   }
   // A pane of a big module comes when it is opened: assembly may take a code generation.
   function fetchLines(pane) {
@@ -111,7 +150,7 @@ export function codeStrip(app) {
       body.replaceChildren(
         make("p", {
           className: "xe-note",
-          textContent: panes.length ? "choose panes with 1 to 6" : "this session has no code panes",
+          textContent: panes.length ? "choose panes with 1 to 9" : "this session has no code panes",
         }),
       );
     for (const name of shown) {

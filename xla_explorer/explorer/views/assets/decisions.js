@@ -28,8 +28,9 @@ export function decisionsTab(app) {
   }
 
   function build() {
-    const chip = (text, count, key, cls) =>
+    const chip = (text, count, key, cls, title = "") =>
       make("button", {
+        title,
         tabIndex: -1,
         className: `${cls}${filter === key ? " on" : ""}`,
         textContent: `${text} ${count}`,
@@ -42,7 +43,7 @@ export function decisionsTab(app) {
       chip("all", decisions.length, null, ""),
       ...[...codes].map(([key, list]) => {
         const [verdict, code] = key.split("\u0000");
-        return chip(`${VERDICT_MARK[verdict] || ""} ${code || verdict}`, list.length, key, verdict);
+        return chip(`${VERDICT_MARK[verdict] || ""} ${code || verdict}`, list.length, key, verdict, data.reasons[code]);
       }),
       make("span", { className: "xe-grow" }),
       csvButton("decisions", CSV_COLUMNS, () => decisions.map(d => CSV_COLUMNS.map(c => (c === "facts" ? JSON.stringify(d.facts) : d[c])))),
@@ -101,7 +102,7 @@ export function decisionsTab(app) {
             make(
               "td",
               { className: "long" },
-              make("b", { textContent: d.code }),
+              make("b", { textContent: d.code, title: data.reasons[d.code] || "" }),
               make("div", { textContent: d.message }),
             ),
             ...(priced ? [costCell(d)] : []),

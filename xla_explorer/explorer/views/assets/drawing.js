@@ -20,6 +20,9 @@ export function outlineOf(kind, w, h) {
   return `M${num(r)} 0H${num(w - r)}${arc} ${num(w)} ${num(r)}V${num(h - r)}${arc} ${num(w - r)} ${num(h)}H${num(r)}${arc} 0 ${num(h - r)}V${num(r)}${arc} ${num(r)} 0Z`;
 }
 
+// A label with what it means, where that is known: a code of a refusal.
+const saying = (label, hooks) => [label, hooks.reason?.(label)].filter(Boolean).join(": ");
+
 const write = (x, y, className, text) => {
   const el = shape("text", { x: num(x), y: num(y), class: className });
   el.textContent = text;
@@ -39,7 +42,7 @@ function lineOf(p) {
   return d;
 }
 
-function drawEdge(edge) {
+function drawEdge(edge, hooks) {
   const p = edge.points,
     x = p[p.length - 2],
     y = p[p.length - 1],
@@ -52,32 +55,49 @@ function drawEdge(edge) {
   );
   if (edge.label) {
     const title = shape("title");
-    title.textContent = edge.label;
+    title.textContent = saying(edge.label, hooks);
     g.prepend(title);
   }
   edge.el = g;
   return g;
 }
 
-// The labels that have room, each on a piece of its line nearest to the middle: as label_places in svg.py.
-function drawEdgeLabels(edges) {
+// Left, top, right, bottom of what is written in a scene: its nodes, and the heads of its boxes.
+function writtenPlaces(scene, dx = 0, dy = 0) {
+  return scene.nodes.flatMap(n => {
+    const left = n.x + dx - n.width / 2,
+      top = n.y + dy,
+      own = [left, top, left + n.width, top + (n.box ? 18 : n.height)];
+    return n.box ? [own, ...writtenPlaces(n.box, left + (n.width - n.box.width) / 2 - n.box.left, top + n.inset - n.box.top)] : [own];
+  });
+}
+
+// The labels that have room, each on the piece of its line that covers least of the nodes: as label_places in svg.py.
+function drawEdgeLabels(scene, hooks) {
   const drawn = [],
-    taken = [];
-  for (const edge of edges) {
+    taken = [],
+    written = scene.edges.some(e => e.label) ? writtenPlaces(scene) : [];
+  for (const edge of scene.edges) {
     if (!edge.label) continue;
     const p = edge.points,
       middle = Math.floor(p.length / 4) * 2,
       half = (5.4 * [...edge.label].length + 10) / 2,
-      pieces = [];
-    for (let k = 2; k < p.length; k += 2) pieces.push(k);
-    pieces.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
-    for (const k of pieces) {
-      const x = (p[k - 2] + p[k]) / 2,
-        y = (p[k - 1] + p[k + 1]) / 2;
+      places = [];
+    for (let k = 2; k < p.length; k += 2)
+      for (const part of p[k] !== p[k - 2] || p[k + 1] - p[k - 1] < 60 ? [0.5] : [0.5, 0.25, 0.75]) {
+        const x = p[k - 2] + (p[k] - p[k - 2]) * part,
+          y = p[k - 1] + (p[k + 1] - p[k - 1]) * part,
+          covered = written.filter(([l, t, r, b]) => x + half > l && x - half < r && y + 7 > t && y - 7 < b).length;
+        places.push({ covered, away: Math.abs(k - middle), x, y });
+      }
+    places.sort((a, b) => a.covered - b.covered || a.away - b.away);
+    for (const { x, y } of places) {
       if (taken.some(t => Math.abs(x - t.x) < half + t.half && Math.abs(y - t.y) < 15)) continue;
       taken.push({ x, y, half });
       const box = shape("rect", { x: num(x - half), y: num(y - 7), width: num(2 * half), height: 14, rx: 3 });
-      drawn.push(shape("g", { class: `xe-edge-label ${edge.kind}` }, box, write(x, y + 3.5, "", edge.label)));
+      const title = shape("title");
+      title.textContent = saying(edge.label, hooks);
+      drawn.push(shape("g", { class: `xe-edge-label ${edge.kind}` }, title, box, write(x, y + 3.5, "", edge.label)));
       break;
     }
   }
@@ -166,9 +186,9 @@ export function drawScene(scene, status, hooks) {
   return shape(
     "g",
     {},
-    ...scene.edges.map(drawEdge),
+    ...scene.edges.map(edge => drawEdge(edge, hooks)),
     ...scene.nodes.map(node => drawNode(node, status, hooks)),
-    ...drawEdgeLabels(scene.edges),
+    ...drawEdgeLabels(scene, hooks),
   );
 }
 

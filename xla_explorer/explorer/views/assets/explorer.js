@@ -420,9 +420,10 @@ export function render({ model, el }) {
     latest = 0;
   el.append(root);
   always.push(watchTheme(root));
-  const sized = new ResizeObserver(() =>
-    root.classList.toggle("narrow", root.clientWidth > 0 && root.clientWidth < 820),
-  );
+  const sized = new ResizeObserver(() => {
+    root.classList.toggle("narrow", root.clientWidth > 0 && root.clientWidth < 820);
+    root.classList.toggle("medium", root.clientWidth >= 820 && root.clientWidth < 1100);
+  });
   sized.observe(root);
   always.push(() => sized.disconnect());
   const start = () => {

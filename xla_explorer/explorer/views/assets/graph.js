@@ -131,6 +131,7 @@ export function graphTab(app) {
         select: node => app.select(own(node), "graph"),
         toggle: node => toggle(node),
         more: node => grow(node),
+        reason: label => app.store.data.reasons[label],
       }),
     );
     if (!fitted && stage.clientWidth) {

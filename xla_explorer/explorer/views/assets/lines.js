@@ -1,14 +1,22 @@
 // A long text as blocks of lines that are filled when they come near the view: a hundred thousand lines cost what a screen costs.
-import { make } from "./elements.js";
+import { make, showNumber } from "./elements.js";
 import { highlighted } from "./texts.js";
 
 const BLOCK = 100,
   LINE_HEIGHT = 16.5; // pixels, as .xe-lines .xe-line in the style sheet
 
-function codeLine([text, id], number) {
+// counts: line number -> { mark, share, why } of the lines that ran on the emulator.
+function codeLine([text, id], number, counts) {
+  const counted = counts?.get(number),
+    bar = counts ? make("span", { className: "xe-ran" }, make("i")) : null;
+  if (counted) bar.firstChild.style.width = `${Math.max(1, Math.round(32 * counted.heat))}px`;
   const el = make(
     "div",
-    { className: "xe-line" },
+    {
+      className: `xe-line${counted?.mark ? ` m-${counted.mark}` : ""}`,
+      title: counted ? `${showNumber(counted.warps)} warp instructions, ${showNumber(+(100 * counted.share).toPrecision(2))} % of its kernel${counted.why ? `; ${counted.mark}: ${counted.why}` : ""}` : "",
+    },
+    bar,
     make("span", { className: "no", textContent: number }),
     make("code", {}, ...highlighted(text)),
   );
@@ -19,8 +27,8 @@ function codeLine([text, id], number) {
   return el;
 }
 
-// lines: [text, instruction id or null]. -> the element, the ids present, and how to light some of them.
-export function lineBlocks(lines, onSelect) {
+// lines: [text, instruction id or null]; counts: line number -> what it did, for code that was counted. -> the element, the ids present, and how to light some of them.
+export function lineBlocks(lines, onSelect, counts = null) {
   const root = make("div", { className: "xe-lines" }),
     blocks = [],
     byId = new Map(),
@@ -29,7 +37,7 @@ export function lineBlocks(lines, onSelect) {
     const block = blocks[k];
     if (!block || block.childElementCount) return;
     const first = k * BLOCK;
-    block.replaceChildren(...lines.slice(first, first + BLOCK).map((line, n) => codeLine(line, first + n + 1)));
+    block.replaceChildren(...lines.slice(first, first + BLOCK).map((line, n) => codeLine(line, first + n + 1, counts)));
     for (const at of lit) if (Math.floor(at / BLOCK) === k) block.children[at - first].classList.add("on");
   };
   const near = new IntersectionObserver(

@@ -22,7 +22,7 @@ export function rooflinePlot(roof, rows, choose) {
       className: "xe-note",
       textContent: roof ? "no kernel with work and a time above the clock's resolution" : "no roofline: the limits of this machine are known for the backend cpu only, after session.profile()",
     });
-  const [machine, flops, memory, cached] = roof,
+  const [machine, flops, memory, cached, cores] = roof,
     fastest = Math.max(memory, ...cached.map(c => c[1])),
     ridge = flops / memory,
     xs = [...points.map(p => p.x), ridge, flops / fastest],
@@ -52,7 +52,7 @@ export function rooflinePlot(roof, rows, choose) {
   svg.append(
     line(memory, "roof"),
     shape("path", { class: "roof", d: `M${num(X(flops / fastest))} ${num(Y(flops))}H${PLOT_WIDTH - 20}` }),
-    plotText(PLOT_WIDTH - 22, Y(flops) - 5, `${rateText(flops)} peak of one core`, "end", "roof-text"),
+    plotText(PLOT_WIDTH - 22, Y(flops) - 5, `${rateText(flops)} peak of ${cores > 1 ? `${cores} cores` : "one core"}`, "end", "roof-text"),
     shape("path", { class: "ridge", d: `M${num(X(ridge))} ${num(Y(flops))}V${PLOT_HEIGHT - PLOT_BOTTOM}` }),
     plotText(X(ridge) + 5, PLOT_HEIGHT - PLOT_BOTTOM - 6, `ridge ${showNumber(+ridge.toPrecision(3))} flops per byte (memory ${showNumber(+(memory / 1e9).toPrecision(3))} GB/s)`, "start", "roof-text"),
   );

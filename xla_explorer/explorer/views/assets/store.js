@@ -63,6 +63,7 @@ const FIELDS = {
     "sharedWith",
   ],
   remark: ["kind", "by", "message", "instruction", "line", "id"],
+  count: ["line", "warps", "share", "mark", "why"],
   llvm: ["name", "level", "before", "after", "added", "removed", "diff"],
   node: ["id", "label", "detail", "kind", "group", "name", "lines"],
   edge: ["source", "target", "kind", "bytes", "label"],

@@ -6,6 +6,19 @@ import { highlighted } from "./texts.js";
 
 const heading = text => make("h4", { textContent: text });
 const opcodeOf = line => (line.match(/=\s+(?:\([^=]*?\)|\S+)\s+([a-z][\w-]*)\(/) || ["", ""])[1];
+// What the numbers of a decision are, where their name alone does not say it.
+const FACTS = {
+  bytes_saved: ["bytes saved", "bytes that would not be written and read again"],
+  fused_microseconds: ["cost fused", "what the producer's work costs when its reader computes it, by the cost model; not the whole kernel"],
+  unfused_microseconds: ["cost unfused", "what it costs to compute the producer once, store it and read it again, by the cost model"],
+  evaluations: ["evaluations", "how many times the fused code would hold the producer's computation, or compute it"],
+  refusal_costs_microseconds: ["refusal costs", "time that the refusal adds to one run, by the cost model"],
+  refusal_costs_at_most_microseconds: ["refusal costs at most", "an upper bound, by the cost model: the traffic that fusing would have saved"],
+};
+const factHead = key => {
+  const [text, title] = FACTS[key] || [key.replace(/_(us|microseconds|seconds)(?=_|$)/, "").replaceAll("_", " "), ""];
+  return make("th", { textContent: text, title });
+};
 export function factText(key, value) {
   if (typeof value !== "number")
     return String(
@@ -56,6 +69,12 @@ export function whyView(app) {
     ];
     if (d.checklist && d.checklist.length)
       out.push(
+        make("p", {
+          className: "xe-dim",
+          textContent: d.checklist.some(([, ok]) => ok === false)
+            ? "what could speak against it (✗ does, ✓ does not):"
+            : "what could speak against it; nothing does (✓):",
+        }),
         make(
           "ul",
           { className: "xe-checks" },
@@ -65,12 +84,14 @@ export function whyView(app) {
               { className: ok === true ? "ok" : ok === false ? "no" : "skip" },
               make("span", {
                 className: "mark",
-                textContent: ok === true ? "✓ ok" : ok === false ? "✗ no" : "· not asked",
+                textContent: ok === true ? "✓" : ok === false ? "✗" : "·",
+                title: ok === true ? "not so here" : ok === false ? "this speaks against it" : "not asked",
               }),
               make(
                 "span",
                 {},
-                make("span", { textContent: name }),
+                make("span", { textContent: name, title: app.store.data.reasons[name] || "" }),
+                ok === false && app.store.data.reasons[name] ? make("small", { textContent: app.store.data.reasons[name] }) : null,
                 message ? make("small", { textContent: message }) : null,
               ),
             ),
@@ -87,7 +108,7 @@ export function whyView(app) {
             make(
               "tr",
               {},
-              make("th", { textContent: k.replace(/_(us|microseconds|seconds)(?=_|$)/, "").replaceAll("_", " ") }),
+              factHead(k),
               make("td", { textContent: factText(k, v) }),
             ),
           ),
@@ -281,7 +302,8 @@ export function whyView(app) {
               make("button", {
                 className: `link ${d.verdict}`,
                 tabIndex: -1,
-                textContent: `${VERDICT_MARK[d.verdict] || ""} ${decisionEnds(d)}  ${d.code}`,
+                title: d.message,
+                textContent: `${VERDICT_MARK[d.verdict] || ""} ${d.kind === "fusion" ? "" : `${d.kind}: `}${decisionEnds(d)}  ${d.code}`,
                 onclick: () => app.showDecision(d.index, false),
               }),
             ),
