@@ -183,6 +183,13 @@ ENTRY main {
 
 
 # -- random numbers ----------------------------------------
+def test_threefry_words_pair_along_the_largest_dimension_where_none_is_even() -> None:
+    result = run("rng-bit-generator", tuple_of(shape("u64", 2), shape("u32", 5, 3)), np.array([1, 2], np.uint64), algorithm="rng_three_fry")
+    assert [int(v) for v in result[0]] == [1, 11]  # nine counters: 3 x 3 pairs, of which the last row gives one word
+    expected = [[43444564, 3979645651, 1672743891], [2150618427, 3745730563, 4240503393], [2109414752, 2534981805, 2868795927]]
+    assert np.asarray(result[1])[:3].tolist() == expected  # real XLA's
+
+
 @pytest.mark.parametrize(
     ("algorithm", "state", "element", "after", "bits"),
     [

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xla_explorer.hlo.analysis.threefry import paired_dimension
 from xla_explorer.hlo.evaluator.conversion import convert, type_of, widen
 from xla_explorer.hlo.evaluator.registry import Array, UnsupportedOpcodeError, Value, evaluates
 
@@ -80,8 +81,7 @@ def threefry_bits(state: Array, dimensions: tuple[int, ...], bits: int) -> tuple
     if bits == 64:
         pairs = count
     else:
-        # The two output words of a counter alternate along the first even dimension (else the last, rounded up).
-        split = next((d for d, n in enumerate(dimensions) if n % 2 == 0), len(dimensions) - 1)
+        split = paired_dimension(dimensions) if dimensions else 0
         half = tuple([-(-n // 2) if d == split else n for d, n in enumerate(dimensions)])
         pairs = math.prod(half)
     counters = start + np.arange(pairs, dtype=np.uint64)

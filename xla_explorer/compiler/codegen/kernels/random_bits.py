@@ -12,6 +12,7 @@ from collections.abc import Callable
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.threefry import paired_dimension
 from xla_explorer.hlo.instruction import HloInstruction
 
 _ALGORITHMS = ("rng_default", "rng_philox", "rng_three_fry")
@@ -160,8 +161,8 @@ def threefry2x32(w: FunctionWriter, x: str, y: str, key: tuple[str, str]) -> tup
 
 
 def _write_threefry(context: KernelContext) -> None:
-    """One counter gives two words: a 64-bit element, or two elements that are neighbours along the first even
-    dimension (else the last, as if it were one longer)."""
+    """One counter gives two words: a 64-bit element, or two elements that are neighbours along the paired
+    dimension (an odd one as if it were one longer)."""
     w, state, words = context.writer, _State(context), _Words(context)
     dimensions = context.outputs[1].shape.dimensions
 
@@ -174,7 +175,7 @@ def _write_threefry(context: KernelContext) -> None:
     elif not dimensions:
         outer, size, inner = 1, 1, 1
     else:
-        split = next((d for d, n in enumerate(dimensions) if n % 2 == 0), len(dimensions) - 1)
+        split = paired_dimension(dimensions)
         outer, size, inner = math.prod(dimensions[:split]), dimensions[split], math.prod(dimensions[split + 1 :])
     half = -(-size // 2)
 

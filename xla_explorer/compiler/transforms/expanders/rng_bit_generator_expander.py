@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.hlo.analysis.threefry import paired_dimension
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -78,8 +79,7 @@ def threefry(b: HloBuilder, given: HloValue, dimensions: tuple[int, ...], width:
     key, start = _scalars(b, given)
     split, half = 0, dimensions
     if width == 32 and dimensions:
-        # The two words of a counter alternate along the first even dimension, else along the last one.
-        split = next((d for d, n in enumerate(dimensions) if n % 2 == 0), len(dimensions) - 1)
+        split = paired_dimension(dimensions)
         half = tuple([-(-n // 2) if d == split else n for d, n in enumerate(dimensions)])
     pairs = math.prod(half)
     counters = b.broadcast(start, (pairs,), ()) + b.arange(pairs, U64)
