@@ -381,6 +381,8 @@ chlo("erf_inv", [np.vectorize(math.erf)(U).astype(f32)], U)
 chlo("lgamma", [P], np.vectorize(math.lgamma)(P).astype(f32), 1e-5)
 chlo("digamma", [np.array([1, 2, 3, 0.5], f32)], np.array([-0.5772157, 0.42278434, 0.92278434, -1.9635100], f32))
 chlo("zeta", [np.array([2, 4, 2, 3], f32), np.array([1, 1, 2, 1], f32)], np.array([math.pi**2 / 6, math.pi**4 / 90, math.pi**2 / 6 - 1, 1.2020569], f32))
+chlo("digamma", [np.array([np.inf, 1e30, 1, 2], f32)], np.array([np.inf, 69.077553, -0.5772157, 0.42278434], f32))
+chlo("zeta", [np.array([101, 3e38, 172, 2], f32), np.array([1e4, 1e30, 3e4, 1], f32)], np.array([0, 0, 0, math.pi**2 / 6], f32))
 chlo("polygamma", [np.array([0, 1, 2, 1], f32), np.array([1, 1, 1, 2], f32)], np.array([-0.5772157, math.pi**2 / 6, -2 * 1.2020569, math.pi**2 / 6 - 1], f32))
 chlo("bessel_i1e", [np.array([-1, 0, 2, 20], f32)], np.array([-0.20791042, 0, 0.21526929, 0.08750622], f32))
 chlo("next_after", [np.array([1, 0, -1, 2], f32), np.array([2, -1, 0, 2], f32)],
@@ -390,6 +392,9 @@ for _name in ("asin", "acos", "atan", "sinh", "cosh", "asinh", "atanh"):
 chlo("acosh", [P + 1], np.arccosh(P + 1))
 chlo("tan", [U], np.tan(U))
 chlo("square", [X], X * X)
+example("chlo.square", "(%a: tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>>",
+        "    %0 = chlo.square %a : tensor<3xcomplex<f32>> -> tensor<3xcomplex<f32>>\n    return %0 : tensor<3xcomplex<f32>>",
+        (np.array([1e20 + 1e20j, 1 + 2j, -3j], np.complex64),), np.array([complex(0, np.inf), -3 + 4j, -9], np.complex64))
 chlo("is_inf", [np.array([1, np.inf, -np.inf, np.nan], f32)], np.array([False, True, True, False]), result="i1")
 chlo("is_pos_inf", [np.array([1, np.inf, -np.inf, np.nan], f32)], np.array([False, True, False, False]), result="i1")
 chlo("is_neg_inf", [np.array([1, np.inf, -np.inf, np.nan], f32)], np.array([False, False, True, False]), result="i1")

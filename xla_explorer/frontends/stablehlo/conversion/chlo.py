@@ -100,8 +100,13 @@ def constant_like(scope: Scope, operation: Operation) -> list[HloInstruction]:
 
 @converts("chlo.square")
 def square(scope: Scope, operation: Operation) -> list[HloInstruction]:
-    """The operand times itself."""
+    """The operand times itself; of a complex number (x - y)(x + y) + 2 i x y, which neither cancels nor overflows before it must."""
     (x,) = scope.operands(operation)
+    if x.shape.element_type.is_complex:
+        re, im = scope.emit("real", (x,)), scope.emit("imag", (x,))
+        real = scope.emit("multiply", (scope.emit("subtract", (re, im)), scope.emit("add", (re, im))))
+        product = scope.emit("multiply", (re, im))
+        return [scope.emit("complex", (real, scope.emit("add", (product, product))), shape=scope.type_of(operation))]
     return [scope.emit("multiply", (x, x), shape=scope.type_of(operation))]
 
 

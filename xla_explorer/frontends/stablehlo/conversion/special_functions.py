@@ -69,7 +69,8 @@ def digamma(b: HloBuilder, x: HloValue) -> HloValue:
     reduced = x + abs((x + 0.5).floor())  # the tangent has period one
     reflected = plain - math.pi * (reduced * math.pi).cos() / (reduced * math.pi).sin()
     pole = (x <= 0.0) & (x == x.floor())
-    return b.select(pole, math.nan, b.select(mirrored, reflected, plain))
+    value = b.select(pole, math.nan, b.select(mirrored, reflected, plain))
+    return b.select(x == math.inf, math.inf, value)
 
 
 # Source: S. L. Moshier, Cephes (ndtr.c): erfc(x) exp(x^2) as ratios of polynomials, for 1 <= x < 8 and from 8 on.
@@ -182,12 +183,11 @@ def zeta(b: HloBuilder, x: HloValue, q: HloValue) -> HloValue:
     a = q + float(count)
     power = a**-x
     total = total + power * a / (x - 1.0) + power * 0.5
-    factor, inverse = x, 1.0 / a
-    power = power * inverse
+    inverse = 1.0 / a
+    term = x * inverse * power  # x (x + 1) ... / a^(x + 2k + 1), kept together: apart, one overflows where the other vanishes
     for k, bernoulli in enumerate(_BERNOULLI):
-        total = total + bernoulli * factor * power
-        factor = factor * (x + float(2 * k + 1)) * (x + float(2 * k + 2))
-        power = power * inverse * inverse
+        total = total + bernoulli * term
+        term = term * ((x + float(2 * k + 1)) * inverse) * ((x + float(2 * k + 2)) * inverse)
     whole = q == q.floor()
     even = x == (x * 0.5).floor() * 2.0
     below = b.select(whole, math.inf, b.select(x == x.floor(), total, math.nan))
