@@ -24,10 +24,24 @@ def test_profile_has_a_row_for_the_program_and_each_kernel(softmax: Session) -> 
     assert whole["kernel"] == "(whole program)" and whole["n"] == 4 and whole["median_us"] > 0
     measurable = frame[frame["median_us"] >= 0.2]  # shorter than the counter can tell: no share of the roof
     assert (frame["bytes"] > 0).all() and measurable["roofline_share"].notna().all()
+    counted = frame["intensity"] * frame["bytes"]
+    assert np.allclose(counted, frame["flops"]) and (frame["cycles"] >= 0).all() and whole["cycles"] > whole["median_us"]
     assert "the arguments given" in frame.attrs["note"] and "random" in softmax.profile(repeats=1).attrs["note"]
     with pytest.raises(xe.XlaExplorerError, match="repeats"):
         softmax.profile(X, repeats=0)
     assert "<table" in frame._repr_html_()
+
+
+def test_double_precision_has_a_roof_of_its_own() -> None:
+    from xla_explorer.backends.cpu.machine_limits import machine_limits
+
+    for kind, peak in (("f32", machine_limits().f32_flops), ("f64", machine_limits().f64_flops)):
+        b = xe.HloBuilder("product")
+        x = b.parameter(getattr(xe, kind)[256, 256], "x")
+        frame = xe.compile(b.build(x @ x), threads=1).profile(repeats=3)
+        row = frame[frame["opcode"] == "dot"].iloc[0]
+        assert row["intensity"] > 10  # so that arithmetic is the roof
+        assert row["roofline_share"] == pytest.approx(row["flops"] / peak / row["median_us"] * 1e6)
 
 
 def test_what_runs_on_the_evaluator_is_marked_everywhere() -> None:

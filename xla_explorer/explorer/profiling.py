@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from xla_explorer.explorer.views.svg import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
 from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
     import pandas
@@ -75,8 +76,9 @@ def spread(samples: Sequence[float]) -> tuple[float, float]:
 def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.DataFrame:
     """A row a kernel and one for the whole program; columns `COLUMNS`.
 
-    n: runs. median_us, iqr_us: microseconds per run (a kernel inside a loop: all its calls of a run together). bytes, flops: per run by the
-    cost model of XLA (estimates). GB/s: bytes over median. roofline_share: least time that this machine allows, with as many cores as the
+    n: runs. median_us, iqr_us: microseconds per run (a kernel inside a loop: all its calls of a run together); cycles: the same median as
+    steps of the processor's counter, where kernels are timed by it. bytes, flops: per run by the cost model of XLA (estimates); intensity:
+    flops over bytes. GB/s: bytes over median. roofline_share: least time that this machine allows, with as many cores as the
     kernel uses, over the median, where the backend knows the machine; data that stays in a cache may exceed 1. The whole program is timed
     without probes, the kernels with them.
     `frame.attrs["note"]` says what inputs were used and what a probe costs.
@@ -93,13 +95,16 @@ def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.Dat
     result = session.executable.profile(leaves, repeats)
     costs = _costs(session)
     limits = _limits(session)
+    per_us = result.cycles_per_us
     threads = kernel_threads(session)
     median, iqr = spread(result.total_us)
     whole = module_cost(session.module)
     most = max(threads.values(), default=1)
-    rows = [_row(WHOLE_PROGRAM, "", session.backend, len(result.total_us), median, iqr, whole, limits, most, "", None)]
+    widest = _widest([i.shape for i in session.module.entry.instructions.values()])
+    rows = [_row(WHOLE_PROGRAM, "", session.backend, len(result.total_us), median, iqr, per_us, whole, widest, limits, most, "", None)]
     for timing in result.kernels:
-        rows.append(_kernel_row(session, timing, costs.get(timing.step.instruction, Cost()), limits, threads.get(timing.step.name, 1)))
+        cost, dtype = costs.get(timing.step.instruction, (Cost(), "f32"))
+        rows.append(_kernel_row(session, timing, per_us, cost, dtype, limits, threads.get(timing.step.name, 1)))
     frame = wide_frame(rows, COLUMNS)
     frame.attrs["note"] = f"{note}; a probe costs about {cell_text(result.probe_cost_us)} us per call; bytes and flops are estimates"
     return frame
@@ -117,9 +122,9 @@ def time_calls(session: Session, arrays: Sequence[Any], repeats: int) -> list[fl
     return samples
 
 
-def _costs(session: Session) -> dict[int, Cost]:
-    """Cost of one execution, by instruction id; the steps inside loops too."""
-    found: dict[int, Cost] = {}
+def _costs(session: Session) -> dict[int, tuple[Cost, str]]:
+    """Cost of one execution and the type that it is computed in, by instruction id; the steps inside loops too."""
+    found: dict[int, tuple[Cost, str]] = {}
     pending: list[HloComputation] = [session.module.entry]
     seen = set()
     while pending:
@@ -128,10 +133,15 @@ def _costs(session: Session) -> dict[int, Cost]:
             continue
         seen.add(computation)
         for i in computation.instructions.values():
-            found[i.id] = instruction_cost(i)
+            found[i.id] = instruction_cost(i), _widest([i.shape, *[o.shape for o in i.operands]])
             if i.opcode.name in ("while", "conditional", "call"):
                 pending.extend(i.called)
     return found
+
+
+def _widest(shapes: Iterable[Shape]) -> str:
+    """`f64` where anything is computed in double precision, whose peak is another one; else `f32`."""
+    return "f64" if any(leaf.is_array and leaf.element_type.name in ("f64", "c128") for s in shapes for _, leaf in s.leaves()) else "f32"
 
 
 def _limits(session: Session) -> Any:
@@ -156,7 +166,9 @@ def kernel_threads(session: Session) -> dict[str, int]:
     return found
 
 
-def _kernel_row(session: Session, timing: KernelTiming, cost: Cost, limits: Any, threads: int) -> dict[str, Any]:
+def _kernel_row(
+    session: Session, timing: KernelTiming, per_us: float | None, cost: Cost, dtype: str, limits: Any, threads: int
+) -> dict[str, Any]:
     step, calls = timing.step, max(timing.calls, 1)
     median, iqr = spread([sample * calls for sample in timing.samples_us]) if timing.samples_us else (float("nan"), float("nan"))
     runs_on = "evaluator (not compiled)" if step.runs_on == "evaluator" else step.runs_on
@@ -167,7 +179,9 @@ def _kernel_row(session: Session, timing: KernelTiming, cost: Cost, limits: Any,
         len(timing.samples_us),
         median,
         iqr,
+        per_us,
         cost.times(calls),
+        dtype,
         limits,
         threads,
         session.source_line(step.instruction),
@@ -182,7 +196,9 @@ def _row(
     n: int,
     median: float,
     iqr: float,
+    per_us: float | None,
     cost: Cost,
+    dtype: str,
     limits: Any,
     threads: int,
     line: str,
@@ -191,7 +207,7 @@ def _row(
     moved, flops = int(cost.bytes_accessed), int(cost.flops + cost.transcendentals)
     share = None
     if limits is not None and median >= SHORTEST_US and (moved or flops):
-        share = limits.roofline_share(median / 1e6, flops, moved, threads=threads)
+        share = limits.roofline_share(median / 1e6, flops, moved, dtype, threads)
     return {
         "kernel": kernel,
         "opcode": opcode,
@@ -199,8 +215,10 @@ def _row(
         "n": n,
         "median_us": median,
         "iqr_us": iqr,
+        "cycles": median * per_us if per_us is not None else None,
         "bytes": moved,
         "flops": flops,
+        "intensity": flops / moved if moved else None,
         "GB/s": moved / median / 1e3 if median > 0 else None,
         "roofline_share": share,
         "line": line,

@@ -12,6 +12,7 @@ import numpy as np
 from xla_explorer.backends.cpu.aligned_arena import Arena, ArenaBuffer, OutputPool, OutputSlot, aligned_copy
 from xla_explorer.backends.cpu.array_address import data_address
 from xla_explorer.backends.cpu.blas import blas_symbols
+from xla_explorer.backends.cpu.cycle_counter import cycle_counter
 from xla_explorer.backends.cpu.threads import PARALLEL_FOR_SYMBOL, thread_pool
 from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep
 from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
@@ -213,7 +214,7 @@ class CpuExecutable:
         counters = np.zeros((max(len(self.steps), 1), 2), np.int64)
         samples: list[Array] = []
         self.execute_watched(arrays, counters)
-        per_us = cycles_per_microsecond()
+        clock = cycle_counter()
         for _ in range(repeats):
             counters[...] = 0
             self.execute_watched(arrays, counters)
@@ -221,8 +222,8 @@ class CpuExecutable:
         timings = []
         for k, step in enumerate(self.steps):
             calls = int(samples[-1][k, 1]) if samples else 0
-            timings.append(KernelTiming(step, calls, tuple([float(s[k, 0]) / per_us / max(calls, 1) for s in samples])))
-        return ProfileResult(tuple(totals), tuple(timings), probe_cost_us())
+            timings.append(KernelTiming(step, calls, tuple([float(s[k, 0]) / clock.per_microsecond / max(calls, 1) for s in samples])))
+        return ProfileResult(tuple(totals), tuple(timings), clock.probe_us, clock.per_microsecond)
 
 
 def _overlapping(arrays: list[Array]) -> set[int]:
@@ -243,41 +244,3 @@ def _flatten(value: Any, leaves: list[Any]) -> None:
             _flatten(part, leaves)
     elif isinstance(value, (np.ndarray, np.generic)):
         leaves.append(value)
-
-
-_CLOCK: dict[str, float] = {}
-
-
-def _clock_function() -> Any:
-    from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit as compile_text
-
-    text = (
-        "define i64 @cycles() {\n  %1 = call i64 @llvm.readcyclecounter()\n  ret i64 %1\n}\n"
-        "define i64 @cost(i64 %n) {\nentry:\n  br label %loop\nloop:\n  %i = phi i64 [ 0, %entry ], [ %j, %loop ]\n"
-        "  %a = call i64 @llvm.readcyclecounter()\n  %j = add i64 %i, 1\n  %c = icmp slt i64 %j, %n\n"
-        "  br i1 %c, label %loop, label %end\nend:\n  ret i64 %a\n}\ndeclare i64 @llvm.readcyclecounter()\n"
-    )
-    library = NativeLibrary(compile_text(text).objects, {}, ["cycles", "cost"])
-    return library.bind("cycles", ctypes.c_int64, []), library.bind("cost", ctypes.c_int64, [ctypes.c_int64])
-
-
-def cycles_per_microsecond() -> float:
-    """How fast the cycle counter runs, measured once over 20 ms."""
-    if "rate" not in _CLOCK:
-        cycles, cost = _clock_function()
-        cycles()
-        started, first = time.perf_counter(), cycles()
-        while time.perf_counter() - started < 0.02:
-            pass
-        last, ended = cycles(), time.perf_counter()
-        _CLOCK["rate"] = (last - first) / (ended - started) / 1e6
-        start = cycles()
-        cost(2000)
-        _CLOCK["cost"] = (cycles() - start) / 1000 / _CLOCK["rate"]  # two readings a probe
-    return _CLOCK["rate"]
-
-
-def probe_cost_us() -> float:
-    """What a pair of probes adds to a step, in microseconds."""
-    cycles_per_microsecond()
-    return _CLOCK["cost"]

@@ -38,11 +38,15 @@ class KernelTiming(NamedTuple):
 
 
 class ProfileResult(NamedTuple):
-    """total_us: whole-program times without probes, one per run. kernels: per step, with probes. probe_cost_us: per call."""
+    """total_us: whole-program times without probes, one per run. kernels: per step, with probes. probe_cost_us: per call.
+
+    cycles_per_us: how fast the counter runs that the kernels' times were read from; None where they were not.
+    """
 
     total_us: tuple[float, ...]
     kernels: tuple[KernelTiming, ...]
     probe_cost_us: float
+    cycles_per_us: float | None = None
 
 
 @runtime_checkable
