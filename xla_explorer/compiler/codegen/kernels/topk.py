@@ -1,7 +1,8 @@
 """topk: the k largest (or smallest) of each row in total order, ties to the lower index, and where they are.
 
 A small k keeps a sorted list: blocks of the row are compared with its last entry at once, and only a block that holds
-something better is looked at element by element. A large k sorts the row.
+something better is looked at element by element. A larger k in a long row does the same, but first finds the best of each block: the k-th
+best of these is a limit that k elements reach, and few blocks hold others that do. Any other k sorts the row.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
 from xla_explorer.hlo.primitive_type import S32
 
 SORTED_LIST = 64  # largest k that is kept as a sorted list
+LARGEST_WITH_LIMIT = 512  # and of one behind a limit
 BLOCK = 64  # elements compared with the list's last entry at once
 
 
@@ -24,8 +26,11 @@ def write_topk_kernel(context: KernelContext) -> None:
     k = context.outputs[0].shape.dimensions[-1]
     if 0 in context.outputs[0].shape.dimensions:
         return
+    blocks = (context.roots[0].operands[0].shape.dimensions[-1] - k) // BLOCK
     if k <= SORTED_LIST:
-        _by_sorted_list(context, k)
+        _by_sorted_list(context, k, 0)
+    elif k <= LARGEST_WITH_LIMIT and blocks >= 2 * k:
+        _by_sorted_list(context, k, blocks)
     else:
         _by_sorting(context, k)
 
@@ -70,11 +75,13 @@ def _by_sorting(context: KernelContext, k: int) -> None:
             indices.store(w, (*row, j), buffers[1].load_linear(w, j))
 
 
-def _by_sorted_list(context: KernelContext, k: int) -> None:
+def _by_sorted_list(context: KernelContext, k: int, blocks: int) -> None:
+    """blocks: how many whole blocks behind the first k elements give a limit; 0 for none."""
     w, x = context.writer, context.roots[0].operands[0]
     length, t = x.shape.dimensions[-1], f"i{_key_bits(context)}"
-    keys, places = context.scratch(k * _key_bits(context) // 8), context.scratch(4 * k)
-    hole, found = w.stack_slot("i64"), w.stack_slot("i8")
+    key_bytes = _key_bits(context) // 8
+    keys, places, bests = context.scratch(k * key_bytes), context.scratch(4 * k), context.scratch(blocks * key_bytes) if blocks else ""
+    hole, found, best, limit = w.stack_slot("i64"), w.stack_slot("i8"), w.stack_slot(t), w.stack_slot(t)
     emitter: ElementalEmitter = context.emitter()
     context.globals.update(NO_VECTOR_METADATA)
 
@@ -110,26 +117,62 @@ def _by_sorted_list(context: KernelContext, k: int) -> None:
         index = str(at) if isinstance(at, int) else w.value(f"trunc i64 {at} to i32")
         w.do(f"store i32 {index}, ptr {place_at(place)}")
 
-    def is_better(row: IndexTuple, at: str | int) -> tuple[str, str]:
-        key = element_key(row, at)
-        return key, w.value(f"icmp ult {t} {key}, {w.value(f'load {t}, ptr {key_at(k - 1)}')}")
+    def best_at(number: str | int) -> str:
+        return w.value(f"getelementptr inbounds {t}, ptr {bests}, i64 {number}")
+
+    def enters(key: str) -> str:
+        """Whether a key comes into the list: before its last entry, and within the limit."""
+        better = w.value(f"icmp ult {t} {key}, {w.value(f'load {t}, ptr {key_at(k - 1)}')}")
+        return w.value(f"and i1 {better}, {w.value(f'icmp ule {t} {key}, ' + w.value(f'load {t}, ptr {limit}'))}") if blocks else better
+
+    def find_limit(row: IndexTuple) -> None:
+        """The best of each block, and the k-th best of those: so many elements are as good, one in each of k blocks."""
+        with w.loop(blocks, stem="best", metadata=NO_VECTOR) as number, emitter.scope():
+            start = w.add(k, w.mul(number, BLOCK))
+            w.do(f"store {t} -1, ptr {best}")
+            with w.loop(BLOCK, stem="compare") as j, emitter.scope():
+                key = element_key(row, w.add(start, j))
+                so_far = w.value(f"load {t}, ptr {best}")
+                w.do(f"store {t} {w.call_intrinsic(f'llvm.umin.{t}', t, (t, so_far), (t, key))}, ptr {best}")
+            w.do(f"store {t} {w.value(f'load {t}, ptr {best}')}, ptr {best_at(number)}")
+        w.do(f"store {t} -1, ptr {limit}")
+        with w.loop(k, stem="first", metadata=NO_VECTOR) as number:
+            insert(w.value(f"load {t}, ptr {best_at(number)}"), number, number)
+        with w.loop(blocks, k, stem="next", metadata=NO_VECTOR) as number:
+            take_if(w.value(f"load {t}, ptr {best_at(number)}"), number)
+        w.do(f"store {t} {w.value(f'load {t}, ptr {key_at(k - 1)}')}, ptr {limit}")
+
+    def take_if(key: str, at: str | int) -> None:
+        take, skip = w.fresh_label("better"), w.fresh_label("worse")
+        w.branch_if(enters(key), take, skip)
+        w.start_block(take)
+        insert(key, at, k - 1)
+        w.branch(skip)
+        w.start_block(skip)
 
     def scan(row: IndexTuple, start: str | int, count: str | int) -> None:
         """Look at each of `count` elements."""
         with w.loop(count, stem="look", metadata=NO_VECTOR) as j, emitter.scope():
             at = w.add(start, j)
-            key, better = is_better(row, at)
-            take, skip = w.fresh_label("better"), w.fresh_label("worse")
-            w.branch_if(better, take, skip)
-            w.start_block(take)
-            insert(key, at, k - 1)
-            w.branch(skip)
-            w.start_block(skip)
+            take_if(element_key(row, at), at)
 
     with context.iterate(list(x.shape.dimensions[:-1])) as row, emitter.scope():
+        if blocks:
+            find_limit(row)
         with w.loop(k, stem="first", metadata=NO_VECTOR) as j, emitter.scope():
             insert(element_key(row, j), j, j)
-        if length > k:
+        if blocks:
+            with w.loop(blocks, stem="block", metadata=NO_VECTOR) as number, emitter.scope():
+                look, on = w.fresh_label("look"), w.fresh_label("on")
+                w.branch_if(enters(w.value(f"load {t}, ptr {best_at(number)}")), look, on)
+                w.start_block(look)
+                with emitter.scope():
+                    scan(row, w.add(k, w.mul(number, BLOCK)), BLOCK)
+                w.branch(on)
+                w.start_block(on)
+            if length > k + blocks * BLOCK:
+                scan(row, k + blocks * BLOCK, length - k - blocks * BLOCK)
+        elif length > k:
             with w.loop(length, k, BLOCK, stem="block", metadata=NO_VECTOR) as start, emitter.scope():
                 last = w.value(f"load {t}, ptr {key_at(k - 1)}")
                 compare, look, on = w.fresh_label("compare"), w.fresh_label("look"), w.fresh_label("on")

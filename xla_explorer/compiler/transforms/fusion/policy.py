@@ -228,6 +228,8 @@ class FusionPolicy:
             )
         shape = producer.shape
         dimension = producer.attribute("dimensions")[0]
+        if all(_takes_components_apart(user, producer, dimension) for user in producer.users):
+            return None
         inner = 1
         for size in shape.dimensions[dimension + 1 :]:
             inner *= size
@@ -482,3 +484,10 @@ def splits_dimension(reshape: HloInstruction) -> bool:
 
 def _kernels(count: int) -> str:
     return f"{count} kernel" + ("s" if count != 1 else "")
+
+
+def _takes_components_apart(user: HloInstruction, concatenate: HloInstruction, dimension: int) -> bool:
+    """Whether a gather reads index vectors that are concatenated of their components: its code asks for each component by its number, so
+    that no piece is chosen at run time."""
+    gathers = user.opcode is fusible.GATHER and user.operands[0] is not concatenate and user.operands[1] is concatenate
+    return gathers and user.attribute("index_vector_dim") == dimension
