@@ -2,13 +2,7 @@
 
 import pytest
 
-from xla_explorer.backends.llvm.assembly import (
-    assembly_with_lines,
-    lines_by_source,
-    parse_assembly,
-    readable,
-    summarize,
-)
+from xla_explorer.backends.llvm.assembly import assembly_with_lines, parse_assembly, readable
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly
 from xla_explorer.backends.llvm.target_machine import describe_target
 
@@ -43,24 +37,11 @@ def test_readable_has_no_directives_and_no_debug_tables(ir_with_lines):
     assert [line for line, _ in everything] == text.splitlines()
 
 
-def test_lines_by_source_is_the_inverse(ir_with_lines):
-    text = emit_assembly(ir_with_lines, TARGETS["x86_64"])
-    rows = text.splitlines()
-    found = lines_by_source(text, "module.hlo")
-    assert any("vdivps" in rows[number - 1] for number in found[4])
-
-
 def test_constants_can_stay(ir_with_lines):
     ir = ir_with_lines.replace("fdiv float %x, %y", "fdiv float 3.5, %y")
     lines = parse_assembly(emit_assembly(ir, TARGETS["x86_64"]))
     assert any(".LCPI" in line.text and line.kind == "label" for line in readable(lines, constants=True))
     assert not any(line.kind in ("data", "directive") for line in readable(lines))
-
-
-def test_summary(ir_with_lines):
-    (row,) = summarize(emit_assembly(ir_with_lines, TARGETS["x86_64"]))
-    assert row.name == "fusion.1" and row.vector_bits >= 256 and row.calls == 0
-    assert 0 < row.vector_instructions < row.instructions
 
 
 def test_quoted_names_and_no_locations():

@@ -9,7 +9,6 @@ from xla_explorer.backends.llvm import parallel_llvm
 from xla_explorer.backends.llvm.llvm_compiler import (
     LlvmIrError,
     OptimizationOptions,
-    compile_parts,
     emit_assembly,
     optimize_and_emit,
     optimized_ir,
@@ -110,19 +109,6 @@ def test_cache_round_trip(tmp_path):
 
 def test_verbose_assembly_has_comments():
     assert len(emit_assembly(ADD, verbose=True)) > len(emit_assembly(ADD))
-
-
-def test_parts_in_parallel_are_the_same_objects(tmp_path):
-    texts = [ADD.replace("@add", f"@add{number}") for number in range(6)]
-    alone = [optimize_and_emit(text).object_bytes for text in texts]
-    assert [part.object_bytes for part in compile_parts(texts)] == alone
-    cache = ObjectCache(tmp_path)
-    compile_parts(texts, cache=cache)
-    assert all(part.from_cache for part in compile_parts(texts, cache=cache))
-    library = NativeLibrary(alone, exports=["add0", "add5"])
-    assert library.function_address("add0") != library.function_address("add5")
-    with pytest.raises(LlvmIrError):
-        compile_parts([ADD, "nonsense"])
 
 
 def test_fallback_to_locked_calls(monkeypatch):

@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from xla_explorer.backends.llvm.llvm_compiler import compile_parts, optimize_and_emit, optimized_parts
+from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit, optimized_parts
 from xla_explorer.backends.llvm.module_partition import partition_module, separate_functions
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import ObjectCache
@@ -80,7 +80,7 @@ def test_parts_compute_what_the_whole_computes(parts):
     text = program(9)
     texts = partition_module(text, parts, minimum_lines=10)
     assert 2 <= len(texts) <= parts
-    x, out = run([part.object_bytes for part in compile_parts(texts)], 9)
+    x, out = run([optimize_and_emit(part).object_bytes for part in texts], 9)
     _, whole = run(optimize_and_emit(text).object_bytes, 9)
     np.testing.assert_array_equal(out, whole)
     np.testing.assert_array_equal(out[5], ((x * x + 5) + 2) * 2)

@@ -16,8 +16,8 @@ from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.parallel_llvm import usable_cores
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
-from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
-from xla_explorer.compiler.codegen.host_program import HostProgramWriter, no_code
+from xla_explorer.compiler.buffers import RENAMES_MEMORY, BufferAssignment, assign_buffers
+from xla_explorer.compiler.codegen.host_program import HostProgramWriter
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, load_kernel_writers
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
 from xla_explorer.compiler.codegen.linear_algebra_calls import linear_algebra_by_library
@@ -86,7 +86,7 @@ class CpuCompiler:
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when native code (ours or a library's) exists for an optimised instruction."""
         name = instruction.opcode.name
-        if no_code(instruction) or name in ("copy", "while", "conditional", "call"):
+        if name in RENAMES_MEMORY or name in ("copy", "while", "conditional", "call"):
             return None
         if name in COPIES or name in IDENTIFIERS:
             return collective_on_one_device(instruction, instruction.parent.module)

@@ -16,30 +16,17 @@ from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, Kern
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.backends.gpu.thunk import Thunk
 from xla_explorer.backends.interfaces import ProgramStep
-from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
+from xla_explorer.compiler.buffers import RENAMES_MEMORY, BufferAssignment, BufferSlice
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.codegen.target import NVPTX, CodegenTarget
-from xla_explorer.compiler.transforms.library_calls.library_call import call_name, library_call_of
+from xla_explorer.compiler.transforms.library_calls.library_call import FftCall, MatmulCall, call_name, library_call_of
 from xla_explorer.compiler.transforms.scheduling.stream_assignment import stream_of, waits_for
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
-_RENAMES_MEMORY = frozenset(
-    {
-        "parameter",
-        "constant",
-        "tuple",
-        "get-tuple-element",
-        "bitcast",
-        "after-all",
-        "opt-barrier",
-        "domain",
-        "add-dependency",
-    }
-)
 _CONTROL_FLOW = frozenset({"while", "conditional", "call"})
 
 
@@ -84,6 +71,11 @@ class GpuProgram(NamedTuple):
         return rows
 
     @property
+    def can_be_graph(self) -> bool:
+        """Whether the host decides nothing and computes nothing in between, so that a CUDA graph can hold the whole."""
+        return all(thunk.kind in ("kernel", "copy", "wait") or isinstance(thunk.call, (MatmulCall, FftCall)) for thunk in self.thunks)
+
+    @property
     def evaluated(self) -> list[Thunk]:
         """Thunks without a kernel."""
         return [thunk for thunk in self.walk() if thunk.kind == "evaluator"]
@@ -96,7 +88,7 @@ def kernel_is_emitted_for_gpu(i: HloInstruction, own_operations: bool = True) ->
         return collective_on_one_device(i, i.parent.module)
     if own_operations and i.opcode.name in OPERATIONS:
         return operation_is_emitted(i)
-    if i.opcode.name in _RENAMES_MEMORY or i.opcode.name in _CONTROL_FLOW or i.opcode.name == "copy":
+    if i.opcode.name in RENAMES_MEMORY or i.opcode.name in _CONTROL_FLOW or i.opcode.name == "copy":
         return None
     if own_operations and i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
         product = product_in(i)
@@ -150,7 +142,7 @@ class GpuProgramWriter:
         sequence = list(computation.sequence())
         for i in sequence:
             name = i.opcode.name
-            if name in _RENAMES_MEMORY:
+            if name in RENAMES_MEMORY:
                 continue
             if name in STARTS and self._is_native(i):
                 thunks.extend(self._start(i, sequence))

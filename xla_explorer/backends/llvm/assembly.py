@@ -24,9 +24,6 @@ _DATA_DIRECTIVES = frozenset(
 _PACKET = re.compile(r"\t(?:\{|\}.*)$")  # Hexagon: what is between the braces is issued together
 _COMMENT_STARTS = ("#", "//", ";")
 _WORD = re.compile(r"[\w.$]+")
-_REGISTER_WIDTHS: tuple[tuple[int, re.Pattern[str]], ...] = (
-    (512, re.compile(r"%zmm\d")), (256, re.compile(r"%ymm\d")), (128, re.compile(r"%xmm\d|\bv\d+\.(?:2d|4s|8h|16b)\b")))
-_SPILL = re.compile(r"\b(?:Spill|Reload)\b")
 
 
 class AssemblyLine(NamedTuple):
@@ -139,45 +136,3 @@ def assembly_with_lines(text: str, filename: str | None = None, *, filter_direct
     if filter_directives:
         lines = readable(lines)
     return [(line.text, line.hlo_line) for line in lines]
-
-
-def lines_by_source(text: str, filename: str | None = None) -> dict[int, list[int]]:
-    """For each source line the numbers (from 1) of the lines of `text` with its instructions."""
-    found: dict[int, list[int]] = {}
-    for number, line in enumerate(parse_assembly(text, filename), 1):
-        if line.hlo_line is not None:
-            found.setdefault(line.hlo_line, []).append(number)
-    return found
-
-
-class FunctionSummary(NamedTuple):
-    """What the code of one function looks like. Counts of instructions; vector_bits: the widest register used."""
-
-    name: str
-    instructions: int
-    vector_instructions: int
-    vector_bits: int
-    calls: int
-    spills: int
-
-
-def summarize(text: str) -> list[FunctionSummary]:
-    """One row a function, in order. Spills are seen in assembly with comments only (`emit_assembly(verbose=True)`)."""
-    rows: dict[str, list[int]] = {}
-    for line in parse_assembly(text):
-        if line.kind != "instruction" or line.function is None:
-            continue
-        row = rows.setdefault(line.function, [0, 0, 0, 0, 0])
-        row[0] += 1
-        bits = next((bits for bits, pattern in _REGISTER_WIDTHS if pattern.search(line.text)), 0)
-        if bits:
-            row[1] += 1
-            row[2] = max(row[2], bits)
-        row[3] += _is_call(line.text)
-        row[4] += bool(_SPILL.search(line.text))
-    return [FunctionSummary(name, *row) for name, row in rows.items()]
-
-
-def _is_call(text: str) -> bool:
-    mnemonic = text.split(None, 1)[0]
-    return mnemonic in ("call", "callq", "bl", "blr", "jal", "jalr") or mnemonic.startswith("call")

@@ -10,8 +10,6 @@ import re
 import struct
 import sys
 import time
-from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -209,25 +207,6 @@ def _unpack(data: bytes) -> tuple[bytes, ...]:
         objects.append(data[position:position + length])
         position += length
     return tuple(objects)
-
-
-def submit(ir_text: str, description: TargetDescription | None = None, *, effort: str = "full",
-           options: OptimizationOptions | None = None, cache: ObjectCache | None = None) -> Future[CompiledObject]:
-    """Start `optimize_and_emit` on a compilation thread; several run side by side. The future raises its errors."""
-    return compilation_threads().submit(optimize_and_emit, ir_text, description, effort=effort, options=options,
-                                        cache=cache)
-
-
-def compile_parts(ir_texts: Sequence[str], description: TargetDescription | None = None, *, effort: str = "full",
-                  options: OptimizationOptions | None = None, cache: ObjectCache | None = None) -> list[CompiledObject]:
-    """Compile modules on all cores; the objects in the order of the texts, ready for one `NativeLibrary`.
-
-    The first error of `optimize_and_emit`, in that order, is raised.
-    """
-    if len(ir_texts) == 1:
-        return [optimize_and_emit(ir_texts[0], description, effort=effort, options=options, cache=cache)]
-    futures = [submit(text, description, effort=effort, options=options, cache=cache) for text in ir_texts]
-    return [future.result() for future in futures]
 
 
 def optimized_ir(ir_text: str, description: TargetDescription | None = None,

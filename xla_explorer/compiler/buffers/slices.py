@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
 from typing import Literal as OneOf
 
 from xla_explorer.hlo.instruction import HloInstruction
 
 AllocationKind = OneOf["parameter", "output", "constant", "arena"]
+RENAMES_MEMORY: Final = frozenset(
+    {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "domain", "add-dependency"}
+)  # opcodes whose result is memory that is there already: no backend runs code for them
 
 
 class Allocation:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
+from xla_explorer.compiler.buffers import RENAMES_MEMORY
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
@@ -51,21 +52,6 @@ class PlaceOf(Protocol):
     """The buffer assignment as this module needs it: (instruction, leaf index) -> Place."""
 
     def __call__(self, instruction: HloInstruction, index: tuple[int, ...]) -> Place: ...
-
-
-def no_code(i: HloInstruction) -> bool:
-    """Whether an instruction only renames memory."""
-    return i.opcode.name in (
-        "parameter",
-        "constant",
-        "tuple",
-        "get-tuple-element",
-        "bitcast",
-        "after-all",
-        "opt-barrier",
-        "domain",
-        "add-dependency",
-    )
 
 
 class HostProgramWriter:
@@ -122,7 +108,7 @@ class HostProgramWriter:
     # -- computations ------------------------------------------------------------------------------------------------
     def computation(self, computation: HloComputation) -> None:
         """Emit every instruction in order; chains of kernels along the same rows block by block."""
-        sequence = [i for i in computation.sequence() if not no_code(i)]
+        sequence = [i for i in computation.sequence() if i.opcode.name not in RENAMES_MEMORY]
         chain: list[tuple[HloInstruction, RowKernel]] = []
         accesses: list[Access] = []
         chains = sum(leaf.byte_size for i in sequence for _, leaf in i.shape.leaves() if leaf.is_array) >= LEAST_BYTES
@@ -194,7 +180,7 @@ class HostProgramWriter:
     def instruction(self, i: HloInstruction) -> None:
         """Emit one instruction."""
         name = i.opcode.name
-        if no_code(i):
+        if name in RENAMES_MEMORY:
             return
         if name == "copy":
             self.copy_instruction(i)

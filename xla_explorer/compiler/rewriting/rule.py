@@ -14,7 +14,7 @@ from typing import Any
 
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.matcher import Matcher, compile_pattern, may_match
-from xla_explorer.compiler.rewriting.patterns import Pattern, interpret
+from xla_explorer.compiler.rewriting.patterns import Pattern
 from xla_explorer.foundation.reason import Check, Reason
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -89,10 +89,6 @@ class Rule:
             if reason is not None:
                 return reason
         return None
-
-    def match_interpreted(self, i: HloInstruction) -> Captures | None:
-        """What `match` finds, by walking the pattern."""
-        return interpret(self.pattern, i)
 
     def __repr__(self) -> str:
         return f"<rule {self.name}: {self.pattern}>"
