@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import difflib
+import functools
+import keyword
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +17,19 @@ from xla_explorer.hlo.builder.numpy_protocol import apply_function, apply_ufunc
 from xla_explorer.hlo.builder.products import matrix_product
 from xla_explorer.hlo.builder.reductions import Reductions
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.builder.builder import HloBuilder
+
+
+@functools.cache
+def _opcode_methods() -> frozenset[str]:
+    """Names of the builder's methods for opcodes that take operands."""
+    names = [spec.name.replace("-", "_") for spec in OPCODES.values() if spec.arity != 0]
+    return frozenset([f"{name}_" if keyword.iskeyword(name) else name for name in names])
 
 
 class HloValue(Reductions):
@@ -88,6 +99,25 @@ class HloValue(Reductions):
             f"{self!r} has no truth value while the module is built",
             "use b.where for a choice by element, b.cond or b.while_loop for control flow",
         )
+
+    # -- opcodes without a method here ----------------------------------------------------------------------------
+    if not TYPE_CHECKING:  # or type checkers would take any name
+
+        def __getattr__(self, name: str) -> Callable[..., HloValue]:
+            """The builder's method of an opcode with this value as first operand: `x.reduce_window(f, 0, window="size=2")`."""
+            if name not in _opcode_methods():
+                own = [n for n in dir(self) if not n.startswith("_")] if not name.startswith("_") else []
+                near = difflib.get_close_matches(name, own, 3)
+                raise AttributeError(f"an HloValue has no {name}" + (f"; near: {', '.join(near)}" if near else ""))
+
+            def of_builder(*operands: Any, **attributes: Any) -> HloValue:
+                applied = operands[:1] if operands and callable(operands[0]) else ()
+                return getattr(self.builder, name)(*applied, self, *operands[len(applied) :], **attributes)
+
+            return of_builder
+
+        def __dir__(self) -> list[str]:
+            return sorted({*object.__dir__(self), *_opcode_methods()})
 
     # -- operators ------------------------------------------------------------------------------------------------
     def _binary(self, name: str, other: Any, swapped: bool = False) -> HloValue:
