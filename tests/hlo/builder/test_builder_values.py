@@ -143,7 +143,7 @@ def test_lists_are_single_precision() -> None:
 def test_every_opcode_with_operands_is_a_method_of_values() -> None:
     b = HloBuilder("m")
     x = b.parameter(F32[4, 6], "x")
-    assert x.reduce_window(lambda p, q: p + q, b.constant(0, F32), window="size=1x3").shape == F32[4, 4]
+    assert x.reduce_window(lambda p, q: p + q, b.constant(0, F32), window="{size=1x3}").shape == F32[4, 4]
     assert x.reverse(dimensions=[1]).instruction.opcode.name == "reverse"
     assert (x > 0).and_(x < 1).instruction.opcode.name == "and"
     assert {"reduce_window", "all_reduce", "and_", "reverse"} <= set(dir(x)) and "iota" not in dir(x)

@@ -104,7 +104,7 @@ class HloValue(Reductions):
     if not TYPE_CHECKING:  # or type checkers would take any name
 
         def __getattr__(self, name: str) -> Callable[..., HloValue]:
-            """The builder's method of an opcode with this value as first operand: `x.reduce_window(f, 0, window="size=2")`."""
+            """The builder's method of an opcode with this value as first operand: `x.reduce_window(f, 0, window="{size=2}")`."""
             if name not in _opcode_methods():
                 own = [n for n in dir(self) if not n.startswith("_")] if not name.startswith("_") else []
                 near = difflib.get_close_matches(name, own, 3)
