@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from xla_explorer.explorer.counted_ptx import CountedPtx
     from xla_explorer.explorer.session import Session
+    from xla_explorer.explorer.stepped_kernel import SteppedKernel
 
 _SUMS = ("warp_instructions", "thread_instructions", "divergent_branches", "requests", "sectors")
 
@@ -24,10 +25,12 @@ class Emulation:
     counters: a row per PTX line that ran: kernel, line, opcode, warp_instructions, thread_instructions, active (share of lanes),
     divergent_branches (warps), requests and sectors of memory, sectors_per_request (4 is best for 4-byte elements), sector_use (share of
     bytes asked for), bank_conflict (1 is best), same_address, hlo, source line. kernels: the sums. ptx: the text, with these by line.
-    findings: a row per fault.
+    findings: a row per fault. `stepper(kernel)` goes through a kernel by hand.
     """
 
-    def __init__(self, session: Session, values: list[Array], rows: list[dict[str, Any]], findings: list[Any]) -> None:
+    def __init__(
+        self, session: Session, values: list[Array], rows: list[dict[str, Any]], findings: list[Any], arguments: list[Array]
+    ) -> None:
         from xla_explorer.backends.gpu.emulator.counters import COLUMNS
         from xla_explorer.explorer.wide_frame import wide_frame
 
@@ -41,7 +44,7 @@ class Emulation:
             return session.source_line(key) if key is not None and key in names else ""
 
         self._ptx: CountedPtx | None = None
-        self._gpu = session
+        self._gpu, self._arguments, self._hlo = session, arguments, hlo
         placed = self._placed = [{**row, "hlo": hlo(row["instruction"]), "source": source(row["instruction"])} for row in rows]
         self.counters: pandas.DataFrame = wide_frame(placed, [*COLUMNS, "hlo", "source"])
         self.findings: pandas.DataFrame = wide_frame(
@@ -65,6 +68,17 @@ class Emulation:
             self._ptx = CountedPtx(self._gpu.stage("ptx").text, self._placed)
         return self._ptx
 
+    def stepper(self, kernel: str = "", block: int = 0) -> SteppedKernel:
+        """A block of a kernel's first launch with the same arguments, to be stepped warp by warp. kernel: "" is the first.
+
+        XlaExplorerError with the kernels and blocks that there are.
+        """
+        from xla_explorer.explorer.stepped_kernel import SteppedKernel
+
+        name = kernel or str(self.counters["kernel"].iloc[0])
+        executable: Any = self._gpu.executable
+        return SteppedKernel(executable.stepper(self._arguments, name, block), self._gpu.stage("ptx").text, self._hlo)
+
     def __repr__(self) -> str:
         total = int(self.counters["thread_instructions"].sum())
         faults = f"{len(self.findings)} kinds of faults: see .findings" if len(self.findings) else "no faults"
@@ -80,5 +94,6 @@ def emulation(session: Session, arrays: Sequence[Any]) -> Emulation:
     emulate = getattr(gpu.executable, "emulate", None)
     if emulate is None:
         raise XlaExplorerError(f"programs of {gpu.backend} cannot be emulated", 'compile with backend="gpu"')
-    result = emulate(gpu.signature.leaves(tuple(arrays) or random_arguments(gpu.source)))
-    return Emulation(gpu, result.values, result.rows, result.findings)
+    arguments = gpu.signature.leaves(tuple(arrays) or random_arguments(gpu.source))
+    result = emulate(arguments)
+    return Emulation(gpu, result.values, result.rows, result.findings, arguments)

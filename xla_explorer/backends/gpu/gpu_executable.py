@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from xla_explorer.backends.gpu.emulator import Finding, LaunchOptions
+from xla_explorer.backends.gpu.emulator import Finding, LaunchOptions, WarpStepper
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray, foreign_array
 from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceExecutor, PtxProgram
 from xla_explorer.backends.gpu.runtime.devices import say_once
-from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor
+from xla_explorer.backends.gpu.runtime.emulated_executor import EmulatedExecutor, LaunchReached
 from xla_explorer.backends.gpu.runtime.thunk_runner import GpuRun, Probe
 from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, ProgramStep, Stage
 from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.compiler.buffers import BufferAssignment
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.module import HloModule
 
 _WARM_UP = 3
+_ON_THE_HOST = (np.ndarray, np.generic, bool, int, float, complex)
 
 
 class EmulationResult(NamedTuple):
@@ -35,7 +38,9 @@ class EmulationResult(NamedTuple):
 class GpuExecutable:
     """See `backends.interfaces.Executable`. PTX is made, and loaded, when it first runs. Calls are serialised.
 
-    why_emulated: why the emulator stands in for a device; None when it does not, or was asked for.
+    why_emulated: why the emulator stands in for a device; None when it does not, or was asked for. graphs: from the second `execute` on,
+    keep the program's memory and replay it as a CUDA graph, when it runs on a device, the host decides nothing in it, and the arguments
+    come from the host; `release` gives that memory back.
     """
 
     def __init__(
@@ -49,6 +54,7 @@ class GpuExecutable:
         why_emulated: Reason | None = None,
         *,
         synchronous: bool = False,
+        graphs: bool = True,
     ) -> None:
         self.module, self.assignment, self.program = module, assignment, program
         self.steps: list[ProgramStep] = program.steps
@@ -56,6 +62,9 @@ class GpuExecutable:
         self.synchronous = synchronous
         self._ptx, self._architecture = ptx, architecture
         self._lock = threading.Lock()
+        self._replayable = graphs and not synchronous and not executor.facts.emulated and program.can_be_graph
+        self._ran_before = False
+        self._replay: tuple[GpuRun, Callable[[], None], weakref.finalize[..., GpuExecutable]] | None = None
         self._readers = [LeafReader(p.name, leaf) for p in module.entry.parameters() for _, leaf in p.shape.leaves() if leaf.is_array]
 
     @property
@@ -71,9 +80,46 @@ class GpuExecutable:
     # -- running -------------------------------------------------------------------------------------------------------
     def execute(self, arrays: list[Any]) -> list[Array]:
         """Parameter leaves in (host arrays, or arrays on the device), result leaves out on the host."""
-        with self._lock, self.start(arrays) as run:
-            run.run()
+        with self._lock:
+            if self._replayable and all(isinstance(value, _ON_THE_HOST) for value in arrays):
+                if self._ran_before:
+                    return self._replayed(arrays)
+                self._ran_before = True
+            with self.start(arrays) as run:
+                run.run()
+                return run.results()
+
+    def _replayed(self, arrays: list[Any]) -> list[Array]:
+        """`execute` as a graph on memory that is kept for the next call."""
+        if self._replay is None:
+            run = self.start(arrays)
+            try:
+                launch = run.launcher()
+            except BaseException:
+                run.close()
+                raise
+            closing = weakref.finalize(self, run.close)
+            closing.atexit = False  # the driver may be gone by then, and the memory with it
+            self._replay = run, launch, closing
+        run, launch, _ = self._replay
+        try:
+            # The first time, too: recording ran it, and it may write its arguments.
+            run.refill([reader.prepare(value) for reader, value in self._paired(arrays)])
+            launch()
             return run.results()
+        except BaseException:
+            self._release()
+            raise
+
+    def release(self) -> None:
+        """Give back the device memory that is kept between calls, and the graph. The next call works as ever."""
+        with self._lock:
+            self._release()
+
+    def _release(self) -> None:
+        if self._replay is not None:
+            closing, self._replay = self._replay[2], None
+            closing()
 
     def execute_on_device(self, arrays: list[Any]) -> list[DeviceArray]:
         """Like `execute`, with results that stay on the device; other libraries read them without a copy."""
@@ -114,9 +160,12 @@ class GpuExecutable:
 
     def _prepared(self, arrays: Sequence[Any], executor: DeviceExecutor, run: GpuRun) -> list[Array | int]:
         """Each leaf as a host array in the parameter's layout, or as the device address of one that is there already."""
+        return [self._one(reader, value, executor, run) for reader, value in self._paired(arrays)]
+
+    def _paired(self, arrays: Sequence[Any]) -> list[tuple[LeafReader, Any]]:
         if len(arrays) != len(self._readers):
             raise wrong_count(self._readers, len(arrays))
-        return [self._one(reader, value, executor, run) for reader, value in zip(self._readers, arrays, strict=True)]
+        return list(zip(self._readers, arrays, strict=True))
 
     @staticmethod
     def _one(reader: LeafReader, value: Any, executor: DeviceExecutor, run: GpuRun) -> Array | int:
@@ -137,6 +186,23 @@ class GpuExecutable:
             values = run.results()
         kernels = executor.load_ptx(self.ptx)
         return EmulationResult(values, findings, [row for kernel in kernels.values() for row in kernel.counters.rows()])
+
+    def stepper(self, arrays: list[Any], kernel: str, first_block: int = 0, blocks: int = 1) -> WarpStepper:
+        """The first launch of a kernel, to be stepped warp by warp; what comes before it has run. Of its grid only some blocks are there.
+
+        XlaExplorerError for a kernel that is not in the program, or not launched with these arguments, and for blocks that do not exist.
+        """
+        launches = {k.name: k.launch for k in self.program.kernels}
+        if kernel not in launches:
+            raise XlaExplorerError(f"the program has no kernel {kernel}", f"its kernels: {', '.join(launches) or 'none'}")
+        if not (first_block >= 0 and blocks > 0 and first_block + blocks <= launches[kernel].blocks):
+            raise XlaExplorerError(f"kernel {kernel} has blocks 0 to {launches[kernel].blocks - 1}", "choose among these")
+        try:
+            # Not closed: the stepper goes on in its memory.
+            self.start(arrays, EmulatedExecutor(stop_before=kernel)).run()
+        except LaunchReached as at:
+            return WarpStepper(at.kernel, at.grid, at.block, at.arguments, first_block, blocks, at.shared)
+        raise XlaExplorerError(f"kernel {kernel} is not launched with these arguments", "it is in a branch or loop that does not run")
 
     def profile(self, arrays: list[Any], repeats: int = 20) -> ProfileResult:
         """Device times by events: the whole program (as a graph where nothing is decided on the host), then each step.

@@ -7,18 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.backends.gpu.emulator.batch import WARP, Finding, Findings
+from xla_explorer.backends.gpu.emulator.batch import WARP, WARPGROUP, Finding, Findings
+from xla_explorer.backends.gpu.emulator.kernel_code import BasicBlock
 from xla_explorer.backends.gpu.emulator.launch import Argument, EmulatedKernel, LaunchOptions, three_dimensions
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
 from xla_explorer.backends.gpu.emulator.scheduler import STOPS, Barriers, Parked, Pending, choose, join, stop, ways
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
+_WARPS = WARPGROUP // WARP
+
 
 class WarpStepper:
-    """Runs some blocks of a launch one warp instruction at a time. `step()` runs the next one of a warp and returns it.
+    """Runs some blocks of a launch one warp instruction at a time. `step()` runs the next one of a warp and returns it. An instruction of
+    a warpgroup (`wgmma`) waits for its four warps, and is one step of all of them.
 
-    first_block, blocks: which blocks of the grid are there; others do not run.
+    first_block, blocks: which blocks of the grid are there; others do not run. dynamic_shared: bytes of shared memory that the launch asks
+    for.
     """
 
     def __init__(
@@ -29,19 +34,20 @@ class WarpStepper:
         arguments: Sequence[Argument],
         first_block: int = 0,
         blocks: int = 1,
+        dynamic_shared: int = 0,
     ) -> None:
         self.kernel = kernel
         self._findings = Findings(kernel.code.resources)
         options = LaunchOptions()
         parameters = kernel.parameters(arguments)
-        self.batch = kernel.batch(
-            three_dimensions(grid), three_dimensions(block), first_block, blocks, parameters, self._findings, options
-        )
+        sizes = three_dimensions(grid), three_dimensions(block)
+        self.batch = kernel.batch(*sizes, first_block, blocks, parameters, self._findings, options, dynamic_shared)
         start = self.batch.all_lanes if self.batch.start is None else self.batch.start
         self.warps = self.batch.lanes // WARP
         self._pending: list[Pending] = [{0: start[start // WARP == warp]} for warp in range(self.warps)]
         self._inside: list[tuple[int, Array, int] | None] = [None] * self.warps
         self._barriers, self._parked = Barriers(self.batch), Parked(self.batch)
+        self._over = False
 
     # -- looking -------------------------------------------------------------------------------------------------------
     @property
@@ -51,8 +57,21 @@ class WarpStepper:
 
     @property
     def runnable(self) -> list[int]:
-        """Warps that have a next instruction; the others wait at a barrier or have ended."""
-        return [warp for warp in range(self.warps) if self._inside[warp] is not None or self._pending[warp]]
+        """Warps that can run their next instruction; the others wait or have ended."""
+        return [warp for warp in range(self.warps) if self._together(warp)]
+
+    def waits_for(self, warp: int) -> str:
+        """What a warp that cannot go on waits for, with the PTX line; empty for one that can, or that has ended."""
+        code = self.kernel.code.kernel.instructions
+        places = [(f"at barrier {number}", pc - 1, parts) for (number, pc), parts in self._barriers.places.items()]
+        places += [("for the phase of an mbarrier", pc, parts) for pc, (_, parts) in self._parked.waits.items()]
+        places += [("for the rest of its warpgroup", pc - 1, [lanes]) for pc, lanes in self._parked.warps.items()]
+        if warp not in self.runnable and (following := self.next(warp)) is not None:
+            return f"for the rest of its warpgroup, PTX line {following.line}"
+        for what, pc, parts in [] if warp in self.runnable else places:
+            if any((lanes // WARP == warp).any() for lanes in parts):
+                return f"{what}, PTX line {code[pc].line}"
+        return ""
 
     def active(self, warp: int) -> Array:
         """(32,) bool: the lanes that the next instruction of a warp runs for."""
@@ -95,25 +114,37 @@ class WarpStepper:
 
     # -- moving --------------------------------------------------------------------------------------------------------
     def step(self, warp: int | None = None) -> PtxInstruction | None:
-        """Run the next instruction of a warp (None: the first that can) and return it; None when all warps have ended.
+        """Run the next instruction of a warp (None: the first that can) and return it; None when no warp can go on: all have ended, or
+        wait in vain, which is a finding.
 
-        XlaExplorerError when the warp waits at a barrier or has ended.
+        XlaExplorerError when the warp waits or has ended, or does not exist.
         """
         able = self.runnable
+        if warp is not None and warp not in able:
+            place = self.waits_for(warp) if 0 <= warp < self.warps else ""
+            why = f"waits {place}" if place else "has ended" if 0 <= warp < self.warps else f"does not exist, there are {self.warps}"
+            raise XlaExplorerError(f"warp {warp} {why}", f"warps that can go on: {able}")
         if not able:
+            if not self._over:
+                self._over = True
+                self._barriers.note_stuck()
+                self._parked.note_stuck()
+                for one in range(self.warps):
+                    if self.next(one) is not None:
+                        self._findings.note("warpgroup instruction that a warp never reaches", self._number(one), WARP)
             return None
         if warp is None:
             warp = able[0]
-        elif warp not in able:
-            raise XlaExplorerError(f"warp {warp} waits at a barrier or has ended", f"warps that can go on: {able}")
-        if self._inside[warp] is None:
-            pc = self._chosen(warp)
-            lanes = self._pending[warp].pop(pc)
-            assert lanes is not None
-            self._inside[warp] = (pc, lanes, 0)
+        together = self._together(warp)
+        for one in together:
+            if self._inside[one] is None:
+                pc = self._chosen(one)
+                lanes = self._pending[one].pop(pc)
+                assert lanes is not None
+                self._inside[one] = (pc, lanes, 0)
         number = self._number(warp)
         with np.errstate(all="ignore"):
-            self._advance(warp)
+            self._advance(together)
         code = self.kernel.code.kernel.instructions
         return code[number] if number < len(code) else None
 
@@ -137,18 +168,32 @@ class WarpStepper:
             block, position = self.kernel.code.blocks[inside[0]], inside[2]
         return block.numbers[position] if position < len(block.numbers) else max(block.end - 1, block.start)
 
-    def _advance(self, warp: int) -> None:
-        inside = self._inside[warp]
-        assert inside is not None
-        pc, lanes, position = inside
+    def _together(self, warp: int) -> list[int]:
+        """The warps that run the next instruction of a warp with it, itself among them; none when it has to wait or has ended."""
+        following = self.next(warp)
+        if following is None:
+            return [warp] if self._inside[warp] is not None or self._pending[warp] else []
+        if not following.opcode.startswith("wgmma.") or following.opcode.startswith("wgmma.fence"):
+            return [warp]
+        first = warp - warp % _WARPS
+        group = [one for one in range(first, first + _WARPS) if self.next(one) is following and self.active(one).all()]
+        return group if len(group) == _WARPS else []
+
+    def _advance(self, warps: list[int]) -> None:
+        insides = [inside for inside in (self._inside[warp] for warp in warps) if inside is not None]
+        pc, _, position = insides[0]
         block = self.kernel.code.blocks[pc]
-        group = self.batch.group(lanes)
         if position < len(block.steps):
-            block.steps[position](self.batch, group)
+            block.steps[position](self.batch, self.batch.group(np.concatenate([lanes for _, lanes, _ in insides])))
             position += 1
-            if position < len(block.steps) or block.kind != "fall":
+        for warp, (_, lanes, before) in zip(warps, insides, strict=True):
+            if before < position and (position < len(block.steps) or block.kind != "fall"):
                 self._inside[warp] = (pc, lanes, position)
-                return
+            else:
+                self._leave(warp, block, lanes)
+
+    def _leave(self, warp: int, block: BasicBlock, lanes: Array) -> None:
+        """A warp has come to the end of a basic block."""
         self._inside[warp] = None
         for after, woken in self._parked.woken():
             self._resume(after, woken)
@@ -156,7 +201,7 @@ class WarpStepper:
             for after, released in stop(self.batch, block, lanes, self._barriers, self._parked):
                 self._resume(after, released)
             return
-        for after, some in ways(self.batch, block, group):
+        for after, some in ways(self.batch, block, self.batch.group(lanes)):
             assert some is not None
             join(self._pending[warp], after, some, -1)
 

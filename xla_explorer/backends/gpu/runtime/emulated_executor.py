@@ -18,10 +18,22 @@ EmulatedProgram = dict[str, EmulatedKernel]
 _KEPT_PROGRAMS = 256  # of those that ran last; who still runs another one holds it
 
 
-class EmulatedExecutor:
-    """See `DeviceExecutor`. findings: None raises at the first launch with a fault; a list collects them."""
+class LaunchReached(Exception):
+    """The launch that an executor was to stop before: all of it, for who goes on by hand."""
 
-    def __init__(self, options: LaunchOptions | None = None, findings: list[Finding] | None = None) -> None:
+    def __init__(self, kernel: EmulatedKernel, grid: int, block: int, arguments: Sequence[int | PlacedTensorMap], shared: int) -> None:
+        super().__init__(kernel.name)
+        self.kernel, self.grid, self.block, self.arguments, self.shared = kernel, grid, block, arguments, shared
+
+
+class EmulatedExecutor:
+    """See `DeviceExecutor`. findings: None raises at the first launch with a fault; a list collects them. stop_before: a kernel instead of
+    whose first launch LaunchReached is raised."""
+
+    def __init__(
+        self, options: LaunchOptions | None = None, findings: list[Finding] | None = None, stop_before: str | None = None
+    ) -> None:
+        self.stop_before = stop_before
         self.memory = GlobalMemory()
         self.options = options or LaunchOptions()
         self.findings = findings
@@ -104,6 +116,8 @@ class EmulatedExecutor:
     ) -> None:
         """See `DeviceExecutor`. KernelFaultError when faults are found and nobody collects them."""
         kernel = loaded[function]
+        if function == self.stop_before:
+            raise LaunchReached(kernel, grid, block, arguments, shared)
         result = kernel.launch(grid, block, arguments, self.options, shared)
         if not result.findings:
             return
