@@ -86,3 +86,16 @@ def test_one_element_a_thread_has_a_reason(text, words):
     size = 1001 if "1001" in text else 64
     ((name, reason),) = check(text, values("f32", size)).emitted.refused
     assert (name, reason.code) == ("vector-loop", "one-element-a-thread") and words in reason.message
+
+
+def test_a_transpose_that_is_also_read_elsewhere_than_in_its_tile():
+    ran = check(
+        """HloModule m
+f { p = f64[40,24] parameter(0)
+  t = f64[24,40] transpose(p), dimensions={1,0}
+  back = f64[24,40] reverse(t), dimensions={0,1}
+  ROOT s = f64[24,40] subtract(back, t) }
+ENTRY e { x = f64[40,24] parameter(0) ROOT r = f64[24,40] fusion(x), kind=kLoop, calls=f }""",
+        values("f64", 40, 24),
+    )
+    assert ran.emitted.emitter == "transpose"

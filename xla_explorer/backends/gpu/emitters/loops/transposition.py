@@ -158,7 +158,7 @@ def _write(context: KernelContext, plan: TransposePlan) -> int:
     places: dict[IndexTuple, tuple[str | int, str | int]] = {}  # row and column of a tile
     emitter = context.emitter()
     for h, tile in tiles.items():
-        emitter.sources[h] = _reader(context, tile, plan.pitch(h), places)
+        emitter.sources[h] = _reader(context, h, tile, plan.pitch(h), places)
     column = w.add(base[plan.written], lane)
     in_columns = w.value(f"icmp ult i64 {column}, {extents[plan.written]}") if extents[plan.written] % side else None
     for step in range(steps):
@@ -181,11 +181,17 @@ def _write(context: KernelContext, plan: TransposePlan) -> int:
 
 
 def _reader(
-    context: KernelContext, tile: SharedArray, pitch: int, places: dict[IndexTuple, tuple[str | int, str | int]]
+    context: KernelContext,
+    hero: HloInstruction,
+    tile: SharedArray,
+    pitch: int,
+    places: dict[IndexTuple, tuple[str | int, str | int]],
 ) -> Callable[[IndexTuple], Value]:
     w = context.writer
 
     def read(at: IndexTuple) -> Value:
+        if at not in places:  # asked for by something that moves elements: perhaps not in this tile
+            return context.emitter().element(hero, at)
         row, column = places[at]
         return tile.load(w.add(w.mul(row, pitch), column))
 
