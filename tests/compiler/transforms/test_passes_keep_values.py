@@ -276,6 +276,13 @@ CASES = [
         there="reduce",
     ),
     Case(
+        "integer-products-in-floats",
+        "x = s8[9,50] parameter(0)\ny = u8[50,7] parameter(1)\nw = s32[9,50] convert(x)\nv = s32[50,7] convert(y)\n"
+        "a = s16[9,7] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "b = s32[9,7] dot(w, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}\nROOT t = (s16[9,7], s32[9,7]) tuple(a, b)",
+        there="convert",
+    ),
+    Case(
         "slice-sinker",
         "x = f32[8] parameter(0)\ny = f32[8] parameter(1)\na = f32[2] slice(x), slice={[0:2]}\nb = f32[6] slice(x), slice={[2:8]}\n"
         "c = f32[2] slice(y), slice={[0:2]}\nd = f32[6] slice(y), slice={[2:8]}\ne = f32[2] add(a, c)\nf = f32[6] add(b, d)\n"

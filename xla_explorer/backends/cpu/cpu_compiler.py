@@ -10,7 +10,7 @@ from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 from xla_explorer.backends.cpu.cpu_stages import cpu_stages
 from xla_explorer.backends.interfaces import AotCompilationOptions, CompileOptions, CompileResult
-from xla_explorer.backends.interpreter.interpreter_platform import InterpreterCompiler, InterpreterExecutable
+from xla_explorer.backends.interpreter.whole_module import dynamic_dimension, on_the_evaluator
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two cores pays
 
 
-_EXPANDED = ("batchnorm_expander", "scan-expander", "stochastic_convert_decomposer", "ragged-dot-rewriter")
+_EXPANDED = ("batchnorm_expander", "scan-expander", "stochastic_convert_decomposer", "ragged-dot-rewriter", "integer-products-in-floats")
 _EXPANDED_WITHOUT_HOST = ("cholesky-expander", "triangular-solve-expander")  # what LAPACK does where it is
 
 
@@ -116,7 +116,7 @@ class CpuCompiler:
         """Buffers, LLVM IR, object, executable. A module with dynamic dimensions runs on the evaluator as a whole."""
         dynamic = dynamic_dimension(trace.module)
         if dynamic is not None:
-            return _on_the_evaluator(trace, options, dynamic)
+            return on_the_evaluator(trace, options, dynamic)
         seconds = {"hlo-passes": trace.seconds}
         started = time.perf_counter()
         module = trace.module
@@ -136,23 +136,6 @@ class CpuCompiler:
         executable = CpuExecutable(module, assignment, program, compiled)
         seconds["load"] = time.perf_counter() - started
         return CompileResult(trace, executable, cpu_stages(trace, assignment, program, compiled), assignment, seconds)
-
-
-def dynamic_dimension(module: HloModule) -> Reason | None:
-    """Why a size that is known only at run time keeps the module from native code; None when there is none."""
-    for i in module.instructions():
-        for _, leaf in i.shape.leaves():
-            if any(leaf.dynamic):
-                message = f"%{i.name} is {leaf.text_without_layout}: buffers need known sizes, so the whole module runs on the evaluator"
-                return Reason("dynamic-dimension", message, {"shape": leaf.text_without_layout})
-    return None
-
-
-def _on_the_evaluator(trace: PassTrace, options: CompileOptions, reason: Reason) -> CompileResult:
-    result = InterpreterCompiler().run_backend(trace, options)
-    assert isinstance(result.executable, InterpreterExecutable)
-    result.executable.steps = [step._replace(reason=reason) for step in result.executable.steps]
-    return result
 
 
 def target_facts(target: TargetDescription | None = None) -> dict[str, Any]:
