@@ -129,7 +129,7 @@ class CountedPtx:
             ran = str(row["warp_instructions"]) if row["warp_instructions"] else ""
             body.append(
                 f'<tr{style} title="{title}"><td style="color:#888;text-align:right">{row["line"]}</td>'
-                f'<td style="text-align:right">{ran}</td>'
+                f'<td style="text-align:right;padding:0 6px">{ran}</td>'
                 f'<td style="width:62px">{bar}</td><td style="white-space:pre;text-align:left">{escape(row["text"])}</td></tr>'
             )
         left_out = f"<p>lines {first + 1} to {last} of {len(self._rows)}</p>" if last - first < len(self._rows) else ""

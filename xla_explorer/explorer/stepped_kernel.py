@@ -111,8 +111,8 @@ class SteppedKernel:
             who = f"&#9664; {_ranges(standing[number])}" if number in standing else ""
             body.append(
                 f'<tr{style}><td style="color:#666;text-align:right">{number}</td>'
-                f'<td style="white-space:pre;text-align:left">{escape(self._lines[number - 1])}</td>'
-                f'<td style="color:#1864ab;text-align:left">{who}</td></tr>'
+                f'<td style="white-space:pre;text-align:left;padding-left:8px">{escape(self._lines[number - 1])}</td>'
+                f'<td style="color:#1864ab;text-align:left;padding-left:16px">{who}</td></tr>'
             )
         by_state: dict[str, list[int]] = {}
         for row in rows:

@@ -93,3 +93,10 @@ def test_the_choice_is_reasoned():
     ran = check(sort((9000,)), RANDOM.standard_normal(9000).astype(np.float32), assemble=False)
     first, *merges = [k.launch.reasoning for k in ran.emitted.kernels]
     assert "5 tiles of 2048" in first and [m.split(": ")[1].split(" merged")[0] for m in merges] == ["runs of 2048", "runs of 4096", "runs of 8192"]
+
+
+@pytest.mark.parametrize("rows", [64, 500])
+def test_columns_lie_in_different_banks(rows):
+    ran = check(sort((rows, 40)), RANDOM.standard_normal((rows, 40)).astype(np.float32), assemble=False)
+    shared = [row["bank_conflict"] for row in ran.rows if row["opcode"].startswith("st.shared") and row["bank_conflict"]]
+    assert shared[0] <= 2, shared  # where the columns are put side by side

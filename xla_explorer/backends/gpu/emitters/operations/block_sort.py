@@ -17,23 +17,37 @@ from xla_explorer.hlo.primitive_type import PrimitiveType
 
 Record = list[Value]
 Before = Callable[[Record, Record], str]
+BANKS = 32  # of shared memory
+
+
+def padded_count(count: int) -> int:
+    """Places that so many padded records take."""
+    return count + count // BANKS
 
 
 class SharedRecords:
-    """`count` records in shared memory, an array per component. before(a, b): an i1, whether a must come before b."""
+    """`count` records in shared memory, an array per component. before(a, b): an i1, whether a must come before b.
 
-    def __init__(self, block: Block, types: Sequence[PrimitiveType], count: int, before: Before) -> None:
-        self.w, self.block, self.types, self.count, self.before = block.w, block, types, count, before
-        self.arrays = [block.shared(t, count) for t in types]
+    padded: after every 32 records one place stays free, so that records a power of two apart are in different banks.
+    """
+
+    def __init__(self, block: Block, types: Sequence[PrimitiveType], count: int, before: Before, padded: bool = False) -> None:
+        self.w, self.block, self.types, self.count, self.before, self.padded = block.w, block, types, count, before, padded
+        self.arrays = [block.shared(t, padded_count(count) if padded else count) for t in types]
+
+    def _place(self, at: str | int) -> str | int:
+        return self.w.add(at, self.w.div(at, BANKS)) if self.padded else at
 
     def load(self, at: str | int) -> Record:
         """The record at a place."""
-        return [array.load(at) for array in self.arrays]
+        place = self._place(at)
+        return [array.load(place) for array in self.arrays]
 
     def store(self, at: str | int, record: Record) -> None:
         """Set the record at a place."""
+        place = self._place(at)
         for array, value in zip(self.arrays, record, strict=True):
-            array.store(at, value)
+            array.store(place, value)
 
     def ranks(self, records: list[Record], on_right: list[str], low: list[str | int], high: list[str | int], steps: str | int) -> list[str]:
         """Where the binary searches for each record end: between `low` and `high` lies the other run, which is the right one unless the

@@ -293,6 +293,8 @@ def write_triangular_solve(i: HloInstruction, architecture: GpuArchitecture, slo
     transposed = transposed if left else not transposed
     forward = bool(i.attribute("lower")) != transposed
     threads = min(SIDES_AT_ONCE, -(-sides // WARP) * WARP)
+    if batches * -(-sides // threads) < architecture.multiprocessors:
+        threads = WARP  # more blocks, although each reads the triangle once more
     panels = _Panels(context, i.shape.element_type, size, threads, WIDE_PANEL)
     w, block, n = panels.w, panels.block, panels.panel
     groups = -(-sides // threads)

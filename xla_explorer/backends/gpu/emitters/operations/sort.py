@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block, smaller, unravel
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
-from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Record, SharedRecords
+from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Record, SharedRecords, padded_count
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -146,7 +146,8 @@ def write_tile_kernel(context: KernelContext, plan: TilePlan, types: Sequence[Pr
     w = context.writer
     block = Block(context, plan.threads)
     places = plan.segments * plan.size
-    memory = SharedRecords(block, types, places, before)
+    padded = plan.interleaved and padded_count(places) * _record_bytes(types) <= STATIC_SHARED_BYTES
+    memory = SharedRecords(block, types, places, before, padded)
     group, tile = w.div(block.number, plan.tiles), w.mod(block.number, plan.tiles)
     first_row, start = w.mul(group, plan.segments), w.mul(tile, plan.size)
     length: str | int = plan.length if plan.tiles == 1 else plan.size
