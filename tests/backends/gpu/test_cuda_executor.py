@@ -66,6 +66,7 @@ def test_programs_run(executor, driver):
     executable.execute([y, x])
     assert driver.calls.count("cuModuleLoadDataEx") == loads == 1, "a module is loaded once"
     assert driver.calls.count("cuMemAlloc") == allocations, "memory is used again"
+    executable.release()
     executor.release_unused()
     assert driver.calls.count("cuMemFree") == allocations
     state = [np.zeros((64, 8), np.float32), np.full(8, 0.5, np.float32), np.int32(60)]
@@ -319,3 +320,40 @@ def _parameters(text):
 def test_softmax_on_the_fake(executor):
     x = np.random.default_rng(2).standard_normal((512, 1000)).astype(np.float32)
     np.testing.assert_array_equal(on(executor, SOFTMAX).execute([x])[0], compiled(SOFTMAX).executable.execute([x])[0])
+
+
+WRITES_ITS_ARGUMENT = """HloModule d, input_output_alias={ {}: (0, {}, may-alias) }
+ENTRY e { x = f32[100] parameter(0) y = f32[100] parameter(1) ROOT r = f32[100] add(x, y) }
+"""
+
+
+@pytest.mark.parametrize("text", [SINE, WRITES_ITS_ARGUMENT])
+def test_from_the_second_call_on_it_is_a_graph(executor, driver, text):
+    executable, y = on(executor, text), np.ones(100, np.float32)
+    for call in range(5):
+        x = np.full(100, call, np.float32)
+        want = (np.sin(x) if text is SINE else x) + y
+        np.testing.assert_allclose(executable.execute([x, y])[0], want, rtol=1e-5, atol=1e-6)
+        assert driver.calls.count("cuGraphLaunch") == call and driver.calls.count("cuStreamBeginCapture") == min(call, 1)
+    kernels = driver.calls.count("cuLaunchKernel")
+    placed = executable.place([x, y])[0]
+    executable.execute([placed, y])
+    assert driver.calls.count("cuLaunchKernel") > kernels, "what lies on the device is read where it lies"
+    assert len(driver.graphs) == 1
+    executable.release()
+    assert driver.graphs == []
+    np.testing.assert_allclose(executable.execute([x, y])[0], want, rtol=1e-5, atol=1e-6)
+    del executable
+    assert driver.graphs == [], "memory and graph go with the executable"
+
+
+def test_no_graph_when_asked_or_when_errors_are_to_be_located(executor, driver):
+    x = np.ones(100, np.float32)
+    for options in ({"graphs": False}, {"synchronous": True}):
+        executable = on(executor, SINE, **options)
+        for _ in range(3):
+            executable.execute([x, x])
+    executable = on(executor, LOOP)
+    for _ in range(3):
+        executable.execute([np.zeros((64, 8), np.float32), np.full(8, 0.5, np.float32), np.int32(3)])
+    assert "cuGraphLaunch" not in driver.calls

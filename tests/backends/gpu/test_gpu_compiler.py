@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, TWO_REPLICAS, compiled
 
@@ -235,3 +236,13 @@ ENTRY e { a = bf16[2048,2048] parameter(0) b = bf16[2048,2048] parameter(1)
     # What is launched and done before a library is called is not worth the call.
     (small,) = compiled(text.replace("2048", "256")).program.steps
     assert 0 < small.reason.facts["own_us"] < small.reason.facts["library_us"]
+
+
+def test_dynamic_dimensions_run_on_the_evaluator_as_a_whole():
+    result = compiled("""HloModule d
+ENTRY e { x = s32[4,2] parameter(0) n = s32[] parameter(1)
+  cut = s32[<=4,2] set-dimension-size(x, n), dimensions={0}
+  ROOT twice = s32[<=4,2] add(cut, cut) }""")
+    assert {step.reason.code for step in result.executable.steps} == {"dynamic-dimension"}
+    x = np.arange(8, dtype=np.int32).reshape(4, 2)
+    np.testing.assert_array_equal(result.executable.execute([x, np.int32(3)])[0], 2 * x[:3])

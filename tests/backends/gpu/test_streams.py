@@ -78,7 +78,8 @@ def test_streams_wait_for_what_they_use(driver):
     for _ in range(2):
         (got,) = runs.execute(ARRAYS)
         np.testing.assert_allclose(got, evaluate(module, *ARRAYS), rtol=1e-4, atol=1e-4)
-    assert len(driver.streams) == 3 and driver.calls.count("cuStreamWaitEvent") == 2 * 4
+    assert len(driver.streams) == 3 and driver.calls.count("cuStreamWaitEvent") == 3 * 4, "the second time to run, and to record"
+    runs.release()
     assert driver.order.accesses > 30 and driver.events == {}, "events are given back"
     assert "on stream 1 after streams 0" in result.stages["launches"].text
 

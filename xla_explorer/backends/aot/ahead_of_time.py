@@ -10,10 +10,11 @@ from xla_explorer.backends.aot.errors import AheadOfTimeError
 from xla_explorer.backends.aot.object_file import SectionSize, section_sizes, undefined_symbols
 from xla_explorer.backends.aot.program_entry import Weight, aligned, with_prefix, write_entry
 from xla_explorer.backends.aot.runtime_support import support_functions
-from xla_explorer.backends.cpu.cpu_compiler import codegen_target, cpu_pipeline, dynamic_dimension, target_facts, write_program
+from xla_explorer.backends.cpu.cpu_compiler import codegen_target, cpu_pipeline, target_facts, write_program
 from xla_explorer.backends.cpu.cpu_stages import cpu_stages
 from xla_explorer.backends.cross.cpu_targets import description_of_triple
 from xla_explorer.backends.interfaces import AotCompilationOptions, Stage
+from xla_explorer.backends.interpreter.whole_module import dynamic_dimension
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, OptimizationOptions, optimize_and_emit
 from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.target_machine import TargetDescription

@@ -14,6 +14,7 @@ from xla_explorer.backends.gpu.product_rates import library_rates, own_rates
 from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
+from xla_explorer.backends.interpreter.whole_module import dynamic_dimension, on_the_evaluator
 from xla_explorer.compiler.buffers import assign_buffers
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
@@ -53,7 +54,8 @@ class GpuCompiler:
     """See `backends.interfaces.Compiler`. `CompileOptions.backend_options`:
 
     architecture: `sm_80`, `sm_90` ...; default: the device's. device: `auto` (default: an NVIDIA device, else the emulator), `cuda` or
-    `emulator`. synchronous: wait after every kernel, so that an error names the one that made it. libraries: `auto` (default: NVIDIA's
+    `emulator`. synchronous: wait after every kernel, so that an error names the one that made it. graphs: whether a device replays the
+    program as a CUDA graph from the second call on, with its memory kept in between (default: yes). libraries: `auto` (default: NVIDIA's
     libraries where they are installed and a device runs the program), `never`, or `always` (what would be called; on the emulator the
     evaluator stands in for them). tf32: whether f32 products of default precision may use it in a library (default: as XLA, yes).
     """
@@ -81,7 +83,13 @@ class GpuCompiler:
         )
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
-        """Buffers, kernels, launch dimensions. LLVM runs when a stage is looked at or the program first runs."""
+        """Buffers, kernels, launch dimensions. LLVM runs when a stage is looked at or the program first runs.
+
+        A module with dynamic dimensions runs on the evaluator as a whole.
+        """
+        dynamic = dynamic_dimension(trace.module)
+        if dynamic is not None:
+            return on_the_evaluator(trace, options, dynamic)
         architecture = _architecture(options)
         executor, why_emulated = _device(options)
         seconds = {"hlo-passes": trace.seconds}
@@ -103,6 +111,7 @@ class GpuCompiler:
             executor,
             why_emulated,
             synchronous=bool(options.backend_options.get("synchronous", False)),
+            graphs=bool(options.backend_options.get("graphs", True)),
         )
         return CompileResult(trace, executable, stages, assignment, seconds, program=program)
 

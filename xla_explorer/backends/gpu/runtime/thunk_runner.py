@@ -22,7 +22,7 @@ from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.gpu.thunk import Thunk
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
-from xla_explorer.compiler.transforms.library_calls.library_call import FftCall, MatmulCall, call_name
+from xla_explorer.compiler.transforms.library_calls.library_call import call_name
 from xla_explorer.hlo.evaluator import Evaluator
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
@@ -99,12 +99,7 @@ class GpuRun:
     # -- memory --------------------------------------------------------------------------------------------------------
     def upload(self, arguments: Sequence[Array | int]) -> None:
         """Memory for every allocation; parameters filled with host arrays, or used where they lie (an address)."""
-        parameters = {}
-        rest = iter(arguments)
-        for p in self.module.entry.parameters():
-            for index, leaf in p.shape.leaves():
-                if leaf.is_array:
-                    parameters[p.payload, index] = next(rest)
+        parameters = self._by_parameter(arguments)
         for number in {thunk.stream for thunk in self.program.walk()} if self.program.scratch_bytes else ():
             self._scratch[number] = self.executor.allocate_named(self.program.scratch_bytes, "scratch")
         written = self._written_parameters()
@@ -125,6 +120,20 @@ class GpuRun:
             elif given is not None:
                 self._kept.append(given)
                 self.executor.write(memory.address, given)
+
+    def refill(self, arguments: Sequence[Array]) -> None:
+        """Other values for the parameters, from host arrays, into the memory that `upload` chose. The arrays must live until the
+        results are on the host."""
+        parameters = self._by_parameter(arguments)
+        for allocation in self.assignment.allocations:
+            if allocation.kind == "parameter":
+                self.executor.write(self._address[allocation.id], parameters[allocation.number, allocation.index])
+
+    def _by_parameter(self, arguments: Sequence[Any]) -> dict[tuple[int, tuple[int, ...]], Any]:
+        """Argument leaves by number of the parameter and index in its shape."""
+        rest = iter(arguments)
+        parameters = self.module.entry.parameters()
+        return {(p.payload, index): next(rest) for p in parameters for index, leaf in p.shape.leaves() if leaf.is_array}
 
     def keep(self, owner: Any) -> None:
         """Hold something until the run is closed: memory of its arguments is its."""
@@ -336,21 +345,14 @@ class GpuRun:
         self._hand_over(thunk, 0)
 
     # -- graphs --------------------------------------------------------------------------------------------------------
-    @property
-    def can_be_graph(self) -> bool:
-        """Whether the host decides nothing and computes nothing in between."""
-        return all(
-            thunk.kind in ("kernel", "copy", "wait") or isinstance(thunk.call, (MatmulCall, FftCall)) for thunk in self.program.thunks
-        )
-
     def launcher(self) -> Callable[[], None]:
         """What queues the program once, for whoever does so often: a CUDA graph where nothing is decided on the host, else `run`."""
-        return self.as_graph() if isinstance(self.executor, CudaExecutor) and self.can_be_graph else self.run
+        return self.as_graph() if isinstance(self.executor, CudaExecutor) and self.program.can_be_graph else self.run
 
     def as_graph(self) -> Callable[[], None]:
         """Record the run as a CUDA graph; calling the result queues it at once."""
         executor = self.executor
-        assert isinstance(executor, CudaExecutor) and self.can_be_graph
+        assert isinstance(executor, CudaExecutor) and self.program.can_be_graph
         self.run()
         executor.synchronize()
         if self._graph is None:
