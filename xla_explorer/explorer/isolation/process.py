@@ -1,23 +1,18 @@
-"""This side of the child process: start, ask, wait with a deadline, and tell how it ended. All isolated sessions share one."""
+"""The process that all isolated sessions share: asked with a deadline, and how it ended as people and sessions need it."""
 
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
-import queue
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
-import time
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import xla_explorer
 from xla_explorer.explorer.isolation.blackboard import BlackboardFile, Progress
-from xla_explorer.foundation.messages import receive, send
+from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
 
 _HOME = str(Path(xla_explorer.__file__).resolve().parents[1])
 
@@ -39,90 +34,57 @@ class RemoteError(Exception):
 
 
 class ChildProcess:
-    """One worker process. `ask` is for one thread at a time."""
+    """The worker process. `ask` is for one thread at a time."""
 
     def __init__(self) -> None:
         self._board = BlackboardFile()
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the process)
         paths = [_HOME, *[p for p in sys.path if p and p != _HOME]]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "XLA_EXPLORER_ISOLATE": "0"}
         command = [sys.executable, "-P", "-m", "xla_explorer.explorer.isolation.worker", str(self._board.path), str(os.getpid())]
-        # A session of its own: a notebook's interrupt goes to the kernel's whole process group.
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment, start_new_session=True
-        )
-        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        threading.Thread(target=self._listen, daemon=True).start()
-
-    def _listen(self) -> None:
-        stream = cast(BinaryIO, self._process.stdout)
-        try:
-            while True:
-                self._answers.put(receive(stream))
-        except (EOFError, OSError, ValueError):
-            self._answers.put(None)
+        self._child = MessagingChild(command, environment)
 
     @property
     def alive(self) -> bool:
         """Whether it can be asked."""
-        return self._process.poll() is None
+        return self._child.alive
 
     @property
     def pid(self) -> int:
         """Its process id."""
-        return self._process.pid
+        return self._child.pid
 
     def ask(self, timeout: float | None, *request: Any) -> Any:
         """One request, its answer. After a ProcessEndedError (or an interrupt) the process is gone; after a RemoteError it is not."""
-        deadline = None if timeout is None else time.monotonic() + timeout
         try:
-            try:
-                send(cast(BinaryIO, self._process.stdin), request)
-            except OSError:
-                answer = None
-            else:
-                answer = self._answers.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
-        except queue.Empty:
-            progress = self._board.read()
-            self.close()
-            raise ProcessEndedError("timeout", f"was still at it after {timeout:g} s and was ended", progress) from None
-        except BaseException:  # Ctrl-C: what runs there must not run on
+            kind, *answer = self._child.ask(timeout, *request)
+        except TimeoutError as late:
+            raise self._gone("timeout", str(late)) from None
+        except ChildEndedError as ended:
+            raise self._died(ended) from None
+        except BaseException:
             self.close()
             raise
-        if answer is None:
-            raise self._ended()
-        if answer[0] == "memory":
-            progress = self._board.read()
-            self.close()  # what it still holds would count against the next one
-            raise ProcessEndedError("memory", f"ran out of the memory it may take ({answer[1]})", progress)
-        if answer[0] == "error":
-            raise RemoteError(answer[1], answer[2])
-        return answer[1]
+        if kind == "memory":  # what it still holds would count against the next one
+            raise self._gone("memory", f"ran out of the memory it may take ({answer[0]})")
+        if kind == "error":
+            raise RemoteError(answer[0], answer[1])
+        return answer[0]
 
-    def _ended(self) -> ProcessEndedError:
-        code = self._process.wait()
+    def _died(self, ended: ChildEndedError) -> ProcessEndedError:
+        if ended.code == -signal.SIGKILL:
+            return self._gone("memory", f"was ended by the system, which does so when memory runs out{ended.last_words}")
+        if any("out of memory" in line or "bad_alloc" in line for line in ended.said):
+            return self._gone("memory", f"ran out of the memory it may take{ended.last_words}")
+        return self._gone("crash", str(ended))
+
+    def _gone(self, how: str, words: str) -> ProcessEndedError:
         progress = self._board.read()
-        self._errors.seek(0)
-        said = self._errors.read().decode(errors="replace").strip().splitlines()
         self.close()
-        last = f"; its last words: {said[-1][:300]}" if said else ""
-        if code == -signal.SIGKILL:
-            return ProcessEndedError("memory", f"was ended by the system, which does so when memory runs out{last}", progress)
-        if any("out of memory" in line or "bad_alloc" in line for line in said):
-            return ProcessEndedError("memory", f"ran out of the memory it may take{last}", progress)
-        how = f"crashed with {signal.Signals(-code).name}" if code < 0 else f"ended its process with exit code {code}"
-        return ProcessEndedError("crash", f"{how}{last}", progress)
+        return ProcessEndedError(how, words, progress)
 
     def close(self) -> None:
         """End it."""
-        if self._process.poll() is None:
-            self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
-        self._errors.close()
+        self._child.close()
         self._board.remove()
 
 

@@ -1,0 +1,65 @@
+"""Children that answer, die, hang and are ended."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
+
+ECHO = """
+import os, signal, sys, time
+from xla_explorer.foundation.messages import receive, send
+while True:
+    what, *rest = receive(sys.stdin.buffer)
+    if what == "die":
+        print("goodbye, world", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    if what == "exit":
+        sys.exit(3)
+    if what == "sleep":
+        time.sleep(60)
+    send(sys.stdout.buffer, (what, rest))
+"""
+
+
+@pytest.fixture
+def child():
+    made = MessagingChild([sys.executable, "-c", ECHO], dict(os.environ))
+    yield made
+    made.close()
+
+
+def test_it_answers(child):
+    assert child.ask(30, "a", 1, [2]) == ("a", [1, [2]])
+    assert child.ask(None, None) == (None, []), "an answer may hold anything"
+    assert child.alive and child.pid != os.getpid()
+
+
+def test_how_it_died_and_what_it_said(child):
+    with pytest.raises(ChildEndedError, match="crashed with SIGKILL; its last words: goodbye, world") as caught:
+        child.ask(30, "die")
+    assert caught.value.code == -signal.SIGKILL and not child.alive
+    with pytest.raises(ChildEndedError, match="SIGKILL"):
+        child.ask(30, "a")
+
+
+def test_an_exit_code(child):
+    with pytest.raises(ChildEndedError, match=r"exit code 3$"):
+        child.ask(30, "exit")
+
+
+def test_a_deadline_ends_it(child):
+    child.ask(30, "a")
+    started = time.perf_counter()
+    with pytest.raises(TimeoutError, match=r"0\.2 s"):
+        child.ask(0.2, "sleep")
+    assert time.perf_counter() - started < 20 and not child.alive
+
+
+def test_closed_twice(child):
+    assert child.close() is child.close()
+    with pytest.raises(ChildEndedError):
+        child.ask(None, "a")
