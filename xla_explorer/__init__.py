@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 _PUBLIC: dict[str, tuple[str, str]] = {
     "HloBuilder": ("xla_explorer.hlo.builder", "HloBuilder"),
     "HloModule": ("xla_explorer.hlo.module", "HloModule"),
+    "Host": ("xla_explorer.hlo.evaluator", "Host"),
     "Isolation": ("xla_explorer.explorer.isolation", "Isolation"),
     "IsolatedError": ("xla_explorer.explorer.isolation", "IsolatedError"),
     "Journal": ("xla_explorer.foundation.journal", "Journal"),

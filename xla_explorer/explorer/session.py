@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.side_by_side import SideBySide
     from xla_explorer.explorer.views.picture import PictureGraph
     from xla_explorer.explorer.wishes import Wishes
+    from xla_explorer.hlo.evaluator import Host
 
 Pairs = Iterable[tuple[str | int, str | int]]
 
@@ -127,6 +128,17 @@ class Session:
     def run_flat(self, arrays: list[Any]) -> list[Array]:
         """The leaves in, the leaves out, always lists; checked by the backend only."""
         return self.executable.execute(arrays)
+
+    @property
+    def host(self) -> Host:
+        """The other side of infeed, outfeed and transfers with the host, for every run: `session.host.infeed.append((x, 3))` before one,
+        `session.host.outfeed` and `.sent` after it. XlaExplorerError for backends whose device has another one."""
+        found: Host | None = getattr(self.executable, "host", None)
+        if found is None:
+            raise XlaExplorerError(
+                f"what runs on {self.backend} here has no host to exchange values with", 'compile it with backend="cpu" or "interpreter"'
+            )
+        return found
 
     def place(self, *arrays: Any) -> tuple[Any, ...]:
         """The arguments of a call, copied once to where the backend reads them without a copy of its own (what jax calls `device_put`):

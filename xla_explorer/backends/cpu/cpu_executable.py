@@ -21,7 +21,7 @@ from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, Place
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.hlo.evaluator import Evaluator
+from xla_explorer.hlo.evaluator import Evaluator, Host
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
@@ -63,7 +63,8 @@ class CpuExecutable:
             self._constants.append(aligned_copy(data))
             self._table[program.first_table_slot + k] = self._constants[-1].__array_interface__["data"][0]
         self._arena: ArenaBuffer | None = None
-        self._evaluator = Evaluator()
+        self.host = Host()
+        self._evaluator = Evaluator(host=self.host)
         self._failure: BaseException | None = None
         self._callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64)(self._evaluate)
         self._table[program.callback_slot] = ctypes.cast(self._callback, ctypes.c_void_p).value or 0

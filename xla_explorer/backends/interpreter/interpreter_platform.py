@@ -21,7 +21,7 @@ from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.reason import Reason
-from xla_explorer.hlo.evaluator import evaluate
+from xla_explorer.hlo.evaluator import Host, evaluate
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
@@ -83,6 +83,7 @@ class InterpreterExecutable:
 
     def __init__(self, module: HloModule) -> None:
         self.module = module
+        self.host = Host()
         self.steps = [
             ProgramStep(k, i.id, i.name, i.opcode.name, "evaluator", "evaluator", None)
             for k, i in enumerate(module.entry.post_order())
@@ -96,7 +97,7 @@ class InterpreterExecutable:
         def argument(shape: Shape) -> Any:
             return tuple([argument(part) for part in shape.tuple_shapes]) if shape.is_tuple else next(rest)
 
-        result = evaluate(self.module, *[argument(p.shape) for p in self.module.entry.parameters()])
+        result = evaluate(self.module, *[argument(p.shape) for p in self.module.entry.parameters()], host=self.host)
         leaves: list[Array] = []
 
         def flatten(value: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from xla_explorer.hlo.evaluator.evaluator import DEFAULT_MAX_ELEMENTS, Evaluator
+from xla_explorer.hlo.evaluator.host import Host
 from xla_explorer.hlo.evaluator.registry import TOKEN_VALUE, EvaluationError, Value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
@@ -19,6 +20,7 @@ def evaluate(
     evaluator: Evaluator | None = None,
     max_elements: int = DEFAULT_MAX_ELEMENTS,
     as_xla_cpu: bool = False,
+    host: Host | None = None,
 ) -> Any:
     """The entry's result: a numpy array, or (nested) tuples of arrays as the module says.
 
@@ -30,11 +32,13 @@ def evaluate(
     as_xla_cpu: where HLO leaves a choice, take the one that XLA:CPU takes by default: a value that is computed in bf16 and widened to f32
     at once is not rounded in between (`xla_allow_excess_precision`), ties of a sort that need not be stable come as `std::sort` leaves
     them, and a loop that never ends is left out when only elements that it hands on are used. Without it every operation rounds, ties
-    keep their order and such a loop is an error. An `evaluator` that is given decides itself.
+    keep their order and such a loop is an error.
+
+    host: the other side of infeed, outfeed and transfers. An `evaluator` that is given decides all of this itself.
     """
     if not isinstance(module, HloModule):
         raise TypeError(f"evaluate takes a module, not {type(module).__name__}; xe.parse_hlo(text) and xe.load(path) make one")
-    runner = evaluator if evaluator is not None else Evaluator(max_elements=max_elements, as_xla_cpu=as_xla_cpu)
+    runner = evaluator if evaluator is not None else Evaluator(max_elements=max_elements, as_xla_cpu=as_xla_cpu, host=host)
     parameters = module.entry.parameters()
     given: Sequence[Any] = arrays
     leaves = sum([count_leaves(p.shape) for p in parameters])

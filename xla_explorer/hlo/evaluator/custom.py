@@ -28,7 +28,7 @@ def custom_call(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluat
         raise UnsupportedOpcodeError(
             "custom-call",
             f"%{i.name}: the evaluator does not know the custom call target {target}",
-            "register it with @evaluates_custom_call",
+            f"give it a meaning: @xe.hlo.evaluator.evaluates_custom_call({target}) above a function of (instruction, operands, evaluator)",
         )
     return function(i, operands, evaluator)
 

@@ -30,21 +30,21 @@ class Host:
         self.infeed: deque[Value] = deque(infeed)
         self.outfeed: list[Value] = []
         self.sent: dict[int, list[Value]] = {}
-        self._on_send = on_send
-        self._on_receive = on_receive
+        self.on_send = on_send
+        self.on_receive = on_receive
 
     def send(self, channel: int, value: Value) -> None:
         """Called by the evaluator for each transfer to the host."""
-        if self._on_send is not None:
-            self._on_send(channel, value)
+        if self.on_send is not None:
+            self.on_send(channel, value)
         else:
             self.sent.setdefault(channel, []).append(value)
 
     def receive(self, channel: int, shape: Shape, what: str) -> Value:
         """Called by the evaluator for each transfer from the host; `what` names the instruction in the error."""
-        if self._on_receive is None:
+        if self.on_receive is None:
             raise EvaluationError(
                 f"{what} wants {shape.text_without_layout} from the host on channel {channel}, and nobody sends",
-                "give the evaluator a Host(on_receive=...)",
+                "session.host.on_receive = a function of channel and shape; xe.evaluate takes host=xe.Host(on_receive=...)",
             )
-        return self._on_receive(channel, shape)
+        return self.on_receive(channel, shape)

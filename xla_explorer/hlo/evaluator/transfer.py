@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 _PAIRS = re.compile(r'_xla_send_recv_source_target_pairs\s*=\s*"?\{([\d{},\s]*)\}')
 
 
+def _kept(value: Value) -> Value:
+    """A copy, for what outlives the operation: operands may lie in the buffers of a compiled program, which are used again."""
+    return tuple([_kept(part) for part in value]) if isinstance(value, tuple) else np.copy(value) if isinstance(value, np.ndarray) else value
+
+
 @evaluates("infeed")
 def infeed(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """(the next value of the host's infeed queue, token)."""
@@ -33,7 +38,7 @@ def infeed(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
     if not queue:
         raise EvaluationError(
             f"%{i.name} wants {shape.text_without_layout}, but the infeed queue is empty",
-            "give the evaluator a Host(infeed=[...])",
+            "session.host.infeed.append(...) before the run; xe.evaluate takes host=xe.Host(infeed=[...])",
         )
     return (check_argument(queue.popleft(), shape, f"the infeed of %{i.name}"), TOKEN_VALUE)
 
@@ -41,7 +46,7 @@ def infeed(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -
 @evaluates("outfeed")
 def outfeed(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """A token; the operand goes to the host's outfeed list."""
-    evaluator.host.outfeed.append(operands[0])
+    evaluator.host.outfeed.append(_kept(operands[0]))
     return TOKEN_VALUE
 
 
@@ -62,7 +67,7 @@ def _partner(i: HloInstruction, evaluator: Evaluator, own: int) -> tuple[bool, i
 @evaluates("send")
 def send(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """(data, context, token)."""
-    data, channel = operands[0], channel_of(i)
+    data, channel = _kept(operands[0]), channel_of(i)
     if i.attributes.get("is_host_transfer", False):
         evaluator.host.send(channel, data)
     else:
