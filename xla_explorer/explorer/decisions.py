@@ -112,6 +112,8 @@ def _message(event: Event) -> str:
         if event.by == "share-buffer":
             return f"%{event.names[0]} and %{event.names[1]} share a buffer{forced}"
         return f"%{event.names[0]} is computed inside the {event.by} of %{event.names[1]}{forced}"
+    if event.kind == "allowed" and event.names:
+        return f"nothing spoke against {event.by} of %{event.names[0]}"
     if event.kind == "applied":
         return f"%{event.names[0]}" + (f" becomes %{event.names[1]}" if len(event.names) > 1 else "")
     return ""
@@ -133,6 +135,8 @@ def decision_rows(trace: PassTrace, lineage: Lineage, step: int | None = None, w
     """The decisions as the views draw them; with their checklists when there are at most `with_checks`."""
     rows = []
     events = decision_events(trace)
+    if not events:
+        return []
     checks = checklists(trace, events) if 0 < len(events) <= with_checks else {}
     costs = refusal_costs(trace, lineage)
     for event in events:
@@ -208,7 +212,7 @@ class Answer:
         head = str(self).split("\n")[0] + (f" — {self.code}: {self.message}" if self.code else "")
         if self.cost is not None:
             head += f"; {self.cost}"
-        return {"text/plain": str(self), "text/html": table_html(head, ["", "check", "message"], rows)}
+        return {"text/plain": str(self), "text/html": table_html(head, ["", "could speak against it", "what it says"], rows)}
 
 
 def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, consumer: str | int) -> Answer:

@@ -10,9 +10,9 @@ import contextvars
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from xla_explorer.explorer.options import options
 
@@ -25,9 +25,13 @@ def watched() -> bool:
     """Whether anybody looks: a notebook's kernel or a terminal."""
     if not options.progress:
         return False
+    return _notebook() is not None or bool(getattr(sys.stderr, "isatty", bool)())
+
+
+def _notebook() -> Any:
+    """The module IPython where this process is a notebook's kernel, which then has loaded it; else None."""
     ipython = sys.modules.get("IPython")
-    in_notebook = ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
-    return in_notebook or bool(getattr(sys.stderr, "isatty", bool)())
+    return ipython if ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None else None
 
 
 def counted(items: Iterable[_Item], label: str, total: int | None = None) -> Iterator[_Item]:
@@ -63,7 +67,7 @@ def working(label: str) -> Iterator[None]:
         def tick() -> None:
             if ended.wait(PATIENCE):
                 return
-            line = line_maker()
+            line = _line()
             while not ended.wait(_PACE):
                 line.show(f"{label}: {time.monotonic() - started:.0f} s")
             line.clear()
@@ -82,7 +86,7 @@ _busy = threading.Lock()
 
 
 class _Line:
-    """One line, written over and over: of the terminal, or whatever `line_maker` makes."""
+    """One line of a terminal, written over and over."""
 
     def __init__(self) -> None:
         self.width = 0
@@ -97,23 +101,33 @@ class _Line:
         sys.stderr.flush()
 
 
-class ProgressLine(Protocol):
-    """What shows one line of progress."""
+class _Output:
+    """An output of a notebook that changes, and is empty at the end: the error stream would leave a coloured strip there."""
 
-    def show(self, text: str) -> None: ...
+    def __init__(self, ipython: Any) -> None:
+        self.ipython, self.shown = ipython, None
 
-    def clear(self) -> None: ...
+    def show(self, text: str) -> None:
+        if self.shown is None:
+            self.shown = self.ipython.display.display({"text/plain": text}, raw=True, display_id=True)
+        else:
+            self.shown.update({"text/plain": text}, raw=True)
+
+    def clear(self) -> None:
+        if self.shown is not None:
+            self.shown.update({"text/plain": ""}, raw=True)
 
 
-line_maker: Callable[[], ProgressLine] = _Line
-"""What shows progress; a notebook sets its own, for there the error stream leaves a coloured strip behind."""
+def _line() -> _Line | _Output:
+    ipython = _notebook()
+    return _Line() if ipython is None else _Output(ipython)
 
 
 class _PlainBar:
     """What stands for tqdm's bar without tqdm."""
 
     def __init__(self, label: str, total: int | None, done: int) -> None:
-        self.label, self.total, self.done, self.line = label, total, done, line_maker()
+        self.label, self.total, self.done, self.line = label, total, done, _line()
         self.update(0)
 
     def update(self, count: int) -> None:

@@ -20,6 +20,7 @@ from xla_explorer.explorer.views.payload import answer, build_payload, packed
 from xla_explorer.explorer.views.reports import ComparisonTable, Pair
 from xla_explorer.explorer.views.source import ExplorerSource
 from xla_explorer.explorer.views.static_form import static_html, static_text
+from xla_explorer.foundation.collector import collector_paused
 
 
 class ExplorerWidget(anywidget.AnyWidget):
@@ -83,7 +84,8 @@ class ExplorerWidget(anywidget.AnyWidget):
                 self.back()
                 data = packed({})
             else:
-                data = packed(answer(self.source, message))
+                with collector_paused():  # an answer may hold a hundred thousand lines
+                    data = packed(answer(self.source, message))
         except Exception as error:
             self.send({"reply": reply, "error": f"{type(error).__name__}: {error}"})
             return

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from xla_explorer.explorer import progress
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.notebook.completion import complete_hlo_text, complete_magic_line
 from xla_explorer.notebook.diagnostics import show_without_frames
 from xla_explorer.notebook.displays import register_displays
 from xla_explorer.notebook.magics import HloMagics
-from xla_explorer.notebook.progress_line import NotebookLine
 
 
 def load(shell: Any) -> None:
-    """Register everything with an IPython shell; progress shows in the notebook's own way. Loading twice does no harm."""
+    """Register everything with an IPython shell. Loading twice does no harm."""
     shell.register_magics(HloMagics)
     register_displays(shell)
-    if getattr(shell, "kernel", None) is not None:
-        progress.line_maker = NotebookLine
     for magic in ("%%hlo", "%%jax"):
         shell.set_hook("complete_command", complete_magic_line, str_key=magic)
     shell.set_hook("complete_command", complete_hlo_text, re_key=r".*=\s*\S+\s+[a-z\-]*$")

@@ -23,10 +23,12 @@ def roofline_plot(points: Mapping[str, tuple[float, float]], peak: float = 100e9
     parts = [f'<polyline points="{corners}" fill="none" stroke="{_GREY}" stroke-width="2"/>']
     ridge = place(peak / bandwidth)
     parts.append(_text(ridge[0] - 20, ridge[1] - 10, f"ridge: {peak / bandwidth:g} operations a byte"))
-    for name, (operations, moved) in points.items():
+    low = -1.0  # where the last label stands: the next keeps clear of it
+    for name, (operations, moved) in sorted(points.items(), key=lambda point: -point[1][0] / point[1][1]):
         x, y = place(operations / moved)
+        low = max(y + 14, low + 15)
         parts.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="5" fill="{_BLUE}"/>')
-        parts.append(_text(x + 10, y + 14, f"{name} ({operations / moved:.3g})"))
+        parts.append(_text(x + 10, low, f"{name} ({operations / moved:.3g})"))
     parts.append(_text(40, 280, "to the right: operations a byte, 0.01 to 1000; upwards: operations a second"))
     plain = "\n".join([f"{name}: {operations / moved:.3g} operations a byte" for name, (operations, moved) in points.items()])
     head = '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="290" role="img" aria-label="roofline"><title>roofline</title>'

@@ -41,7 +41,7 @@ export function buffersTab(app) {
     const keys = ["name", "opcode", "shape", "kind", "allocation", "offset", "size", "start", "end", "sharedWith"];
     bar.append(csvButton("buffers", keys, () => rows.map(r => keys.map(k => r[k]))));
     note.textContent =
-      `arena ${showBytes(view.arena_bytes)}, never less than ${showBytes(view.lower_bound_bytes)} in use at the peak · ${rows.length} values` +
+      `arena ${showBytes(view.arena_bytes)}, ${showBytes(view.lower_bound_bytes)} in use at the peak · ${rows.length} values` +
       (view.hidden ? `, ${view.hidden} smaller ones left out: session.buffers` : "");
     body.replaceChildren(chart(), answer, list());
     mark();

@@ -81,6 +81,7 @@ function spoken(app) {
 }
 
 async function build(root, model, ask, disposals) {
+  const began = performance.now();
   const store = await openStore(model, ask),
     address = model.get("address") ? model.get("address")() : {};
   const app = {
@@ -405,6 +406,7 @@ async function build(root, model, ask, disposals) {
   if (comparison.present) setTab("compare");
   else if (address.tab && bodies[address.tab]) setTab(address.tab);
   hover.load();
+  root.dataset.openMs = (performance.now() - began).toFixed(1);
   root.dataset.ready = "true";
 }
 

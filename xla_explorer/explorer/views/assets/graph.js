@@ -155,13 +155,13 @@ export function graphTab(app) {
             ? "an LLVM pass has no instruction graph: see Text (t)"
             : "nothing to draw",
         ];
-    if (hidden) parts.push(`${hidden} hidden: click a +n, search, or n for the neighbourhood of the selection`);
+    if (hidden) parts.push(`${hidden} hidden: +n, / or n show more`);
     if (folded) parts.push(`${folded} folded into users`);
     if (gone.length) parts.push(`${gone.length} gone (dashed)`);
-    if (app.now.picture.note) parts.push(app.now.picture.note);
     if (options.only) parts.push("all paths between two instructions, Esc shows all");
     else if (options.focus !== null) parts.push("neighbourhood only, Esc shows all");
     count.textContent = parts.join(" · ");
+    count.title = [hidden ? "click a +n, search (/), or press n for the neighbourhood of the selection" : "", app.now.picture.note].filter(Boolean).join("\n");
     svg.setAttribute("aria-label", `instruction graph: ${parts.join("; ")}. Arrow keys walk it, each place is read out`);
     paint();
     app.root.dataset.drawMs = (performance.now() - started).toFixed(1);

@@ -35,6 +35,10 @@ export function keysOf({ app, graph, code, search, rewrites, help, setTab, nextC
     if (app.tab !== "rewrite") setTab("rewrite");
     else rewrites.move(by);
   };
+  const onGraph = act => () => {
+    if (app.tab !== "graph") setTab("graph");
+    return act();
+  };
   const keys = {
     "[": () => app.go(nextChange(-1) ?? app.step),
     "]": () => app.go(nextChange(1) ?? app.step),
@@ -53,13 +57,13 @@ export function keysOf({ app, graph, code, search, rewrites, help, setTab, nextC
     i: () => setTab("rewrite"),
     k: () => setTab("kernels"),
     b: () => setTab("buffers"),
-    e: () => graph.expand(),
-    Enter: () => graph.expand(),
-    c: () => graph.collapse(),
-    n: () => graph.neighbourhood(),
-    p: () => graph.paths(),
-    r: () => graph.relayout(),
-    0: () => graph.fit(0.05),
+    e: onGraph(graph.expand),
+    Enter: onGraph(graph.expand),
+    c: onGraph(graph.collapse),
+    n: onGraph(graph.neighbourhood),
+    p: onGraph(graph.paths),
+    r: onGraph(graph.relayout),
+    0: onGraph(() => graph.fit(0.05)),
     "+": () => graph.zoom(1.25),
     "=": () => graph.zoom(1.25),
     "-": () => graph.zoom(0.8),

@@ -29,8 +29,9 @@ function codeLine([text, id], number, counts) {
 
 // lines: [text, instruction id or null]; counts: line number -> what it did, for code that was counted. -> the element, the ids present, and how to light some of them.
 export function lineBlocks(lines, onSelect, counts = null) {
-  const root = make("div", { className: "xe-lines" }),
-    blocks = [],
+  const root = make("div", { className: "xe-lines" });
+  root.style.setProperty("--xe-digits", String(lines.length).length);
+  const blocks = [],
     byId = new Map(),
     lit = new Set();
   const fill = k => {

@@ -4,7 +4,7 @@ import { num } from "./drawing.js";
 
 const PLOT_WIDTH = 1000,
   PLOT_HEIGHT = 270,
-  PLOT_LEFT = 66,
+  PLOT_LEFT = 74,
   PLOT_BOTTOM = 34;
 const plotText = (x, y, words, anchor = "start", cls = "") => {
   const el = shape("text", { x: num(x), y: num(y), "text-anchor": anchor, class: cls });
