@@ -43,6 +43,12 @@ def convolution(image, kernel, result, window, labels="b01f_01io->b01f", groups=
 PROGRAMS = {
     "elementwise": unary("ROOT r = f32[7,1001] exponential(x)", "7,1001"),
     "elementwise-long": unary("ROOT r = f32[10007] tanh(x)", "10007"),
+    "two-dimensional-fft": unary("ROOT r = c64[48,37] fft(x), fft_type=RFFT, fft_length={48,72}", "48,72"),
+    "three-dimensional-fft": unary(
+        "c = c64[10,12,17] fft(x), fft_type=RFFT, fft_length={10,12,32}\n ROOT r = f32[10,12,32] fft(c), fft_type=IRFFT, fft_length={10,12,32}",
+        "10,12,32",
+    ),
+    "transposed-convolution": convolution("1,9,14,5", "4,4,5,8", "1,18,28,8", "size=4x4 pad=2_2x2_2 lhs_dilate=2x2"),
     "two-nests": unary(
         "a = f32[31,64] negate(x)\n b = f32[64,31] transpose(x), dimensions={1,0}\n ROOT t = (f32[31,64], f32[64,31]) tuple(a, b)", "31,64"
     ),

@@ -170,3 +170,13 @@ def test_the_library_is_slow_for_flat_matrices():
 
     assert per_flop(16, 512, 128) > 1.5 * per_flop(512, 512, 512)
     assert dot_plan.LIBRARY_EFFICIENCY < 1
+
+
+def test_irregular_left_rows_repeat_the_product():
+    """[5,9,6] contracted in the middle: its rows are no regular lines, so the product is done five times."""
+    dots = [("f32", (5, 9, 6), (7, 9), (5, 6, 7), "lhs_contracting_dims={1}, rhs_contracting_dims={1}"),
+            ("f64", (2, 5, 9, 6), (2, 9, 20), (2, 5, 6, 20), "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, "
+             "rhs_contracting_dims={1}"),
+            ("f32", (5, 9, 6), (9,), (5, 6), "lhs_contracting_dims={1}, rhs_contracting_dims={0}")]
+    module = check(dots, ["edh,bd->ehb", "nedh,ndb->nehb", "edh,d->eh"])
+    assert plan_dot(module.entry.root.operands[1], HOST_LIKE).sizes == DotSizes(6, 20, 9, 10)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,7 @@ class _FftWriter:
         self.t = memory_type((i.shape if i.shape.element_type.is_complex else i.operands[0].shape).element_type)
         self.scale = 1.0 / math.prod(self.lengths) if self.inverse else 1.0
         self._buffers: dict[tuple[str, int, int], str] = {}
+        self._share: Index = 0  # in a phase, where all shares see the same scratch memory
 
     def write(self) -> None:
         rank, shape = len(self.lengths), self.target.shape
@@ -80,6 +82,9 @@ class _FftWriter:
             self._last(self.source, self.target, 0, 0, math.prod(batch), self.scale, cut=True)
             return
         from_size, to_size = math.prod(inside_from), math.prod(inside_to)
+        if self.context.shares.parts > 1 and math.prod(batch) == 1:
+            self._in_phases(inside_from, inside_to)
+            return
         with self.context.iterate([math.prod(batch)]) as (number,):
             source_at, target_at = self.w.mul(number, from_size), self.w.mul(number, to_size)
             if self.kind == "IRFFT":
@@ -93,6 +98,24 @@ class _FftWriter:
             self._last(self.source, self.target, source_at, target_at, math.prod(inside_to[:-1]), self.scale)
             for axis in range(rank - 2, -1, -1):
                 self._column(self.target, self.target, target_at, target_at, inside_to, axis)
+
+    def _in_phases(self, inside_from: tuple[int, ...], inside_to: tuple[int, ...]) -> None:
+        """One array, each dimension a phase of which every share does some lines."""
+        rank, shares = len(self.lengths), self.context.shares
+        lines = math.prod(inside_to[:-1])
+        if self.kind == "IRFFT":
+            copy = ArrayInMemory(self.context.scratch(math.prod(inside_from) * self.source.shape.element_type.bytes), self.source.shape)
+            for axis in range(rank - 1):
+                with shares.phase() as self._share:
+                    self._column(self.source if axis == 0 else copy, copy, 0, 0, inside_from, axis)
+            with shares.phase() as self._share:
+                self._last(copy, self.target, 0, 0, lines, self.scale, cut=True)
+            return
+        with shares.phase() as self._share:
+            self._last(self.source, self.target, 0, 0, lines, self.scale, cut=True)
+        for axis in range(rank - 2, -1, -1):
+            with shares.phase() as self._share:
+                self._column(self.target, self.target, 0, 0, inside_to, axis)
 
     def _in_vectors(self, lines: int) -> bool:
         """Complex lines that can be cut into whole vectors, one after the other."""
@@ -122,12 +145,14 @@ class _FftWriter:
     def _pairs(self, t: str, count: int) -> tuple[Pair, Pair]:
         """Two buffers of `count` complex numbers, shared by all transforms of the kernel that need the same."""
         size = count * {"float": 4, "double": 8}[t] + 64
+        parts = 1 if self._share == 0 else self.context.shares.parts
         names = []
         for k in range(4):
             key = t, count, k
             if key not in self._buffers:
-                self._buffers[key] = self.context.scratch(size)
-            names.append(self._buffers[key])
+                self._buffers[key] = self.context.scratch(size * parts)
+            at = self._buffers[key]
+            names.append(at if parts == 1 else self.w.value(f"getelementptr inbounds i8, ptr {at}, i64 {self.w.mul(self._share, size)}"))
         return (names[0], names[1]), (names[2], names[3])
 
     def _lanes(self, length: int, lines: int, t: str, columns: bool) -> int:
@@ -187,12 +212,15 @@ class _FftWriter:
         self._pairs(t, buffer_elements(length) * lanes)
         if inner > full:
             self._pairs(t, buffer_elements(length) * (inner - full))
-        with w.loop(outer, stem="outer") as o:
+        cut = None if self._share == 0 else self.context.shares.cut_loop(full // lanes)
+        alone = nullcontext() if self._share == 0 else self.context.shares.only(0)
+        with nullcontext() if cut is not None else alone, w.loop(outer, stem="outer") as o:
             base = w.mul(o, length * inner)
-            with w.loop(full // lanes, stem="columns") as tile:
+            with w.loop(cut.end if cut else full // lanes, cut.begin if cut else 0, stem="columns") as tile:
                 columns(w.add(base, w.mul(tile, lanes)), lanes)
             if inner > full:
-                columns(w.add(base, full), inner - full)
+                with nullcontext() if cut is None else self.context.shares.only(-1):
+                    columns(w.add(base, full), inner - full)
 
     # -- real transforms -----------------------------------------------------------------------------------------------
     def _real_to_complex(self, line: _Lines, stages: FourierStages, x: Pair, y: Pair, halved: bool) -> None:
