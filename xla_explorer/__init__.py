@@ -38,7 +38,7 @@ _PUBLIC: dict[str, tuple[str, str]] = {
     "compare": ("xla_explorer.explorer.comparison", "compare"),
     "compare_fusions": ("xla_explorer.explorer.fusion_comparison", "compare_fusions"),
     "compare_programs": ("xla_explorer.explorer.program_comparison", "compare_programs"),
-    "compile": ("xla_explorer.explorer.session", "compile"),
+    "compile": ("xla_explorer.explorer.compiling", "compile"),
     "cond": ("xla_explorer.hlo.builder", "cond"),
     "diff": ("xla_explorer.explorer.comparison", "diff"),
     "diff_signatures": ("xla_explorer.explorer.call_signatures", "diff_signatures"),
@@ -157,6 +157,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.charts import roofline_chart as roofline_chart
     from xla_explorer.explorer.comparison import compare as compare
     from xla_explorer.explorer.comparison import diff as diff
+    from xla_explorer.explorer.compiling import compile as compile
     from xla_explorer.explorer.course import check as check
     from xla_explorer.explorer.course import exercises as exercises
     from xla_explorer.explorer.doctor import doctor as doctor
@@ -175,7 +176,6 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.program_comparison import compare_programs as compare_programs
     from xla_explorer.explorer.session import CompileFailedError as CompileFailedError
     from xla_explorer.explorer.session import Session as Session
-    from xla_explorer.explorer.session import compile as compile
     from xla_explorer.explorer.structural_difference import structural_diff as structural_diff
     from xla_explorer.explorer.sweep import sweep as sweep
     from xla_explorer.explorer.trace import optimize as optimize

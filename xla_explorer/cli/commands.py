@@ -66,7 +66,7 @@ def run(given: Namespace) -> int:
 
     from xla_explorer.cli.output import print_frame
     from xla_explorer.explorer.arguments import largest_error
-    from xla_explorer.explorer.session import compile
+    from xla_explorer.explorer.compiling import compile
     from xla_explorer.hlo.evaluator import evaluate, flatten_value
 
     module = read_module(given.file)
@@ -122,7 +122,7 @@ def opt(given: Namespace) -> int:
 def explain(given: Namespace) -> int:
     """Explain an instruction, a decision, or all decisions."""
     from xla_explorer.cli.output import print_frame
-    from xla_explorer.explorer.session import compile
+    from xla_explorer.explorer.compiling import compile
 
     session = compile(read_module(given.file), given.backend, given.passes)
     if given.consumer:
@@ -154,7 +154,7 @@ def bench(given: Namespace) -> int:
     """Time modules: compile and run."""
     from xla_explorer.cli.output import print_table
     from xla_explorer.explorer.arguments import random_arguments
-    from xla_explorer.explorer.session import compile
+    from xla_explorer.explorer.compiling import compile
 
     rows = []
     for path in given.files:
@@ -202,7 +202,8 @@ def new_backend(given: Namespace) -> int:
 
 def report(given: Namespace) -> int:
     """Write the exploration of a module as one HTML file."""
-    from xla_explorer.explorer.session import CompileFailedError, compile
+    from xla_explorer.explorer.compiling import compile
+    from xla_explorer.explorer.session import CompileFailedError
 
     module = read_module(given.file)
     try:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from xla_explorer.cli.output import heading, print_frame, print_table
 from xla_explorer.explorer.arguments import largest_error, random_arguments
+from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.examples import EXAMPLES, example
-from xla_explorer.explorer.session import Session, compile
+from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.views.quantities import byte_count, microseconds
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 

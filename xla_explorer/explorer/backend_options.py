@@ -31,7 +31,7 @@ def platform_with_options(backend: str, given: Mapping[str, Any]) -> Platform:
     import difflib
     import inspect
 
-    from xla_explorer.explorer.session import compile as compile_module
+    from xla_explorer.explorer.compiling import compile as compile_module
 
     near = difflib.get_close_matches(unknown, [*(known or ()), *inspect.signature(compile_module).parameters], 1, 0.7)
     listed = f"options of {backend} alone: {', '.join(known or ()) or 'none'}; help(xe.compile) tells those of every backend"

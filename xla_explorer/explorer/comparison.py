@@ -119,7 +119,7 @@ def compare(
     """
     import pandas
 
-    from xla_explorer.explorer.session import compile as compile_module
+    from xla_explorer.explorer.compiling import compile as compile_module
 
     source = as_module(module)
     arguments = arrays or random_arguments(source)

@@ -21,7 +21,7 @@ def overridden(
     session: Session, fuse: Pairs, forbid: Pairs, skip_rules: Iterable[str], stop_after: int | Event | None, passes: Any
 ) -> Session:
     """See `Session.override`."""
-    from xla_explorer.explorer.session import compile as compile_module
+    from xla_explorer.explorer.compiling import compile as compile_module
 
     options = session.options
     old = options.control or PassControl()

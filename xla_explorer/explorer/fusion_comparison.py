@@ -79,8 +79,8 @@ class FusionComparison:
 
 def compare_fusions(module: Any, backends: tuple[str, str] = ("cpu", "xla")) -> FusionComparison:
     """Compile a module on two backends (`xla` is the real one, extra `jax`) and put their fusions side by side."""
+    from xla_explorer.explorer.compiling import compile as compile_module
     from xla_explorer.explorer.loading import as_module
-    from xla_explorer.explorer.session import compile as compile_module
 
     source = as_module(module)
     left, right = [compile_module(source, backend=backend) for backend in backends]

@@ -71,8 +71,8 @@ def search_fusion(
     Raises:
         XlaExplorerError: an unknown strategy, or a number of trials below one.
     """
+    from xla_explorer.explorer.compiling import compile as compile_module
     from xla_explorer.explorer.session import Session
-    from xla_explorer.explorer.session import compile as compile_module
     from xla_explorer.explorer.wide_frame import wide_frame
 
     if strategy not in STRATEGIES:

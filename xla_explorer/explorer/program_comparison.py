@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.arguments import largest_error, random_arguments
+from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.display import table_html, table_text
 from xla_explorer.explorer.fusion_comparison import FUSED, compare_fusions_of
 from xla_explorer.explorer.kernel_costs import program_cost
 from xla_explorer.explorer.loading import as_module
 from xla_explorer.explorer.profiling import spread
 from xla_explorer.explorer.session import Session
-from xla_explorer.explorer.session import compile as compile_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:

@@ -1,31 +1,25 @@
-"""`xe.compile` and the session: one compile held together, callable, with every step and decision behind it."""
+"""The session: one compile held together, callable, with every step and decision behind it. `compiling.py` makes it."""
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, Compiler, CompileResult, Executable, ProgramStep, Stage
-from xla_explorer.compiler.pipeline import PassControl, PassFailedError, PassTrace
+from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, CompileResult, Executable
+from xla_explorer.compiler.pipeline import PassTrace
 from xla_explorer.explorer.arguments import Array, Signature, random_arguments
-from xla_explorer.explorer.backend_options import platform_with_options
 from xla_explorer.explorer.decisions import Answer, decisions_frame, why_not
-from xla_explorer.explorer.display import CodeText
-from xla_explorer.explorer.isolation.settings import Isolation, isolation_settings
-from xla_explorer.explorer.loading import as_module
+from xla_explorer.explorer.isolation.settings import Isolation
 from xla_explorer.explorer.options import options as defaults
 from xla_explorer.explorer.progress import working
+from xla_explorer.explorer.session_code import SessionCode
 from xla_explorer.explorer.source_lines import SourceLines
 from xla_explorer.explorer.trace import Trace
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.verifier import verify as verify_module
 
 if TYPE_CHECKING:
     import pandas
@@ -35,7 +29,6 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.applicable import ApplicableRules
     from xla_explorer.explorer.beside import Beside
     from xla_explorer.explorer.bisection import BisectionResult
-    from xla_explorer.explorer.buffer_report import BufferReport
     from xla_explorer.explorer.comparison import Comparison
     from xla_explorer.explorer.emulation import Emulation
     from xla_explorer.explorer.explanation import Explanation
@@ -62,15 +55,11 @@ class CompileFailedError(XlaExplorerError):
         self.session = session
 
 
-class UnknownStageError(XlaExplorerError, KeyError):
-    """An artifact that the backend does not make."""
-
-
 class CannotRunError(XlaExplorerError):
     """A compile that went well on a backend that cannot run here."""
 
 
-class Session:
+class Session(SessionCode):
     """One compile. Call it with arrays; ask it what happened.
 
     source: the module as given. backend: its name. options: how it was compiled. trace: the passes. error: what ended the compile, or
@@ -89,7 +78,7 @@ class Session:
         seconds: Mapping[str, float],
     ) -> None:
         self.source, self.backend, self.options = source, backend, options
-        self._gpu_sessions: dict[tuple[Any, ...], Session] = {}
+        self.gpu_sessions = {}
         self.trace = Trace(trace)
         self.result, self.error, self.failed_phase, self.seconds = result, error, failed_phase, dict(seconds)
         self.signature = Signature(source)
@@ -152,148 +141,10 @@ class Session:
         executable = self.executable
         return self.signature.pack_arguments(executable.place(leaves) if isinstance(executable, ArgumentPlacer) else leaves)
 
-    # -- artifacts -----------------------------------------------------------------------------------------------------
     @property
     def module(self) -> HloModule:
         """The optimised module."""
         return self.trace.module
-
-    @property
-    def stages(self) -> Mapping[str, Stage]:
-        """The artifacts by name, in order: hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, assembly ..."""
-        return MappingProxyType(self.result.stages if self.result is not None else {})
-
-    def stage(self, name: str) -> Stage:
-        """One artifact. UnknownStageError (a KeyError) with the names there are."""
-        found = self.stages.get(name)
-        if found is None:
-            raise UnknownStageError(f"{self.backend} has no stage {name!r}", f"it has: {', '.join(self.stages) or 'none'}")
-        return found
-
-    def _code(self, name: str, language: str, whole: str) -> CodeText:
-        if name not in self.stages:
-            raise XlaExplorerError(f"{self.backend} makes no {name}", f"it has the stages: {', '.join(self.stages) or 'none'}")
-        return CodeText(self.stages[name].text, language, whole)
-
-    def llvm_ir(self, optimized: bool = True) -> CodeText:
-        """LLVM IR, after LLVM's passes or before."""
-        name = "llvm-ir-optimized" if optimized else "llvm-ir"
-        return self._code(name, "llvm", f"session.llvm_ir({optimized})")
-
-    def assembly(self) -> CodeText:
-        """Assembly of this machine."""
-        return self._code("assembly", "asm", "session.assembly()")
-
-    def llvm_passes(self, kernel: str, *, changed_only: bool = True, machine_passes: bool = True) -> pandas.DataFrame:
-        """A row a run of an LLVM pass on a kernel, with the diff; see `explorer.llvm_views.llvm_passes`."""
-        from xla_explorer.explorer.llvm_views import llvm_passes
-
-        return llvm_passes(self, kernel, changed_only=changed_only, machine_passes=machine_passes)
-
-    def remarks(self, *passes: str) -> pandas.DataFrame:
-        """What LLVM's vectorisers (or other passes) say, by instruction and line; see `explorer.llvm_views.remarks`."""
-        from xla_explorer.explorer.llvm_views import VECTORIZERS, remarks
-
-        return remarks(self, passes or VECTORIZERS)
-
-    def inner_loops(self, kernel: str | None = None) -> pandas.DataFrame:
-        """llvm-mca's cycles of each innermost loop of the machine code; see `explorer.llvm_views.inner_loops`."""
-        from xla_explorer.explorer.llvm_views import inner_loops
-
-        return inner_loops(self, kernel)
-
-    def ptx(self, **options: Any) -> CodeText:
-        """PTX of the same source, compiled for the backend `gpu` on first use. No GPU is needed. options: see `gpu_with`."""
-        return self.gpu_with(**options)._code("ptx", "ptx", "session.ptx()")
-
-    def sass(self) -> CodeText:
-        """Machine code of an NVIDIA GPU, line by line with its HLO; needs ptxas and nvdisasm, no GPU."""
-        from xla_explorer.backends.gpu.disassembly import why_no_sass
-
-        if (missing := why_no_sass()) is not None:
-            raise XlaExplorerError(f"no SASS: {missing.message}", "install CUDA's binary utilities, or name the program in that variable")
-        return self.gpu._code("sass", "sass", "session.sass()")
-
-    def ptxas_report(self) -> pandas.DataFrame:
-        """A row per GPU kernel: emitter, launch, registers, spills, shared memory, and the occupancy these allow with what limits it.
-
-        XlaExplorerError where ptxas is missing.
-        """
-        from xla_explorer.backends.gpu.architecture import gpu_architecture
-        from xla_explorer.backends.gpu.occupancy import REPORT_COLUMNS, resource_rows
-        from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx
-        from xla_explorer.explorer.wide_frame import wide_frame
-
-        executable: Any = self.gpu.executable
-        text, name = executable.ptx.text, executable.ptx.architecture
-        rows = resource_rows(executable.program.kernels, assemble_ptx(text, name), gpu_architecture(name))
-        return wide_frame(rows, list(REPORT_COLUMNS))
-
-    @cached_property
-    def gpu(self) -> Session:
-        """The same source compiled for the backend `gpu` (this very session when it is that), with the options that both read."""
-        return self.gpu_with()
-
-    @property
-    def has_gpu(self) -> bool:
-        """Whether `gpu` is there already, so that asking for it compiles nothing."""
-        return self.backend == "gpu" or () in self._gpu_sessions
-
-    def gpu_with(self, **options: Any) -> Session:
-        """Like `gpu`, with other options of that backend: `session.gpu_with(architecture="sm_80")`. What is not named stays as it is here.
-
-        UnknownOptionError for what the backend `gpu` does not read.
-        """
-        if self.backend == "gpu" and all(self.options.backend_options.get(name) == value for name, value in options.items()):
-            return self
-        key = tuple(sorted(options.items()))
-        if key not in self._gpu_sessions:
-            mine = self.options
-            # Another GPU's names of architectures mean nothing to this one.
-            kept = mine.backend_options if self.backend == "gpu" else {}
-            self._gpu_sessions[key] = compile(
-                self.source, backend="gpu", passes=mine.passes, journal=mine.journal, verify=False, cache=mine.cache,
-                isolate=self.isolation or False, control=mine.control if self.backend == "gpu" else None, **{**kept, **options},
-            )  # fmt: skip
-        return self._gpu_sessions[key]
-
-    @cached_property
-    def kernels(self) -> pandas.DataFrame:
-        """A row a step of the program: kernel, opcode, runs_on, code and message of the reason where it is no native code, line; and the
-        device's stream, where there are several."""
-        from xla_explorer.explorer.wide_frame import wide_frame
-
-        rows = [
-            {
-                "kernel": f"%{s.name}",
-                "opcode": s.opcode,
-                "runs_on": s.runs_on,
-                "code": s.reason.code if s.reason else "",
-                "reason": s.reason.message if s.reason else "",
-                "line": self.source_line(s.instruction),
-                "instruction": s.instruction,
-            }
-            for s in self.program_steps
-        ]
-        columns = ["kernel", "opcode", "runs_on", "code", "reason", "line", "instruction"]
-        if any(s.stream for s in self.program_steps):
-            rows = [{**row, "stream": s.stream} for row, s in zip(rows, self.program_steps, strict=True)]
-            columns.insert(3, "stream")
-        return wide_frame(rows, columns)
-
-    @property
-    def program_steps(self) -> list[ProgramStep]:
-        """What runs, in order; empty when nothing can."""
-        return self.result.executable.steps if self.result is not None and self.result.executable is not None else []
-
-    @cached_property
-    def buffers(self) -> BufferReport:
-        """The buffer assignment. XlaExplorerError when the backend assigns none."""
-        from xla_explorer.explorer.buffer_report import BufferReport
-
-        if self.result is None or self.result.buffers is None:
-            raise XlaExplorerError(f"{self.backend} assigned no buffers" + (" before the compile failed" if self.error else ""))
-        return BufferReport(self.result.buffers, self.source_line)
 
     # -- questions -----------------------------------------------------------------------------------------------------
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
@@ -550,102 +401,3 @@ class Session:
             self.brief_once = False
             return {"text/plain": repr(self)}
         return {"text/plain": repr(self), "text/html": static_html(self.explorer_source)}
-
-
-def compile(
-    module: Any,
-    backend: str = "cpu",
-    passes: Any = "default",
-    journal: str = "decisions",
-    threads: int | None = None,
-    *,
-    verify: bool = True,
-    check_passes: bool = False,
-    check_values: Any = None,
-    cache: bool = True,
-    control: PassControl | None = None,
-    keep_errors: bool = False,
-    filename: str | None = None,
-    isolate: bool | Isolation | None = None,
-    timeout: float | None = None,
-    memory_limit: int | None = None,
-    **backend_options: Any,
-) -> Session:
-    """Compile a module (or HLO text, or a traced function) and keep everything that happened.
-
-    backend: `cpu`, `gpu`, `interpreter` or a plug-in's name. passes: `default`, `none`, or a pipeline string. journal: off, passes,
-    decisions, everything. threads: None lets the backend choose. verify: check the module first. check_passes: verify after each pass
-    too. check_values: arguments (True: random ones) on which the module is evaluated after each pass that changed it; the compile fails
-    with a ValuesDifferError that names the first pass after which the values differ. keep_errors: return the session of a failed
-    compile instead of raising. isolate: generate and run code in a child process, so that a crash, an endless loop (timeout: seconds a
-    compile or a run may take) or exhausted memory (memory_limit: bytes) there is an IsolatedError that names the kernel and its HLO;
-    None: what `xe.options` says. The backend `xla` has a process of its own anyway.
-
-    Raises:
-        HloParseError, HloVerifyError: the module is malformed; with places and next steps.
-        UnknownBackendError, UnknownOptionError, PipelineSyntaxError: a name is unknown; with near ones.
-        CompileFailedError: a pass or the backend failed; `.session` shows every step before.
-    """
-    source = as_module(module, filename)
-    if verify:
-        verify_module(source)
-    if check_values is not None and check_values is not False:
-        arguments = random_arguments(source) if check_values is True else tuple(check_values)
-        control = PassControl() if control is None else control
-        control.check_values = Signature(source).leaves(arguments)
-    options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
-    isolation = _isolation(backend, isolate, isolation_settings(isolate, timeout, memory_limit))
-    compiler = platform_with_options(backend, backend_options).compiler()
-    started = time.perf_counter()
-    result: CompileResult | None = None
-    error: BaseException | None = None
-    phase = "hlo passes"
-    try:
-        with working(f"passes of {source.name} for {backend}"):
-            trace = compiler.run_hlo_passes(source, options)
-    except PassFailedError as problem:
-        trace, error, phase = problem.trace, problem.__cause__ or problem, f"the pass {problem.pass_name}"
-    seconds: Mapping[str, float] = {"hlo-passes": time.perf_counter() - started}
-    if error is None:
-        started = time.perf_counter()
-        try:
-            with working(f"compiling {source.name} for {backend}"):
-                result = _run_backend(backend, compiler, trace, options, isolation)
-            seconds = result.seconds
-        except Exception as problem:
-            error, phase = problem, "the backend"
-            seconds = {**seconds, "backend": time.perf_counter() - started}
-    session = Session(source, backend, options, trace, result, error, phase if error else "", seconds)
-    session.isolation = isolation
-    if error is not None and not keep_errors:
-        raise CompileFailedError(session) from error
-    return session
-
-
-def _run_backend(
-    backend: str, compiler: Compiler, trace: PassTrace, options: CompileOptions, isolation: Isolation | None
-) -> CompileResult:
-    """Here, or in the child process."""
-    if isolation is None:
-        return compiler.run_backend(trace, options)
-    from xla_explorer.explorer.isolation import run_backend_isolated
-
-    return run_backend_isolated(backend, trace, options, isolation)
-
-
-def _isolation(backend: str, asked: Any, wanted: Isolation | None) -> Isolation | None:
-    """What can be had of what is wanted. A child process that was asked for in the call and cannot be had is an error; one that only
-    `xe.options` asks for, a warning."""
-    if wanted is None:
-        return None
-    from xla_explorer.explorer.isolation import kept_here
-
-    reason = kept_here(backend, wanted)
-    if reason is None:
-        return wanted
-    if reason.code != "own-process":
-        hint = "put it into a module of its own and name that: isolate=xe.Isolation(imports=('my_module',))"
-        if asked is not None:
-            raise XlaExplorerError(f"this cannot be isolated: {reason.message}", hint)
-        warnings.warn(f"not isolated: {reason.message}; {hint}", RuntimeWarning, stacklevel=3)
-    return None

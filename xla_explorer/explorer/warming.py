@@ -14,7 +14,7 @@ def warm_up(backend: str = "cpu") -> float:
     necessary: a first compilation does the same, then pays for it. UnknownBackendError as for `xe.compile`.
     """
     started = time.perf_counter()
-    import xla_explorer.explorer.session  # noqa: F401  # `xe.compile` and all that it imports
+    import xla_explorer.explorer.compiling  # noqa: F401  # `xe.compile` and all that it imports
 
     compiler = platform(backend).compiler()
     prepare = getattr(compiler, "warm_up", None)

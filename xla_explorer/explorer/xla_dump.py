@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.xla import dumped_stages, dumped_trace
 from xla_explorer.explorer.beside import Beside
+from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.display import table_html
 from xla_explorer.explorer.loading import load
 from xla_explorer.explorer.session import Session
-from xla_explorer.explorer.session import compile as compile_module
 from xla_explorer.explorer.trace import Trace
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.reason import Reason

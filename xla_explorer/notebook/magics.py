@@ -14,10 +14,11 @@ from IPython.display import HTML, display
 from xla_explorer.explorer.arguments import largest_error, random_arguments
 from xla_explorer.explorer.catalogue import passes
 from xla_explorer.explorer.comparison import diff
+from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.display import CodeText, table_html
 from xla_explorer.explorer.exploring import explore
 from xla_explorer.explorer.profiling import Timing
-from xla_explorer.explorer.session import CompileFailedError, Session, compile
+from xla_explorer.explorer.session import CompileFailedError, Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.jax_program import captured_programs
 from xla_explorer.hlo.analysis.cost import module_cost

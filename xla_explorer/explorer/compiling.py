@@ -1,0 +1,118 @@
+"""`xe.compile`: from what a user has to a session."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from xla_explorer.backends.interfaces import CompileOptions, Compiler, CompileResult
+from xla_explorer.compiler.pipeline import PassControl, PassFailedError, PassTrace
+from xla_explorer.explorer.arguments import Signature, random_arguments
+from xla_explorer.explorer.backend_options import platform_with_options
+from xla_explorer.explorer.isolation.settings import Isolation, isolation_settings
+from xla_explorer.explorer.loading import as_module
+from xla_explorer.explorer.progress import working
+from xla_explorer.explorer.session import CompileFailedError, Session
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.verifier import verify as verify_module
+
+
+def compile(
+    module: Any,
+    backend: str = "cpu",
+    passes: Any = "default",
+    journal: str = "decisions",
+    threads: int | None = None,
+    *,
+    verify: bool = True,
+    check_passes: bool = False,
+    check_values: Any = None,
+    cache: bool = True,
+    control: PassControl | None = None,
+    keep_errors: bool = False,
+    filename: str | None = None,
+    isolate: bool | Isolation | None = None,
+    timeout: float | None = None,
+    memory_limit: int | None = None,
+    **backend_options: Any,
+) -> Session:
+    """Compile a module (or HLO text, or a traced function) and keep everything that happened.
+
+    backend: `cpu`, `gpu`, `interpreter` or a plug-in's name. passes: `default`, `none`, or a pipeline string. journal: off, passes,
+    decisions, everything. threads: None lets the backend choose. verify: check the module first. check_passes: verify after each pass
+    too. check_values: arguments (True: random ones) on which the module is evaluated after each pass that changed it; the compile fails
+    with a ValuesDifferError that names the first pass after which the values differ. keep_errors: return the session of a failed
+    compile instead of raising. isolate: generate and run code in a child process, so that a crash, an endless loop (timeout: seconds a
+    compile or a run may take) or exhausted memory (memory_limit: bytes) there is an IsolatedError that names the kernel and its HLO;
+    None: what `xe.options` says. The backend `xla` has a process of its own anyway.
+
+    Raises:
+        HloParseError, HloVerifyError: the module is malformed; with places and next steps.
+        UnknownBackendError, UnknownOptionError, PipelineSyntaxError: a name is unknown; with near ones.
+        CompileFailedError: a pass or the backend failed; `.session` shows every step before.
+    """
+    source = as_module(module, filename)
+    if verify:
+        verify_module(source)
+    if check_values is not None and check_values is not False:
+        arguments = random_arguments(source) if check_values is True else tuple(check_values)
+        control = PassControl() if control is None else control
+        control.check_values = Signature(source).leaves(arguments)
+    options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
+    isolation = _isolation(backend, isolate, isolation_settings(isolate, timeout, memory_limit))
+    compiler = platform_with_options(backend, backend_options).compiler()
+    started = time.perf_counter()
+    result: CompileResult | None = None
+    error: BaseException | None = None
+    phase = "hlo passes"
+    try:
+        with working(f"passes of {source.name} for {backend}"):
+            trace = compiler.run_hlo_passes(source, options)
+    except PassFailedError as problem:
+        trace, error, phase = problem.trace, problem.__cause__ or problem, f"the pass {problem.pass_name}"
+    seconds: Mapping[str, float] = {"hlo-passes": time.perf_counter() - started}
+    if error is None:
+        started = time.perf_counter()
+        try:
+            with working(f"compiling {source.name} for {backend}"):
+                result = _run_backend(backend, compiler, trace, options, isolation)
+            seconds = result.seconds
+        except Exception as problem:
+            error, phase = problem, "the backend"
+            seconds = {**seconds, "backend": time.perf_counter() - started}
+    session = Session(source, backend, options, trace, result, error, phase if error else "", seconds)
+    session.isolation = isolation
+    if error is not None and not keep_errors:
+        raise CompileFailedError(session) from error
+    return session
+
+
+def _run_backend(
+    backend: str, compiler: Compiler, trace: PassTrace, options: CompileOptions, isolation: Isolation | None
+) -> CompileResult:
+    """Here, or in the child process."""
+    if isolation is None:
+        return compiler.run_backend(trace, options)
+    from xla_explorer.explorer.isolation import run_backend_isolated
+
+    return run_backend_isolated(backend, trace, options, isolation)
+
+
+def _isolation(backend: str, asked: Any, wanted: Isolation | None) -> Isolation | None:
+    """What can be had of what is wanted. A child process that was asked for in the call and cannot be had is an error; one that only
+    `xe.options` asks for, a warning."""
+    if wanted is None:
+        return None
+    from xla_explorer.explorer.isolation import kept_here
+
+    reason = kept_here(backend, wanted)
+    if reason is None:
+        return wanted
+    if reason.code != "own-process":
+        hint = "put it into a module of its own and name that: isolate=xe.Isolation(imports=('my_module',))"
+        if asked is not None:
+            raise XlaExplorerError(f"this cannot be isolated: {reason.message}", hint)
+        warnings.warn(f"not isolated: {reason.message}; {hint}", RuntimeWarning, stacklevel=3)
+    return None
