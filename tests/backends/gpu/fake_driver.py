@@ -63,6 +63,9 @@ class FakeDriver:
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR="major",
         CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR="minor",
         CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT="multiprocessors",
+        CU_DEVICE_ATTRIBUTE_CLOCK_RATE="clock",
+        CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE="memory clock",
+        CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH="bus",
     )
     CUstream_flags = SimpleNamespace(CU_STREAM_NON_BLOCKING=1)
     CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL=1)
@@ -75,8 +78,8 @@ class FakeDriver:
     CUresult = CUresult
     CUfunction_attribute = SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="shared")
 
-    def __init__(self, devices=1, capability=(9, 0)):
-        self.devices, self.capability = devices, capability
+    def __init__(self, devices=1, capability=(9, 0), multiprocessors=132):
+        self.devices, self.capability, self.multiprocessors = devices, capability, multiprocessors
         self.calls, self.fail = [], {}
         self.memory = GlobalMemory()
         self.clock = itertools.count()
@@ -122,7 +125,8 @@ class FakeDriver:
         return (OK,)
 
     def cuDeviceGetAttribute(self, attribute, device):
-        return OK, {"major": self.capability[0], "minor": self.capability[1], "multiprocessors": 132}[attribute]
+        facts = {"major": self.capability[0], "minor": self.capability[1], "multiprocessors": self.multiprocessors}
+        return OK, (facts | {"clock": 1_980_000, "memory clock": 3_201_000, "bus": 6144})[attribute]
 
     def cuDeviceGetName(self, length, device):
         return OK, b"NVIDIA FAKE" + bytes(length - 11)

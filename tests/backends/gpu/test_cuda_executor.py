@@ -11,6 +11,7 @@ import pytest
 from fake_driver import CUresult, FakeDriver
 from gpu_modules import LOOP, SOFTMAX, compiled
 
+from xla_explorer.backends.gpu import gpu_compiler
 from xla_explorer.backends.gpu.emitters.dots import warpgroup_dot
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.ptx_assembler import AssembledPtx
@@ -19,7 +20,7 @@ from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError,
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor, OutOfDeviceMemoryError, nearest_architecture
 from xla_explorer.backends.gpu.runtime.device_array import _DLManagedTensor, address_of, foreign_array
 from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
-from xla_explorer.backends.interfaces import ArgumentPlacer, StreamExecutor
+from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, StreamExecutor
 from xla_explorer.explorer.arguments import Signature
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import refuse
@@ -51,11 +52,23 @@ def on(executor, text, **options):
 
 def test_facts(executor):
     assert isinstance(executor, StreamExecutor)
-    assert executor.facts == ("NVIDIA FAKE", "sm_90a", 132, 1 << 37, 13000) and not executor.facts.emulated
+    assert executor.facts[:5] == ("NVIDIA FAKE", "sm_90a", 132, 1 << 37, 13000) and not executor.facts.emulated
+    assert executor.facts[5:] == (1.98, pytest.approx(4917, abs=1), 0), "what the driver does not say is 0"
     assert nearest_architecture(90) == "sm_90a", "its own instructions"
     assert nearest_architecture(87) == "sm_86" and nearest_architecture(103) == "sm_100" and nearest_architecture(120) == "sm_120"
     with pytest.raises(XlaExplorerError, match="too old"):
         nearest_architecture(52)
+
+
+@pytest.mark.parametrize(("architecture", "multiprocessors"), [(None, 66), ("sm_90", 66), ("sm_80", 108)])
+def test_launches_fit_the_device_at_hand(driver, monkeypatch, architecture, multiprocessors):
+    driver.multiprocessors = 66  # another product of the same architecture
+    monkeypatch.setattr(gpu_compiler, "device_executor", lambda requested: (CudaExecutor(CudaDriver(driver)), None))
+    options = CompileOptions(backend_options={"architecture": architecture} if architecture else {})
+    compiler = gpu_compiler.GpuCompiler()
+    text = "HloModule m\nENTRY e { x = f32[3000001] parameter(0) ROOT r = f32[3000001] negate(x) }"
+    result = compiler.run_backend(compiler.run_hlo_passes(parse_hlo(text), options), options)
+    assert f"the {2048 * multiprocessors} resident threads" in result.stages["launches"].text
 
 
 def test_programs_run(executor, driver):

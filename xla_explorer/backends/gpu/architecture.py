@@ -5,7 +5,7 @@ Source: CUDA C++ Programming Guide, table "Technical Specifications per Compute 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xla_explorer.backends.llvm.target_machine import TargetDescription, describe_target
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -61,6 +61,10 @@ class GpuArchitecture:
         """What LLVM generates code for."""
         return describe_target(NVPTX_TRIPLE, self.name, f"+ptx{self.ptx_version}")
 
+    def with_facts(self, **facts: int | float) -> GpuArchitecture:
+        """The same on a device of its own, whose product may be another: facts by field, 0 where the device does not say."""
+        return replace(self, **{name: value for name, value in facts.items() if value})  # type: ignore[arg-type]
+
     @property
     def cost_facts(self) -> dict[str, int | float]:
         """What the cost model of fusion asks about the device, by the names that it uses."""
@@ -83,11 +87,13 @@ class GpuArchitecture:
 
 
 # KiB of shared memory, and resident blocks, of a multiprocessor.
-_RESIDENT = {"sm_75": (64, 16), "sm_80": (164, 32), "sm_86": (100, 16), "sm_89": (100, 24), "sm_90": (228, 32), "sm_100": (228, 32),
-             "sm_120": (100, 24)}  # fmt: skip
+_RESIDENT = {"sm_70": (96, 32), "sm_75": (64, 16), "sm_80": (164, 32), "sm_86": (100, 16), "sm_89": (100, 24), "sm_90": (228, 32),
+             "sm_100": (228, 32), "sm_120": (100, 24)}  # fmt: skip
+# CUDA 13's ptxas begins with sm_75; CUDA 12's still assembles sm_70.
 ARCHITECTURES = {
     a.name: a
     for a in (
+        GpuArchitecture("sm_70", "V100", 70, 80, 2048, 64, 1 / 2, 1.53, 900.0, 6 << 20, 128 << 10),
         GpuArchitecture("sm_75", "T4", 70, 40, 1024, 64, 1 / 32, 1.59, 320.0, 4 << 20, 64 << 10),
         GpuArchitecture("sm_80", "A100", 80, 108, 2048, 64, 1 / 2, 1.41, 2039.0, 40 << 20, 192 << 10),
         GpuArchitecture("sm_86", "RTX 3090", 80, 82, 1536, 128, 1 / 64, 1.7, 936.0, 6 << 20, 128 << 10),

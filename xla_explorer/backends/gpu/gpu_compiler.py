@@ -141,8 +141,17 @@ def _device(options: CompileOptions) -> tuple[DeviceExecutor, Reason | None]:
 
 
 def _architecture(options: CompileOptions) -> GpuArchitecture:
-    given = options.backend_options.get("architecture")
-    return gpu_architecture(given if given is not None else _device(options)[0].facts.architecture)
+    """The one asked for, else the device's; with the device's own facts where it is one of that architecture."""
+    given, device = options.backend_options.get("architecture"), _device(options)[0].facts
+    architecture = gpu_architecture(given if given is not None else device.architecture)
+    if device.emulated or device.architecture.rstrip("a") != architecture.name.rstrip("a"):
+        return architecture
+    return architecture.with_facts(
+        multiprocessors=device.multiprocessors,
+        clock_gigahertz=device.clock_gigahertz,
+        dram_bytes_per_nanosecond=device.dram_bytes_per_nanosecond,
+        l2_bytes=device.l2_bytes,
+    )
 
 
 def _target(options: CompileOptions) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 Rates = dict[str, float]
 
 _LIBRARY: dict[str, tuple[float, float, float, float]] = {  # f16 and bf16, tf32, f32, f64
-    "sm_75": (512, 0, 64, 2), "sm_80": (1024, 512, 64, 64), "sm_86": (256, 128, 128, 2), "sm_89": (256, 128, 128, 2),
+    "sm_70": (512, 0, 64, 32), "sm_75": (512, 0, 64, 2), "sm_80": (1024, 512, 64, 64), "sm_86": (256, 128, 128, 2),
+    "sm_89": (256, 128, 128, 2),
     "sm_90": (2048, 1024, 128, 128), "sm_90a": (2048, 1024, 128, 128), "sm_100": (4096, 2048, 128, 64), "sm_120": (256, 128, 128, 2),
 }  # fmt: skip
-# Where `mma.sync` is not all that the tensor cores can do: wgmma and tcgen05 are faster. sm_75 lacks the shapes that we write (0).
-_BY_MMA = {"sm_75": 0.0, "sm_90": 1024.0, "sm_90a": 1024.0, "sm_100": 1024.0}
+# Where `mma.sync` is not all that the tensor cores can do: wgmma and tcgen05 are faster. sm_70 and sm_75 lack the shapes that we write (0).
+_BY_MMA = {"sm_70": 0.0, "sm_75": 0.0, "sm_90": 1024.0, "sm_90a": 1024.0, "sm_100": 1024.0}
 _KINDS = ("f16", "tf32", "f32", "f64")
 LIBRARY_SHARE = 0.75  # of the peak that a library's large products reach; assumed, not measured
 

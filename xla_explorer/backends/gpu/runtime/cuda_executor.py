@@ -79,8 +79,19 @@ class CudaExecutor:
                 d.attribute(self.device, "MULTIPROCESSOR_COUNT"),
                 int(d.call("cuDeviceTotalMem", self.device)),
                 int(d.call("cuDriverGetVersion")),
+                self._attribute("CLOCK_RATE") / 1e6,  # kHz
+                # Two transfers a clock (kHz), each as wide as the bus (bits).
+                2 * self._attribute("MEMORY_CLOCK_RATE") * self._attribute("GLOBAL_MEMORY_BUS_WIDTH") / 8 / 1e6,
+                self._attribute("L2_CACHE_SIZE"),
             )
         return self._facts
+
+    def _attribute(self, name: str) -> int:
+        """A fact of the device, 0 where the driver or the binding does not have it."""
+        try:
+            return self.driver.attribute(self.device, name)
+        except (CudaError, AttributeError):
+            return 0
 
     # -- memory --------------------------------------------------------------------------------------------------------
     def allocate(self, size: int) -> DeviceMemory:

@@ -30,13 +30,20 @@ class KernelFaultError(GpuExecutionError):
 
 
 class DeviceFacts(NamedTuple):
-    """name: of the product, or `PTX emulator`. architecture: `sm_90`. driver: version, 13000 is 13.0; 0 on the emulator."""
+    """name: of the product, or `PTX emulator`. architecture: `sm_90`. driver: version, 13000 is 13.0; 0 on the emulator.
+
+    clock_gigahertz: at most. dram_bytes_per_nanosecond: of its memory (GB/s). l2_bytes: of its second-level cache. 0 where the driver does
+    not say.
+    """
 
     name: str
     architecture: str
     multiprocessors: int
     memory_bytes: int
     driver: int
+    clock_gigahertz: float = 0.0
+    dram_bytes_per_nanosecond: float = 0.0
+    l2_bytes: int = 0
 
     @property
     def emulated(self) -> bool:
