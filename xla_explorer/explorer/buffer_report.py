@@ -78,7 +78,8 @@ class BufferReport:
         return Peak(i.name, self.line_of(i.id), position, rows)
 
     def aliases(self) -> pandas.DataFrame:
-        """A row an entry of the header's `input_output_alias`: output, parameter, leaf, shared, and code and message where not."""
+        """A row an entry of the header's `input_output_alias` or `buffer_donor`: output, parameter, leaf, shared, and code and message where
+        not."""
         from xla_explorer.explorer.wide_frame import wide_frame
 
         rows = [

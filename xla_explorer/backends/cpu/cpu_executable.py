@@ -50,8 +50,7 @@ class CpuExecutable:
                 self._outputs.append(
                     (_POOL.slot(stored, leaf.element_type.dtype), None if natural else tuple(np.argsort(major_to_minor).tolist()))
                 )
-        self._given_away = self._donated_leaves()
-        self._donated = frozenset(self._given_away.values())
+        self._results_in_place, self._donated = self._donated_leaves()
         self._library = self._load(program, compiled)
         self._table = (ctypes.c_uint64 * program.table_size)()
         self._constants = [np.ascontiguousarray(literal.array).reshape(literal.shape.dimensions) for literal in program.constants]
@@ -82,16 +81,19 @@ class CpuExecutable:
         self._table[program.arena_slot] = arena.address
         self._arena = arena
 
-    def _donated_leaves(self) -> dict[int, int]:
-        """Number of a result leaf -> number of the parameter leaf whose memory it takes over."""
+    def _donated_leaves(self) -> tuple[dict[int, int], frozenset[int]]:
+        """(number of a result leaf -> number of the parameter leaf whose memory it takes over; the parameter leaves that the program may
+        write into, for results or for what leads to them)."""
         entry = self.module.entry
         leaves = [(int(p.payload), index) for p in entry.parameters() for index, _ in p.shape.leaves()]
         outputs = [index for index, leaf in entry.root.shape.leaves() if leaf.is_array]
-        return {
-            outputs.index(alias.output): leaves.index((alias.parameter, alias.leaf))
-            for alias in self.assignment.aliases
-            if alias.reason is None
-        }
+        results, written = {}, set()
+        for alias in self.assignment.aliases:
+            if alias.given_away:
+                written.add(leaves.index((alias.parameter, alias.leaf)))
+            if alias.reason is None and alias.output is not None:
+                results[outputs.index(alias.output)] = leaves.index((alias.parameter, alias.leaf))
+        return results, frozenset(written)
 
     def _load(self, program: HostProgram, compiled: CompiledObject) -> NativeLibrary:
         symbols = {}
@@ -141,8 +143,8 @@ class CpuExecutable:
             results = []
             at = len(readers)
             for number, (slot, order) in enumerate(self._outputs):
-                if number in self._given_away:
-                    array = prepared[self._given_away[number]]
+                if number in self._results_in_place:
+                    array = prepared[self._results_in_place[number]]
                     table[at] = data_address(array)  # it is there already
                 else:
                     array, table[at] = slot.take()

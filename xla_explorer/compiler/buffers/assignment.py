@@ -176,8 +176,8 @@ def assign_buffers(
     """Assign buffers to a scheduled module with a flat call graph after copy-insertion.
 
     reuse_operands: elementwise results may overwrite operands that die. alias_outputs: results are written to the caller's arrays
-    directly. donate: the caller gives away the parameters that the header's `input_output_alias` names, so that results take over
-    their memory. BufferAssignmentError when a loop's state cannot stay in one buffer, or a `must-alias` cannot be kept.
+    directly. donate: the caller gives away the parameters that the header's `input_output_alias` and `buffer_donor` name, so that results
+    take over their memory. BufferAssignmentError when a loop's state cannot stay in one buffer, or a `must-alias` cannot be kept.
     """
     flow = Dataflow(module)
     sets = BufferSets(flow)
