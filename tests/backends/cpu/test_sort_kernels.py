@@ -114,7 +114,7 @@ ENTRY e {
 
 
 @pytest.mark.parametrize("kind", ["f32", "bf16", "u8", "s64", "pred"])
-@pytest.mark.parametrize(("length", "k"), [(1000, 16), (50, 50), (17, 1), (3000, 700), (9, 0)])
+@pytest.mark.parametrize(("length", "k"), [(1000, 16), (50, 50), (17, 1), (3000, 700), (9, 0), (9000, 66)])
 @pytest.mark.parametrize("largest", ["true", "false"])
 def test_topk(kind, length, k, largest):
     text = f"""HloModule m

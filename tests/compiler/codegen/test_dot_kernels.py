@@ -180,3 +180,8 @@ def test_irregular_left_rows_repeat_the_product():
             ("f32", (5, 9, 6), (9,), (5, 6), "lhs_contracting_dims={1}, rhs_contracting_dims={0}")]
     module = check(dots, ["edh,bd->ehb", "nedh,ndb->nehb", "edh,d->eh"])
     assert plan_dot(module.entry.root.operands[1], HOST_LIKE).sizes == DotSizes(6, 20, 9, 10)
+
+
+def test_a_large_thin_product_is_written_a_few_rows_at_a_time():
+    """A result of more than 4 MiB whose rows are 4 KiB apart, uneven in tiles; values only."""
+    check([("f32", (1037, 9), (9, 1024), (1037, 1024), MULTIPLY)], ["mk,kn->mn"])

@@ -142,7 +142,7 @@ def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan
         if down < 2:
             return refuse("columns-not-contiguous", f"%{dot.name} has too few rows to pay for transposing its right operand", rows=rows)
         packing = "turned panels"
-    elif down >= PACKING_FROM_TILES and depth > 16 and (right.row * bytes_ % PAGE == 0 or depth * columns * bytes_ > UNPACKED_BYTES
+    elif down >= PACKING_FROM_TILES and depth > 8 and (right.row * bytes_ % PAGE == 0 or depth * columns * bytes_ > UNPACKED_BYTES
                                                         or (down >= RIGHT_PACKED_FROM_TILES and _collide(right.row * bytes_, depth))):
         packing = "panels"
     packed = _packed_elements(tile, columns, depth) if packing != "none" else 0

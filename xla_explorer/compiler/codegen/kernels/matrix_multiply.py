@@ -16,6 +16,9 @@ from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWri
 from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
 from xla_explorer.compiler.codegen.target import CodegenTarget
 
+RESULT_BYTES = 4 << 20  # of a result that the caches do not hold: written a few rows at a time where the right operand is small and rows collide
+OPEN_ROWS = 32  # so many then
+COLLIDING = 1024  # rows so many bytes apart, or a multiple, put a column of lines into few sets of the caches
 L2_BLOCK_BYTES = 256 * 1024  # of the left operand, kept in the second-level cache while the right one passes by
 LEFT_LINES = 8  # of the left operand that are packed together: as many as stay in a set of the first-level cache
 UNROLLED = 128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
@@ -255,7 +258,11 @@ class TileWriter:
         depth = 1
         for level in depths:
             depth *= level.extent
-        blocks, per_block = _blocks(down, tile.rows * depth * self.bytes)
+        most = None
+        small = columns * depth * self.bytes <= L2_BLOCK_BYTES and not left_scratch
+        if small and rows * columns * self.bytes > RESULT_BYTES and c_row * self.bytes % COLLIDING == 0:
+            most = max(1, OPEN_ROWS // tile.rows)
+        blocks, per_block = _blocks(down, tile.rows * depth * self.bytes, most)
         panels = w.loop(end_panel, first_panel, stem="panel", metadata=NO_UNROLL)
         with w.loop(blocks, stem="block", metadata=NO_UNROLL) as block, ExitStack() as inner:
 
@@ -295,12 +302,14 @@ def left_block_elements(tile: Tile, rows: int, depth: int, element_bytes: int) -
     return _blocks(-(-rows // tile.rows), tile.rows * depth * element_bytes)[1] * tile.rows * depth
 
 
-def _blocks(down: int, tile_bytes: int) -> tuple[int, int]:
+def _blocks(down: int, tile_bytes: int, limit: int | None = None) -> tuple[int, int]:
     """(number of blocks, tiles in each): blocks of tile rows that stay in the second-level cache.
 
     The last block repeats tiles where they do not come out even, so up to twice as many blocks are taken where fewer are repeated.
     """
     most = max(1, L2_BLOCK_BYTES // tile_bytes)
+    if limit is not None:
+        most = min(most, limit)
     blocks = -(-down // most)
     possible = [(number, -(-down // number)) for number in range(blocks, 2 * blocks if blocks > 1 else 2)]
     return min(possible, key=lambda pair: pair[0] * pair[1])
