@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, TWO_REPLICAS, compiled
 
-from xla_explorer.backends.gpu import platform
+from xla_explorer.backends.gpu import gpu_stages, platform
 from xla_explorer.backends.gpu.architecture import ARCHITECTURES, UnknownArchitectureError, gpu_architecture
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION
+from xla_explorer.backends.gpu.kernel_module import kernel_groups
 from xla_explorer.backends.interfaces import Platform
 from xla_explorer.backends.llvm.llvm_compiler import emit_assembly
 
@@ -246,3 +247,29 @@ ENTRY e { x = s32[4,2] parameter(0) n = s32[] parameter(1)
     assert {step.reason.code for step in result.executable.steps} == {"dynamic-dimension"}
     x = np.arange(8, dtype=np.int32).reshape(4, 2)
     np.testing.assert_array_equal(result.executable.execute([x, np.int32(3)])[0], 2 * x[:3])
+
+
+def test_kernels_compiled_in_groups_make_the_same_module(monkeypatch):
+    result = compiled("""HloModule g
+total { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+ENTRY e { x = f32[64,96] parameter(0) y = f32[96,64] parameter(1) zero = f32[] constant(0)
+  t = f32[64,96] transpose(y), dimensions={1,0}
+  c = f32[96] reduce(x, zero), dimensions={0}, to_apply=total
+  r = f32[64] reduce(t, zero), dimensions={1}, to_apply=total
+  d = f32[96,96] dot(y, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT out = (f32[64,96], f32[96], f32[64], f32[96,96]) tuple(t, c, r, d) }""")
+    target = gpu_architecture("sm_90").target
+    whole, owners = gpu_stages.ptx_of(result.program, target)
+    kernels = result.program.kernels
+    monkeypatch.setattr(gpu_stages, "kernel_groups", lambda given: kernel_groups(given, 1))
+    assert len(kernels) >= 3 and [list(group) for group in kernel_groups(kernels, 1)] == [[k] for k in kernels]
+    joined, origins = gpu_stages.ptx_of(result.program, target)
+
+    def code(text):  # labels have the number of their function; shared memory of one function alone is declared in it
+        lines = re.sub(r"\$L__BB\d+_", "$L__BB_", text).split("\n")
+        return sorted([line for line in lines if line.strip() and ".shared .align" not in line and "demoted" not in line])
+
+    assert code(whole) == code(joined)
+    assert len(origins) == joined.count("\n") and set(owners) == set(origins)
+    assert joined.count(".version") == 1
+    assert [len(group) for group in kernel_groups(kernels, 10**6)] == [len(kernels)] and kernel_groups((), 5) == [()]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.disassembly import sass_of, why_no_sass
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
+from xla_explorer.backends.gpu.kernel_module import GpuKernel, kernel_groups, write_kernels
 from xla_explorer.backends.interfaces import Stage, hlo_stage
 from xla_explorer.backends.llvm.assembly import parse_assembly
 from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions, emit_assembly, optimized_ir
+from xla_explorer.backends.llvm.parallel_llvm import compilation_threads, usable_cores
 from xla_explorer.backends.llvm.stages import strip_debug
+from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
 from xla_explorer.compiler.pipeline.trace import PassTrace
@@ -19,6 +23,7 @@ from xla_explorer.hlo.module import HloModule
 
 # Loops inside a GPU thread gain nothing from vectorisation; the warp is the vector.
 PTX_OPTIMIZATION = OptimizationOptions(level=3, loop_vectorization=False, slp_vectorization=False, loop_unrolling=True)
+_VARIABLES = (".shared", ".global", ".const")
 _DEBUG_LABEL = re.compile(r"\$L__(tmp|func_begin|func_end|debug|info)\w*:")
 
 
@@ -35,7 +40,7 @@ def gpu_stages(
     stages.append(
         Stage("llvm-ir-optimized", lambda: strip_debug(optimized_ir(with_lines(), target, PTX_OPTIMIZATION)), "llvm")
     )
-    stages.append(Stage("ptx", lambda: ptx_without_debug(emit_assembly(with_lines(), target, PTX_OPTIMIZATION)), "ptx"))
+    stages.append(Stage("ptx", lambda: ptx_of(program, target), "ptx"))
     if why_no_sass() is None:
         stages.append(
             Stage("sass", lambda: sass_of(emit_assembly(with_lines(), target, PTX_OPTIMIZATION), architecture.name), "sass")
@@ -63,6 +68,41 @@ def stages_before_assembly(
         stages.append(Stage("buffers", buffers))
     stages.append(Stage("llvm-ir", lambda: (program.text, list(program.origins)), "llvm"))
     return stages
+
+
+def ptx_of(program: GpuProgram, target: TargetDescription) -> tuple[str, list[int | None]]:
+    """The PTX of all kernels, and the instruction id of each line. Many kernels are compiled in groups, on all cores."""
+
+    def emitted(kernels: Sequence[GpuKernel]) -> tuple[str, list[int | None]]:
+        lines, origins = write_kernels(kernels)
+        return ptx_without_debug(emit_assembly(with_debug_lines(lines, origins, "DebugDirectivesOnly"), target, PTX_OPTIMIZATION))
+
+    groups = kernel_groups(program.kernels)
+    if len(groups) == 1:
+        return emitted(program.kernels)
+    emit = map if usable_cores() == 1 else compilation_threads().map
+    return _joined(list(emit(emitted, groups)))
+
+
+def _joined(parts: list[tuple[str, list[int | None]]]) -> tuple[str, list[int | None]]:
+    """PTX modules as one: one header, and each variable that several declare (shared memory, constants) once."""
+    lines: list[str] = []
+    origins: list[int | None] = []
+    variables: set[str] = set()
+    for text, owners in parts:
+        in_header = bool(lines)
+        for line, owner in zip(text.splitlines(), owners, strict=True):
+            if in_header:
+                in_header = not line.startswith(".address_size")
+            elif line.startswith(_VARIABLES) and line.endswith(";"):
+                if line not in variables:
+                    variables.add(line)
+                    lines.append(line)
+                    origins.append(owner)
+            else:
+                lines.append(line)
+                origins.append(owner)
+    return "\n".join(lines) + "\n", origins
 
 
 def ptx_without_debug(text: str) -> tuple[str, list[int | None]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import NVPTX_TRIPLE
@@ -88,64 +88,82 @@ class KernelModule:
         return made
 
     def write(self) -> tuple[list[str], list[int | None]]:
-        """Lines of the module, and for each the id of the HLO instruction it came from."""
-        dialect = self.dialect
-        lines: list[str] = ['source_filename = "module.hlo"', f'target triple = "{dialect.triple}"', ""]
-        origins: list[int | None] = [None] * len(lines)
+        """`write_kernels` of all."""
+        return write_kernels(self.kernels, self.dialect)
 
-        def append(new: list[str], owners: list[int | None] | None = None) -> None:
-            lines.extend(new)
-            origins.extend(owners if owners is not None else [None] * len(new))
 
-        declarations: dict[str, None] = {}
-        math: dict[str, None] = {}
-        constants: dict[str, None] = {}
-        for k in self.kernels:
-            declarations.update(dict.fromkeys(k.kernel.declarations))
-            math.update(dict.fromkeys(k.kernel.math))
-            constants.update(dict.fromkeys(k.kernel.globals))
-        append(list(constants))
-        groups: dict[str, int] = {}
-        for k in self.kernels:
-            # Registers can be handed from warp to warp (setmaxnreg) only where a block is known to be alone.
-            alone = ' "nvvm.minctasm"="1"' if k.tensor_maps else ""
-            group = groups.setdefault(dialect.block_attribute.format(threads=k.launch.threads_per_block) + alone, len(groups))
-            alias = "" if k.may_overlap else " noalias"
-            parameters = ", ".join(
-                [f"ptr addrspace(1){alias} align 16 %a{number}" for number in range(k.kernel.parameters)]
-                + [f'ptr byval([{MAP_BYTES} x i8]) align 64 "nvvm.grid_constant" %map{number}' for number in range(len(k.tensor_maps))]
-            )
-            body, owners = list(k.kernel.lines), list(k.kernel.origins)
-            if dialect.rewrite is not None:
-                body, owners = dialect.rewrite(body, owners)
-            append(
-                [f"define {dialect.convention} void @{k.name}({parameters}) #{group} {{", "entry:", *body, "}", ""],
-                [k.instruction, k.instruction, *owners, k.instruction, None],
-            )
-        if math:
-            text = vector_math_module(tuple(math)).splitlines()
-            append([line for line in text if not line.startswith("declare ")])
-            declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
-        append([*declarations, ""])
-        # No jump tables: an indirect branch costs a warp more than the few comparisons, and hides where it goes.
-        append(
-            [
-                f'attributes #{group} = {{ nounwind "no-jump-tables"="true" {attributes} }}'
-                for attributes, group in groups.items()
-            ]
+def kernel_groups(kernels: Sequence[GpuKernel], lines: int = 2000) -> list[Sequence[GpuKernel]]:
+    """Runs of kernels with at least so many lines of LLVM IR each, to be compiled side by side; the last may have fewer. They depend on the
+    kernels alone, so that the same program has the same PTX on every machine."""
+    groups: list[Sequence[GpuKernel]] = []
+    begin = size = 0
+    for number, k in enumerate(kernels):
+        size += len(k.kernel.lines)
+        if size >= lines:
+            groups.append(kernels[begin : number + 1])
+            begin, size = number + 1, 0
+    return [*groups, kernels[begin:]] if begin < len(kernels) or not groups else groups
+
+
+def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KERNELS) -> tuple[list[str], list[int | None]]:
+    """Lines of a module of these kernels, and for each the id of the HLO instruction it came from."""
+    lines: list[str] = ['source_filename = "module.hlo"', f'target triple = "{dialect.triple}"', ""]
+    origins: list[int | None] = [None] * len(lines)
+
+    def append(new: list[str], owners: list[int | None] | None = None) -> None:
+        lines.extend(new)
+        origins.extend(owners if owners is not None else [None] * len(new))
+
+    declarations: dict[str, None] = {}
+    math: dict[str, None] = {}
+    constants: dict[str, None] = {}
+    for k in kernels:
+        declarations.update(dict.fromkeys(k.kernel.declarations))
+        math.update(dict.fromkeys(k.kernel.math))
+        constants.update(dict.fromkeys(k.kernel.globals))
+    append(list(constants))
+    groups: dict[str, int] = {}
+    for k in kernels:
+        # Registers can be handed from warp to warp (setmaxnreg) only where a block is known to be alone.
+        alone = ' "nvvm.minctasm"="1"' if k.tensor_maps else ""
+        group = groups.setdefault(dialect.block_attribute.format(threads=k.launch.threads_per_block) + alone, len(groups))
+        alias = "" if k.may_overlap else " noalias"
+        parameters = ", ".join(
+            [f"ptr addrspace(1){alias} align 16 %a{number}" for number in range(k.kernel.parameters)]
+            + [f'ptr byval([{MAP_BYTES} x i8]) align 64 "nvvm.grid_constant" %map{number}' for number in range(len(k.tensor_maps))]
         )
-        append(["", "!0 = !{}", *self._annotations()])
-        return lines, origins
+        body, owners = list(k.kernel.lines), list(k.kernel.origins)
+        if dialect.rewrite is not None:
+            body, owners = dialect.rewrite(body, owners)
+        append(
+            [f"define {dialect.convention} void @{k.name}({parameters}) #{group} {{", "entry:", *body, "}", ""],
+            [k.instruction, k.instruction, *owners, k.instruction, None],
+        )
+    if math:
+        text = vector_math_module(tuple(math)).splitlines()
+        append([line for line in text if not line.startswith("declare ")])
+        declarations.update(dict.fromkeys([line for line in text if line.startswith("declare ")]))
+    append([*declarations, ""])
+    # No jump tables: an indirect branch costs a warp more than the few comparisons, and hides where it goes.
+    append(
+        [
+            f'attributes #{group} = {{ nounwind "no-jump-tables"="true" {attributes} }}'
+            for attributes, group in groups.items()
+        ]
+    )
+    append(["", "!0 = !{}", *_annotations(kernels)])
+    return lines, origins
 
-    def _annotations(self) -> list[str]:
-        """Which parameters are constant for the grid, as LLVM before 21 has it: without, it copies them to local memory."""
-        number = _FIRST_ANNOTATION
-        named: list[str] = []
-        lines: list[str] = []
-        for k in self.kernels:
-            if k.tensor_maps:
-                places = ", ".join([f"i32 {k.kernel.parameters + at + 1}" for at in range(len(k.tensor_maps))])
-                lines += [f'!{number} = !{{ptr @{k.name}, !"grid_constant", !{number + 1}}}', f"!{number + 1} = !{{{places}}}"]
-                named.append(f"!{number}")
-                number += 2
-        return [f"!nvvm.annotations = !{{{', '.join(named)}}}", *lines] if named else []
+
+def _annotations(kernels: Sequence[GpuKernel]) -> list[str]:
+    """Which parameters are constant for the grid, as LLVM before 21 has it: without, it copies them to local memory."""
+    number = _FIRST_ANNOTATION
+    named: list[str] = []
+    lines: list[str] = []
+    for k in kernels:
+        if k.tensor_maps:
+            places = ", ".join([f"i32 {k.kernel.parameters + at + 1}" for at in range(len(k.tensor_maps))])
+            lines += [f'!{number} = !{{ptr @{k.name}, !"grid_constant", !{number + 1}}}', f"!{number + 1} = !{{{places}}}"]
+            named.append(f"!{number}")
+            number += 2
+    return [f"!nvvm.annotations = !{{{', '.join(named)}}}", *lines] if named else []

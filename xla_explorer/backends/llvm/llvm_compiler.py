@@ -15,7 +15,7 @@ from typing import Any
 
 from xla_explorer.backends.llvm.module_partition import partition_module, separate_functions
 from xla_explorer.backends.llvm.object_cache import ObjectCache
-from xla_explorer.backends.llvm.parallel_llvm import compilation_threads, emit_object, run_passes, usable_cores
+from xla_explorer.backends.llvm.parallel_llvm import compilation_threads, emit_assembly_text, emit_object, run_passes, usable_cores
 from xla_explorer.backends.llvm.target_machine import (
     TargetDescription,
     create_target_machine,
@@ -237,7 +237,7 @@ def emit_assembly(ir_text: str, description: TargetDescription | None = None,
             machine = create_target_machine(description, options.level)
             run_pipeline(ir.module, machine, options, passes)
             machine.set_asm_verbosity(verbose)
-            texts.append(machine.emit_assembly(ir.module))
+            texts.append(emit_assembly_text(machine, ir.module))
     return "\n".join(texts)
 
 

@@ -43,10 +43,23 @@ def emit_object(machine: Any, module: Any) -> bytes:
     if functions is None:
         data: bytes = machine.emit_object(module)
         return data
+    return _emit(functions[1], machine, module, 1)
+
+
+def emit_assembly_text(machine: Any, module: Any) -> str:
+    """Assembly of an optimised llvmlite module."""
+    functions = _unlocked()
+    if functions is None:
+        text: str = machine.emit_assembly(module)
+        return text
+    return _emit(functions[1], machine, module, 0).decode("latin1")
+
+
+def _emit(emit_to_memory: Any, machine: Any, module: Any, as_object: int) -> bytes:
     from llvmlite.binding import ffi
 
     with ffi.OutputString() as problem:
-        buffer = functions[1](machine, module, 1, problem)
+        buffer = emit_to_memory(machine, module, as_object, problem)
         if not buffer:
             raise RuntimeError(str(problem))
     try:

@@ -354,3 +354,28 @@ def test_what_is_not_there_is_an_error_before_anything_runs():
     module = parse_ptx(text)
     with pytest.raises(UnsupportedPtxError, match=r"tex\.1d"):
         EmulatedKernel(module, module.kernels["k"], GlobalMemory())
+
+
+def test_a_parameter_chosen_at_run_time():
+    """What LLVM makes of a pointer that is one argument or another."""
+    text = HEAD + """.visible .entry choose(.param .u64 a, .param .u64 b, .param .u64 out)
+{
+ .reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %rd<9>;
+ mov.u32 %r1, %tid.x;
+ setp.lt.u32 %p1, %r1, 2;
+ mov.b64 %rd1, a;
+ mov.b64 %rd2, b;
+ selp.b64 %rd3, %rd1, %rd2, %p1;
+ ld.param.b64 %rd4, [%rd3];
+ mul.wide.u32 %rd5, %r1, 4;
+ add.s64 %rd6, %rd4, %rd5;
+ ld.global.b32 %r2, [%rd6];
+ ld.param.b64 %rd7, [out];
+ add.s64 %rd8, %rd7, %rd5;
+ st.global.b32 [%rd8], %r2;
+ ret;
+}
+"""
+    first, second, out = np.arange(8, dtype=np.int32), np.arange(8, dtype=np.int32) * -1, np.zeros(8, np.int32)
+    found, _ = launch(text, 1, 8, [first, second, out])
+    assert found.findings == [] and out.tolist() == [0, 1, -2, -3, -4, -5, -6, -7]

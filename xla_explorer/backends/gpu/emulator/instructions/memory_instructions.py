@@ -170,6 +170,15 @@ def load(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step
     width = dtype.itemsize
     targets = vector_parts(i.operands[0])
     puts = [setter(names, name) for name in targets]
+    if state_space(parts) == "param" and names.is_register(i.operands[1].strip("[] ").partition("+")[0].strip()):
+        where = address_getter(names, i.operands[1])  # which parameter is chosen at run time
+
+        def load_chosen_parameter(batch: Batch, group: Group) -> None:
+            first = where(batch, group.lanes)
+            for k, put in enumerate(puts):
+                put(batch, group, batch.parameters[(first + k * width)[:, None] + np.arange(width)].view(dtype)[:, 0])
+
+        return load_chosen_parameter
     if state_space(parts) == "param":
         name, _, plus = i.operands[1].strip("[] ").partition("+")
         if name.strip() not in names.kernel.parameters:
