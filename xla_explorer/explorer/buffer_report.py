@@ -42,15 +42,21 @@ class Peak:
 
 class BufferReport:
     """Where every value lives and when. assignment: the BufferAssignment. Positions are in program order. line_of: instruction id to
-    `file:line`."""
+    `file:line`. scratch_bytes: what kernels need besides, for packed operands or the other half of a sort."""
 
-    def __init__(self, assignment: BufferAssignment, line_of: Callable[[int], str] = lambda _: "") -> None:
-        self.assignment, self.line_of = assignment, line_of
+    def __init__(self, assignment: BufferAssignment, line_of: Callable[[int], str] = lambda _: "", scratch_bytes: int = 0) -> None:
+        self.assignment, self.line_of, self.scratch_bytes = assignment, line_of, scratch_bytes
 
     @property
     def peak_bytes(self) -> int:
         """Bytes of the arena: everything that is neither argument, result nor constant."""
         return self.assignment.arena_size
+
+    @property
+    def run_bytes(self) -> int:
+        """Bytes that a run takes besides its arguments and constants: the arena, the kernels' scratch memory, and the results."""
+        results = sum([a.size for a in self.assignment.allocations if a.kind == "output"])
+        return self.peak_bytes + self.scratch_bytes + results
 
     def to_frame(self) -> pandas.DataFrame:
         """A row a value: value, opcode, shape, allocation, kind, offset and size in bytes, start, end, shared_with."""
@@ -78,8 +84,8 @@ class BufferReport:
         return Peak(i.name, self.line_of(i.id), position, rows)
 
     def aliases(self) -> pandas.DataFrame:
-        """A row an entry of the header's `input_output_alias` or `buffer_donor`: output, parameter, leaf, shared, and code and message where
-        not."""
+        """A row an entry of the header's `input_output_alias` or `buffer_donor`: output, parameter, leaf, shared; code and message where
+        it is not."""
         from xla_explorer.explorer.wide_frame import wide_frame
 
         rows = [
@@ -111,9 +117,10 @@ class BufferReport:
         for allocation in found.allocations:
             counts[allocation.kind] = counts.get(allocation.kind, 0) + 1
         kinds = ", ".join([f"{count} {kind}" for kind, count in counts.items()])
+        scratch = f" and {byte_count(self.scratch_bytes)} scratch memory of kernels" if self.scratch_bytes else ""
         return (
-            f"<BufferReport: arena {byte_count(found.arena_size)} (never less than {byte_count(found.arena_lower_bound)} live at once); "
-            f"allocations: {kinds}>"
+            f"<BufferReport: arena {byte_count(found.arena_size)} (never less than {byte_count(found.arena_lower_bound)} live at once)"
+            f"{scratch}; allocations: {kinds}>"
         )
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:

@@ -181,4 +181,5 @@ class SessionCode:
 
         if self.result is None or self.result.buffers is None:
             raise XlaExplorerError(f"{self.backend} assigned no buffers" + (" before the compile failed" if self.error else ""))
-        return BufferReport(self.result.buffers, self.source_line)
+        scratch = getattr(getattr(self.result.executable, "program", None), "scratch_bytes", 0)
+        return BufferReport(self.result.buffers, self.source_line, scratch)

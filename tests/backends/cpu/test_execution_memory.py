@@ -69,10 +69,12 @@ ENTRY e { x = f32[10000,1000] parameter(0)
  d = f32[10000,1000] sort(s), dimensions={0}, to_apply=more
  ROOT r = f32[10,10] slice(d), slice={[0:10], [0:10]} }"""
     x = np.random.default_rng(0).standard_normal((10000, 1000)).astype(np.float32)
-    executable = compile_for_cpu(text)
+    session = xe.compile(text, backend="cpu", cache=False)
+    report = session.buffers
     before = resident()
-    executable.execute([x])
-    predicted = executable.assignment.arena_size + executable.program.scratch_bytes
+    session(x)
+    predicted = report.run_bytes
+    assert predicted == report.peak_bytes + report.scratch_bytes + 400 and "scratch memory of kernels" in repr(report)
     assert predicted >= 2 * x.nbytes
     assert 0.9 * predicted <= resident() - before <= 1.15 * predicted + (8 << 20)
 
