@@ -7,7 +7,7 @@ from typing import Any
 
 from xla_explorer.backends.amdgpu.amdgpu_kernels import AMD_KERNELS, AmdArchitecture, amd_architecture, kernel_registers
 from xla_explorer.backends.amdgpu.amdgpu_platform import AmdGpuPlatform
-from xla_explorer.backends.gpu.gpu_program import GpuProgram, kernel_is_emitted_for_gpu, write_gpu_program
+from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter, kernel_is_emitted_for_gpu
 from xla_explorer.backends.gpu.gpu_stages import PTX_OPTIMIZATION, launch_table, stages_before_assembly
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult, Stage
 from xla_explorer.backends.llvm.assembly import assembly_with_lines
@@ -70,7 +70,7 @@ class AmdGpuCompiler:
         assignment = assign_buffers(trace.module)
         seconds["buffers"] = time.perf_counter() - started
         started = time.perf_counter()
-        program = write_gpu_program(trace.module, assignment, architecture, AMDGPU, AMD_KERNELS)
+        program = GpuProgramWriter(trace.module, assignment, architecture, AMDGPU, AMD_KERNELS).write()
         seconds["llvm-ir"] = time.perf_counter() - started
         stages = _stages(trace, assignment, program, architecture)
         return CompileResult(trace, None, stages, assignment, seconds, AmdGpuPlatform().availability(), program)

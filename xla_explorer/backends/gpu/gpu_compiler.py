@@ -7,7 +7,7 @@ from typing import Any
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, gpu_architecture
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
-from xla_explorer.backends.gpu.gpu_program import GpuProgram, kernel_is_emitted_for_gpu, write_gpu_program
+from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter, kernel_is_emitted_for_gpu
 from xla_explorer.backends.gpu.gpu_stages import gpu_stages
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing
 from xla_explorer.backends.gpu.product_rates import library_rates, own_rates
@@ -98,7 +98,7 @@ class GpuCompiler:
         seconds["buffers"] = time.perf_counter() - started
         started = time.perf_counter()
         target = _target(options)
-        program = write_gpu_program(trace.module, assignment, architecture, why_no_library=lambda i: why_no_library(i, target))
+        program = GpuProgramWriter(trace.module, assignment, architecture, why_no_library=lambda i: why_no_library(i, target)).write()
         seconds["llvm-ir"] = time.perf_counter() - started
         record_launches(program, trace.journal)
         stages = gpu_stages(trace, assignment, program, architecture)

@@ -31,8 +31,8 @@ _CONTROL_FLOW = frozenset({"while", "conditional", "call"})
 
 
 class GpuProgram(NamedTuple):
-    """thunks: of the entry. kernels: each distinct one, in the order of the module. lines, origins: the LLVM IR
-    module. scratch_bytes: memory that the kernels share, each while it runs. emitted: what wrote each instruction's kernels, and why
+    """thunks: of the entry. kernels: each distinct one, in the order of the module. lines, origins: the LLVM IR module. scratch_bytes:
+    memory of each stream for what one kernel of an operation leaves for the next. emitted: what wrote each instruction's kernels, and why
     not something else."""
 
     thunks: tuple[Thunk, ...]
@@ -112,7 +112,8 @@ def library_choice(i: HloInstruction, made: EmittedKernels, why: Reason | None) 
 
 
 class GpuProgramWriter:
-    """Walks the schedule and writes kernels and thunks."""
+    """Walks the schedule of a module with assigned buffers and writes kernels and thunks; for NVIDIA's GPUs unless target and dialect say
+    otherwise. why_no_library: what the choice of libraries says of an instruction that has no call."""
 
     def __init__(
         self,
@@ -245,15 +246,3 @@ class GpuProgramWriter:
         product = product_in(i)
         why = library_choice(i, made, self.why_no_library(i if isinstance(product, Reason) else product.dot))
         return [Thunk("kernel", i, kernel, distinct, reason=why) for kernel in kernels]
-
-
-def write_gpu_program(
-    module: HloModule,
-    assignment: BufferAssignment,
-    architecture: LaunchArchitecture,
-    target: CodegenTarget = NVPTX,
-    dialect: KernelDialect = PTX_KERNELS,
-    why_no_library: Callable[[HloInstruction], Reason | None] = lambda _: None,
-) -> GpuProgram:
-    """The program of a scheduled module with assigned buffers; for NVIDIA's GPUs unless target and dialect say otherwise."""
-    return GpuProgramWriter(module, assignment, architecture, target, dialect, why_no_library).write()

@@ -23,7 +23,7 @@ from xla_explorer.hlo.primitive_type import F32
 from xla_explorer.hlo.shape import array_shape
 
 _LEAST_STEPS, _MOST_PARTS = 8, 32  # tiles that a part has at least; parts
-_LAUNCH_US = 2.0
+_LAUNCH_US = 2.0  # of the second kernel, and until the first has come to its end; assumed
 
 
 class Parts(NamedTuple):
