@@ -155,6 +155,10 @@ class Arena:
                 self.idle_bytes += buffer.size
                 self._free.setdefault(buffer.size, []).append(buffer)
 
+    def forget_holder(self) -> None:
+        """For a forked child: nobody here holds the lock."""
+        self._lock = threading.Lock()
+
     def trim(self) -> None:
         """Give all idle memory back to the system."""
         with self._lock:
@@ -276,6 +280,10 @@ class OutputPool:
         with self._lock:
             return sum(block.size for group in self._classes.values() for block in [*group.recent, *group.old]
                        if _is_idle(block))
+
+    def forget_holder(self) -> None:
+        """For a forked child: nobody here holds the lock."""
+        self._lock = threading.Lock()
 
     def trim(self) -> int:
         """Give idle blocks back to the system. Returns the bytes still tracked."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 import time
+import weakref
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,7 @@ from xla_explorer.hlo.shape import Shape
 Array = np.ndarray[Any, Any]
 _ARENA = Arena()
 _POOL = OutputPool()
+_executables: weakref.WeakSet[CpuExecutable] = weakref.WeakSet()
 
 
 class CpuExecutable:
@@ -40,6 +43,7 @@ class CpuExecutable:
         self.compiled = compiled
         self.steps = [ProgramStep(*row) for row in program.rows]
         self._lock = threading.Lock()
+        _executables.add(self)
         self._readers = [LeafReader(p.name, leaf) for p in module.entry.parameters() for _, leaf in p.shape.leaves()]
         self._outputs: list[tuple[OutputSlot, tuple[int, ...] | None]] = []
         for _, leaf in module.entry.root.shape.leaves():
@@ -227,6 +231,18 @@ class CpuExecutable:
             calls = int(samples[-1][k, 1]) if samples else 0
             timings.append(KernelTiming(step, calls, tuple([float(s[k, 0]) / clock.per_microsecond / max(calls, 1) for s in samples])))
         return ProfileResult(tuple(totals), tuple(timings), clock.probe_us, clock.per_microsecond)
+
+
+def _after_fork() -> None:
+    """Another thread may have held a lock when this process was forked, and it is not here to give it back."""
+    for executable in list(_executables):
+        executable._lock = threading.Lock()
+    _ARENA.forget_holder()
+    _POOL.forget_holder()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _overlapping(arrays: list[Array]) -> set[int]:
