@@ -163,6 +163,18 @@ export function graphTab(app) {
     count.textContent = parts.join(" · ");
     count.title = [hidden ? "click a +n, search (/), or press n for the neighbourhood of the selection" : "", app.now.picture.note].filter(Boolean).join("\n");
     svg.setAttribute("aria-label", `instruction graph: ${parts.join("; ")}. Arrow keys walk it, each place is read out`);
+    // After a step the middle of a neighbourhood may be in a part of the module that is not here yet.
+    const middle = options.focus;
+    if (middle !== null && !app.redrawOnly && !find(middle)) {
+      const { now } = app;
+      fetchAround(middle, 40).then(brought => {
+        if (!brought || app.now !== now || options.focus !== middle) return;
+        app.redrawOnly = true;
+        draw();
+        app.redrawOnly = false;
+        centre(middle);
+      });
+    }
     paint();
     app.root.dataset.drawMs = (performance.now() - started).toFixed(1);
     mark();
@@ -204,6 +216,14 @@ export function graphTab(app) {
         return false;
       },
     );
+  }
+  // What a neighbourhood is of stands in the middle.
+  function centre(id) {
+    const entry = find(id);
+    if (!entry || !stage.clientWidth) return;
+    at.x = stage.clientWidth / 2 - entry.x * at.k;
+    at.y = stage.clientHeight * 0.45 - (entry.y + entry.node.height / 2) * at.k;
+    move();
   }
   function reveal(id) {
     const entry = find(id);
@@ -375,6 +395,7 @@ export function graphTab(app) {
       const started = performance.now();
       await fetchAround(app.selected, 40);
       change({ focus: app.selected, budget: 40, only: null });
+      centre(app.selected);
       app.root.dataset.neighbourhoodMs = (performance.now() - started).toFixed(1);
     },
     // The first call marks an end, the second shows everything between it and the selection.
