@@ -7,8 +7,8 @@ import pytest
 from gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, SORT, TWO_REPLICAS, compiled
 
 import xla_explorer as xe
-from xla_explorer.backends.gpu.runtime import devices
-from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
+from xla_explorer.backends.gpu.runtime import devices, emulated_executor
+from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError, PtxProgram
 from xla_explorer.backends.interfaces.host_arguments import ArgumentError
 from xla_explorer.foundation.reason import refuse
 from xla_explorer.hlo.evaluator import evaluate
@@ -213,3 +213,22 @@ def test_the_emulator_is_announced_once(monkeypatch):
         xe.compile(BOUND, backend="gpu", device="cuda")
     with pytest.raises(xe.XlaExplorerError, match="no device is called"):
         xe.compile(BOUND, backend="gpu", device="tpu")
+
+
+def test_the_emulator_forgets_programs_that_ran_long_ago(monkeypatch):
+    monkeypatch.setattr(emulated_executor, "_KEPT_PROGRAMS", 2)
+    executor = emulated_executor.EmulatedExecutor()
+    text = """.version 8.3
+.target sm_80
+.address_size 64
+.global .align 4 .b32 v = 7;
+.visible .entry k() { .reg .b32 %r<2>; ld.global.b32 %r1, [v]; ret; }
+"""
+    programs = [PtxProgram(text + f"// {number}\n", "sm_80", ()) for number in range(4)]
+    held = executor.load_ptx(programs[0])
+    for program in programs[1:]:
+        executor.load_ptx(program)
+    assert len(executor.memory._names) == 3, "variables of the last two, and of the one that is held"
+    executor.launch_kernel(held, "k", 1, 32, [], 0)
+    del held
+    assert len(executor.memory._names) == 2

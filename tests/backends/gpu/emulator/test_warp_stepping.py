@@ -53,3 +53,33 @@ def test_warps_wait_for_each_other_at_a_barrier():
     while stepper.step() is not None:
         pass
     assert device.read(arguments[1], 4).view(np.float32)[0] == 256 and stepper.findings == []
+
+
+APART = """.version 8.3
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+.maxntid 64
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<4>;
+  mov.u32 %r1, %tid.x;
+  setp.lt.u32 %p1, %r1, 32;
+  @%p1 bra SIDE;
+  bar.sync 1, 64;
+  bra END;
+SIDE:
+  bar.sync 2, 64;
+END:
+  ret;
+}
+"""
+
+
+def test_warps_that_wait_in_vain_are_findings():
+    _, kernel, arguments = prepared(APART, [np.zeros(1, np.float32)], [])
+    stepper = WarpStepper(kernel, 1, 64, arguments)
+    while stepper.step() is not None:
+        assert stepper.findings == []
+    assert [finding.kind for finding in stepper.findings] == ["barrier that is never complete"] * 2 and stepper.step() is None
+    assert [stepper.waits_for(warp) for warp in (0, 1)] == ["at barrier 2, PTX line 15", "at barrier 1, PTX line 12"]
