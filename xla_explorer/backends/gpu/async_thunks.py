@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xla_explorer.backends.gpu.thunk import Thunk
+from xla_explorer.backends.gpu.thunk import CONTROL_FLOW, Thunk
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
 from xla_explorer.compiler.transforms.scheduling.stream_assignment import stream_of, waits_for
 from xla_explorer.hlo.instruction import HloInstruction
 
 STARTS = frozenset({"async-start", "copy-start"})
 DONES = frozenset({"async-done", "copy-done"})
-_CONTROL_FLOW = frozenset({"while", "conditional", "call"})
 
 
 def start_of(done: HloInstruction) -> HloInstruction:
@@ -88,7 +87,7 @@ def _written_until_done(
             continue
         if i.opcode.name in DONES and start_of(i) is start:
             return written
-        if i.opcode.name in _CONTROL_FLOW:
+        if i.opcode.name in CONTROL_FLOW:
             return None
         written += [assignment.slice_of(i, index) for index, leaf in i.shape.leaves() if leaf.is_array]
     return None

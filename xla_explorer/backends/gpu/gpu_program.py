@@ -14,7 +14,7 @@ from xla_explorer.backends.gpu.emitters import OPERATIONS, EmittedKernels, opera
 from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
 from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, KernelDialect, KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
-from xla_explorer.backends.gpu.thunk import Thunk
+from xla_explorer.backends.gpu.thunk import CONTROL_FLOW, NO_STEP, Thunk
 from xla_explorer.backends.interfaces import ProgramStep
 from xla_explorer.compiler.buffers import RENAMES_MEMORY, BufferAssignment, BufferSlice
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
@@ -26,8 +26,6 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-
-_CONTROL_FLOW = frozenset({"while", "conditional", "call"})
 
 
 class GpuProgram(NamedTuple):
@@ -61,7 +59,7 @@ class GpuProgram(NamedTuple):
         """Kernels, copies and what the evaluator does, as rows; control flow itself makes none."""
         rows: list[ProgramStep] = []
         for thunk in self.walk():
-            if thunk.kind in _CONTROL_FLOW or thunk.kind == "wait":
+            if thunk.kind in NO_STEP:
                 continue
             i = thunk.instruction
             function = thunk.kernel.name if thunk.kernel is not None else {"copy": "memcpy"}.get(thunk.kind, thunk.kind)
@@ -88,7 +86,7 @@ def kernel_is_emitted_for_gpu(i: HloInstruction, own_operations: bool = True) ->
         return collective_on_one_device(i, i.parent.module)
     if own_operations and i.opcode.name in OPERATIONS:
         return operation_is_emitted(i)
-    if i.opcode.name in RENAMES_MEMORY or i.opcode.name in _CONTROL_FLOW or i.opcode.name == "copy":
+    if i.opcode.name in RENAMES_MEMORY or i.opcode.name in CONTROL_FLOW or i.opcode.name == "copy":
         return None
     if own_operations and i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
         product = product_in(i)
@@ -153,7 +151,7 @@ class GpuProgramWriter:
                 continue
             if name == "async-update" and self._is_native(start_of(i)):
                 continue
-            if name in _CONTROL_FLOW:
+            if name in CONTROL_FLOW:
                 thunks.extend(self._control_flow(i))
             elif name == "copy" and (
                 not i.shape.is_array or i.shape.layout is i.operands[0].shape.layout or i.shape.rank <= 1

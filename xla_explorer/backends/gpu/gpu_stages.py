@@ -1,4 +1,4 @@
-"""The GPU backend's stages: hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, ptx, launches."""
+"""The GPU backend's stages: hlo, hlo-optimized, buffers, llvm-ir, llvm-ir-optimized, ptx, launches; sass with NVIDIA's tools."""
 
 from __future__ import annotations
 

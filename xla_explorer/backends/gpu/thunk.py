@@ -10,6 +10,9 @@ from xla_explorer.compiler.transforms.library_calls.library_call import LibraryC
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
+CONTROL_FLOW = frozenset({"while", "conditional", "call"})
+NO_STEP = CONTROL_FLOW | {"wait"}  # kinds that do nothing themselves: what is inside, or comes after, is shown and timed
+
 
 class Thunk(NamedTuple):
     """One thing to do.

@@ -19,7 +19,7 @@ from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray
 from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceExecutor, GpuExecutionError, KernelFaultError
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
-from xla_explorer.backends.gpu.thunk import Thunk
+from xla_explorer.backends.gpu.thunk import NO_STEP, Thunk
 from xla_explorer.backends.interfaces import DeviceMemory
 from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
 from xla_explorer.compiler.transforms.library_calls.library_call import call_name
@@ -27,9 +27,7 @@ from xla_explorer.hlo.evaluator import Evaluator
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
-_CONTROL_FLOW = ("while", "conditional", "call")
 _KERNEL_ALIGNMENT = 16  # that kernels take for granted of their arguments
-_NO_STEP = (*_CONTROL_FLOW, "wait")
 
 
 class Probe:
@@ -75,7 +73,7 @@ class GpuRun:
         self._scratch: dict[int, DeviceMemory] = {}  # by stream: kernels of different streams run at once
         self._streams: dict[int, Any] = {0: None}
         self._events: dict[tuple[int, int], Any] = {}  # by thunk and the stream that it waits for
-        self._numbers = {id(thunk): number for number, thunk in enumerate(t for t in program.walk() if t.kind not in _NO_STEP)}
+        self._numbers = {id(thunk): number for number, thunk in enumerate(t for t in program.walk() if t.kind not in NO_STEP)}
         self._evaluator: Evaluator | None = None
         self._graph: Any = None
         self._last = "the upload of arguments"
@@ -228,7 +226,7 @@ class GpuRun:
             for other in thunk.waits:
                 self._wait(thunk, other)
             action = self._actions[thunk.kind]
-            if self.probe is not None and thunk.kind not in _NO_STEP:
+            if self.probe is not None and thunk.kind not in NO_STEP:
                 self.probe.around(self._numbers[id(thunk)], partial(action, thunk), self._stream(thunk.stream))
             else:
                 action(thunk)

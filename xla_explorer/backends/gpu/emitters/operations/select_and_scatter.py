@@ -1,7 +1,8 @@
 """select-and-scatter without atomics: a first kernel finds for every window which element it selects, a second one adds up, for every
 element of the result, the source values of the windows that selected it, in the order of the source. So the result is the same each time.
 
-Source: xla/service/gpu/... emits one kernel with an atomic operation per window; its order is open.
+XLA makes a reduce-window and a scatter of it, whose atomic operations come in any order.
+Source: xla/service/select_and_scatter_expander.cc.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A merge pass doubles the length of the sorted runs. A block makes one tile of th
 parts of the two runs it consists of (merge path), the block loads these and ranks them in shared memory. The passes go back and forth
 between the result and scratch memory. topk keeps of every tile only what can still be among the first k, until one tile is left.
 Comparators must be strict weak orders, as HLO demands; equal records keep their order.
-Source: Green, McColl, Bader, "GPU merge path", 2012; XLA's own kernels sort bitonically (xla/service/gpu/...sort_util.cc).
+Source: Green, McColl, Bader, "GPU merge path", 2012; XLA's own kernels sort bitonically (xla/service/llvm_ir/sort_util.cc).
 """
 
 from __future__ import annotations
