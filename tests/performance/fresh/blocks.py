@@ -6,9 +6,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
-
 from inputs import integers, normal, positive_definite, uniform, workload
+from jax import lax
 
 
 @workload("b_rope_causal_attention_2x160x6x48", normal(2, 160, 288), normal(288, 864, std=0.06), normal(288))

@@ -6,9 +6,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
-
 from inputs import normal, uniform, workload
+from jax import lax
 
 NHWC = ("NHWC", "HWIO", "NHWC")
 

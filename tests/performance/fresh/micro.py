@@ -6,9 +6,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
-
 from inputs import integers, lower_triangle, normal, positive_definite, uniform, workload
+from jax import lax
 
 
 @workload("m_reduce_middle_64x500x96", normal(64, 500, 96))

@@ -35,7 +35,7 @@ def dot_free_dimensions(dot: HloInstruction) -> tuple[list[int], list[int]]:
 
 
 def _outer_and_rows(dot: HloInstruction) -> tuple[list[int], list[int]]:
-    """The free dimensions on the left, those whose rows are regular last; the ones before repeat the product, with the same right operand."""
+    """The free dimensions on the left, the regular rows last; those before repeat the product, with the same right operand."""
     left, _ = dot_free_dimensions(dot)
     first = next((k for k in range(len(left)) if single_stride(dot.operands[0].shape, left[k:]) is not None), 0)
     return left[:first], left[first:]
@@ -84,7 +84,8 @@ def strided_operands(dot: HloInstruction) -> tuple[MatrixOperand, MatrixOperand]
     outer, left = _outer_and_rows(dot)
     _, right = dot_free_dimensions(dot)
     found = []
-    for shape, rows, columns, batch in ((lhs.shape, left, dot.attribute("lhs_contracting_dims"), (*dot.attribute("lhs_batch_dims"), *outer)),
+    left_batch = (*dot.attribute("lhs_batch_dims"), *outer)
+    for shape, rows, columns, batch in ((lhs.shape, left, dot.attribute("lhs_contracting_dims"), left_batch),
                                         (rhs.shape, dot.attribute("rhs_contracting_dims"), right, dot.attribute("rhs_batch_dims"))):
         row, column = single_stride(shape, rows), single_stride(shape, columns)
         if row is None or column is None:

@@ -41,14 +41,14 @@ GATHER_CYCLES = 2.0  # an element copied one by one
 
 
 class Phase(NamedTuple):
-    """Outputs of one spatial dimension that see the same taps: `count` of them, from `first` on, `step` apart.
+    """Outputs of one spatial dimension that see the same taps: `outputs` of them, from `first` on, `step` apart.
 
     They see `taps` taps, from `tap` on, `tap_step` apart; the first tap of the first output is at input `start`, that of the next one
     `stride` further; taps are `spread` inputs apart.
     """
 
     first: int
-    count: int
+    outputs: int
     step: int
     tap: int
     taps: int
@@ -79,7 +79,8 @@ class ConvolutionPlan(NamedTuple):
     """rows x columns x depth of the product at each of `positions` places (batch and outer spatial positions).
 
     whole: a 1x1 window over contiguous positions, one single product. phases: of each spatial dimension. image: spatial extents of the
-    padded copy, or () where the input is read in place, and `before` the rows of zeros before it. gathered_weights: the weights are copied to make output features contiguous.
+    padded copy, or () where the input is read in place, and `before` the rows of zeros before it. gathered_weights: the weights are
+    copied to make output features contiguous.
     """
 
     sizes: DotSizes
@@ -126,7 +127,7 @@ def plan_convolution(i: HloInstruction, target: CodegenTarget) -> ConvolutionPla
     whole = (plain and lhs.shape.layout.is_default and i.shape.layout.is_default and labels.input_feature == lhs.shape.rank - 1
              and labels.output_feature == i.shape.rank - 1
              and (labels.input_batch, *labels.input_spatial) == (labels.output_batch, *labels.output_spatial))
-    rows, positions = (prod(outputs), 1) if whole else (min([phase.count for phase in cut[-1]]), prod(outputs[:-1]))
+    rows, positions = (prod(outputs), 1) if whole else (min([phase.outputs for phase in cut[-1]]), prod(outputs[:-1]))
     sizes = DotSizes(rows, features, taps * depth, positions)
     tile = choose_tile(rows, features, taps * depth, element_type.bytes, target)
     assert tile is not None
@@ -139,7 +140,7 @@ def plan_convolution(i: HloInstruction, target: CodegenTarget) -> ConvolutionPla
     bytes_ = element_type.bytes
     if prod(image) * depth * bytes_ > LARGEST_IMAGE or (gathered and rhs.shape.element_count * bytes_ > LARGEST_WEIGHTS):
         return refuse("convolution-too-large", f"the copies of %{i.name} do not stay in the cache", image=list(image), depth=depth)
-    seen = prod([sum([phase.count * phase.taps for phase in one]) for one in cut]) / (taps * prod(outputs[1:]))
+    seen = prod([sum([phase.outputs * phase.taps for phase in one]) for one in cut]) / (taps * prod(outputs[1:]))
     cycles = positions * tile.cycles * seen
     if image:
         contiguous = _rows_contiguous(i)
@@ -155,7 +156,7 @@ def _rows_behind(rule: WindowDimension, cut: tuple[Phase, ...], extent: int) -> 
     """Rows of zeros behind the input in a dimension."""
     if rule.base_dilation == 1:
         return max(rule.padding_high, 0)
-    return max(0, *[one.start + (one.count - 1) * one.stride + (one.taps - 1) * one.spread - extent + 1 for one in cut])
+    return max(0, *[one.start + (one.outputs - 1) * one.stride + (one.taps - 1) * one.spread - extent + 1 for one in cut])
 
 
 def _rows_contiguous(i: HloInstruction) -> bool:
@@ -233,16 +234,16 @@ class _Writer:
             weights = tiles.at(weights, one.tap * stride)
             levels.append(DepthLoop(one.taps, one.spread * a, one.tap_step * stride))
         levels = _merged([*levels, DepthLoop(self.depth, in_depth, depth_stride)])
-        with self.context.iterate([one.count for one in chosen[:-1]], cut=share) as where:
+        with self.context.iterate([one.outputs for one in chosen[:-1]], cut=share) as where:
             at: str | int = start
             to = target
             for x, one, stride, d in zip(where, chosen[:-1], in_strides[:-1], places[:-1], strict=True):
                 at = w.add(at, w.mul(x, one.stride * stride))
                 to = w.add(to, w.mul(x, one.step * out.strides[d]))
             if empty:
-                self._zeros(tiles.at(self.output.pointer, to), chosen[-1].count, column, features)
+                self._zeros(tiles.at(self.output.pointer, to), chosen[-1].outputs, column, features)
                 return
-            tiles.product(chosen[-1].count, features, levels, tiles.at(source, at), chosen[-1].stride * in_strides[-1], weights,
+            tiles.product(chosen[-1].outputs, features, levels, tiles.at(source, at), chosen[-1].stride * in_strides[-1], weights,
                           tiles.at(self.output.pointer, to), column, False)
 
     def _zeros(self, to: str, count: int, column: int, features: int) -> None:

@@ -16,7 +16,8 @@ from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWri
 from xla_explorer.compiler.codegen.kernels.shares import Cut, Shares
 from xla_explorer.compiler.codegen.target import CodegenTarget
 
-RESULT_BYTES = 4 << 20  # of a result that the caches do not hold: written a few rows at a time where the right operand is small and rows collide
+# A result that the caches do not hold is written a few rows at a time where the right operand is small and rows collide.
+RESULT_BYTES = 4 << 20
 OPEN_ROWS = 32  # so many then
 COLLIDING = 1024  # rows so many bytes apart, or a multiple, put a column of lines into few sets of the caches
 L2_BLOCK_BYTES = 256 * 1024  # of the left operand, kept in the second-level cache while the right one passes by

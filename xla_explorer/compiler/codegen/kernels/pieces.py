@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import nullcontext
 
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.loop import write_loop_kernel
 
+SHORT_ROW = 16  # elements of a row of pieces
+
 
 @writes_root("concatenate", parallel=True)
 def write_concatenate_kernel(context: KernelContext) -> None:
-    """One nest per operand, each storing at its offset."""
+    """One nest per operand, each storing at its offset; one for all where the pieces of a row are short and alike: what they have in common
+    is then computed once, and the row is written in one go."""
     root, output, w = context.roots[0], context.outputs[0], context.writer
     (dimension,) = root.attribute("dimensions")
+    first = root.operands[0].shape.dimensions
+    alike = all(operand.shape.dimensions == first for operand in root.operands)
+    if context.target.kind == "cpu" and alike and 0 not in first and math.prod(root.shape.dimensions[dimension:]) <= SHORT_ROW:
+        emitter = context.emitter()
+        with context.iterate(list(first)) as index, emitter.scope():
+            values = [emitter.element(operand, index) for operand in root.operands]
+            for number, value in enumerate(values):
+                position = (*index[:dimension], w.add(index[dimension], number * first[dimension]), *index[dimension + 1 :])
+                output.store(w, position, value)
+        return
     start = 0
     for operand in root.operands:
         dimensions = operand.shape.dimensions

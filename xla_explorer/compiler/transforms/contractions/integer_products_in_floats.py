@@ -56,7 +56,8 @@ def _depth(i: HloInstruction) -> int:
     lhs, rhs = i.operands
     if i.opcode.name == "dot":
         return prod([lhs.shape.dimensions[d] for d in i.attribute("lhs_contracting_dims")])
-    return rhs.shape.element_count // max(1, rhs.shape.dimensions[i.attribute("dim_labels").kernel_output_feature])
+    elements: int = rhs.shape.element_count
+    return elements // max(1, rhs.shape.dimensions[i.attribute("dim_labels").kernel_output_feature])
 
 
 def _source(i: HloInstruction) -> HloInstruction:
