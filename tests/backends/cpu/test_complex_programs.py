@@ -20,6 +20,22 @@ ADD = """add { a = c64[] parameter(0)
 """
 
 
+@pytest.mark.parametrize("kind", ["c64", "c128"])
+def test_quotients_of_infinities_zeros_and_large_numbers(kind):
+    parts = [0.0, -0.0, 1.0, -2.0, np.inf, -np.inf, np.nan, 1e30]
+    numbers = np.array([complex(x, y) for x in parts for y in parts], np.complex64 if kind == "c64" else np.complex128)
+    a, b = np.repeat(numbers, len(numbers)), np.tile(numbers, len(numbers))
+    text = f"""HloModule m
+ENTRY e {{
+  a = {kind}[{a.size}] parameter(0)
+  b = {kind}[{a.size}] parameter(1)
+  ROOT q = {kind}[{a.size}] divide(a, b)
+}}"""
+    [got], wanted = compile_for_cpu(text).execute([a, b]), evaluate(parse_hlo(text), a, b)
+    for x, y in ((got.real, wanted.real), (got.imag, wanted.imag)):
+        np.testing.assert_allclose(x, y, rtol=1e-5)
+
+
 def test_running_sum_and_window_sum():
     text = (
         "HloModule m\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from evaluator_programs import dtype, run, shape
@@ -198,6 +200,22 @@ def test_convert_large_integers() -> None:
     assert int(run("convert", shape("u64"), np.float64(1e30))) == 2**64 - 1
     assert int(run("convert", shape("s64"), np.float64(-1e30))) == -(2**63)
     assert run("convert", shape("f32"), np.uint64(2**64 - 1)) == np.float32(2.0**64)
+
+
+def test_complex_quotients_at_infinities_and_zeros() -> None:
+    inf, nan = math.inf, math.nan
+    a = np.array([complex(1, -0.0), complex(inf, inf), complex(-3, -0.5), complex(nan, inf), complex(2e10, 1e10), complex(inf, 0)], np.complex64)
+    b = np.array([complex(inf, inf), complex(1, 0), complex(-0.0, 0), complex(-2, -0.0), complex(1e38, 1e38), complex(-0.0, 0)], np.complex64)
+    wanted = [0, complex(inf, inf), complex(inf, inf), complex(nan, -inf), complex(1.5e-28, -5e-29), complex(-inf, nan)]
+    for kind in (np.complex64, np.complex128):
+        result = run("divide", None, a.astype(kind), b.astype(kind))
+        np.testing.assert_allclose(result.real, np.array(wanted).real, rtol=1e-5)
+        np.testing.assert_allclose(result.imag, np.array(wanted).imag, rtol=1e-5)
+    far = np.array([-800 + 1j], np.complex128)
+    assert run("logistic", None, far)[0] == 0
+    assert run("rsqrt", None, np.array([complex(0, inf)]))[0] == 0
+    sign = run("sign", None, np.array([complex(inf, 1)]))[0]
+    assert np.isnan(sign.real) and sign.imag == 0  # each part by itself
 
 
 def test_complex() -> None:

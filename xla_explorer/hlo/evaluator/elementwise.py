@@ -65,8 +65,10 @@ def multiply(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator)
 
 
 def quotient(a: Array, b: Array) -> Array:
-    """Truncating division; x/0 has all bits set, MIN/-1 is MIN; IEEE for floats."""
-    if a.dtype.kind in "fc":
+    """Truncating division; x/0 has all bits set, MIN/-1 is MIN; IEEE for floats, C99's Annex G for complex numbers."""
+    if a.dtype.kind == "c":
+        return complex_quotient(a, b)
+    if a.dtype.kind == "f":
         return np.asarray(np.true_divide(a, b))
     zero = b == 0
     if a.dtype.itemsize <= 4:
@@ -84,6 +86,32 @@ def quotient(a: Array, b: Array) -> Array:
     inexact = floor * safe != a
     result = floor + (inexact & ((a < 0) != (safe < 0)))
     return np.where(zero, a.dtype.type(-1), np.where(minus, np.negative(a), result)).astype(a.dtype, copy=False)
+
+
+def complex_quotient(a: Array, b: Array) -> Array:
+    """a / b; where both parts come out as NaN, infinite for a divisor of zero or an infinite dividend, zero for an infinite divisor.
+
+    Source: C99 G.5.1."""
+    a, b = np.broadcast_arrays(a, b)
+    result = np.array(np.true_divide(a, b))
+    unknown = (np.isnan(result.real) & np.isnan(result.imag)) | (b == 0)
+    if not unknown.any():
+        return result
+    a, b = a[unknown], b[unknown]
+    infinity = np.copysign(a.real.dtype.type(np.inf), b.real)
+    cases = [
+        (b == 0) & ~(np.isnan(a.real) & np.isnan(a.imag)),
+        (np.isinf(a.real) | np.isinf(a.imag)) & np.isfinite(b),
+        np.isfinite(a) & (np.isinf(b.real) | np.isinf(b.imag)),
+    ]
+    p = (infinity, np.copysign(np.isinf(a.real), a.real), np.copysign(np.isinf(b.real), b.real))
+    q = (infinity, np.copysign(np.isinf(a.imag), a.imag), np.copysign(np.isinf(b.imag), b.imag))
+    real = [p[0] * a.real, np.inf * (p[1] * b.real + q[1] * b.imag), 0.0 * (a.real * p[2] + a.imag * q[2])]
+    imaginary = [q[0] * a.imag, np.inf * (q[1] * b.real - p[1] * b.imag), 0.0 * (a.imag * p[2] - a.real * q[2])]
+    recovered = np.empty_like(a)
+    recovered.real, recovered.imag = np.select(cases, real, np.nan), np.select(cases, imaginary, np.nan)
+    result[unknown] = recovered
+    return result
 
 
 @evaluates("divide")
@@ -200,7 +228,10 @@ def sign(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> 
     if x.dtype.kind == "c":
         wide = x.astype(np.complex128)
         modulus = np.abs(wide)
-        return np.where(modulus == 0, 0, wide / np.where(modulus == 0, 1, modulus)).astype(x.dtype)
+        safe = np.where(modulus == 0, 1, modulus)
+        result = np.empty_like(x)
+        result.real, result.imag = wide.real / safe, wide.imag / safe  # a complex divisor would spread a NaN to both parts
+        return result
     wide = widen(x)
     if wide.dtype.kind == "f":
         return narrow(np.where((wide == 0) | (wide != wide), wide, np.sign(wide)), x.dtype)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xla_explorer.hlo.evaluator.conversion import WIDER, narrow, widen
-from xla_explorer.hlo.evaluator.elementwise import integer_power
+from xla_explorer.hlo.evaluator.elementwise import integer_power, quotient
 from xla_explorer.hlo.evaluator.registry import Array, Value, evaluates
 
 if TYPE_CHECKING:
@@ -51,12 +51,12 @@ def in_double(function: Callable[..., Array], *operands: Array) -> Array:
 
 def logistic(x: Array) -> Array:
     """1 / (1 + exp(-x))."""
-    return np.asarray(1 / (1 + np.exp(-x)))
+    return quotient(np.ones_like(x), np.asarray(1 + np.exp(-x)))
 
 
 def reciprocal_square_root(x: Array) -> Array:
     """1 / sqrt(x); infinite with the sign of a zero."""
-    return np.asarray(1 / np.sqrt(x))
+    return quotient(np.ones_like(x), np.asarray(np.sqrt(x)))
 
 
 def log_plus_one(x: Array) -> Array:

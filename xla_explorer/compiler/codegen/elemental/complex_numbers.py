@@ -34,7 +34,7 @@ def complex_binary(w: FunctionWriter, name: str, t: str, a: Value, b: Value) -> 
 
 
 def _divide(w: FunctionWriter, t: str, ar: str, ai: str, br: str, bi: str) -> tuple[str, str]:
-    """Smith's method: scale by the larger part of the divisor."""
+    """Smith's method: scale by the larger part of the divisor; what then is NaN in both parts may be infinite or zero."""
     s = "f32" if t == "float" else "f64"
     size_r = w.call_intrinsic(f"llvm.fabs.{s}", t, (t, br))
     size_i = w.call_intrinsic(f"llvm.fabs.{s}", t, (t, bi))
@@ -42,8 +42,6 @@ def _divide(w: FunctionWriter, t: str, ar: str, ai: str, br: str, bi: str) -> tu
     big = w.value(f"select i1 {real_larger}, {t} {br}, {t} {bi}")
     small = w.value(f"select i1 {real_larger}, {t} {bi}, {t} {br}")
     ratio = w.value(f"fdiv {t} {small}, {big}")
-    zero = w.value(f"fcmp oeq {t} {big}, {float_constant(0.0, t)}")
-    ratio = w.value(f"select i1 {zero}, {t} {float_constant(0.0, t)}, {t} {ratio}")
     denominator = w.value(f"fadd {t} {big}, {w.value(f'fmul {t} {small}, {ratio}')}")
     first = w.value(f"select i1 {real_larger}, {t} {ar}, {t} {ai}")
     second = w.value(f"select i1 {real_larger}, {t} {ai}, {t} {ar}")
@@ -52,7 +50,52 @@ def _divide(w: FunctionWriter, t: str, ar: str, ai: str, br: str, bi: str) -> tu
     numerator = w.value(f"fsub {t} {second}, {w.value(f'fmul {t} {first}, {ratio}')}")
     imaginary = w.value(f"fdiv {t} {numerator}, {denominator}")
     flipped = w.value(f"fneg {t} {imaginary}")
-    return real, w.value(f"select i1 {real_larger}, {t} {imaginary}, {t} {flipped}")
+    imaginary = w.value(f"select i1 {real_larger}, {t} {imaginary}, {t} {flipped}")
+    return _recovered_quotient(w, t, (ar, ai), (br, bi), (real, imaginary))
+
+
+def _recovered_quotient(w: FunctionWriter, t: str, a: Value, b: Value, quotient: Value) -> tuple[str, str]:
+    """Where both parts are NaN: infinite for a divisor of zero or an infinite dividend, zero for an infinite divisor. Source: C99 G.5.1."""
+    s = "f32" if t == "float" else "f64"
+    zero, one, infinity = (float_constant(x, t) for x in (0.0, 1.0, float("inf")))
+
+    def infinite(part: str) -> str:
+        return w.value(f"fcmp oeq {t} {w.call_intrinsic(f'llvm.fabs.{s}', t, (t, part))}, {infinity}")
+
+    def unit(part: str, is_infinite: str) -> str:
+        size = w.value(f"select i1 {is_infinite}, {t} {one}, {t} {zero}")
+        return w.call_intrinsic(f"llvm.copysign.{s}", t, (t, size), (t, part))
+
+    def times_conjugate(x: Value, y: Value, factor: str) -> Value:
+        products = [w.value(f"fmul {t} {p}, {q}") for p, q in ((x[0], y[0]), (x[1], y[1]), (x[1], y[0]), (x[0], y[1]))]
+        sums = w.value(f"fadd {t} {products[0]}, {products[1]}"), w.value(f"fsub {t} {products[2]}, {products[3]}")
+        return tuple([w.value(f"fmul {t} {factor}, {x}") for x in sums])
+
+    def none_of(conditions: list[str]) -> str:
+        return w.value(f"xor i1 {w.value(f'or i1 {conditions[0]}, {conditions[1]}')}, true")
+
+    a_infinite, b_infinite = [infinite(part) for part in a], [infinite(part) for part in b]
+    a_tame = w.value(f"and i1 {none_of(a_infinite)}, {w.value(f'fcmp ord {t} {a[0]}, {a[1]}')}")
+    b_tame = w.value(f"and i1 {none_of(b_infinite)}, {w.value(f'fcmp ord {t} {b[0]}, {b[1]}')}")
+    by_infinity = w.value(f"and i1 {a_tame}, {w.value(f'or i1 {b_infinite[0]}, {b_infinite[1]}')}")
+    of_infinity = w.value(f"and i1 {b_tame}, {w.value(f'or i1 {a_infinite[0]}, {a_infinite[1]}')}")
+    b_zero = [w.value(f"fcmp oeq {t} {part}, {zero}") for part in b]
+    by_zero = w.value(f"and i1 {b_zero[0]}, {b_zero[1]}")
+    signed = w.call_intrinsic(f"llvm.copysign.{s}", t, (t, infinity), (t, b[0]))
+    unit_a, unit_b = [tuple([unit(p, i) for p, i in zip(z, signs, strict=True)]) for z, signs in ((a, a_infinite), (b, b_infinite))]
+    cases = (
+        (by_infinity, times_conjugate(a, unit_b, zero)),
+        (of_infinity, times_conjugate(unit_a, b, infinity)),
+        (by_zero, tuple([w.value(f"fmul {t} {signed}, {part}") for part in a])),
+    )
+    unknown = w.value(f"and i1 {w.value(f'fcmp uno {t} {quotient[0]}, {zero}')}, {w.value(f'fcmp uno {t} {quotient[1]}, {zero}')}")
+    parts = []
+    for k, plain in enumerate(quotient):
+        recovered = plain
+        for condition, value in cases:
+            recovered = w.value(f"select i1 {condition}, {t} {value[k]}, {t} {recovered}")
+        parts.append(w.value(f"select i1 {unknown}, {t} {recovered}, {t} {plain}"))
+    return parts[0], parts[1]
 
 
 def modulus(w: FunctionWriter, t: str, z: Value) -> str:
