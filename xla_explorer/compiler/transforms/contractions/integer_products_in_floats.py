@@ -55,7 +55,8 @@ def _depth(i: HloInstruction) -> int:
     """How many products make one result."""
     lhs, rhs = i.operands
     if i.opcode.name == "dot":
-        return prod([lhs.shape.dimensions[d] for d in i.attribute("lhs_contracting_dims")])
+        contracted: list[int] = [lhs.shape.dimensions[d] for d in i.attribute("lhs_contracting_dims")]
+        return prod(contracted)
     elements: int = rhs.shape.element_count
     return elements // max(1, rhs.shape.dimensions[i.attribute("dim_labels").kernel_output_feature])
 
