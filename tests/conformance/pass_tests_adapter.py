@@ -27,15 +27,18 @@ from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.transforms.simplifiers.common_subexpressions import StructuralKeys, merge_equal_instructions
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
+from xla_explorer.compiler.transforms.simplifiers.tuple_simplifier import TupleSimplifier
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "xla_corpus"
 
 # What XLA's unit tests leave out: they look at each instruction once, so that a pattern shows one rule's work.
-UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {"algsimp": {"run_to_fixed_point": False}}
+UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {"algsimp": {"run_to_fixed_point": False}, "simplify-conditional": {"select_all": True}}
 # What XLA's CPU compiler sets where it departs from a pass's defaults (cpu_compiler.cc); the recorded passes ran with it.
-RECORDED_OPTIONS: dict[str, dict[str, Any]] = {}
+RECORDED_OPTIONS: dict[str, dict[str, Any]] = {"simplify-conditional": {"select_all": True}}
+# XLA puts the old state together again for its tuple-simplifier to take apart, where ours has readers read the new state at once.
+STATE_PASSES = frozenset(["simplify-while-loops", "simplify-conditional"])
 LAYOUT_SENSITIVE_PIPELINES = ("simplification_after_layout_assignment", "HLO_passes_after_layout_assignment")
 # Options that say nothing here: they belong to what we do not have (a vendor library), and leaving them out changes nothing.
 IGNORED_OPTIONS = frozenset(["cudnn_batchnorm_forward_training_metadata"])
@@ -85,12 +88,13 @@ def records(file: str) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def tidy(module: HloModule, *, merge: bool = True) -> HloModule:
-    """Without what nobody uses and, with `merge`, without repetitions.
+def tidy(module: HloModule, *, merge: bool = True, forward: bool = False) -> HloModule:
+    """Without what nobody uses and, with `merge`, without repetitions; with `forward`, elements of tuples are read past the tuple.
 
     What a pass leaves dead, and whether it writes a constant twice or reads it twice, says nothing about its rewrites.
     """
-    optimize(module, PassPipeline("tidy", (DeadCodeElimination(),)), "off", in_place=True)
+    passes: tuple[HloPass, ...] = (TupleSimplifier(), DeadCodeElimination()) if forward else (DeadCodeElimination(),)
+    optimize(module, PassPipeline("tidy", passes), "off", in_place=True)
     if merge:
         keys = StructuralKeys(True)
         for computation in module.computations.values():
@@ -98,10 +102,10 @@ def tidy(module: HloModule, *, merge: bool = True) -> HloModule:
     return module
 
 
-def same_graph(a: HloModule, b: HloModule, *, layouts: bool, merge: bool = True) -> bool:
+def same_graph(a: HloModule, b: HloModule, *, layouts: bool, merge: bool = True, forward: bool = False) -> bool:
     """The same operations on the same operands from the entry's root, names and what `tidy` removes aside."""
     keys = StructuralKeys(layouts)
-    return keys.of(tidy(a, merge=merge).entry) == keys.of(tidy(b, merge=merge).entry)
+    return keys.of(tidy(a, merge=merge, forward=forward).entry) == keys.of(tidy(b, merge=merge, forward=forward).entry)
 
 
 def golden_options(record: dict[str, Any]) -> dict[str, Any]:
@@ -124,9 +128,8 @@ def judge_golden(record: dict[str, Any]) -> Verdict:
         module = parse_hlo(record["before"])
         wanted = parse_hlo(record["after"])
         _, module = apply(record["pass_name"], module, golden_options(record))
-        same = same_graph(
-            module, wanted, layouts="after_layout" in record["pipeline"], merge=record["pass_name"] != "cse"
-        )
+        name = record["pass_name"]
+        same = same_graph(module, wanted, layouts="after_layout" in record["pipeline"], merge=name != "cse", forward=name in STATE_PASSES)
     except UnsupportedOptionError as problem:
         return verdict("unsupported", str(problem))
     except Exception as problem:  # a crash is a finding like another

@@ -8,7 +8,9 @@ import pytest
 from xla_explorer.compiler.pipeline import PassTrace, optimize
 from xla_explorer.compiler.transforms.loops.induction import InductionVariable, find_induction
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
 
@@ -175,6 +177,72 @@ def test_cheap_branches_become_a_select(selector: str) -> None:
             np.array(value).astype(module.parameter_shapes()[2].element_type.dtype),
         ]
         np.testing.assert_array_equal(evaluate(module, *arrays), evaluate(trace.module, *arrays))
+
+
+def branching(first: str, second: str, result: str, read: str) -> HloModule:
+    """Two branches of (f32[2], f32[2], f32[2]) that give `result`; `read` in the entry, where %r is the conditional."""
+    head = " p = (f32[2], f32[2], f32[2]) parameter(0)\n" + "".join(f" {n} = f32[2] get-tuple-element(p), index={k}\n" for k, n in enumerate("abc"))
+    return parse_hlo(
+        f"HloModule m\nf {{\n{head}{first}}}\ng {{\n{head}{second}}}\n"
+        "ENTRY e {\n x = f32[2] parameter(0)\n y = f32[2] parameter(1)\n z = f32[2] parameter(2)\n c = pred[] parameter(3)\n"
+        f" t = (f32[2], f32[2], f32[2]) tuple(x, y, z)\n r = {result} conditional(c, t, t), true_computation=f, false_computation=g\n{read}}}\n"
+    )
+
+
+def after_simplifying(module: HloModule) -> HloInstruction | None:
+    """The conditional that is left; the values are those of before."""
+    trace = optimize(module, ",".join(["simplify-conditional,tuple-simplifier,dce"] * 2), verify=True)
+    for choice in (True, False):
+        arrays = [np.float32([k, k + 0.5]) for k in range(1, 4)]
+        results = [flatten_value(evaluate(m, *arrays, np.bool_(choice))) for m in (module, trace.module)]
+        for wanted, got in zip(*results, strict=True):
+            np.testing.assert_array_equal(wanted, got)
+    assert not optimize(trace.module, "simplify-conditional").changed
+    return next((i for i in trace.module.instructions() if i.opcode.name == "conditional"), None)
+
+
+EXPENSIVE = " u = f32[2] exponential(a)\n v = f32[2] exponential(b)\n"
+
+
+def test_results_that_nobody_reads_are_not_given() -> None:
+    root = " ROOT t = (f32[2], f32[2], f32[2]) tuple(u, v, b)\n"
+    read = " ROOT s = f32[2] get-tuple-element(r), index=1\n"
+    found = after_simplifying(branching(EXPENSIVE + root, EXPENSIVE + root.replace("v, b", "u, b"), "(f32[2], f32[2], f32[2])", read))
+    assert found is not None and found.shape.text_without_layout == "(f32[2])"
+    # The first branch reads y alone now, the second x alone.
+    assert [o.shape.text_without_layout for o in found.operands[1:]] == ["(f32[2])", "(f32[2])"]
+    assert [opcodes_of(branch).count("exponential") for branch in found.called] == [1, 1]
+
+
+def opcodes_of(branch: HloComputation) -> list[str]:
+    return [i.opcode.name for i in branch.instructions.values()]
+
+
+def test_results_that_are_equal_are_read_once() -> None:
+    root = " ROOT t = (f32[2], f32[2]) tuple(u, u)\n"
+    read = " d = f32[2] get-tuple-element(r), index=0\n h = f32[2] get-tuple-element(r), index=1\n ROOT s = f32[2] add(d, h)\n"
+    found = after_simplifying(branching(EXPENSIVE + root, EXPENSIVE + root.replace("u, u", "v, v"), "(f32[2], f32[2])", read))
+    assert found is not None and len(found.shape.tuple_shapes) == 1
+    different = after_simplifying(branching(EXPENSIVE + root, EXPENSIVE + root.replace("u, u", "u, v"), "(f32[2], f32[2])", read))
+    assert different is not None and len(different.shape.tuple_shapes) == 2
+
+
+def test_a_branch_that_others_call_too_is_theirs() -> None:
+    root = " ROOT t = (f32[2], f32[2]) tuple(u, v)\n"
+    read = (" d = f32[2] get-tuple-element(r), index=0\n o = (f32[2], f32[2]) call(t), to_apply=f\n"
+            " ROOT s = (f32[2], (f32[2], f32[2])) tuple(d, o)\n")  # fmt: skip
+    found = after_simplifying(branching(EXPENSIVE + root, EXPENSIVE + root, "(f32[2], f32[2])", read))
+    assert found is not None and len(found.shape.tuple_shapes) == 1
+
+
+def test_small_arrays_are_selected_and_large_ones_are_not() -> None:
+    small = branching(" ROOT u = f32[2] negate(a)\n", " ROOT u = f32[2] add(b, c)\n", "f32[2]", " ROOT s = f32[2] abs(r)\n")
+    assert after_simplifying(small) is None
+    large = parse_hlo(small.to_text().replace("[2]", "[2000]"))
+    trace = optimize(large, "simplify-conditional")
+    assert trace.journal is not None and any(e.reason is not None and e.reason.code == "branch-not-cheap" for e in trace.journal.events)
+    assert any(i.opcode.name == "conditional" for i in trace.module.instructions())
+    assert "conditional" not in opcodes(optimize(large, "simplify-conditional{select_all=true}").module), "XLA's choice"
 
 
 def test_a_branch_worth_skipping_stays() -> None:

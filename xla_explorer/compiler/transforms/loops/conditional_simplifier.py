@@ -9,8 +9,15 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.construction import broadcast_scalar, scalar_constant
 from xla_explorer.compiler.rewriting.patterns import uniform_value
-from xla_explorer.compiler.rewriting.removal import control_targets
+from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect
 from xla_explorer.compiler.transforms.inlining.call_inliner import CALL, inline_call
+from xla_explorer.compiler.transforms.loops.conditional_elements import (
+    Callers,
+    count_callers,
+    drop_unused_operands,
+    drop_unused_results,
+    share_equal_results,
+)
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_unreachable_computations
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
@@ -47,7 +54,9 @@ def has_no_control_edges(conditional: HloInstruction) -> Reason | None:
     return None
 
 
-_CHEAP = frozenset(["parameter", "tuple", "get-tuple-element", "constant", "broadcast", "bitcast", "reshape"])
+_MOVES = frozenset(["parameter", "tuple", "get-tuple-element", "constant", "broadcast", "bitcast", "reshape"])
+_LIGHT = frozenset(["concatenate", "dynamic-slice", "pad", "reduce", "slice"])
+MOST_SELECTED_WORK = 1024  # elements computed in both branches; what a jump and a kernel's call cost, about a microsecond
 LARGEST_SELECTED_BYTES = 1 << 16
 
 
@@ -58,16 +67,47 @@ def two_branches(conditional: HloInstruction) -> Reason | None:
 
 
 def branches_are_cheap(conditional: HloInstruction) -> Reason | None:
-    """Running both branches costs next to nothing: they move values, or compute scalars without expensive
-    operations."""
+    """Running both branches costs next to nothing: they move values, or compute few elements without expensive operations."""
+    work = 0
     for branch in conditional.called:
         for i in branch.instructions.values():
-            if i.opcode.name in _CHEAP:
+            if i.opcode.name in _MOVES:
                 continue
-            if i.opcode.elementwise and not i.opcode.expensive and not i.called and i.shape.is_scalar:
-                continue
-            return refuse("branch-not-cheap", f"%{i.name} in %{branch.name} is worth skipping", opcode=i.opcode.name)
+            if not (i.opcode.elementwise or i.opcode.name in _LIGHT) or i.opcode.expensive:
+                return refuse("branch-not-cheap", f"%{i.name} in %{branch.name} is worth skipping", opcode=i.opcode.name)
+            work += max([x.shape.element_count for x in (i, *i.operands) if x.shape.is_array], default=0)
+            if work > MOST_SELECTED_WORK:
+                return refuse("branch-not-cheap", f"%{branch.name} computes {work} elements or more", elements=work)
     return None
+
+
+def branches_only_compute(conditional: HloInstruction) -> Reason | None:
+    """XLA's condition, whatever it costs: elementwise operations, reductions, and what moves values."""
+    for branch in conditional.called:
+        for i in branch.instructions.values():
+            if not (i.opcode.elementwise or i.opcode.name in _LIGHT or (i.opcode.name in _MOVES and i.opcode.name != "bitcast")):
+                return refuse("branch-not-cheap", f"%{i.name} in %{branch.name} is worth skipping", opcode=i.opcode.name)
+    return None
+
+
+def selector_is_pred(conditional: HloInstruction) -> Reason | None:
+    """XLA's condition."""
+    kind = conditional.operands[0].shape.element_type
+    return None if kind.is_pred else refuse("selector-not-pred", f"%{conditional.operands[0].name} is {kind.name}")
+
+
+def no_branch_is_empty(conditional: HloInstruction) -> Reason | None:
+    """XLA's condition: a branch that only hands on arrays is faster than a select."""
+    if any(leaf.is_array for _, leaf in conditional.shape.leaves()):
+        for branch in conditional.called:
+            if all(i.opcode.name in ("tuple", "get-tuple-element", "parameter") for i in branch.instructions.values()):
+                return refuse("branch-empty", f"%{branch.name} hands on what it is given")
+    return None
+
+
+def without_side_effects(conditional: HloInstruction) -> Reason | None:
+    """Both branches run."""
+    return refuse("side-effect", f"a branch of %{conditional.name} has side effects") if has_side_effect(conditional) else None
 
 
 def result_is_small(conditional: HloInstruction) -> Reason | None:
@@ -111,47 +151,75 @@ def _select(computation: HloComputation, selector: HloInstruction, a: HloInstruc
             for k, part in enumerate(a.shape.tuple_shapes)
         ]
         return computation.add(TUPLE, a.shape, [_select(computation, selector, x, y) for x, y in parts])
+    if not a.shape.is_array:
+        return computation.add("after-all", a.shape, (a, b))  # a token
     wide = selector if not a.shape.rank else broadcast_scalar(computation, selector, a.shape)
     return computation.add("select", a.shape, (wide, a, b))
 
 
 TO_SELECT = (has_no_control_edges, two_branches)
 WORTH_SELECTING = (branches_are_cheap, result_is_small)
+SELECTED_BY_XLA = (selector_is_pred, without_side_effects, branches_only_compute, no_branch_is_empty)
 
 
 @register_pass("conditional-simplifier")
 @dataclasses.dataclass(frozen=True)
 class ConditionalSimplifier:
-    """A conditional with a constant selector, or with one branch, becomes that branch, inlined; one with two cheap
-    branches
-    becomes both of them and a select."""
+    """A conditional with a constant selector, or with one branch, becomes that branch, inlined; one with two cheap branches becomes both of
+    them and a select. Elements of results and operands that nobody reads go, and those that are equal are read once.
+
+    select_all: select between all that XLA does, also where running both branches costs more than it saves.
+    """
 
     name: ClassVar[str] = "simplify-conditional"
+    select_all: bool = False
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Simplify every conditional, callees first."""
+        callers: Callers | None = None
         changed = False
         for computation in module.post_order_computations():
             for conditional in [i for i in computation.instructions.values() if i.opcode is CONDITIONAL]:
-                branch = known_branch(conditional)
-                if isinstance(branch, Reason):
-                    if context.decide("conditional-to-select", TO_SELECT, WORTH_SELECTING, conditional) is None:
-                        replace_by_select(conditional)
-                        changed = True
-                    continue
-                if context.decide("branch-removal", (has_no_control_edges,), (), conditional) is not None:
-                    continue
-                call = computation.add(
-                    CALL,
-                    conditional.shape,
-                    (conditional.operands[branch + 1],),
-                    called=(conditional.called[branch],),
-                    metadata=conditional.metadata,
-                )
-                computation.replace(conditional, call)
-                computation.remove(conditional)
-                inline_call(call)
-                changed = True
+                callers = callers or count_callers(module)
+                changed |= self._narrow(conditional, callers, context)
+                if self._remove(conditional, context):
+                    changed, callers = True, None  # its branches were inlined
+                elif dropped := drop_unused_operands(conditional, callers):
+                    context.rewrote("drop-conditional-operands", conditional, conditional, (), {"elements": dropped})
+                    changed = True
         if changed:
             remove_unreachable_computations(module)
         return changed
+
+    def _narrow(self, conditional: HloInstruction, callers: Callers, context: PassContext) -> bool:
+        shared = share_equal_results(conditional)
+        if shared:
+            context.rewrote("share-conditional-results", conditional, conditional, (), {"readers": shared})
+        dropped = drop_unused_results(conditional, callers)
+        if dropped:
+            context.rewrote("drop-conditional-results", conditional, conditional, (), {"elements": dropped})
+        return bool(shared or dropped)
+
+    def _remove(self, conditional: HloInstruction, context: PassContext) -> bool:
+        """Put the branch that runs, or both and a select, in its place. Returns whether it did."""
+        branch = known_branch(conditional)
+        if isinstance(branch, Reason):
+            legality = (*TO_SELECT, *SELECTED_BY_XLA) if self.select_all else TO_SELECT
+            if context.decide("conditional-to-select", legality, () if self.select_all else WORTH_SELECTING, conditional) is not None:
+                return False
+            replace_by_select(conditional)
+            return True
+        if context.decide("branch-removal", (has_no_control_edges,), (), conditional) is not None:
+            return False
+        computation = conditional.parent
+        call = computation.add(
+            CALL,
+            conditional.shape,
+            (conditional.operands[branch + 1],),
+            called=(conditional.called[branch],),
+            metadata=conditional.metadata,
+        )
+        computation.replace(conditional, call)
+        computation.remove(conditional)
+        inline_call(call)
+        return True

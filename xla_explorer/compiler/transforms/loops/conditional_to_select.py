@@ -7,18 +7,15 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.removal import has_side_effect
-from xla_explorer.compiler.transforms.loops.conditional_simplifier import has_no_control_edges, replace_by_select, two_branches
+from xla_explorer.compiler.transforms.loops.conditional_simplifier import (
+    has_no_control_edges,
+    replace_by_select,
+    two_branches,
+    without_side_effects,
+)
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_unreachable_computations
-from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
-from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-
-
-def without_side_effects(i: HloInstruction) -> Reason | None:
-    """Both branches run."""
-    return refuse("side-effect", f"a branch of %{i.name} has side effects") if has_side_effect(i) else None
 
 
 @register_pass()
