@@ -163,10 +163,12 @@ class Xla:
         return float(json.loads(self.child.stdout.readline()))
 
 
-def measure(case: Case, threads: int, rounds: int, xla: Xla | None, limit: Callable[[float, float, str], float]) -> dict[str, Any]:
-    """The row of one case. limit: the least seconds for (flops, bytes, type)."""
+def measure(case: Case, threads: int, rounds: int, xla: Xla | None, limit: Callable[[float, float, str, bool], float]) -> dict[str, Any]:
+    """The row of one case. limit: the least seconds for (flops, bytes, type, whether results are written past the cache)."""
+    from xla_explorer.explorer.profiling import streaming_kernels
+
     ours = Ours(case, threads)
-    least = limit(case.flops, case.moved, case.dtype)
+    least = limit(case.flops, case.moved, case.dtype, bool(streaming_kernels(ours.session)))
     repeats = int(min(max(0.02 / max(least, 5e-6), 5), 400))
     best, theirs = ours.seconds(repeats), None
     if xla is not None:
@@ -206,8 +208,8 @@ def main() -> None:
     print(limits)
     xla = Xla(options.xla, options.threads) if options.xla else None
 
-    def least(flops: float, moved: float, dtype: str) -> float:
-        return limits.roofline_seconds(flops, moved, dtype, options.threads)
+    def least(flops: float, moved: float, dtype: str, streaming: bool) -> float:
+        return limits.roofline_seconds(flops, moved, dtype, options.threads, streaming=streaming)
 
     rows = [measure(case, options.threads, options.rounds, xla, least)
             for case in cases() if re.search(options.filter, f"{case.kind} {case.name}")]

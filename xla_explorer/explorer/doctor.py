@@ -103,11 +103,16 @@ def _limits(measure_again: bool) -> list[Capability]:
     nearest, fastest = limits.cached_bandwidth[0] if limits.cached_bandwidth else (0, 0.0)
     cached = f"; {fastest / 1e9:.0f} in a cache ({nearest >> 10} KiB)" if nearest else ""
     cores = f"on {limits.cores} cores"
+    streaming = ""
+    if limits.streaming_bandwidth:
+        past = f"{limits.streaming_bandwidth / 1e9:.1f} and {limits.streaming_bandwidth_all / 1e9:.1f}"
+        streaming = f"; {past} with streaming stores, which do not read a line before they write it"
     return [
         Capability(
             "memory bandwidth",
             "ok",
-            f"{limits.stream_bandwidth / 1e9:.1f} GB/s, {limits.stream_bandwidth_all / 1e9:.1f} {cores}{cached}: a triad, measured",
+            f"{limits.stream_bandwidth / 1e9:.1f} GB/s, {limits.stream_bandwidth_all / 1e9:.1f} {cores}{cached}: a triad, measured"
+            f"{streaming}",
         ),
         Capability(
             "arithmetic peak",

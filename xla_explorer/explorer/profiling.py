@@ -79,8 +79,8 @@ def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.Dat
     n: runs. median_us, iqr_us: microseconds per run (a kernel inside a loop: all its calls of a run together); cycles: the same median as
     steps of the processor's counter, where kernels are timed by it. bytes, flops: per run by the cost model of XLA (estimates); intensity:
     flops over bytes. GB/s: bytes over median. roofline_share: least time that this machine allows, with as many cores as the
-    kernel uses, over the median, where the backend knows the machine; data that stays in a cache may exceed 1. The whole program is timed
-    without probes, the kernels with them.
+    kernel uses, over the median, where the backend knows the machine (by its figure for streaming stores where the kernel has them);
+    data that stays in a cache may exceed 1. The whole program is timed without probes, the kernels with them.
     `frame.attrs["note"]` says what inputs were used and what a probe costs.
     """
     from xla_explorer.explorer.wide_frame import wide_frame
@@ -97,14 +97,16 @@ def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.Dat
     limits = _limits(session)
     per_us = result.cycles_per_us
     threads = kernel_threads(session)
+    streaming = streaming_kernels(session)
     median, iqr = spread(result.total_us)
     whole = module_cost(session.module)
     most = max(threads.values(), default=1)
     widest = _widest([i.shape for i in session.module.entry.instructions.values()])
-    rows = [_row(WHOLE_PROGRAM, "", session.backend, len(result.total_us), median, iqr, per_us, whole, widest, limits, most, "", None)]
+    rows = [_row(WHOLE_PROGRAM, "", session.backend, len(result.total_us), median, iqr, per_us, whole, widest, limits, most, "", None,
+                 streaming=bool(streaming))]
     for timing in result.kernels:
         cost, dtype = costs.get(timing.step.instruction, (Cost(), "f32"))
-        rows.append(_kernel_row(session, timing, per_us, cost, dtype, limits, threads.get(timing.step.name, 1)))
+        rows.append(_kernel_row(session, timing, per_us, cost, dtype, limits, threads.get(timing.step.name, 1), streaming))
     frame = wide_frame(rows, COLUMNS)
     frame.attrs["note"] = f"{note}; a probe costs about {cell_text(result.probe_cost_us)} us per call; bytes and flops are estimates"
     return frame
@@ -155,6 +157,14 @@ def _limits(session: Session) -> Any:
         return None
 
 
+def streaming_kernels(session: Session) -> frozenset[str]:
+    """Functions of the kernels that write their results past the cache, where the backend has such."""
+    from xla_explorer.compiler.codegen.program_records import HostProgram
+
+    program = getattr(session.executable, "program", None)  # not of one in a child process, nor of one that is not compiled
+    return program.streaming_functions() if isinstance(program, HostProgram) else frozenset()
+
+
 def kernel_threads(session: Session) -> dict[str, int]:
     """How many threads the kernels use, by name, where it is more than one: those that are cut into shares or run in blocks of rows."""
     found: dict[str, int] = {}
@@ -167,7 +177,14 @@ def kernel_threads(session: Session) -> dict[str, int]:
 
 
 def _kernel_row(
-    session: Session, timing: KernelTiming, per_us: float | None, cost: Cost, dtype: str, limits: Any, threads: int
+    session: Session,
+    timing: KernelTiming,
+    per_us: float | None,
+    cost: Cost,
+    dtype: str,
+    limits: Any,
+    threads: int,
+    streaming: frozenset[str],
 ) -> dict[str, Any]:
     step, calls = timing.step, max(timing.calls, 1)
     median, iqr = spread([sample * calls for sample in timing.samples_us]) if timing.samples_us else (float("nan"), float("nan"))
@@ -186,6 +203,7 @@ def _kernel_row(
         threads,
         session.source_line(step.instruction),
         step.instruction,
+        streaming=step.function in streaming,
     )
 
 
@@ -203,11 +221,13 @@ def _row(
     threads: int,
     line: str,
     instruction: int | None,
+    *,
+    streaming: bool,
 ) -> dict[str, Any]:
     moved, flops = int(cost.bytes_accessed), int(cost.flops + cost.transcendentals)
     share = None
     if limits is not None and median >= SHORTEST_US and (moved or flops):
-        share = limits.roofline_share(median / 1e6, flops, moved, dtype, threads)
+        share = limits.roofline_share(median / 1e6, flops, moved, dtype, threads, streaming=streaming)
     return {
         "kernel": kernel,
         "opcode": opcode,

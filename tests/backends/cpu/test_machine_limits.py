@@ -21,6 +21,14 @@ def test_roofline():
     assert EXAMPLE.roofline_share(0.0, 1, 1) == 0.0
 
 
+def test_streaming_stores_have_a_roof_of_their_own():
+    limits = dataclasses.replace(EXAMPLE, streaming_bandwidth=12e9, streaming_bandwidth_all=40e9, cached_bandwidth=((1 << 20, 90e9),))
+    assert limits.bandwidth(streaming=True) == 12e9 and limits.bandwidth(4, streaming=True) == 40e9
+    assert limits.roofline_seconds(0, 12e9, streaming=True) == 1.0 and limits.roofline_seconds(0, 12e9) == 1.2
+    assert limits.bandwidth(touched=1000, streaming=True) == 90e9  # what stays in a cache is not streamed
+    assert EXAMPLE.bandwidth(streaming=True) == 10e9  # not measured
+
+
 def test_measurement_is_plausible_and_quick():
     started = time.perf_counter()
     limits = measure(array_bytes=4 << 20, repeats=2)
@@ -29,6 +37,7 @@ def test_measurement_is_plausible_and_quick():
     assert 1e8 < limits.f64_flops < limits.f32_flops * 1.5 < 1e13
     assert limits.f32_flops <= limits.f32_flops_all <= limits.f32_flops * limits.cores * 2
     assert limits.cores == usable_cores()
+    assert limits.streaming_bandwidth <= limits.streaming_bandwidth_all < 1e13
 
 
 def test_kept_on_disk(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen.kernels import streaming
+from xla_explorer.explorer.profiling import streaming_kernels
 
 pytestmark = pytest.mark.skipif(host_target().architecture != "x86_64", reason="streaming stores are written for x86-64 only")
 LONG = "HloModule m\nENTRY e { x = f32[10007] parameter(0)\n y = f32[10007] parameter(1)\n ROOT r = f32[10007] add(x, y) }"
@@ -46,6 +47,7 @@ def inputs_of(session: xe.Session) -> list[np.ndarray]:
 def test_what_is_streamed_has_the_right_values(text: str, streamed: bool, threads: int) -> None:
     session = xe.compile(text, backend="cpu", threads=threads, cache=False)
     assert ("!nontemporal" in session.stage("llvm-ir").text) == streamed
+    assert (streaming_kernels(session) & {step.function for step in session.executable.steps} != set()) == streamed
     arrays = inputs_of(session)
     wanted = xe.compile(text, backend="interpreter").run_flat(arrays)
     for got, value in zip(session.run_flat(arrays), wanted, strict=True):

@@ -1,6 +1,6 @@
 """What this machine can do at most, measured: memory bandwidth and fused multiply-adds. The lines of the roofline.
 
-Measured once (about half a second) with code compiled for exactly this CPU, then kept in the user's cache folder.
+Measured once (under a second) with code compiled for exactly this CPU, then kept in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from xla_explorer.backends.llvm.object_cache import cache_enabled_by_environment
 from xla_explorer.backends.llvm.parallel_llvm import usable_cores
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
 
-_FORMAT: Final = 3
+_FORMAT: Final = 4
 # Enough independent sums to fill two pipes of latency 4 to 5; few enough for 16 registers.
 _ACCUMULATORS: Final = 12
 _CACHED_SIZES: Final = (24 << 10, 96 << 10, 384 << 10, 768 << 10, 3 << 20, 12 << 20)  # bytes touched; rising through the caches
@@ -38,7 +38,8 @@ class MachineLimits:
     is 2).
 
     Without a suffix: one core. `_all`: all cores at once. cores: those that this process may use. cached_bandwidth: of one
-    core, by the bytes that the triad touches (rising): what the caches give.
+    core, by the bytes that the triad touches (rising): what the caches give. streaming_bandwidth: of a triad that writes past the
+    cache; an ordinary store reads its line first, so `stream_bandwidth` counts 12 bytes of 16 that move. 0 where it was not measured.
     """
 
     cpu: str
@@ -51,6 +52,8 @@ class MachineLimits:
     f32_flops_all: float
     f64_flops_all: float
     cached_bandwidth: tuple[tuple[int, float], ...] = ()
+    streaming_bandwidth: float = 0.0
+    streaming_bandwidth_all: float = 0.0
 
     def flops(self, dtype: str = "f32", threads: int = 1) -> float:
         """Peak flop/s for an element type on a number of threads. Types but f64 (and c128) count as f32."""
@@ -58,22 +61,27 @@ class MachineLimits:
         one, everything = (self.f64_flops, self.f64_flops_all) if wide else (self.f32_flops, self.f32_flops_all)
         return min(one * threads, everything) if threads > 1 else one
 
-    def bandwidth(self, threads: int = 1, touched: float | None = None) -> float:
-        """Peak bytes/s on a number of threads; touched: bytes in use, which may fit into a cache (None: from memory)."""
+    def bandwidth(self, threads: int = 1, touched: float | None = None, *, streaming: bool = False) -> float:
+        """Peak bytes/s on a number of threads. touched: bytes in use, which may fit into a cache (None: from memory). streaming: results
+        are written past the cache."""
         if touched is not None:
             for size, speed in self.cached_bandwidth:
                 if touched <= size:
                     return max(speed, self.stream_bandwidth) * threads
-        return min(self.stream_bandwidth * threads, self.stream_bandwidth_all) if threads > 1 else self.stream_bandwidth
+        one, everything = self.stream_bandwidth, self.stream_bandwidth_all
+        if streaming:
+            one, everything = max(one, self.streaming_bandwidth), max(everything, self.streaming_bandwidth_all)
+        return min(one * threads, everything) if threads > 1 else one
 
-    def roofline_seconds(self, flops: float, bytes_moved: float, dtype: str = "f32", threads: int = 1) -> float:
+    def roofline_seconds(self, flops: float, bytes_moved: float, dtype: str = "f32", threads: int = 1, *, streaming: bool = False) -> float:
         """The least time for so much arithmetic and traffic, the slower of the two; what fits into a cache is taken from there."""
-        return max(flops / self.flops(dtype, threads), bytes_moved / self.bandwidth(threads, bytes_moved))
+        return max(flops / self.flops(dtype, threads), bytes_moved / self.bandwidth(threads, bytes_moved, streaming=streaming))
 
-    def roofline_share(self, seconds: float, flops: float, bytes_moved: float, dtype: str = "f32",
-                       threads: int = 1) -> float:
+    def roofline_share(
+        self, seconds: float, flops: float, bytes_moved: float, dtype: str = "f32", threads: int = 1, *, streaming: bool = False
+    ) -> float:
         """Least time over measured time; 1 is the roof."""
-        return self.roofline_seconds(flops, bytes_moved, dtype, threads) / seconds if seconds > 0 else 0.0
+        return self.roofline_seconds(flops, bytes_moved, dtype, threads, streaming=streaming) / seconds if seconds > 0 else 0.0
 
 
 @functools.lru_cache(maxsize=1)
@@ -118,11 +126,12 @@ def _store(path: Path, limits: MachineLimits) -> None:
 
 
 def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
-    """Measure now, about half a second. array_bytes: size of each of the three arrays of the triad, per core."""
+    """Measure now, under a second. array_bytes: size of each of the three arrays of the triad, per core."""
     host = host_target()
     cores = usable_cores()
-    library = NativeLibrary(optimize_and_emit(_probe_ir(host), host).object_bytes,
-                            exports=["triad", "multiply_add_f32", "multiply_add_f64"])
+    streams = host.architecture == "x86_64"  # what our kernels write past the cache on
+    names = ["triad", "multiply_add_f32", "multiply_add_f64", *(["streaming_triad"] if streams else [])]
+    library = NativeLibrary(optimize_and_emit(_probe_ir(host) + (_STREAMING_TRIAD if streams else ""), host).object_bytes, exports=names)
     triad = library.bind("triad", None, [ctypes.c_void_p] * 3 + [ctypes.c_int64])
     arena = Arena(max_idle_bytes=0)
     available = _available_bytes()
@@ -138,6 +147,15 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
 
     traffic = 3.0 * 4 * count
     bandwidth = traffic / _best_seconds(run_triad, 1, repeats)
+    streaming = streaming_all = 0.0
+    if streams:
+        past_the_cache = library.bind("streaming_triad", None, [ctypes.c_void_p] * 3 + [ctypes.c_int64])
+
+        def run_streaming(core: int) -> None:
+            past_the_cache(*(buffer.address for buffer in buffers[core]), count)
+
+        streaming = traffic / _best_seconds(run_streaming, 1, repeats)
+        streaming_all = max(streaming, traffic * cores / _best_seconds(run_streaming, cores, repeats)) if cores > 1 else streaming
     addresses = [[buffer.address for buffer in group] for group in buffers]
 
     def small_triads(few: int, rounds: int) -> float:
@@ -174,7 +192,8 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
             buffer.release()
     # All cores together cannot be slower than one; a busy machine may make it look so.
     return MachineLimits(host.cpu, cores, host.vector_register_bits, bandwidth, max(bandwidth, bandwidth_all),
-                         peaks[0], peaks[2], max(peaks[0], peaks[1]), max(peaks[2], peaks[3]), tuple(cached))
+                         peaks[0], peaks[2], max(peaks[0], peaks[1]), max(peaks[2], peaks[3]), tuple(cached),
+                         streaming, streaming_all)
 
 
 def _available_bytes() -> int:
@@ -232,6 +251,33 @@ loop:
 exit:
   ret void
 }
+"""
+
+
+# The same with whole lines and stores past the cache; %n is a multiple of 16.
+_STREAMING_TRIAD: Final = """
+define void @streaming_triad(ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %n) nounwind {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%next, %loop]
+  %pa = getelementptr inbounds float, ptr %a, i64 %i
+  %pb = getelementptr inbounds float, ptr %b, i64 %i
+  %pc = getelementptr inbounds float, ptr %c, i64 %i
+  %x = load <16 x float>, ptr %pb, align 64
+  %y = load <16 x float>, ptr %pc, align 64
+  %t = fmul contract <16 x float> %y, splat (float 3.0)
+  %s = fadd contract <16 x float> %t, %x
+  store <16 x float> %s, ptr %pa, align 64, !nontemporal !0
+  %next = add nuw nsw i64 %i, 16
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %exit
+exit:
+  call void @llvm.x86.sse.sfence()
+  ret void
+}
+declare void @llvm.x86.sse.sfence()
+!0 = !{i32 1}
 """
 
 

@@ -80,6 +80,16 @@ class HostProgram(NamedTuple):
         """The whole IR module."""
         return "\n".join(self.lines) + "\n"
 
+    def streaming_functions(self) -> frozenset[str]:
+        """Names of the kernels that write results past the cache."""
+        found, function = set(), ""
+        for line in self.lines:
+            if line.startswith("define "):
+                function = line.partition("@")[2].partition("(")[0]
+            elif "!nontemporal" in line:
+                found.add(function)
+        return frozenset(found)
+
 
 class HostTable(NamedTuple):
     """Which table slot holds what: parameters from 0, outputs from output_slot, constants from constant_slot, then the rest."""
