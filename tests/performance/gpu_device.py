@@ -1,17 +1,48 @@
-"""Everything that is claimed of the GPU backend, measured on one device in one run; writes one JSON.
+"""Everything that is claimed of the GPU backend, measured on one device in calls of at most nine minutes; each writes one JSON.
 
-    python tests/performance/gpu_device.py --conformance ../shared/conformance --perf ../shared/perf --out OUT/gpu_device.json
-    python tests/performance/gpu_device.py --emulate --conformance ... --perf ... --out /tmp/proof.json     # small sizes, no GPU
+Before: on any machine, prove the script and collect the corpora (about 3 MB; `.device/` is ignored by git, so it has to be carried along):
 
-Sections (--sections, all by default): `environment` (versions, libraries, a first kernel: look here when all else fails), `copy` (the
-bandwidth of a device-to-device copy, bytes read and written), `memory` (memory-bound programs as shares of it), `matmul` (bf16 by our own
-kernel, by the library that we call, and cuBLAS through torch where that is importable), `conformance` (all cases, or every nth), `perf`
-(m_* and b_* workloads, in rounds interleaved with jax where that is importable). It installs nothing. It needs numpy, ml_dtypes, llvmlite,
-and cuda-bindings for a device; the corpora may lie anywhere. llvmlite from 0.45 on will do: what is on the machine is better than a wheel of
-60 MB that has to be carried there.
+    python tests/performance/gpu_device.py --emulate --call 1 --out /tmp/proof.json
+    python tests/performance/gpu_device.py --pack .device/corpora.tar.gz --conformance ../shared/conformance --perf ../shared/perf
 
-Measurements are made in child processes: one that dies, hangs (--item-seconds) or loses the device's context is replaced by one that goes
-on with the next item, and what it died of is a row. The JSON is written after every change, and no item begins after --seconds.
+On the machine with the device, in the repository (with .device/ where it gets nothing else), one after the other:
+
+    python3 tests/performance/gpu_device.py --call 1 --corpora .device/corpora.tar.gz --out $OUT/call1.json
+    python3 tests/performance/gpu_device.py --call 2 --corpora .device/corpora.tar.gz --out $OUT/call2.json
+    python3 tests/performance/gpu_device.py --call 3 --corpora .device/corpora.tar.gz --out $OUT/call3.json
+
+After: one file of the three, to be kept with date and device in its name:
+
+    python tests/performance/gpu_device.py --merge call1.json call2.json call3.json --out tests/data/device/DATE_DEVICE.json
+
+What runs in which order, and the minutes expected (estimates: no device has taken these times yet). Every call begins with `environment`.
+
+| call | section       | minutes | what                                                                                                     |
+|------|---------------|---------|----------------------------------------------------------------------------------------------------------|
+| 1    | `environment` | 0.5     | versions, libraries, the way from PTX to machine code, a first kernel                                     |
+| 1    | `copy`        | 0.1     | bandwidth of a device-to-device copy, bytes read and written                                              |
+| 1    | `memory`      | 1 to 2  | nine memory-bound programs of 1 GB as shares of it, with ptxas' report                                    |
+| 1    | `matmul`      | 1 to 2  | bf16 8192 by our own kernel, by the library that we call, by cuBLAS through torch                          |
+| 2    | `conformance` | 3 to 6  | every case, in --jobs processes side by side (1,800 cases: compiling is all the work)                     |
+| 3    | `perf`        | 5 to 8  | m_* and b_* workloads, in rounds interleaved with jax                                                     |
+
+No item begins after --seconds (540), and the JSON is written after every change, so a call that is cut off loses nothing but its last item.
+
+When a section fails:
+- `environment`: nothing else can work. `first_kernel_error` or `error` there says why: no driver (cuda-bindings is missing, or no libcuda),
+  no way to load the code (its text lists what ptxas, nvJitLink and the driver each answered), or llvmlite is older than 0.45: carry a wheel.
+- `copy`: out of memory means that somebody else is on the device, or --gigabytes is too much. Without it `memory` has no shares.
+- `memory`, `matmul`: rows are independent. A wrong result is in `relative_error` (above 1e-5, for matmul 1e-2), a slow one is explained by
+  `emitters`, `steps` and `ptxas` in its row. `matmul torch` without torch is a row with an error; the others stand.
+- `conformance`: `failures` names the cases. One again, with everything said: --sections conformance --filter NAME --jobs 1. Sticky errors
+  of a kernel end the process and cost the one case; a hundred failures of one kind are one bug, so look at the first.
+- `perf`: `wrong` is a difference in values, `jax` in a row is why there is no rival (then only our times are there). Some again: --filter.
+- A child that dies, hangs (--item-seconds) or loses the device's context is replaced by one that goes on with the next item; what it died of
+  is the row. `problems` in the JSON are children that died before their first item: an import that fails, most likely.
+- Time ran out: the last line says how many items are left; run that section alone (--sections), with --every for a sample of the cases.
+
+It installs nothing. It needs numpy, ml_dtypes, llvmlite, and cuda-bindings for a device; what is on the machine is better than a wheel of
+60 MB that has to be carried there. torch and jax are used where they can be imported.
 
 Times are device times by events around a run (a CUDA graph where the host decides nothing), warm, median of the repeats. jax gives no
 events for its own streams: its device time is the busy time of the device in its profiler's trace (ours includes the gaps between kernels,
@@ -31,12 +62,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
 SECTIONS = ("environment", "copy", "memory", "matmul", "conformance", "perf")
+CALLS = {1: ("environment", "copy", "memory", "matmul"), 2: ("environment", "conformance"), 3: ("environment", "perf")}
 MEMORY = ("elementwise_chain", "softmax", "layernorm", "reduce_rows", "reduce_columns", "reduce_all", "transpose", "transpose_bf16", "row_moments")
 MATMUL = ("own", "library", "torch")
 _MOST_CHILDREN = 25
@@ -50,16 +84,23 @@ class Run:
         self.settings, self.items, self.out, self.result = settings, items, out, result
         self.rows: dict[Item, dict[str, Any]] = {}
         self.deadline = time.monotonic() + float(settings["seconds"])
+        self._writing = threading.Lock()
 
     def measure(self) -> None:
-        """Children, until every item has a row or the time is up."""
-        for _ in range(_MOST_CHILDREN):
-            left = [item for item in self.items if item not in self.rows]
-            if not left or time.monotonic() > self.deadline:
-                break
-            if not self._child(left):
-                break
+        """Children, until every item has a row or the time is up. What is timed runs alone, conformance cases side by side after it."""
+        cases = [item for item in self.items if item[0] == "conformance"]
+        self._children([item for item in self.items if item[0] != "conformance"])
+        jobs = max(int(self.settings["jobs"]), 1)
+        with ThreadPoolExecutor(jobs) as threads:
+            list(threads.map(self._children, [cases[number::jobs] for number in range(jobs)]))
         self.save()
+
+    def _children(self, items: list[Item]) -> None:
+        """One child after the other, until every one of these items has a row or the time is up."""
+        for _ in range(_MOST_CHILDREN):
+            left = [item for item in items if item not in self.rows]
+            if not left or time.monotonic() > self.deadline or not self._child(left):
+                break
 
     def _child(self, items: list[Item]) -> bool:
         """One child; whether another may get further."""
@@ -119,11 +160,8 @@ class Run:
 
     def save(self) -> None:
         """The JSON of what is known."""
-        result = {**self.result, **self.tables()}
-        self.out.parent.mkdir(parents=True, exist_ok=True)
-        partial = self.out.with_suffix(".partial")
-        partial.write_text(json.dumps(result, indent=1, default=str) + "\n")
-        partial.replace(self.out)
+        with self._writing:
+            write_json(self.out, {**self.result, **self.tables()})
 
     def tables(self) -> dict[str, Any]:
         """Sections as they are shown."""
@@ -168,6 +206,20 @@ class Run:
         return tables
 
 
+def write_json(path: Path, result: dict[str, Any]) -> None:
+    """Replaces the file when all of it is written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(result, indent=1, default=str) + "\n")
+    partial.replace(path)
+
+
+def merged(results: list[dict[str, Any]]) -> dict[str, Any]:
+    """Several calls as one result: each section from the last call that has it, and what was called when."""
+    calls = [{key: r.get(key) for key in ("date", "command", "commit", "problems") if r.get(key)} for r in results]
+    return {**{key: value for r in results for key, value in r.items() if key not in ("command", "problems")}, "calls": calls}
+
+
 def _end(child: subprocess.Popen[str]) -> None:
     """End a child and what it started."""
     with contextlib.suppress(ProcessLookupError):
@@ -192,7 +244,8 @@ def items_of(sections: list[str], given: argparse.Namespace) -> list[Item]:
 
             harness = load_module(given.conformance / "conformance.py", "conformance_harness_device")
             cases = harness.load_cases(str(given.conformance / "dev"))
-            items += [(section, case.name) for number, case in enumerate(cases) if number % given.every == 0]
+            named = [case.name for case in cases if given.filter in case.name]
+            items += [(section, name) for name in named[:: given.every]]
         else:
             from gpu_device_sections import workloads_of
 
@@ -209,13 +262,18 @@ def geometric_mean(values: list[float]) -> float | None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print a short table. 0 when every item that was begun has a row without an error."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--emulate", action="store_true", help="on the emulator, at small sizes: proves the script, measures nothing")
-    parser.add_argument("--sections", "--section", default=",".join(SECTIONS))
+    parser.add_argument("--call", type=int, choices=CALLS, help="the sections of one of the three calls")
+    parser.add_argument("--sections", "--section", help="these sections, separated by commas (default: those of --call, or all)")
+    parser.add_argument("--pack", type=Path, metavar="ARCHIVE", help="collect what --conformance and --perf name into an archive, and end")
+    parser.add_argument("--corpora", type=Path, metavar="ARCHIVE", help="read the corpora from such an archive")
+    parser.add_argument("--merge", type=Path, nargs="+", metavar="JSON", help="write several calls' results as one, and end")
+    parser.add_argument("--jobs", type=int, default=4, help="processes that run conformance cases side by side")
     parser.add_argument("--conformance", type=Path, help="folder with conformance.py and dev/")
     parser.add_argument("--every", type=int, default=1, help="one conformance case in so many")
     parser.add_argument("--perf", type=Path, help="folder with perf.py and dev/")
-    parser.add_argument("--filter", default="", help="only workloads with this in their name")
+    parser.add_argument("--filter", default="", help="only cases and workloads with this in their name")
     parser.add_argument("--max-bytes", type=int, default=1 << 32, help="skip workloads with larger inputs and outputs")
     parser.add_argument("--repeats", type=int, default=30)
     parser.add_argument("--rounds", type=int, default=3)
@@ -224,14 +282,35 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=540, help="no new item after this time")
     parser.add_argument("--item-seconds", type=float, default=120, help="a child that is silent for so long is replaced")
     parser.add_argument("--in-process", action="store_true", help="no child processes (for tests)")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, help="the JSON to write")
     given = parser.parse_args(arguments)
-    sections = given.sections.split(",")
+    if given.pack is not None:
+        from gpu_device_corpora import pack
+
+        print(f"{given.pack}: {pack(given.pack, given.conformance, given.perf)} bytes")
+        return 0
+    if given.out is None:
+        parser.error("--out names the JSON to write")
+    if given.merge is not None:
+        write_json(given.out, merged([json.loads(path.read_text()) for path in given.merge]))
+        return 0
+    if given.corpora is None:
+        return measure(parser, given, arguments)
+    from gpu_device_corpora import unpack
+
+    with tempfile.TemporaryDirectory() as folder:
+        vars(given).update(unpack(given.corpora, Path(folder)))
+        return measure(parser, given, arguments)
+
+
+def measure(parser: argparse.ArgumentParser, given: argparse.Namespace, arguments: list[str] | None) -> int:
+    """`main`, with the corpora where `given` says."""
+    sections = given.sections.split(",") if given.sections else list(CALLS.get(given.call, SECTIONS))
     if wrong := set(sections) - set(SECTIONS):
         parser.error(f"no section {', '.join(sorted(wrong))}; there are {', '.join(SECTIONS)}")
     settings = {
         "emulate": given.emulate, "repeats": given.repeats, "rounds": given.rounds, "seconds": given.seconds,
-        "item_seconds": given.item_seconds, "bytes": 1 << 16 if given.emulate else int(given.gigabytes * (1 << 30)),
+        "item_seconds": given.item_seconds, "jobs": given.jobs, "bytes": 1 << 16 if given.emulate else int(given.gigabytes * (1 << 30)),
         "matrix": 64 if given.emulate else given.matrix,
         "conformance": str(given.conformance), "perf": str(given.perf),
     }  # fmt: skip

@@ -20,7 +20,7 @@ def script(monkeypatch):
     import gpu_device
 
     yield gpu_device
-    for name in ("gpu_device", "gpu_device_sections", "gpu_device_rivals", "gpu_device_programs"):
+    for name in ("gpu_device", "gpu_device_sections", "gpu_device_rivals", "gpu_device_programs", "gpu_device_corpora"):
         sys.modules.pop(name, None)
 
 
@@ -105,6 +105,24 @@ def unused(out, case):""")
     found = json.loads(out.read_text())["conformance"]
     assert (found["run"], found["passed"]) == (4, 2)
     assert "status 9" in found["failures"]["case1"] and "no answer for 6" in found["failures"]["case2"]
+
+
+def test_the_three_calls_from_an_archive(script, tmp_path, capsys):
+    folders = corpora(tmp_path)
+    (tmp_path / "conformance" / "dev").mkdir()
+    archive = tmp_path / "packed" / "corpora.tar.gz"
+    assert script.main([*folders, "--pack", str(archive)]) == 0 and "bytes" in capsys.readouterr().out
+    outs = [tmp_path / f"call{number}.json" for number in (2, 3)]
+    common = ["--emulate", "--in-process", "--repeats", "1", "--rounds", "1", "--corpora", str(archive)]
+    for number, out in zip((2, 3), outs, strict=True):
+        assert script.main([*common, "--call", str(number), "--out", str(out)]) == 0
+    assert script.main(["--merge", *map(str, outs), "--out", str(tmp_path / "all.json")]) == 0
+    result = json.loads((tmp_path / "all.json").read_text())
+    assert result["conformance"]["run"] == 4 and [row["name"] for row in result["perf"]] == ["m_one"]
+    assert len(result["calls"]) == 2 and result["device"]["name"] == "PTX emulator"
+    assert {section for call in script.CALLS.values() for section in call} == set(script.SECTIONS)
+    with pytest.raises(SystemExit):
+        script.main(["--call", "1"])
 
 
 def test_the_time_is_kept(script, tmp_path):
