@@ -41,7 +41,10 @@ if TYPE_CHECKING:
 PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two cores pays
 
 
-_EXPANDED = ("batchnorm_expander", "scan-expander", "stochastic_convert_decomposer", "ragged-dot-rewriter", "integer-products-in-floats")
+_EXPANDED = (
+    "batchnorm_expander", "scan-expander", "stochastic_convert_decomposer", "ragged-dot-rewriter", "rng-expander",
+    "integer-products-in-floats",
+)
 _EXPANDED_WITHOUT_HOST = ("cholesky-expander", "triangular-solve-expander")  # what LAPACK does where it is
 
 

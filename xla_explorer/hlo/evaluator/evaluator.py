@@ -8,7 +8,6 @@ so do we: all-reduce and its kin, and windows of types narrower than f32.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 
@@ -52,18 +51,12 @@ class Evaluator:
         self.max_iterations = max_iterations
         self.as_xla_cpu = as_xla_cpu
         self.values: dict[int, Value] = {}
-        self._seed = seed
         self.rng_state = (seed << 1) | 1
         self.device = device if device is not None else World().devices[0]
         self.host = host if host is not None else Host()
         self._plans: dict[HloComputation, Plan] = {}
         self._vector_plans: dict[HloComputation, tuple[object, VectorPlan | None]] = {}
         self._depth = 0
-
-    @cached_property
-    def generator(self) -> np.random.Generator:
-        """What the opcode `rng` draws from. Made when first used: loading numpy's generators takes 13 ms."""
-        return np.random.default_rng(self._seed)
 
     def evaluate_computation(self, computation: HloComputation, arguments: Sequence[Value]) -> Value:
         """The value of the root for the given arguments (by parameter number). The arguments are not checked."""

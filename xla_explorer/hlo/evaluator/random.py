@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xla_explorer.hlo.analysis.threefry import paired_dimension
-from xla_explorer.hlo.evaluator.conversion import convert, type_of, widen
+from xla_explorer.hlo.evaluator.conversion import convert, widen
 from xla_explorer.hlo.evaluator.registry import Array, UnsupportedOpcodeError, Value, evaluates
 
 if TYPE_CHECKING:
@@ -120,27 +120,37 @@ def rng_bit_generator(i: HloInstruction, operands: Sequence[Value], evaluator: E
 
 @evaluates("rng")
 def rng(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """rng_uniform in [a, b), rng_normal with mean a and deviation b, from the evaluator's seeded generator."""
+    """rng_uniform in [a, b), rng_normal with mean a and deviation b: the numbers that `rng-expander` makes of the evaluator's state, so
+    that compiled programs draw the same. Source: xla/service/rng_expander.cc."""
     a, b = operands
-    element = i.shape.element_type
-    generator = evaluator.generator
-    if i.attributes.value("distribution") == "rng_normal":
-        drawn = float(widen(a)) + float(widen(b)) * generator.standard_normal(i.shape.dimensions)
-        return convert(np.asarray(drawn), element)
-    if element.is_float:
-        low, high = float(widen(a)), float(widen(b))
-        drawn = convert(np.asarray(low + (high - low) * generator.random(i.shape.dimensions)), element)
-        # Rounding may reach b, which is excluded.
-        return np.where(widen(drawn) >= high, a, drawn).astype(element.dtype) if high > low else drawn
-    if element.is_pred:
-        return np.asarray(generator.integers(0, 2, i.shape.dimensions)).astype(np.bool_)
-    numbers = generator.integers(int(a), int(b), i.shape.dimensions, dtype=widen(a).dtype)
-    return np.asarray(numbers).astype(type_of(a.dtype).dtype)
+    element, dimensions = i.shape.element_type, i.shape.dimensions
+    normal = i.attributes.value("distribution") == "rng_normal"
+    count, width = i.shape.element_count * (2 if normal else 1), 64 if element.bits > 32 else 32
+    _, words = philox_bits(_next_state(evaluator, count), count, width)
+    if not element.is_float:
+        low, high = (0, 2) if element.is_pred else (int(widen(a)), int(widen(b)))
+        numbers = words.reshape(dimensions) % words.dtype.type((high - low) % 2**width or 1)
+        numbers = numbers + words.dtype.type(low % 2**width)
+        return numbers.astype(np.bool_) if element.is_pred else convert(numbers, element)
+    wide = np.float64 if element.bits == 64 else np.float32
+    mantissa = 52 if element.bits == 64 else 23
+    unit = (words >> words.dtype.type(width - mantissa)).astype(wide) * wide(2.0**-mantissa)
+    first, second = wide(widen(a)), wide(widen(b))
+    if normal:
+        u, v = unit.reshape((2, *dimensions))
+        return convert(np.asarray(first + np.sqrt(wide(-2) * np.log(wide(1) - u)) * np.cos(v * wide(2 * math.pi)) * second), element)
+    drawn = convert(np.asarray(first + unit.reshape(dimensions) * (second - first)), element)
+    # Rounding may reach b, which is excluded.
+    return np.where(widen(drawn) >= second, a, drawn).astype(element.dtype) if second > first else drawn
+
+
+def _next_state(evaluator: Evaluator, delta: int) -> Array:
+    state = evaluator.rng_state
+    evaluator.rng_state = (state + delta) & (2**128 - 1)
+    return np.array([state & (2**64 - 1), state >> 64], np.uint64)
 
 
 @evaluates("rng-get-and-update-state")
 def rng_get_and_update_state(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """u64[2]: the evaluator's 128-bit state (low word first), to which `delta` is then added."""
-    state = evaluator.rng_state
-    evaluator.rng_state = (state + i.attributes.value("delta")) & (2**128 - 1)
-    return np.array([state & (2**64 - 1), state >> 64], np.uint64)
+    return _next_state(evaluator, i.attributes.value("delta"))

@@ -27,7 +27,9 @@ _PAIRS = re.compile(r'_xla_send_recv_source_target_pairs\s*=\s*"?\{([\d{},\s]*)\
 
 def _kept(value: Value) -> Value:
     """A copy, for what outlives the operation: operands may lie in the buffers of a compiled program, which are used again."""
-    return tuple([_kept(part) for part in value]) if isinstance(value, tuple) else np.copy(value) if isinstance(value, np.ndarray) else value
+    if isinstance(value, tuple):
+        return tuple([_kept(part) for part in value])
+    return np.copy(value) if isinstance(value, np.ndarray) else value
 
 
 @evaluates("infeed")

@@ -43,7 +43,9 @@ class RngExpander(OpExpanderPass):
         mantissa = 52 if wide.bits == 64 else 23
         unit = (drawn >> (width - mantissa)).astype(wide) * float(2.0**-mantissa)
         if not normal:
-            return (first.astype(wide) + unit * (second.astype(wide) - first.astype(wide))).astype(kind)
+            value = (first.astype(wide) + unit * (second.astype(wide) - first.astype(wide))).astype(kind)
+            # Rounding may reach the upper end, which is excluded.
+            return b.select((value >= second) & (second > first), first, value)
         rest = [(0, n, 1) for n in dimensions]
         u, v = [b.reshape(b.slice(unit, slice=[(k, k + 1, 1), *rest]), dimensions) for k in (0, 1)]
         value = ((1.0 - u).log() * -2.0).sqrt() * (v * (2.0 * math.pi)).cos()
