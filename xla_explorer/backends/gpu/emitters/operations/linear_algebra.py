@@ -63,6 +63,13 @@ class _Panels:
         """The complex conjugate."""
         return (a[0], self.w.value(f"fneg {register_type(self.kind)} {a[1]}")) if self.kind.is_complex else a
 
+    def over_real(self, a: Value, b: Value) -> Value:
+        """A quotient by a number whose imaginary part, if it has one, is zero."""
+        if not self.kind.is_complex:
+            return self.op("divide", a, b)
+        t = register_type(self.kind)
+        return tuple([self.w.value(f"fdiv {t} {part}, {b[0]}") for part in a])
+
     def zero(self) -> Value:
         """0."""
         return scalar_constant(0, self.kind)
@@ -124,7 +131,7 @@ class _Panels:
                 slot.store([total])
 
     def solve_panel(self, conjugated: bool, unit: bool) -> None:
-        """The sums, divided by the diagonal tile."""
+        """The sums, divided by the diagonal tile; by its conjugate, whose diagonal is real, for cholesky."""
         panel = self.panel
         found: list[Value] = []
         for c, slot in enumerate(self.sums):
@@ -134,7 +141,7 @@ class _Panels:
                 value = self.op("subtract", value, self.op("multiply", self.conjugate(factor) if conjugated else factor, found[k]))
             if not unit:
                 pivot = self.diagonal.load(c * panel + c)
-                value = self.op("divide", value, self.conjugate(pivot) if conjugated else pivot)
+                value = self.over_real(value, pivot) if conjugated else self.op("divide", value, pivot)
             found.append(value)
             slot.store([value])
 
@@ -260,7 +267,7 @@ class _Cholesky:
                 self.failed.store(0, "1")
             below = w.value(f"and i1 {w.value(f'icmp eq i64 {column}, {done}')}, {w.value(f'icmp ugt i64 {row}, {done}')}")
             with block.only_if(both(w, inside, below)):
-                panels.diagonal.store(q, panels.op("divide", panels.diagonal.load(q), real_number(root_of(pivot))))
+                panels.diagonal.store(q, panels.over_real(panels.diagonal.load(q), real_number(root_of(pivot))))
             block.barrier()
             rest = w.value(f"and i1 {w.value(f'icmp ugt i64 {column}, {done}')}, {w.value(f'icmp uge i64 {row}, {column}')}")
             with block.only_if(both(w, inside, rest)):
