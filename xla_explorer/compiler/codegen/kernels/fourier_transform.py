@@ -36,6 +36,7 @@ CACHE_BYTES = 512 << 10  # of scratch memory for the lines that are transformed 
 COLUMN_LANES = 16  # neighbouring columns are contiguous: a cache line of them
 ROW_LANES = 4  # rows are taken apart element by element: more of them cost more than longer vectors win ...
 LONG_ROW_BYTES = 4096  # ... and a row of so many bytes of real parts vectorises well alone
+LONG_REAL_ROW = 100  # pairs of real numbers that are better taken, and mirrored, as they lie in memory
 Index = str | int
 
 
@@ -158,7 +159,8 @@ class _FftWriter:
     def _lanes(self, length: int, lines: int, t: str, columns: bool) -> int:
         bytes_ = buffer_elements(length) * {"float": 4, "double": 8}[t]
         per_lane = 4 * bytes_
-        lanes = COLUMN_LANES if columns else ROW_LANES if bytes_ <= LONG_ROW_BYTES else 1
+        alone = bytes_ > LONG_ROW_BYTES or (self.kind == "RFFT" and length >= LONG_REAL_ROW)
+        lanes = COLUMN_LANES if columns else 1 if alone else ROW_LANES
         while lanes > 1 and (lanes > lines or lanes * per_lane > CACHE_BYTES):
             lanes //= 2
         return lanes
