@@ -41,6 +41,25 @@ def test_infeed_and_outfeed_of_a_session(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", ["cpu", "interpreter"])
+def test_a_token_from_outside(backend: str) -> None:
+    session = xe.compile(
+        """HloModule m
+ENTRY e {
+  x = f32[3] parameter(0)
+  t = token[] parameter(1)
+  y = f32[3] negate(x)
+  o = token[] outfeed(y, t), outfeed_shape=f32[3]
+  ROOT r = (f32[3], token[]) tuple(y, o)
+}""",
+        backend=backend,
+    )
+    found, token = session(np.ones(3, np.float32), None)
+    np.testing.assert_array_equal(found, [-1, -1, -1])
+    np.testing.assert_array_equal(session.host.outfeed, [[-1, -1, -1]])
+    assert token is None
+
+
+@pytest.mark.parametrize("backend", ["cpu", "interpreter"])
 def test_transfers_of_a_session(backend: str) -> None:
     session, x = xe.compile(TRANSFER, backend=backend), np.float32([1, 2])
     with pytest.raises(xe.XlaExplorerError, match=r"session\.host.on_receive"):

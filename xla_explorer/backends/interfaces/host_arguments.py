@@ -11,6 +11,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.shape import Shape
 
 Array = np.ndarray[Any, Any]
+NOTHING: Array = np.empty(0, np.uint8)
 
 
 class ArgumentError(XlaExplorerError, TypeError):
@@ -18,21 +19,27 @@ class ArgumentError(XlaExplorerError, TypeError):
 
 
 class LeafReader:
-    """Takes one argument leaf: checks it and lays it out as the parameter wants. name: of the parameter; shape: of the leaf."""
+    """Takes one argument leaf: checks it and lays it out as the parameter wants. name: of the parameter; shape: of the leaf.
+
+    A token has no memory: whatever is given for it (None, usually) becomes an empty array.
+    """
 
     __slots__ = ("dimensions", "dtype", "name", "order", "shape", "writable_order")
 
     def __init__(self, name: str, shape: Shape) -> None:
         self.name = name
         self.shape = shape
-        self.dtype = shape.element_type.dtype
-        self.dimensions = shape.dimensions
-        self.order = None if shape.layout.is_default or shape.rank < 2 else tuple(reversed(shape.layout.minor_to_major))
+        self.dtype = shape.element_type.dtype if shape.is_array else NOTHING.dtype
+        self.dimensions = shape.dimensions if shape.is_array else NOTHING.shape
+        natural = not shape.is_array or shape.layout.is_default or shape.rank < 2
+        self.order = None if natural else tuple(reversed(shape.layout.minor_to_major))
 
     def prepare(self, value: Any) -> Array:
         """The argument as an array whose memory has the parameter's layout. ArgumentError names both sides."""
         array = value if type(value) is np.ndarray else as_numpy(value)
         if array.dtype != self.dtype or array.shape != self.dimensions:
+            if not self.shape.is_array:
+                return NOTHING
             if array.dtype != self.dtype and array.ndim == 0 and np.can_cast(array.dtype, self.dtype, "same_kind"):
                 array = array.astype(self.dtype)
             if array.dtype != self.dtype or array.shape != self.dimensions:
