@@ -285,6 +285,23 @@ def test_the_choice_is_recorded_with_both_costs():
     assert missing.reason.code == "library-not-there" and missing.reason.facts["own_us"] > missing.reason.facts["library_us"]
 
 
+@pytest.mark.parametrize(("kind", "architecture", "emitter"), [
+    ("bf16", "sm_90a", "warpgroup-dot"), ("bf16", "sm_80", "tensor-core-dot"), ("f32", "sm_90", "tiled-dot"),
+])  # fmt: skip
+def test_the_cost_of_our_kernel_is_that_of_the_plan_it_is_written_from(kind, architecture, emitter):
+    text = DOT.format(t=kind, a="256,256", b="256,256", c="256,256", how=PLAIN)
+    options = CompileOptions(journal="decisions", backend_options={"architecture": architecture, "device": "emulator"})
+    compiler = GpuCompiler()
+    trace = compiler.run_hlo_passes(parse_hlo(text), options)
+    program = compiler.run_backend(trace, options).program
+    (choice,) = [e for e in trace.journal.events if e.by == "library-call"]
+    launch = next(e for e in trace.journal.events if e.by == "launch" and e.kind == "allowed")
+    facts = choice.reason.facts
+    assert facts["own_emitter"] == launch.facts["emitter"] == emitter == program.emitted[0][1].emitter
+    assert facts["own_arithmetic_us"] == launch.facts["own_us"] > 0 and facts["own_us"] >= facts["own_arithmetic_us"] + 1
+    assert facts["library_us"] >= facts["library_arithmetic_us"] + 2 and facts["memory_us"] > 0
+
+
 def test_libraries_that_are_not_installed_say_what_to_install():
     for name in LIBRARIES:
         found = find_library(name)

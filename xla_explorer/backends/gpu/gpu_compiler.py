@@ -10,7 +10,8 @@ from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter, kernel_is_emitted_for_gpu
 from xla_explorer.backends.gpu.gpu_stages import gpu_stages
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing
-from xla_explorer.backends.gpu.product_rates import library_rates, own_rates
+from xla_explorer.backends.gpu.own_products import OwnProducts
+from xla_explorer.backends.gpu.product_rates import LIBRARY_SHARE, library_rates, own_rates
 from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
@@ -181,5 +182,7 @@ def target_facts(architecture: GpuArchitecture) -> dict[str, Any]:
         "warp_size": architecture.warp_size,
         "library_rates": library_rates(architecture.name),
         "own_rates": own_rates(architecture.name),
+        "library_share": LIBRARY_SHARE,
+        "own_products": OwnProducts(architecture),
         "product_epilogues": True,
     }

@@ -1,36 +1,48 @@
 """Estimated device times of a library call and of our own kernels for the same, so that the choice can be seen and argued with.
 
 time = launches + the larger of arithmetic and memory. Rates are multiplications with additions that one multiprocessor starts per clock,
-by the kind of arithmetic; they are the target's facts `library_rates` and `own_rates` (a pass knows no device). The shares of the peak
-that kernels reach are assumptions, not measurements.
+by the kind of arithmetic; they are the target's facts `library_rates` and `own_rates` (a pass knows no device). Where the target can say
+which of our kernels a product gets (`own_products`), its arithmetic is that kernel's own estimate, by the plan that it is written from. The
+shares of the peak that kernels reach are assumptions, not measurements.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from xla_explorer.compiler.transforms.library_calls.library_call import CholeskyCall, FftCall, LibraryCall, MatmulCall, TriangularSolveCall
+from xla_explorer.hlo.instruction import HloInstruction
 
 _LAUNCH_US = 1.0
 _HOST_US = 1.0  # what a call of a library costs more than the launch of a kernel
 _BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16}
-_LIBRARY_SHARE, _OWN_SHARE = 0.8, 0.55
+_OWN_SHARE = 0.55  # where no plan has an estimate
 _TILE = 64
 _SPLITS = 8  # parts of the reduced dimension that a library spreads over idle multiprocessors
 _ONE_PASS = 4096  # points of a transform that shared memory holds
 _PANEL = 128  # columns that a factorisation does at a time
 
 
+class OwnProduct(NamedTuple):
+    """Our kernel for a product. arithmetic_us: the estimate of its plan, without launches, as if memory did not matter."""
+
+    emitter: str
+    arithmetic_us: float
+
+
 class Rates(NamedTuple):
-    """library, own: by `f16`, `tf32`, `f32`, `f64`. bytes_per_us: of the device's memory."""
+    """library, own: by `f16`, `tf32`, `f32`, `f64`. bytes_per_us: of the device's memory. library_share: of the peak that a library
+    reaches. own_product: our kernel for a dot, where the target knows it."""
 
     multiprocessors: int
     clock: float
     bytes_per_us: float
     library: dict[str, float]
     own: dict[str, float]
+    library_share: float = 0.75
+    own_product: Callable[[HloInstruction], OwnProduct | None] = lambda _: None
 
     @classmethod
     def of(cls, target: Mapping[str, Any]) -> Rates:
@@ -44,6 +56,8 @@ class Rates(NamedTuple):
             1e3 * float(fact("dram_bytes_per_nanosecond", 3350.0)),
             dict(fact("library_rates", library)),
             dict(fact("own_rates", own)),
+            float(fact("library_share", 0.75)),
+            fact("own_products", lambda _: None),
         )
 
     def arithmetic_us(self, work: float, rate: float, share: float, used: float = 1.0) -> float:
@@ -52,20 +66,26 @@ class Rates(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """Microseconds on the device."""
+    """Microseconds on the device. For products also what they are made of: the time of both for memory alone, and of each for arithmetic
+    alone, ours by the plan of the emitter that is named (empty: by rates)."""
 
     library_us: float
     own_us: float
+    memory_us: float = 0.0
+    library_arithmetic_us: float = 0.0
+    own_arithmetic_us: float = 0.0
+    own_emitter: str = ""
 
     def facts(self) -> dict[str, Any]:
         """For the record of a decision."""
-        return {"library_us": round(self.library_us, 2), "own_us": round(self.own_us, 2)}
+        parts = ("library_us", "own_us") if not self.library_arithmetic_us else self._fields[:-1]
+        return {name: round(getattr(self, name), 2) for name in parts} | ({"own_emitter": self.own_emitter} if self.own_emitter else {})
 
 
-def costs_of(call: LibraryCall, rates: Rates) -> Costs:
-    """Both ways of doing what a call does."""
+def costs_of(call: LibraryCall, rates: Rates, dot: HloInstruction | None = None) -> Costs:
+    """Both ways of doing what a call does. dot: the product, for the estimate of our own kernel's plan."""
     if isinstance(call, MatmulCall):
-        return _matmul(call, rates)
+        return _matmul(call, rates, rates.own_product(dot) if dot is not None else None)
     if isinstance(call, FftCall):
         return _fft(call, rates)
     return _solver(call, rates)
@@ -78,7 +98,7 @@ def arithmetic_of(call: MatmulCall) -> str:
     return call.compute
 
 
-def _matmul(call: MatmulCall, rates: Rates) -> Costs:
+def _matmul(call: MatmulCall, rates: Rates, planned: OwnProduct | None) -> Costs:
     size, complex_factor = _BYTES[call.operand_type], 4 if call.operand_type.startswith("c") else 1
     copies = [call.batch if o.stride else 1 for o in (call.left, call.right)]
     moved = size * (call.m * call.k * copies[0] + call.k * call.n * copies[1]) + _BYTES[call.result_type] * call.m * call.n * call.batch
@@ -90,9 +110,10 @@ def _matmul(call: MatmulCall, rates: Rates) -> Costs:
     kind = arithmetic_of(call)
     own_kind = kind if rates.own.get(kind) else "f32"
     # Tiles that are not full waste arithmetic in both; a thin product is bound by memory in any case.
-    library = rates.arithmetic_us(work, rates.library[kind], _LIBRARY_SHARE, used * splits)
-    own = rates.arithmetic_us(work, rates.own[own_kind], _OWN_SHARE, used)
-    return Costs(_LAUNCH_US + _HOST_US + max(library, memory), _LAUNCH_US + max(own, memory / 0.9))
+    library = rates.arithmetic_us(work, rates.library[kind], rates.library_share, used * splits)
+    emitter, own = planned or ("", rates.arithmetic_us(work, rates.own[own_kind], _OWN_SHARE, used))
+    library_us, own_us = _LAUNCH_US + _HOST_US + max(library, memory), _LAUNCH_US + max(own, memory / 0.9)
+    return Costs(library_us, own_us, memory, library, own, emitter)
 
 
 def _fft(call: FftCall, rates: Rates) -> Costs:

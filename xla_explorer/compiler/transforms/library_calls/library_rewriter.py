@@ -54,7 +54,7 @@ class Choice:
         if isinstance(self.call, MatmulCall):
             self.call = _with_tf32(self.call, i, rates) if tf32 else self.call
             self.epilogue = epilogue_of(i)
-        self.costs: Costs | None = None if isinstance(self.call, Reason) else costs_of(self.call, rates)
+        self.costs: Costs | None = None if isinstance(self.call, Reason) else costs_of(self.call, rates, i)
 
     def no_such_routine(self, i: HloInstruction) -> Reason | None:
         """Does the library do this?"""

@@ -1,0 +1,34 @@
+"""What a product would take in our own kernel, by that kernel's plan: what `library-rewriter` weighs the library against."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
+from xla_explorer.backends.gpu.emitters.dots.thin_dot import plan_thin_dot
+from xla_explorer.backends.gpu.emitters.dots.tiled_dot import plan_tiled_dot
+from xla_explorer.backends.gpu.emitters.dots.warpgroup_dot import plan_warpgroup_dot
+from xla_explorer.compiler.transforms.library_calls.library_costs import OwnProduct
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnProducts:
+    """A fact of the target, since passes know no device. Asked in the order of the emitters (`emitters.selection`)."""
+
+    architecture: GpuArchitecture
+
+    def __call__(self, dot: HloInstruction) -> OwnProduct | None:
+        """The emitter and its arithmetic; None where no plan of a product has an estimate (thin ones are bound by memory)."""
+        architecture = self.architecture
+        by_groups, by_warps = plan_warpgroup_dot(dot, architecture), plan_dot(dot, architecture)
+        if not isinstance(by_groups, Reason) and (isinstance(by_warps, Reason) or by_groups.estimated_us <= by_warps.estimated_us):
+            return OwnProduct("warpgroup-dot", by_groups.estimated_us)
+        if not isinstance(by_warps, Reason):
+            return OwnProduct("tensor-core-dot", by_warps.estimated_us)
+        if not isinstance(plan_thin_dot(dot, architecture), Reason):
+            return None
+        tiled = plan_tiled_dot(dot, architecture)
+        return None if isinstance(tiled, Reason) else OwnProduct("tiled-dot", tiled.estimated_us)
