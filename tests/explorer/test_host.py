@@ -57,6 +57,8 @@ ENTRY e {
     np.testing.assert_array_equal(found, [-1, -1, -1])
     np.testing.assert_array_equal(session.host.outfeed, [[-1, -1, -1]])
     assert token is None
+    with pytest.raises(xe.XlaExplorerError, match="takes 2 arrays, got 1"):
+        session.run_flat([np.ones(3, np.float32)])
 
 
 @pytest.mark.parametrize("backend", ["cpu", "interpreter"])

@@ -17,6 +17,7 @@ from xla_explorer.backends.interfaces import (
     ProgramStep,
     hlo_stage,
 )
+from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
@@ -84,6 +85,7 @@ class InterpreterExecutable:
     def __init__(self, module: HloModule) -> None:
         self.module = module
         self.host = Host()
+        self._leaves = [LeafReader(p.name, leaf) for p in module.entry.parameters() for _, leaf in p.shape.leaves()]
         self.steps = [
             ProgramStep(k, i.id, i.name, i.opcode.name, "evaluator", "evaluator", None)
             for k, i in enumerate(module.entry.post_order())
@@ -92,6 +94,8 @@ class InterpreterExecutable:
 
     def execute(self, arrays: list[Array]) -> list[Array]:
         """Evaluate the module."""
+        if len(arrays) != len(self._leaves):
+            raise wrong_count(self._leaves, len(arrays))
         rest = iter(arrays)
 
         def argument(shape: Shape) -> Any:
