@@ -40,3 +40,13 @@ def test_missing_ptxas_says_what_to_install(monkeypatch):
     assert ptx_assembler.why_no_ptxas().code == "no-ptxas"
     with pytest.raises(PtxAssemblerError, match="nvidia-cuda-nvcc"):
         assemble_ptx(".version 8.3")
+
+
+def test_ptxas_that_does_not_end(monkeypatch, tmp_path):
+    program = tmp_path / "ptxas"
+    program.write_text("#!/bin/sh\nexec sleep 20\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(ptx_assembler, "find_ptxas", lambda: str(program))
+    monkeypatch.setattr(ptx_assembler, "_SECONDS", 0.2)
+    with pytest.raises(PtxAssemblerError, match=r"ptxas has not ended after 0\.2 s"):
+        assemble_ptx(".version 8.3")

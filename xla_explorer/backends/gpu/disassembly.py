@@ -6,14 +6,12 @@ Optional: nvdisasm comes with CUDA, and with the package triton. Source: CUDA Bi
 from __future__ import annotations
 
 import re
-import subprocess
 import tempfile
 from pathlib import Path
 
-from xla_explorer.backends.gpu.ptx_assembler import PtxAssemblerError, assemble_ptx, find_tool, why_no_ptxas
+from xla_explorer.backends.gpu.ptx_assembler import PtxAssemblerError, assemble_ptx, find_tool, run_tool, why_no_ptxas
 from xla_explorer.foundation.reason import Reason, refuse
 
-_SECONDS = 120
 _PLACE = re.compile(r"//## File \".*\", line (\d+)")
 
 
@@ -40,7 +38,7 @@ def sass_of(ptx_with_lines: str, architecture: str) -> tuple[str, list[int | Non
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "module.cubin"
         path.write_bytes(cubin)
-        done = subprocess.run([program, "-gi", "-c", str(path)], capture_output=True, text=True, timeout=_SECONDS, check=False)
+        done = run_tool(program, "-gi", "-c", str(path))
     if done.returncode:
         raise PtxAssemblerError(f"nvdisasm refused the machine code: {done.stderr.strip()[:300]}", "this is a defect of the code generator")
     return with_origins(done.stdout)

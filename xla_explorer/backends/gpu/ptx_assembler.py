@@ -21,7 +21,7 @@ from xla_explorer.backends.gpu.architecture import DEFAULT_ARCHITECTURE
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
 
-_SECONDS = 120
+_SECONDS = 300  # large modules take ptxas a minute on a busy machine
 _ENTRY = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
 _STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 _REGISTERS = re.compile(r"Used (\d+) registers")
@@ -82,6 +82,15 @@ def find_tool(program: str, variable: str) -> str | None:
     return None
 
 
+def run_tool(*command: str) -> subprocess.CompletedProcess[str]:
+    """One of NVIDIA's programs, to its end. PtxAssemblerError when it takes too long."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        text = f"{Path(command[0]).name} has not ended after {_SECONDS} s"
+        raise PtxAssemblerError(text, "try a smaller module, or a machine that is less busy") from None
+
+
 def why_no_ptxas() -> Reason | None:
     """None when ptxas is here."""
     if find_ptxas() is not None:
@@ -103,13 +112,7 @@ def assemble_ptx(text: str, architecture: str = DEFAULT_ARCHITECTURE, *options: 
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "module.ptx", Path(folder) / "module.cubin"
         source.write_text(text)
-        done = subprocess.run(
-            [program, f"-arch={architecture}", "-v", *options, str(source), "-o", str(target)],
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
+        done = run_tool(program, f"-arch={architecture}", "-v", *options, str(source), "-o", str(target))
         said = done.stdout + done.stderr
         if done.returncode:
             raise PtxAssemblerError(_complaint(said, text), "this is a defect of the code generator")
