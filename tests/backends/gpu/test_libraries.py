@@ -289,7 +289,7 @@ def test_the_choice_is_recorded_with_both_costs():
     ("bf16", "sm_90a", "warpgroup-dot"), ("bf16", "sm_80", "tensor-core-dot"), ("f32", "sm_90", "tiled-dot"),
 ])  # fmt: skip
 def test_the_cost_of_our_kernel_is_that_of_the_plan_it_is_written_from(kind, architecture, emitter):
-    text = DOT.format(t=kind, a="256,256", b="256,256", c="256,256", how=PLAIN)
+    text = DOT.format(t=kind, a="1024,1024", b="1024,1024", c="1024,1024", how=PLAIN)
     options = CompileOptions(journal="decisions", backend_options={"architecture": architecture, "device": "emulator"})
     compiler = GpuCompiler()
     trace = compiler.run_hlo_passes(parse_hlo(text), options)
