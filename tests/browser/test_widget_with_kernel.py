@@ -229,6 +229,30 @@ def test_roofline_and_timeline_of_the_times(browser: Any, session: Any, tmp_path
     live.close()
 
 
+def test_lines_of_ptx_are_counted_on_a_click(browser: Any, plain: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(plain), tmp_path)
+    live.page.locator(".xe-pane-chips button", has_text="PTX").click()
+    live.page.locator(".xe-count-lines").click()
+    live.wait(".xe-marks")
+    assert "lines ran" in live.page.locator(".xe-marks").inner_text()
+    ran = live.page.locator('.xe-pane[data-pane="ptx"] .xe-line[title*="warp instructions"]')
+    assert ran.count() > 5 and "% of its kernel" in ran.first.get_attribute("title")
+    live.keep("counted_ptx")
+    live.close()
+
+
+def test_codes_are_explained_where_they_stand(browser: Any, session: Any, tmp_path: Path) -> None:
+    live = Live(browser, xe.explore(session), tmp_path)
+    titles = live.page.locator(".xe-graph .xe-edge-label title").all_text_contents()
+    assert titles and all(": " in title for title in titles)
+    live.press("d")
+    chip = live.page.locator(".xe-chips button.refused").first
+    assert " " in chip.get_attribute("title")
+    live.press("n")  # a key of the graph shows the graph
+    assert live.page.locator(".xe-graph").is_visible()
+    live.close()
+
+
 def test_the_graph_in_the_users_own_colours(browser: Any, session: Any, tmp_path: Path) -> None:
     live = Live(browser, xe.explore(session, colour=session.last_profile["median_us"]), tmp_path)
     assert "median_us" in live.page.locator(".xe-legend").inner_text()

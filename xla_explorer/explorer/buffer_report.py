@@ -119,30 +119,31 @@ class BufferReport:
         kinds = ", ".join([f"{count} {kind}" for kind, count in counts.items()])
         scratch = f" and {byte_count(self.scratch_bytes)} scratch memory of kernels" if self.scratch_bytes else ""
         return (
-            f"<BufferReport: arena {byte_count(found.arena_size)} (never less than {byte_count(found.arena_lower_bound)} live at once)"
+            f"<BufferReport: arena {byte_count(found.arena_size)} ({byte_count(found.arena_lower_bound)} live at the peak)"
             f"{scratch}; allocations: {kinds}>"
         )
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         rows = [[", ".join(row[c]) if c == "shared_with" else row[c] for c in _COLUMNS] for row in self.assignment.to_rows()]
-        return {"text/plain": repr(self), "text/html": self.chart().svg + table_html(repr(self)[1:-1], _COLUMNS, rows, limit=60)}
+        picture = self.chart().svg if self.assignment.arena_size else ""  # else all values are parameters, constants and results
+        return {"text/plain": repr(self), "text/html": picture + table_html(repr(self)[1:-1], _COLUMNS, rows, limit=60)}
 
 
 def _chart_svg(rows: list[dict[str, Any]], assignment: BufferAssignment) -> str:
     width, height, left, bottom = 720.0, 260.0, 70.0, 30.0
-    last = max([float(row["buffer_end"]) for row in rows] or [1.0])
-    last = last if last < 1e9 else max([float(row["buffer_start"]) for row in rows] or [1.0]) + 1
+    last = max([float(row["end"]) for row in rows] or [1.0])
+    last = last if last < 1e9 else max([float(row["start"]) for row in rows] or [1.0]) + 1
     total = max(assignment.arena_size, 1)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width + left + 10:.0f} {height + bottom + 20:.0f}" '
         f'width="{width + left + 10:.0f}" role="img" '
         f'aria-label="buffers of the arena over time" font-family="system-ui,sans-serif" font-size="11">',
         f'<text x="{left}" y="12" fill="#858585">arena of {byte_count(assignment.arena_size)}; '
-        f"at least {byte_count(assignment.arena_lower_bound)} live at once</text>",
+        f"{byte_count(assignment.arena_lower_bound)} live at the peak</text>",
         f'<rect x="{left}" y="20" width="{width}" height="{height}" fill="none" stroke="#858585"/>',
     ]
     for number, row in enumerate(rows):
-        start, end = float(row["buffer_start"]), min(float(row["buffer_end"]), last)
+        start, end = float(row["start"]), min(float(row["end"]), last)
         x, w = left + start / last * width, max(2.0, (end - start) / last * width)
         h = max(1.5, row["size"] / total * height)
         y = 20 + height - (row["offset"] + row["size"]) / total * height

@@ -57,7 +57,7 @@ def headline(summary: Mapping[str, Any]) -> list[str]:
         before, after = rest.pop(f"{noun}_before", None), rest.pop(f"{noun}_after", None)
         if after is not None:
             values = show(after) if before is None else f"{show(before)} → {show(after)}"
-            parts.append(f"{values} of traffic" if noun == "bytes" else f"{values} {noun}")
+            parts.append(f"{values} of traffic" if noun == "bytes" else f"{values} {noun[:-1] if values == '1' else noun}")
     if (moved := rest.pop("bytes", None)) is not None:
         parts.append(f"{byte_count(moved)} moved" if isinstance(moved, int | float) else str(moved))
     if (run := rest.pop("run_us", None)) is not None:

@@ -28,6 +28,7 @@ PANE_TITLES = {
     "sass": "SASS",
 }
 _CELL = 'style="text-align:left;padding:1px 8px;vertical-align:top"'
+_WHOLE = 'style="text-align:left;padding:1px 8px;vertical-align:top;white-space:nowrap"'
 _NUMBER = 'style="text-align:right;padding:1px 8px;vertical-align:top"'
 _MARKS = {"accepted": "✓ accepted", "refused": "✗ refused"}
 
@@ -38,10 +39,10 @@ def static_text(source: ExplorerSource) -> str:
     lines = [" · ".join([source.title, *headline(source.summary())])]
     for step in steps:
         if step.error:
-            lines.append(f"  {step.index:3d} {step.name}: FAILED {step.error}")
+            lines.append(f"  {step.index - 1:3d} {step.name}: FAILED {step.error}")
         elif step.changed:
             lines.append(
-                f"  {step.index:3d} {step.name}: {step.instructions_before} -> {step.instructions_after} instructions"
+                f"  {step.index - 1:3d} {step.name}: {step.instructions_before} -> {step.instructions_after} instructions"
             )
     accepted = sum(row.verdict == "accepted" for row in decisions)
     if decisions:
@@ -109,7 +110,7 @@ def _decisions_html(decisions: Sequence[DecisionRow], limit: int) -> str:
     chosen = list(decisions)[:limit]
     refused = sum(row.verdict == "refused" for row in decisions)
     rows = [
-        f"<tr><td {_CELL}>{escape(_MARKS.get(row.verdict, row.verdict))}</td><td {_CELL}>{escape(row.kind)}</td>"
+        f"<tr><td {_WHOLE}>{escape(_MARKS.get(row.verdict, row.verdict))}</td><td {_CELL}>{escape(row.kind)}</td>"
         f"<td {_CELL}>{_ends(row)}</td>"
         f"<td {_CELL}>{escape(row.code)}</td><td {_CELL}>{escape(row.message)}</td></tr>"
         for row in chosen
@@ -124,7 +125,7 @@ def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
     if not telling:
         return ""
     rows = [
-        f"<tr><td {_NUMBER}>{step.index}</td>"
+        f"<tr><td {_NUMBER}>{step.index - 1}</td>"
         f"<td {_CELL}>{escape(step.pipeline)}</td><td {_CELL}>{escape(step.name)}</td>"
         f"<td {_NUMBER}>{step.instructions_before} → {step.instructions_after}</td><td {_NUMBER}>{step.rewrites}</td>"
         f"<td {_NUMBER}>{microseconds(step.seconds * 1e6)}</td></tr>"
@@ -134,7 +135,7 @@ def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
     notes = [f"{quiet} passes changed nothing"] if quiet > 0 else []
     if len(telling) > limit:
         notes.append(f"{len(telling) - limit} more: session.trace.to_frame()")
-    head = ["step", "pipeline", "pass", "instructions", "rules applied", "time"]
+    head = ["number", "pipeline", "pass", "instructions", "rules applied", "time"]
     return _table("Passes that changed the module", head, rows, "; ".join(notes))
 
 
