@@ -315,7 +315,8 @@ def _sum_in_chunks(state: ReductionState, slots: Accumulators, at: list[str | in
             for one in partials:
                 slots.store([binary_value(w, "add", state.wide[0], slots.load()[0], one.load()[0])])
         done = STREAMS * quarter
-    full = done + (extent - done) // CHUNK * CHUNK
+    # The streams leave less than a chunk each; all of that is one longer chunk, whose loop costs compile time once.
+    full = done or extent // CHUNK * CHUNK
     if full > done:
         with w.loop(full, done, CHUNK, stem="chunks") as start, emitter.scope():
             sweep(start, w.span(start, CHUNK))
