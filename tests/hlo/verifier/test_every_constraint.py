@@ -90,6 +90,10 @@ OWN = {
     "collective-broadcast-C7": P + f"ROOT r = f32[4] collective-broadcast(p), {TWICE}",
     "collective-reduce-C7": P + f"ROOT r = f32[4] collective-reduce(p), {TWICE}, to_apply=sum",
     "collective-reduce-C8": P + "ROOT r = f32[4] collective-reduce(p), replica_groups={}, to_apply=neg",
+    "send-done-C7": P + "t = token[] after-all()\ns = (f32[4], u32[], token[]) send(p, t), channel_id=1\n"
+    "d = token[] send-done(s), channel_id=2\nROOT r = f32[4] negate(p)",
+    "recv-done-C7": "t = token[] after-all()\ns = (f32[4], u32[], token[]) recv(t), channel_id=1\n"
+    "ROOT d = (f32[4], token[]) recv-done(s)",
     "infeed-C7": P + "ROOT r = (f32[4], token[]) infeed(p)",
     "outfeed-C7": P + "ROOT r = token[] outfeed(p, p)",
     "recv-C7": P + "ROOT r = (f32[4], u32[], token[]) recv(p), channel_id=1",

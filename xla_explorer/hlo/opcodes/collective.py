@@ -260,6 +260,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         rules.send_done,
         attributes=("channel_id", "is_host_transfer"),
         traits=_TRANSFER | {Trait.ASYNCHRONOUS},
+        constraints=(collectives.channel_of_the_start,),
     ),
     _row(
         "recv",
@@ -279,5 +280,6 @@ ROWS: tuple[OpcodeSpec, ...] = (
         rules.recv_done,
         attributes=("channel_id", "is_host_transfer"),
         traits=_TRANSFER | {Trait.ASYNCHRONOUS},
+        constraints=(collectives.channel_of_the_start,),
     ),
 )

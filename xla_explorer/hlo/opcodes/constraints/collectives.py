@@ -138,3 +138,14 @@ def source_target_pairs(i: HloInstruction) -> Reason | None:
         if len(set(members)) != len(members):
             return refuse("pair-repeated", f"a {name} stands twice in source_target_pairs {[list(p) for p in pairs]}")
     return None
+
+
+def channel_of_the_start(i: HloInstruction) -> Reason | None:
+    """A done waits on the channel of the send or recv whose result it takes. Source: hlo_parser.cc."""
+    start = i.operands[0]
+    if start.opcode.name not in ("send", "recv"):
+        return None
+    own, other = i.attribute("channel_id"), start.attribute("channel_id")
+    if own == other:
+        return None
+    return refuse("channels-differ", f"channel_id is {own}, that of %{start.name} is {other}", own=own, start=other)
