@@ -6,12 +6,13 @@ that a newer XLA invents survives a round trip. Source: hlo_parser.cc (attribute
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, ClassVar
 
+from xla_explorer.hlo.attributes.device_groups import read_replica_groups
 from xla_explorer.hlo.attributes.dictionary_text import read_backend_config, read_frontend_attributes
+from xla_explorer.hlo.attributes.number_lists import INTEGER, LIST, LISTS, as_integers
 from xla_explorer.hlo.attributes.values import (
     ConvolutionDimensionNumbers,
     PaddingDimension,
@@ -21,17 +22,12 @@ from xla_explorer.hlo.attributes.values import (
     WindowDimension,
 )
 
-_INTEGER = re.compile(r"-?\d+")
-_LIST = re.compile(r"\s*\{\s*+(?:-?\d+\s*+(?:,\s*+-?\d+\s*+)*+)?+\}\s*", re.ASCII)
-_LISTS = re.compile(rf"\s*\{{\s*+(?:{_LIST.pattern}(?:,{_LIST.pattern})*+)?+\}}\s*", re.ASCII)
 _DEVICES = re.compile(
     r"devices=\s*\[\s*-?\d+\s*(?:,\s*-?\d+\s*)*\]\s*"
     r"(?:<=\s*\[\s*-?\d+\s*(?:,\s*-?\d+\s*)*\]\s*(?:T\(\s*\d+\s*(?:,\s*\d+\s*)*\))?|-?\d+\s*(?:,\s*-?\d+\s*)*)(?=[\s}])",
     re.ASCII,
 )
 _SLICES = re.compile(r"\s*\{\s*(?:\[[^\[\]]*\]\s*(?:,\s*\[[^\[\]]*\]\s*)*)?\}\s*")
-_LIMIT = 1 << 63
-MOST_DEVICES = 1 << 20  # in replica groups
 
 
 class AttributeCodec:
@@ -45,18 +41,10 @@ class AttributeCodec:
         self.rank = 0
 
 
-def _numbers(found: Iterable[str]) -> tuple[int, ...]:
-    """Integers of 64 bits."""
-    numbers = tuple(map(int, found))
-    if numbers and not (min(numbers) >= -_LIMIT and max(numbers) < _LIMIT):
-        raise ValueError(f"expects integers of 64 bits but sees {max(numbers, key=abs)}")
-    return numbers
-
-
 def _read_integers(text: str) -> tuple[int, ...]:
-    if _LIST.fullmatch(text) is None:
+    if LIST.fullmatch(text) is None:
         raise ValueError(f"expects a list of integers such as {{0,1}} but sees {text}")
-    return _numbers(_INTEGER.findall(text))
+    return as_integers(INTEGER.findall(text))
 
 
 def _write_integers(value: tuple[int, ...]) -> str:
@@ -66,7 +54,7 @@ def _write_integers(value: tuple[int, ...]) -> str:
 def _read_integer(text: str) -> int:
     if re.fullmatch(r"\s*-?\d+\s*", text) is None:
         raise ValueError(f"expects an integer but sees {text}")
-    return _numbers([text])[0]
+    return as_integers([text])[0]
 
 
 def _read_bool(text: str) -> bool:
@@ -225,33 +213,6 @@ def _write_dim_labels(value: ConvolutionDimensionNumbers) -> str:
     return value.text
 
 
-def _device_count(sizes: list[int]) -> int:
-    """How many devices there are; a text of a few bytes must not ask for gigabytes of their numbers."""
-    count = math.prod(sizes)
-    if count > MOST_DEVICES:
-        raise ValueError(f"{count} devices are more than the {MOST_DEVICES} that are listed one by one")
-    return count
-
-
-def _mesh_groups(axes_text: str, device_ids: str | None, chosen_text: str, text: str) -> ReplicaGroups:
-    """`mesh['x'=2,'y'=2]{'y'}`: devices that differ only along the chosen axes form a group."""
-    import numpy as np
-
-    axes = {name: int(size) for name, size in re.findall(r"[\"']?([^\"'=,]+)[\"']?=(\d+)", axes_text)}
-    chosen = re.findall(r"[^\"',]+", chosen_text)
-    names = list(axes)
-    if not axes or any(name not in axes for name in chosen):
-        raise ValueError(f"expects axes of the mesh ({', '.join(names)}) but sees {text}")
-    count = _device_count(list(axes.values()))
-    ids = np.array([int(n) for n in device_ids.split(",")]) if device_ids else np.arange(count)
-    if ids.size != count:
-        raise ValueError(f"the mesh has {count} places, but {ids.size} devices")
-    order = [names.index(name) for name in names if name not in chosen] + [names.index(name) for name in chosen]
-    width = int(np.prod([axes[name] for name in chosen])) if chosen else 1
-    rows = ids.reshape(list(axes.values())).transpose(order).reshape(-1, width)
-    return ReplicaGroups(tuple([tuple(map(int, row)) for row in rows]), text)
-
-
 def _read_result_accuracy(text: str) -> str:
     mode = re.search(r"mode\s*=\s*(\w*)", text)
     if mode is not None and mode.group(1).lower() not in ("default", "highest"):
@@ -266,32 +227,6 @@ def _read_shapes(text: str) -> str:
     return "{" + re.sub(r"\s*,\s+|\s+,", ", ", text[1:-1].strip()) + "}" if text.startswith("{") and text.endswith("}") else text
 
 
-def _read_replica_groups(text: str) -> ReplicaGroups:
-    text = "".join(text.split())
-    mesh = re.fullmatch(r"mesh\[([^\]]*)\](?:,device_ids=\(([\d,]*)\))?\{([^{}]*)\}", text)
-    if mesh:
-        return _mesh_groups(mesh.group(1), mesh.group(2), mesh.group(3), text)
-    iota = re.fullmatch(r"\[([\d,]+)\]\s*<=\s*\[([\d,]+)\](?:T\(([\d,]+)\))?", text)
-    if iota:
-        import numpy as np
-
-        shape, reshape = [int(n) for n in iota.group(1).split(",")], [int(n) for n in iota.group(2).split(",")]
-        count = _device_count(reshape)
-        if math.prod(shape) != count:
-            raise ValueError(f"{list(shape)} has {math.prod(shape)} places for {count} devices in {text}")
-        ids = np.arange(count).reshape(reshape)
-        if iota.group(3):
-            ids = ids.transpose([int(n) for n in iota.group(3).split(",")])
-        return ReplicaGroups(tuple([tuple(map(int, row)) for row in ids.reshape(shape[0], -1)]), text)
-    if not text.startswith("{"):
-        raise ValueError(f"expects replica groups such as {{{{0,1}},{{2,3}}}} or [2,2]<=[4] but sees {text}")
-    if _LISTS.fullmatch(text) is None and _LIST.fullmatch(text) is None:
-        raise ValueError(f"expects lists of devices such as {{{{0,1}},{{2,3}}}} but sees {text}")
-    rows = re.findall(r"\{([^{}]*)\}", text[1:-1]) if "{" in text[1:] else ([text[1:-1]] if text[1:-1].strip() else [])
-    groups = tuple([_numbers(_INTEGER.findall(row)) for row in rows])
-    return ReplicaGroups(groups, "{" + ",".join(["{" + ",".join(map(str, g)) + "}" for g in groups]) + "}")
-
-
 def _write_replica_groups(value: ReplicaGroups) -> str:
     return value.text
 
@@ -300,9 +235,9 @@ _ALL_DEVICES = ReplicaGroups((), "{}")
 
 
 def _read_pairs(text: str) -> tuple[tuple[int, ...], ...]:
-    if _LISTS.fullmatch(text) is None:
+    if LISTS.fullmatch(text) is None:
         raise ValueError(f"expects a list of lists such as {{{{0,1}},{{1,0}}}} but sees {text}")
-    return tuple([_numbers(_INTEGER.findall(row)) for row in re.findall(r"\{([^{}]*)\}", text[1:-1])])
+    return tuple([as_integers(INTEGER.findall(row)) for row in re.findall(r"\{([^{}]*)\}", text[1:-1])])
 
 
 def _write_pairs(value: tuple[tuple[int, ...], ...]) -> str:
@@ -430,7 +365,7 @@ _ROWS = (
     _text("literal", "literal of a custom call"),
     _flag("is_composite", "the call stands for one composite operation"),
     _integer("channel_id", "channel of a collective or transfer", None),
-    AttributeCodec("replica_groups", _read_replica_groups, _write_replica_groups, _ALL_DEVICES, "devices that take part together"),
+    AttributeCodec("replica_groups", read_replica_groups, _write_replica_groups, _ALL_DEVICES, "devices that take part together"),
     AttributeCodec("source_target_pairs", _read_pairs, _write_pairs, _REQUIRED, "who sends to whom"),
     _flag("constrain_layout", "operand layouts are fixed"),
     _flag("use_global_device_ids", "ids count over replicas and partitions"),
