@@ -269,3 +269,13 @@ ENTRY e {
     assert not any(i.opcode.name in ("scatter", "compare", "select") for i in session.trace.module.instructions())
     x, u = np.ones((4, 8), np.float32), np.arange(8, dtype=np.float32)
     np.testing.assert_array_equal(np.asarray(session(x, u)), np.vstack([x[:2], u * u, x[3:]]))
+
+
+def test_what_has_control_dependencies_is_not_wrapped() -> None:
+    """Inside, it would wait for an instruction of another computation."""
+    module = parse_hlo("""HloModule m
+ENTRY e { x = f32[8] parameter(0) a = f32[8] negate(x) b = f32[8] exponential(x), control-predecessors={a}
+  ROOT t = (f32[8], f32[8]) tuple(a, b) }""")
+    journal = Journal()
+    assert not make_pass("fusion-wrapper").run(module, PassContext(journal))
+    assert [e.reason.code for e in journal.events if e.reason is not None] == ["control-dependency"] * 2

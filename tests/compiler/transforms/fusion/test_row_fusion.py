@@ -81,3 +81,18 @@ def test_what_the_rows_are_made_of_stays_outside_when_others_read_it():
     _, (fusion,), _ = fused(text)
     assert [o.name for o in fusion.operands] == ["n"]
     assert "tanh" not in [i.opcode.name for i in fusion.called[0].instructions.values()]
+
+
+def test_a_module_of_any_size_is_looked_at_near_each_result_only():
+    """What is farther away is read: the softmax of a long computation is one kernel, and the walk has an end."""
+    long = softmax().replace("  x = f32[64,128] parameter(0)\n", "  x0 = f32[64,128] parameter(0)\n" + "".join(
+        [f"  x{n + 1} = f32[64,128] tanh(x{n})\n" for n in range(60)]) + "  x = f32[64,128] negate(x60)\n")  # fmt: skip
+    module, journal = parse_hlo(long), Journal()
+    RowFusion(most_seen=20).run(module, PassContext(journal, target={"multiprocessors": 132}))
+    (fusion,) = [i for i in module.entry.instructions.values() if i.opcode.name == "fusion"]
+    inside = [i.opcode.name for i in fusion.called[0].instructions.values()]
+    assert inside.count("reduce") == 2 and 0 < inside.count("tanh") < 20
+    _, whole, _ = fused(long)
+    assert [i.opcode.name for i in whole[0].called[0].instructions.values()].count("tanh") == 60
+    x = np.random.default_rng(0).standard_normal((64, 128)).astype(np.float32)
+    np.testing.assert_allclose(xe.evaluate(module, x), xe.evaluate(parse_hlo(long), x), rtol=1e-5, atol=1e-6)

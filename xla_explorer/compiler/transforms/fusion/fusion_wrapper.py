@@ -4,6 +4,7 @@ fusions, library calls, control flow and nothing else. Source: xla/service/cpu/f
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
@@ -38,10 +39,12 @@ class FusionWrapper:
         """Wrap in every computation that is a program."""
         changed = False
         for computation in sequential_computations(module):
+            pinned = fusible.control_successors(computation)
+            control_dependency = functools.partial(_control_dependency, pinned)
             for i in reversed(computation.post_order()):
                 if i.opcode not in fusible.CONSUMERS:
                     continue
-                if context.decide("fusion-wrapper", (is_not_elemental,), (), i) is None:
+                if context.decide("fusion-wrapper", (is_not_elemental, control_dependency), (), i) is None:
                     constants = dict.fromkeys(
                         [o for o in i.operands if fusible.is_small_constant(o) and not context.control.kept_apart((o,), (i,))]
                     )
@@ -53,3 +56,10 @@ class FusionWrapper:
         if changed:
             order_callees_first(module)
         return changed
+
+
+def _control_dependency(pinned: set[HloInstruction], i: HloInstruction) -> Reason | None:
+    """May it be in a computation of its own? What it waits for, and what waits for it, would stay outside."""
+    if i.control_predecessors or i in pinned:
+        return refuse("control-dependency", f"%{i.name} has control dependencies")
+    return None

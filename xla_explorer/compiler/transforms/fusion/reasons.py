@@ -25,7 +25,7 @@ ROW_REASONS: dict[str, str] = {
     "forbidden-by-user": "the user wants the two in different kernels",
 }
 
-WRAPPER_REASONS: dict[str, str] = {code: FUSION_REASONS[code] for code in ("consumer-not-fusible", "layout-differs")}
+WRAPPER_REASONS: dict[str, str] = {code: FUSION_REASONS[code] for code in ("consumer-not-fusible", "layout-differs", "control-dependency")}
 
 
 
