@@ -153,6 +153,9 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
     if 0 in dimensions:
         return
 
+    # The extreme of two zeros may be either, as in a reduction: half the instructions.
+    extreme = simple_combiner(scatter.root.to_apply) in ("maximum", "minimum")
+
     def combine(row: list[str | int], start: dict[int, str | int]) -> None:
         with ExitStack() as inner:
             window = {u: inner.enter_context(w.loop(dimensions[u], stem="window")) for u in scatter.window_dims}
@@ -160,7 +163,12 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
             position = scatter.position(start, window)
             at = scatter.update_index(row, window)
             values = [output.load(w, position) for output in outputs] + [emitter.element(u, at) for u in scatter.all_updates]
-            for output, value in zip(outputs, emitter.inline_scalar_computation(scatter.root.to_apply, values), strict=True):
+            previous = w.float_flags
+            if extreme:
+                w.float_flags = "reassoc contract"
+            combined = emitter.inline_scalar_computation(scatter.root.to_apply, values)
+            w.float_flags = previous
+            for output, value in zip(outputs, combined, strict=True):
                 output.store(w, position, value)
 
     if context.shares.parts == 1:
