@@ -53,6 +53,7 @@ def objects() -> dict[str, Any]:
         "PassPipeline": s.pipeline, "Journal": s.trace.journal, "event": s.trace.journal.events[0], "Reason": xe.Reason("a-b", "c", {"n": 1}),
         "structural difference": xe.structural_diff(module, s.module), "diff": xe.diff(module, s.module), "Isolation": xe.Isolation(),
         "table": xe.compare(module, ["cpu"]), "signature": s.signature, "PrintOptions": xe.PrintOptions.default,
+        "Host": s.host,
     }  # fmt: skip
 
 
@@ -66,7 +67,7 @@ def test_every_object_has_a_short_repr_and_plain_text(shell: Any, objects: dict[
 
 
 def test_results_of_the_explorer_carry_html(shell: Any, objects: dict[str, Any]) -> None:
-    plain = {"shape", "literal type", "pass trace", "step", "binary stage", "event", "Isolation", "signature", "PrintOptions", "graph"}
+    plain = {"shape", "literal type", "pass trace", "step", "binary stage", "event", "Isolation", "signature", "PrintOptions", "graph", "Host"}
     for name, thing in objects.items():
         if name not in plain:
             assert "text/html" in shell.display_formatter.format(thing)[0], name

@@ -33,6 +33,10 @@ class Host:
         self.on_send = on_send
         self.on_receive = on_receive
 
+    def __repr__(self) -> str:
+        sent = f", sent on channels {', '.join(map(str, self.sent))}" if self.sent else ""
+        return f"<Host: {len(self.infeed)} waiting in the infeed, {len(self.outfeed)} in the outfeed{sent}>"
+
     def send(self, channel: int, value: Value) -> None:
         """Called by the evaluator for each transfer to the host."""
         if self.on_send is not None:
