@@ -1,4 +1,4 @@
-"""Shapes, interned by their canonical text: equal shapes are one object, so comparing is `is` and hashing is cheap.
+"""Shapes, interned by their canonical text: equal shapes are one object as long as one is alive, so comparing is `is`, hashing is cheap.
 
 Source: xla/shape.h. A shape is an array (element type, dimensions, layout), a tuple, a token, an opaque, or a buffer `b(...)`.
 Dimensions may be bounded-dynamic (`<=8`) or unbounded (`?`).
@@ -7,6 +7,9 @@ Dimensions may be bounded-dynamic (`<=8`) or unbounded (`?`).
 from __future__ import annotations
 
 import math
+import os
+import threading
+import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -25,7 +28,7 @@ class Shape:
     layouts everywhere: two shapes are compatible (XLA's `ShapeUtil::Compatible`) exactly when their bases are one object.
     """
 
-    __slots__ = ("_strides", "base", "byte_size", "dimensions", "dynamic", "element_count", "element_type", "is_array",
+    __slots__ = ("__weakref__", "_strides", "base", "byte_size", "dimensions", "dynamic", "element_count", "element_type", "is_array",
                  "is_buffer", "is_scalar", "is_tuple", "layout", "rank", "text", "text_without_layout", "tuple_shapes")
 
     text: str
@@ -94,8 +97,39 @@ class Shape:
         return found
 
 
+# What makes a shape one object is `_ALIVE`; the other two are short ways to it. They forget everything now and then, so that a process
+# which sees ever new shapes does not keep them all.
+_ALIVE: weakref.WeakValueDictionary[str, Shape] = weakref.WeakValueDictionary()
 _BY_TEXT: dict[str, Shape] = {}
 _BY_KEY: dict[Any, Shape] = {}
+_MOST_REMEMBERED = 1 << 14  # texts or keys: about 20 MB
+_lock = threading.Lock()
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()  # another thread may have held it when this process was forked
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
+def _remembered(text: str) -> Shape | None:
+    found = _BY_TEXT.get(text)
+    if found is None and (found := _ALIVE.get(text)) is not None:
+        _BY_TEXT[text] = found
+    return found
+
+
+def _only_one(shape: Shape) -> Shape:
+    """The shape, or an equal one that another thread has made meanwhile."""
+    with _lock:
+        found = _ALIVE.setdefault(shape.text, shape)
+    if len(_BY_TEXT) >= _MOST_REMEMBERED:
+        _BY_TEXT.clear()
+    _BY_TEXT[shape.text] = found
+    return found
 
 
 def array_shape(element_type: PrimitiveType | str, dimensions: Iterable[int], order: Layout | None = None,
@@ -107,6 +141,8 @@ def array_shape(element_type: PrimitiveType | str, dimensions: Iterable[int], or
     key = (element_type, dimensions, order, dynamic)
     found = _BY_KEY.get(key)
     if found is None:
+        if len(_BY_KEY) >= _MOST_REMEMBERED:
+            _BY_KEY.clear()
         found = _BY_KEY[key] = _make_array(element_type, dimensions, order or default_layout(len(dimensions)),
                                            dynamic if any(dynamic) else (False,) * len(dimensions))
     return found
@@ -117,7 +153,7 @@ def _make_array(element_type: PrimitiveType, dimensions: tuple[int, ...], order:
                       for size, moving in zip(dimensions, dynamic, strict=True)])
     bare = f"{element_type.name}[{sizes}]"
     text = bare + order.text
-    found = _BY_TEXT.get(text)
+    found = _remembered(text)
     if found is not None:
         return found
     if math.prod([max(size, 1) for size in dimensions]) * max(element_type.bytes, 1) > _MOST_BYTES:
@@ -132,13 +168,13 @@ def _make_array(element_type: PrimitiveType, dimensions: tuple[int, ...], order:
     shape.element_count = math.prod([max(size, 0) for size in dimensions])
     shape.byte_size = shape.element_count * element_type.bytes if shape.is_array else 0
     shape.base = shape if order.is_default else _make_array(element_type, dimensions, default_layout(len(dimensions)), dynamic)
-    return _BY_TEXT.setdefault(text, shape)
+    return _only_one(shape)
 
 
 def _make_composite(parts: tuple[Shape, ...], is_buffer: bool) -> Shape:
     prefix = "b" if is_buffer else ""
     text = f"{prefix}({', '.join([part.text for part in parts])})"
-    found = _BY_TEXT.get(text)
+    found = _remembered(text)
     if found is not None:
         return found
     shape = Shape()
@@ -150,7 +186,7 @@ def _make_composite(parts: tuple[Shape, ...], is_buffer: bool) -> Shape:
     shape.element_count, shape.byte_size = 0, sum([part.byte_size for part in parts])
     bases = tuple([part.base for part in parts])
     shape.base = shape if all(a is b for a, b in zip(bases, parts, strict=True)) else _make_composite(bases, is_buffer)
-    return _BY_TEXT.setdefault(text, shape)
+    return _only_one(shape)
 
 
 def tuple_shape(parts: Iterable[Shape]) -> Shape:

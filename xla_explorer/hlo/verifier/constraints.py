@@ -6,7 +6,7 @@ called computations only, so `reasons_against` asks once for all instructions th
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
@@ -132,7 +132,7 @@ def layouts_are_permutations(i: HloInstruction) -> Reason | None:
     return None
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def layout_is_permutation(shape: Shape) -> bool:
     """Whether each leaf's minor-to-major order names each dimension once."""
     return all(not leaf.is_array or _is_permutation(leaf.layout, leaf.rank) for _, leaf in shape.leaves())
