@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import xla_explorer as xe
 from tests.backends.cpu.cpu_programs import compile_for_cpu, opcodes_on_evaluator
 from xla_explorer.compiler.codegen.kernels.fourier_stages import chirp_length, radices, roots_of_unity
 from xla_explorer.compiler.codegen.kernels.fourier_vectors import vector_radices
@@ -90,3 +91,15 @@ def test_equal_stages_are_one_piece_of_code():
         return len(compile_for_cpu(text).program.lines)
 
     assert lines(4**9) == lines(4**7)
+
+
+@pytest.mark.parametrize("length", [2, 4, 8, 12, 64, 1024])
+def test_the_middle_of_a_real_transform_is_real(length):
+    text = f"""HloModule m
+ENTRY e {{
+  x = f32[{length}] parameter(0)
+  ROOT y = c64[{length // 2 + 1}] fft(x), fft_type=RFFT, fft_length={{{length}}}
+}}"""
+    x = np.random.default_rng(1).standard_normal(length).astype(np.float32)
+    found = xe.compile(text, backend="cpu")(x)
+    assert found[0].imag == 0 and found[-1].imag == 0

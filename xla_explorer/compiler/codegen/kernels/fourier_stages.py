@@ -42,10 +42,12 @@ def radices(length: int) -> list[int] | None:
 
 
 def roots_of_unity(numerators: Any, length: int) -> Any:
-    """exp(-2 pi i k / length), rounded from extended precision where the machine has it."""
+    """exp(-2 pi i k / length), rounded from extended precision where the machine has it; quarters of a turn are exact."""
     pi = 4 * np.arctan(np.longdouble(1))
-    angle = 2 * pi * (np.asarray(numerators) % length).astype(np.longdouble) / length
-    return np.cos(angle), -np.sin(angle)
+    steps = np.asarray(numerators) % length
+    angle = 2 * pi * steps.astype(np.longdouble) / length
+    exact = 4 * steps % length == 0
+    return tuple([np.where(exact, np.rint(x), x) for x in (np.cos(angle), -np.sin(angle))])
 
 
 class FourierStages:
