@@ -17,9 +17,9 @@ INTEGERS = {
 ADD = "add {\n  a = TYPE[] parameter(0)\n  b = TYPE[] parameter(1)\n  ROOT c = TYPE[] add(a, b)\n}\n"
 
 
-def run(text, *inputs, threads=1):
-    executable = compile_for_cpu(text, threads=threads)
-    assert not opcodes_on_evaluator(executable)
+def run(text, *inputs, threads=1, passes="default"):
+    executable = compile_for_cpu(text, threads=threads, passes=passes)
+    assert passes == "none" or not opcodes_on_evaluator(executable)
     return executable.execute(list(inputs))
 
 
@@ -29,8 +29,8 @@ def module(parameters, lines, before=""):
     return f"HloModule m\n{before}ENTRY e {{\n{head}{''.join(f'  {line}' + chr(10) for line in lines)}}}\n"
 
 
-def same_as_evaluator(text, *inputs, threads=1):
-    found = run(text, *inputs, threads=threads)
+def same_as_evaluator(text, *inputs, threads=1, passes="default"):
+    found = run(text, *inputs, threads=threads, passes=passes)
     wanted = flatten_value(evaluate(parse_hlo(text), *inputs))
     for ours, right in zip(found, wanted, strict=True):
         np.testing.assert_array_equal(ours, np.asarray(right))
@@ -144,6 +144,17 @@ EMPTY = {
                 ["ROOT r = f32[4,3] scatter(p0, p1, p2), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
                  "index_vector_dim=1, to_apply=add"]),
     "convolution": (["f32[0,5,5,2]", "f32[3,3,2,4]"], ["ROOT r = f32[0,3,3,4] convolution(p0, p1), window={size=3x3}, dim_labels=b01f_01io->b01f"]),
+    "convolution without features": (["f32[2,5,0]", "f32[3,0,6]"],
+                                     ["ROOT r = f32[2,3,6] convolution(p0, p1), window={size=3}, dim_labels=b0f_0io->b0f"]),
+    "convolution of padding": (["f32[2,0,4]", "f32[3,4,6]"],
+                               ["ROOT r = f32[2,2,6] convolution(p0, p1), window={size=3 pad=2_2}, dim_labels=b0f_0io->b0f"]),
+    "dot without terms": (["f32[3,0]", "f32[0,6]"], ["ROOT r = f32[3,6] dot(p0, p1), lhs_contracting_dims={1}, rhs_contracting_dims={0}"]),
+    "reduce-window of padding": (["f32[0,6]"], ["z = f32[] constant(3)",
+                                               "ROOT r = f32[2,6] reduce-window(p0, z), window={size=2x1 pad=1_2x0_0}, to_apply=add"]),
+    "fft": (["c64[0,6]"], ["ROOT r = c64[0,6] fft(p0), fft_type=FFT, fft_length={6}"]),
+    "triangular-solve": (["f32[2,0,0]", "f32[2,0,3]"], ["ROOT r = f32[2,0,3] triangular-solve(p0, p1), left_side=true, lower=true, "
+                                                         "unit_diagonal=false, transpose_a=NO_TRANSPOSE"]),
+    "reverse": (["f32[3,0]"], ["ROOT r = f32[3,0] reverse(p0), dimensions={0,1}"]),
     "reduce-window": (["f32[0,6]"], ["z = f32[] constant(0)", "ROOT r = f32[0,5] reduce-window(p0, z), window={size=1x2}, to_apply=add"]),
     "batched dot": (["f32[0,4,5]", "f32[0,5,6]"], ["ROOT r = f32[0,4,6] dot(p0, p1), lhs_batch_dims={0}, rhs_batch_dims={0}, "
                                                   "lhs_contracting_dims={2}, rhs_contracting_dims={1}"]),
@@ -155,13 +166,13 @@ EMPTY = {
 LESS = "less {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT l = pred[] compare(a, b), direction=LT\n}\n"
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("threads", "passes"), [(1, "default"), (2, "default"), (1, "none")])
 @pytest.mark.parametrize("name", EMPTY)
-def test_operations_on_nothing(name, threads):
+def test_operations_on_nothing(name, threads, passes):
     parameters, lines = EMPTY[name]
     text = module(parameters, lines, ADD.replace("TYPE", "f32") + LESS)
     shapes = [p.shape for p in parse_hlo(text).entry.parameters()]
-    same_as_evaluator(text, *[np.ones(shape.dimensions, shape.element_type.dtype) for shape in shapes], threads=threads)
+    same_as_evaluator(text, *[np.ones(shape.dimensions, shape.element_type.dtype) for shape in shapes], threads=threads, passes=passes)
 
 
 def test_thirty_dimensions():

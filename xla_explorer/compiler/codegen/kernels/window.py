@@ -161,6 +161,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
     groups = max(features, batches)
     zero = scalar_constant(0, wide)
     depthwise = features > 1 and per_group == 1 and depth == 1
+    possible = [] if depth else ["false"]  # loops run at least once: with no input feature there is nothing to add
 
     def place(batch: str | int, where: list[str | int], feature: str | int) -> tuple[str | int, ...]:
         index: list[str | int] = [0] * root.shape.rank
@@ -199,7 +200,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
             slot.store([zero])
             with ExitStack() as inner_loops:
                 window = [inner_loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules]
-                conditions: list[str] = []
+                conditions = list(possible)
                 base = [
                     base_position(w, rule, index[o], k, lhs.shape.dimensions[d], conditions)
                     for rule, o, k, d in zip(rules, labels.output_spatial, window, labels.input_spatial, strict=True)
@@ -225,7 +226,7 @@ def write_convolution_kernel(context: KernelContext) -> None:
             slots.store([zero], j)
         with ExitStack() as inner_loops:
             window = [inner_loops.enter_context(w.loop(rule.size, stem="window")) for rule in rules]
-            conditions = []
+            conditions = list(possible)
             base = [
                 base_position(w, rule, x, k, lhs.shape.dimensions[d], conditions)
                 for rule, x, k, d in zip(rules, where, window, labels.input_spatial, strict=True)
