@@ -57,8 +57,8 @@ def _depth(i: HloInstruction) -> int:
     if i.opcode.name == "dot":
         contracted: list[int] = [lhs.shape.dimensions[d] for d in i.attribute("lhs_contracting_dims")]
         return prod(contracted)
-    elements: int = rhs.shape.element_count
-    return elements // max(1, rhs.shape.dimensions[i.attribute("dim_labels").kernel_output_feature])
+    output_features: int = rhs.shape.dimensions[i.attribute("dim_labels").kernel_output_feature]
+    return rhs.shape.element_count // max(1, output_features)
 
 
 def _source(i: HloInstruction) -> HloInstruction:
