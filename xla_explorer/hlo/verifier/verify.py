@@ -32,7 +32,7 @@ from xla_explorer.hlo.verifier.whole_module import whole_module_findings
 # Attributes and shapes are interned for the life of the process, so their ids are as good as themselves.
 _Verdict = tuple[tuple[str, str], ...]
 _VERDICTS: dict[VerifierOptions, dict[Any, _Verdict]] = {}
-_MOST_VERDICTS = 200_000
+_MOST_VERDICTS = 1 << 15
 
 
 def verify(module: HloModule, options: VerifierOptions = DEFAULT_OPTIONS) -> None:
