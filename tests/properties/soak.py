@@ -82,6 +82,7 @@ def soak(seconds: float, first: int) -> dict[str, Any]:
             run_from_two_threads(session, case, expected, f"seed {seed - 1}, {threads} threads")
         except (AssertionError, CompileFailedError) as problem:
             failures.append(f"seed {seed - 1}: {problem}"[:400])
+            print(failures[-1], file=sys.stderr, flush=True)
     gc.collect()
     memory = {"middle_mib": round(middle, 1), "end_mib": round(resident_mib(), 1)}
     return {"modules": seed - first, "after_middle": seed - first - before, **memory, "failures": failures}
