@@ -82,7 +82,7 @@ class GpuProgram(NamedTuple):
 def kernel_is_emitted_for_gpu(i: HloInstruction, own_operations: bool = True) -> Reason | None:
     """None when a kernel can be written for the instruction, or a copy is all it is. own_operations: NVIDIA's, whose operations have
     emitters of their own."""
-    if i.opcode.name in COPIES or i.opcode.name in IDENTIFIERS:
+    if i.opcode.name in COPIES or (own_operations and i.opcode.name in IDENTIFIERS):
         return collective_on_one_device(i, i.parent.module)
     if own_operations and i.opcode.name in OPERATIONS:
         return operation_is_emitted(i)
