@@ -74,3 +74,13 @@ def test_some_mutated_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_minutes_of_mutated_texts(seed: int, tmp_path: Path) -> None:
     _run(85, seed, tmp_path)
+
+
+def test_an_alias_of_a_custom_call_with_a_blank_for_a_comma() -> None:
+    text = """HloModule m
+ENTRY e {
+  p = f32[] parameter(0)
+  ROOT call = ((f32[])) custom-call(p), custom_call_target="foo", output_to_operand_aliasing={{0  0}: (0, {})}
+}"""
+    _, found = examine(text)
+    assert found is None

@@ -115,7 +115,7 @@ def _aliased(i: HloInstruction) -> list[tuple[tuple[int, ...], int, tuple[int, .
     text = i.attributes.get("output_to_operand_aliasing")
 
     def index(piece: str) -> tuple[int, ...]:
-        return tuple([int(number) for number in piece.split(",") if number.strip()])
+        return tuple([int(number) for number in piece.replace(",", " ").split()])  # the text is kept as written, blanks and all
 
     return [(index(m.group(1)), int(m.group(2)), index(m.group(3))) for m in _ALIASING.finditer(text or "")]
 
