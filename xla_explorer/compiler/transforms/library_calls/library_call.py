@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
+from xla_explorer.hlo.analysis.backend_config import json_config
 from xla_explorer.hlo.instruction import HloInstruction
 
 _KEY = "library_call"
@@ -118,13 +119,13 @@ def call_name(call: LibraryCall) -> str:
 
 def annotate(i: HloInstruction, call: LibraryCall) -> None:
     """Write a call into `backend_config`, beside what is there."""
-    config = {**_config(i), _KEY: {"kind": _NAMES[type(call)], **call._asdict()}}
+    config = {**json_config(i), _KEY: {"kind": _NAMES[type(call)], **call._asdict()}}
     i.parent.set_attributes(i, i.attributes.with_values(backend_config=json.dumps(config, separators=(",", ":"))))
 
 
 def library_call_of(i: HloInstruction) -> LibraryCall | None:
     """The call that stands in `backend_config`."""
-    found = _config(i).get(_KEY)
+    found = json_config(i).get(_KEY)
     if not isinstance(found, dict):
         return None
     values = dict(found)
@@ -135,12 +136,3 @@ def library_call_of(i: HloInstruction) -> LibraryCall | None:
         elif isinstance(value, list):
             values[name] = tuple(value)
     return kind(**values)
-
-
-def _config(i: HloInstruction) -> dict[str, object]:
-    text = i.attributes.get("backend_config")
-    try:
-        found = json.loads(text) if isinstance(text, str) else {}
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}

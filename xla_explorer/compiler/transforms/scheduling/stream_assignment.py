@@ -16,6 +16,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.scheduling.async_pairs import AsyncPair, async_pairs
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.backend_config import json_config
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -60,12 +61,12 @@ class StreamAssignment:
 
 def stream_of(i: HloInstruction) -> int:
     """The stream that runs an instruction: 0 where nothing is said."""
-    return int(_config(i).get("operation_queue_id", 0))
+    return int(json_config(i).get("operation_queue_id", 0))
 
 
 def waits_for(i: HloInstruction) -> tuple[int, ...]:
     """The streams that its stream waits for before it runs."""
-    return tuple([int(number) for number in _config(i).get("wait_on_operation_queues", ())])
+    return tuple([int(number) for number in json_config(i).get("wait_on_operation_queues", ())])
 
 
 def _assign(computation: HloComputation, streams: dict[str, range], context: PassContext) -> bool:
@@ -109,19 +110,9 @@ def _assign(computation: HloComputation, streams: dict[str, range], context: Pas
     return changed
 
 
-def _config(i: HloInstruction) -> dict[str, Any]:
-    """What `backend_config` says, empty when it is no JSON object."""
-    text = i.attributes.get("backend_config")
-    try:
-        found = json.loads(text) if isinstance(text, str) else {}
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
 def _annotate(i: HloInstruction, stream: int, waits: tuple[int, ...]) -> bool:
     """Say it in `backend_config`, beside what is there. Whether that was new."""
-    config = {**_config(i), "operation_queue_id": str(stream), "wait_on_operation_queues": [str(s) for s in waits]}
+    config = {**json_config(i), "operation_queue_id": str(stream), "wait_on_operation_queues": [str(s) for s in waits]}
     text = json.dumps(config, separators=(",", ":"))
     if i.attributes.get("backend_config") == text:
         return False
