@@ -126,6 +126,12 @@ class CollapsedEmitter(ElementalEmitter):
         # The operand of a lone instruction may be elementwise itself; it is in memory, and its operands are not.
         return i not in self.arrays and super()._is_elementwise(i)
 
+    def runs_from(self, index: IndexTuple) -> list[tuple[ArrayInMemory, str | int]]:
+        """The arrays whose elements are next to one another along the last group, with the offset of their element at the index."""
+        last = len(index) - 1
+        return [(self.arrays[i], self.writer.linear([index[group] for group in groups], strides))
+                for i, (groups, strides) in self._strides.items() if groups and groups[-1] == last and strides[-1] == 1]
+
     def _compute(self, i: HloInstruction, index: IndexTuple) -> Value:
         w, name = self.writer, i.opcode.name
         if i in self.arrays:

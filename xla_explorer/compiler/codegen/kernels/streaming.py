@@ -6,20 +6,24 @@ kernel reads it: ten elementwise operations on two arrays of 40 MB take 0.7 of t
 
 Streaming stores want whole, aligned cache lines, while the loop that computes may be anything: it writes a tile on the stack, and the tile
 goes out in lines. Memory that does not begin at a line (an array of the caller's that was given away) gets ordinary stores.
+
+What a tile is computed from is asked for first, one array after the other: memory then reads one row of its chips for a while, instead of
+changing between two or three with every line. A sum of two arrays of 40 MB takes 0.65 of the time, on the processors that we have.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, ElementalEmitter
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import memory_type, to_memory
 from xla_explorer.hlo.instruction import HloInstruction
 
 STREAMED_BYTES = 32 << 20  # of a result: more than the share of a core in a last-level cache
-TILE = 512  # elements: the tile and what it is computed from stay in the first-level cache
+TILE_BYTES = 2048  # of the widest result: the tile and what it is computed from stay in the first-level cache
 LINE = 64
 NONTEMPORAL = ", !nontemporal !7"
 NONTEMPORAL_METADATA = "!7 = !{i32 1}"
@@ -39,9 +43,14 @@ def _leaves_the_program(i: HloInstruction) -> bool:
     return all(user.opcode.name == "tuple" or (user.opcode.name == "get-tuple-element" and _leaves_the_program(user)) for user in i.users)
 
 
+def tile_elements(rows: list[tuple[HloInstruction, ArrayInMemory]]) -> int:
+    """How many elements of each result are computed before they are written."""
+    return TILE_BYTES // max([output.shape.element_type.bytes for _, output in rows])
+
+
 def streams(context: KernelContext, rows: list[tuple[HloInstruction, ArrayInMemory]], extents: list[int]) -> bool:
     """Whether the results of a loop nest are streamed. extents: of its loops, the last one along contiguous elements."""
-    if not extents or extents[-1] < TILE:
+    if not extents or extents[-1] < tile_elements(rows):
         return False
     whole_lines = len(extents) == 1 or all(extents[-1] * output.shape.element_type.bytes % LINE == 0 for _, output in rows)
     return whole_lines and all(is_streamed(context, output) for _, output in rows)
@@ -69,48 +78,58 @@ def end_streaming(context: KernelContext) -> None:
 def write_streaming_nest(
     context: KernelContext,
     rows: list[tuple[HloInstruction, ArrayInMemory]],
-    emitter: ElementalEmitter,
+    emitter: CollapsedEmitter,
     extents: list[int],
     strides: list[int],
 ) -> None:
     """The nest: tiles of the last loop, and one after the other what is left of it."""
-    w = context.writer
-    whole, rest = divmod(extents[-1], TILE)
-    tiles = [w.stack_slot(memory_type(output.shape.element_type), TILE) for _, output in rows]
+    w, size = context.writer, tile_elements(rows)
+    whole, rest = divmod(extents[-1], size)
+    tiles = [w.stack_slot(memory_type(output.shape.element_type), size) for _, output in rows]
     with context.iterate([*extents[:-1], whole]) as (*outer, number), emitter.scope():
-        start = w.mul(number, TILE)
-        with w.loop(TILE, stem="tile") as j, emitter.scope():
+        start = w.mul(number, size)
+        for array, offset in emitter.runs_from((*outer, start)):
+            _ask_for(w, array, offset, size)
+        with w.loop(size, stem="tile") as j, emitter.scope():
             values = [emitter.element(root, (*outer, w.add(start, j))) for root, _ in rows]
             for value, (_, output), tile in zip(values, rows, tiles, strict=True):
                 t = output.shape.element_type
                 address = w.value(f"getelementptr inbounds {memory_type(t)}, ptr {tile}, i64 {j}")
                 w.do(f"store {memory_type(t)} {to_memory(w, value, t)}, ptr {address}, align {t.bytes}")
         for (_, output), tile in zip(rows, tiles, strict=True):
-            _send(context, tile, output, w.linear((*outer, start), strides))
+            _send(context, tile, output, w.linear((*outer, start), strides), size)
     if rest:
         with context.iterate([*extents[:-1], rest]) as (*outer, j), emitter.scope():
-            index = (*outer, w.add(j, whole * TILE))
+            index = (*outer, w.add(j, whole * size))
             values = [emitter.element(root, index) for root, _ in rows]
             for value, (_, output) in zip(values, rows, strict=True):
                 output.store_linear(w, w.linear(index, strides), value)
     end_streaming(context)
 
 
-def _send(context: KernelContext, tile: str, output: ArrayInMemory, offset: str | int) -> None:
+def _ask_for(w: FunctionWriter, array: ArrayInMemory, offset: str | int, elements: int) -> None:
+    """Prefetch the lines of a run of elements."""
+    width = array.shape.element_type.bytes
+    w.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+    run = w.value(f"getelementptr inbounds i8, ptr {array.pointer}, i64 {w.mul(offset, width)}")
+    with w.loop(elements * width, 0, LINE, stem="ask") as k:
+        w.do(f"call void @llvm.prefetch.p0(ptr {w.value(f'getelementptr inbounds i8, ptr {run}, i64 {k}')}, i32 0, i32 3, i32 1)")
+
+
+def _send(context: KernelContext, tile: str, output: ArrayInMemory, offset: str | int, elements: int) -> None:
     """The tile to memory, in lines where memory begins with one."""
     w, t = context.writer, memory_type(output.shape.element_type)
     lanes = LINE // output.shape.element_type.bytes
     address = w.value(f"getelementptr inbounds {t}, ptr {output.pointer}, i64 {offset}")
-    size = TILE * output.shape.element_type.bytes
 
     def in_lines() -> None:
-        with w.loop(TILE, 0, lanes, stem="line") as k:
+        with w.loop(elements, 0, lanes, stem="line") as k:
             line = w.value(f"load <{lanes} x {t}>, ptr {w.value(f'getelementptr inbounds {t}, ptr {tile}, i64 {k}')}, align {LINE}")
             place = w.value(f"getelementptr inbounds {t}, ptr {address}, i64 {k}")
             w.do(f"store <{lanes} x {t}> {line}, ptr {place}, align {LINE}{NONTEMPORAL}")
 
     def otherwise() -> None:
         w.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
-        w.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {address}, ptr {tile}, i64 {size}, i1 false)")
+        w.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {address}, ptr {tile}, i64 {elements * output.shape.element_type.bytes}, i1 false)")
 
     in_lines_or_not(w, address, in_lines, otherwise)
