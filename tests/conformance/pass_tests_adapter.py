@@ -34,7 +34,7 @@ from xla_explorer.hlo.text.parser import parse_hlo
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "xla_corpus"
 
 # What XLA's unit tests leave out: they look at each instruction once, so that a pattern shows one rule's work.
-UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {"algsimp": {"run_to_fixed_point": False}, "simplify-conditional": {"select_all": True}}
+UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {"algsimp": {"run_to_fixed_point": False, "supports_non_canonical_dots": True}, "simplify-conditional": {"select_all": True}}
 # What XLA's CPU compiler sets where it departs from a pass's defaults (cpu_compiler.cc); the recorded passes ran with it.
 RECORDED_OPTIONS: dict[str, dict[str, Any]] = {"simplify-conditional": {"select_all": True}}
 # XLA puts the old state together again for its tuple-simplifier to take apart, where ours has readers read the new state at once.

@@ -11,6 +11,7 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.driver import rewrite_computation
 from xla_explorer.compiler.rewriting.rule import RuleSet
 from xla_explorer.compiler.transforms.simplifiers.algebraic import (
+    argmax,
     arithmetic,
     broadcasting,
     choices,
@@ -26,6 +27,7 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic import (
     layouts,
     logic,
     odd_functions,
+    pieces,
     rearranging,
     reductions,
     reshaping,
@@ -56,6 +58,8 @@ ALGEBRAIC_RULES = RuleSet.of_modules(
     dynamic_indexing,
     reductions,
     variadic,
+    argmax,
+    pieces,
     windows,
     gathers,
     scatters,
@@ -68,7 +72,10 @@ ALGEBRAIC_RULES = RuleSet.of_modules(
 
 
 # Rules that hold only when an option of the pass asks for them, by option.
-OPTIONAL_RULES = {"rewrite_no_op_bitcast_convert_to_bitcast": ("bitcast-convert-to-bitcast",)}
+OPTIONAL_RULES = {
+    "rewrite_no_op_bitcast_convert_to_bitcast": ("bitcast-convert-to-bitcast",),
+    "supports_non_canonical_dots": ("sum-over-batches",),
+}
 
 
 @cache
@@ -85,13 +92,14 @@ class AlgebraicSimplifier:
 
     is_layout_sensitive: layouts are assigned and must stay. run_to_fixed_point: without it each instruction is looked at
     once, and the pipeline around it repeats the pass. rewrite_no_op_bitcast_convert_to_bitcast: after layout assignment,
-    for backends that read a bitcast as another type.
+    for backends that read a bitcast as another type. supports_non_canonical_dots: a dot may contract several dimensions.
     """
 
     name: ClassVar[str] = "algsimp"
     is_layout_sensitive: bool = False
     run_to_fixed_point: bool = True
     rewrite_no_op_bitcast_convert_to_bitcast: bool = False
+    supports_non_canonical_dots: bool = False
 
     def rules(self) -> RuleSet:
         """The rules that hold under these options."""

@@ -47,6 +47,31 @@ def select_of_compared(p: HloInstruction, x: HloInstruction, y: HloInstruction) 
     return x if p.attributes["direction"] == "NE" else y
 
 
+def chooses_between_ordered_truths(i: HloInstruction) -> bool:
+    """The sides are the two preds that the predicate orders."""
+    p, a, b = i.operands
+    return (
+        p.attributes["direction"] in ("GT", "GE", "LT", "LE")
+        and i.shape.element_type.is_pred
+        and p.operands == (a, b)
+        and p.shape.dimensions == i.shape.dimensions
+    )
+
+
+@rule(
+    select(compare(name="p"), any_("x"), any_("y")).that(chooses_between_ordered_truths),
+    exactness=Exactness.BITWISE,
+    before="x = pred[4] parameter(0)\ny = pred[4] parameter(1)\np = pred[4] compare(x, y), direction=GT\n"
+    "ROOT r = pred[4] select(p, x, y)",
+    after="x = pred[4] parameter(0)\ny = pred[4] parameter(1)\nROOT r = pred[4] or(x, y)",
+)
+def select_of_ordered_truths(
+    computation: HloComputation, instruction: HloInstruction, p: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
+    """The greater of two truth values is their or, the smaller one their and."""
+    return computation.add("or" if p.attributes["direction"].startswith("G") else "and", instruction.shape, (x, y))
+
+
 def decides_by_constants(i: HloInstruction) -> bool:
     """A comparison with a constant of a select between two constants, whose predicate has the shape of the result."""
     choice, limit = i.operands

@@ -18,7 +18,7 @@ from xla_explorer.compiler.rewriting.operators import (
     reduce_precision,
     select,
 )
-from xla_explorer.compiler.rewriting.patterns import any_, scalar
+from xla_explorer.compiler.rewriting.patterns import any_, operator, scalar
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import is_non_negative
 from xla_explorer.foundation.reason import Reason, refuse
@@ -275,6 +275,39 @@ def convert_through_wider(
 ) -> HloInstruction:
     """convert(convert(x)) becomes one convert when the type in between holds every value of x."""
     return computation.add("convert", instruction.shape, (x,))
+
+
+_NARROW_AS_WIDE = ("add", "subtract", "multiply")
+_UNSIGNED_NARROW_AS_WIDE = ("divide", "remainder")
+
+
+def computes_in_a_wider_integer(i: HloInstruction) -> bool:
+    """An operation on two widened integers of the type to which its result is narrowed: what it drops, the narrow one drops too."""
+    inner, kind = i.operands[0], i.shape.element_type
+    if not kind.is_integer or kind.bits < 8 or len(inner.operands) != 2 or len(inner.users) != 1:
+        return False
+    wide = inner.shape.element_type
+    if any(o.opcode is not i.opcode or o.operands[0].shape.element_type is not kind for o in inner.operands):
+        return False
+    if not wide.is_integer or wide.is_signed != kind.is_signed or wide.bits < kind.bits:
+        return False
+    return inner.opcode.name in _NARROW_AS_WIDE or (kind.is_unsigned and inner.opcode.name in _UNSIGNED_NARROW_AS_WIDE)
+
+
+@rule(
+    convert(operator(*_NARROW_AS_WIDE, *_UNSIGNED_NARROW_AS_WIDE)(convert(any_("x")), convert(any_("y")), name="inner")).that(
+        computes_in_a_wider_integer
+    ),
+    exactness=Exactness.BITWISE,
+    before="x = s8[4] parameter(0)\ny = s8[4] parameter(1)\na = s32[4] convert(x)\nb = s32[4] convert(y)\n"
+    "c = s32[4] multiply(a, b)\nROOT r = s8[4] convert(c)",
+    after="x = s8[4] parameter(0)\ny = s8[4] parameter(1)\nROOT r = s8[4] multiply(x, y)",
+)
+def convert_of_widened_operation(
+    computation: HloComputation, instruction: HloInstruction, inner: HloInstruction, x: HloInstruction, y: HloInstruction
+) -> HloInstruction:
+    """Widened integers that are added, subtracted or multiplied and narrowed again are computed in the narrow type."""
+    return computation.add(inner.opcode, instruction.shape, (x, y), inner.attributes, metadata=inner.metadata)
 
 
 def rounds_nothing(i: HloInstruction) -> bool:

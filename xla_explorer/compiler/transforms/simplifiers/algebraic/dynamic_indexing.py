@@ -198,26 +198,76 @@ def dynamic_slice_of_dynamic_slice(
 ) -> HloInstruction | Reason:
     """dynamic-slice(dynamic-slice(x)) becomes one, at the sum of the clamped start indices."""
     inner = instruction.operands[0]
-    x, kind = inner.operands[0], start_operands(inner)[0].shape.element_type
+    x = inner.operands[0]
+    starts = _added_starts(computation, x, (start_operands(inner), inner.shape), (start_operands(instruction), instruction.shape))
+    if isinstance(starts, Reason):
+        return starts
+    return computation.add(_DYNAMIC_SLICE, instruction.shape, (x, *starts), instruction.attributes)
+
+
+def _added_starts(
+    computation: HloComputation,
+    x: HloInstruction,
+    first: tuple[tuple[HloInstruction, ...], Shape],
+    second: tuple[tuple[HloInstruction, ...], Shape],
+) -> list[HloInstruction] | Reason:
+    """Where the second part starts in x: start indices, clamped, of a part of x and of a part of that part, with their shapes."""
+    kind = first[0][0].shape.element_type
     largest = (1 << (kind.bits - kind.is_signed)) - 1
     if any(size > largest for size in x.shape.dimensions):
         return refuse("index-overflows", f"{kind.name} does not hold every index of %{x.name}")
     starts = []
-    for d, (first, second) in enumerate(zip(start_operands(inner), start_operands(instruction), strict=True)):
-        taken, left = inner.shape.dimensions[d], x.shape.dimensions[d] - inner.shape.dimensions[d]
-        room = taken - instruction.shape.dimensions[d]
-        outer = None if not room else _in_range(computation, second, room)
-        base = None if not left else _in_range(computation, first, left)
+    for d, (far, near) in enumerate(zip(first[0], second[0], strict=True)):
+        taken, left = first[1].dimensions[d], x.shape.dimensions[d] - first[1].dimensions[d]
+        room = taken - second[1].dimensions[d]
+        outer = None if not room else _in_range(computation, near, room)
+        base = None if not left else _in_range(computation, far, left)
         if outer is None or base is None:
-            starts.append(outer or base or scalar_constant(computation, first.shape, 0))
+            starts.append(outer or base or scalar_constant(computation, far.shape, 0))
         else:
-            starts.append(computation.add("add", first.shape, (outer, base)))
-    return computation.add(_DYNAMIC_SLICE, instruction.shape, (x, *starts), instruction.attributes)
+            starts.append(computation.add("add", far.shape, (outer, base)))
+    return starts
 
 
 def _in_range(computation: HloComputation, start: HloInstruction, limit: int) -> HloInstruction:
     value = as_integer(start)
     return start if value is not None and 0 <= value <= limit else clamped(computation, start, limit)
+
+
+def updates_a_part_within(i: HloInstruction) -> bool:
+    """What is written back is what was read from the same place of the same array, with a part of it updated."""
+    inner = i.operands[1]
+    if inner.opcode is not i.opcode or inner.operands[0].opcode is not _DYNAMIC_SLICE or len(inner.users) != 1:
+        return False
+    part, mine = inner.operands[0], i.operands[2:]
+    return (
+        part.operands[0] is i.operands[0]
+        and part.operands[1:] == mine
+        and len(mine) == len(inner.operands[2:]) == i.shape.rank > 0
+        and all(s.shape is mine[0].shape for s in (*mine, *inner.operands[2:]))
+    )
+
+
+@rule(
+    dynamic_update_slice().that(updates_a_part_within),
+    exactness=Exactness.BITWISE,
+    when=(static,),
+    before=_I
+    + "j = s32[] parameter(1)\nx = f32[9] parameter(2)\nu = f32[2] parameter(3)\n"
+    + "s = f32[5] dynamic-slice(x, i), dynamic_slice_sizes={5}\nd = f32[5] dynamic-update-slice(s, u, j)\n"
+    + "ROOT r = f32[9] dynamic-update-slice(x, d, i)",
+    after=_I
+    + "j = s32[] parameter(1)\nx = f32[9] parameter(2)\nu = f32[2] parameter(3)\nz = s32[] constant(0)\nfour = s32[] constant(4)\n"
+    + "three = s32[] constant(3)\na = s32[] clamp(z, i, four)\nb = s32[] clamp(z, j, three)\nc = s32[] add(b, a)\n"
+    + "ROOT r = f32[9] dynamic-update-slice(x, u, c)",
+)
+def update_of_part(computation: HloComputation, instruction: HloInstruction) -> HloInstruction | Reason:
+    """Reading a part, updating a part of that and writing it back becomes one update, at the sum of the clamped start indices."""
+    x, inner = instruction.operands[:2]
+    starts = _added_starts(computation, x, (instruction.operands[2:], inner.shape), (inner.operands[2:], inner.operands[1].shape))
+    if isinstance(starts, Reason):
+        return starts
+    return computation.add("dynamic-update-slice", instruction.shape, (x, inner.operands[1], *starts))
 
 
 @rule(

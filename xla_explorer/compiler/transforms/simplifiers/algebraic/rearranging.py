@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from xla_explorer.compiler.rewriting.construction import reshape, splat_constant
+from xla_explorer.compiler.rewriting.construction import reshape, splat_constant, with_dimensions
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.example import filled
 from xla_explorer.compiler.rewriting.guards import static
@@ -251,3 +251,24 @@ def reverse_of_operation_with_scalar(
         for o in inner.operands
     ]
     return computation.add(inner.opcode, instruction.shape, sides, inner.attributes)
+
+
+def inserts_ones(i: HloInstruction) -> bool:
+    """The operand is a reshape that only adds dimensions of size one."""
+    narrow, wide = i.operands[0].operands[0].shape.dimensions, i.shape.dimensions
+    return len(narrow) < len(wide) and [n for n in wide if n != 1] == [n for n in narrow if n != 1] and 1 not in narrow
+
+
+@rule(
+    reverse_of(reshape_of(any_("x"))).that(inserts_ones),
+    exactness=Exactness.BITWISE,
+    layout="insensitive",
+    when=(static,),
+    before="x = f32[3,4] parameter(0)\ns = f32[3,1,4] reshape(x)\nROOT r = f32[3,1,4] reverse(s), dimensions={1,2}",
+    after="x = f32[3,4] parameter(0)\ns = f32[3,4] reverse(x), dimensions={1}\nROOT r = f32[3,1,4] reshape(s)",
+)
+def reverse_of_reshape(computation: HloComputation, instruction: HloInstruction, x: HloInstruction) -> HloInstruction:
+    """reverse(reshape(x)) becomes reshape(reverse(x)) when the reshape only adds dimensions of size one."""
+    kept = [d for d, size in enumerate(instruction.shape.dimensions) if size != 1]
+    turned = tuple([kept.index(d) for d in instruction.attributes["dimensions"] if d in kept])
+    return reshape(computation, computation.add("reverse", x.shape, (x,), with_dimensions(turned)), instruction.shape)

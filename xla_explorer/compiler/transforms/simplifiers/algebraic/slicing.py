@@ -238,6 +238,26 @@ def pad_nothing(x: HloInstruction) -> HloInstruction:
     return x
 
 
+def spreads_one_element(i: HloInstruction) -> bool:
+    """There is interior padding where there is one element at most."""
+    return any(row.interior and size <= 1 for row, size in zip(paddings(i), i.operands[0].shape.dimensions, strict=True))
+
+
+@rule(
+    pad(any_("x"), any_("value")).that(spreads_one_element),
+    exactness=Exactness.BITWISE,
+    before="x = f32[1] parameter(0)\nv = f32[] parameter(1)\nROOT r = f32[4] pad(x, v), padding=1_2_5",
+    after="x = f32[1] parameter(0)\nv = f32[] parameter(1)\nROOT r = f32[4] pad(x, v), padding=1_2",
+)
+def pad_within_one_element(
+    computation: HloComputation, instruction: HloInstruction, x: HloInstruction, value: HloInstruction
+) -> HloInstruction:
+    """Interior padding of a dimension of size one puts nothing anywhere."""
+    sizes = x.shape.dimensions
+    rows = [row if size > 1 else row._replace(interior=0) for row, size in zip(paddings(instruction), sizes, strict=True)]
+    return computation.add("pad", instruction.shape, (x, value), instruction.attributes.with_values(padding=tuple(rows)))
+
+
 def crops(i: HloInstruction) -> bool:
     """Some edge amount is negative."""
     return any(row.low < 0 or row.high < 0 for row in paddings(i))

@@ -1,0 +1,168 @@
+"""Rules on reduces that find an extremum and its place. Source: algebraic_simplifier.cc, HandleReduce, and MatchArgMax in match_utils."""
+
+from __future__ import annotations
+
+import math
+
+from xla_explorer.compiler.rewriting.construction import broadcast_scalar, scalar_constant
+from xla_explorer.compiler.rewriting.exactness import Exactness
+from xla_explorer.compiler.rewriting.guards import static
+from xla_explorer.compiler.rewriting.operators import reduce
+from xla_explorer.compiler.rewriting.patterns import any_, splat, uniform_value
+from xla_explorer.compiler.rewriting.rule import rule
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import as_integer, plain_reducer, same_value
+from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import is_plain
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+
+_EXTREMUM = {"GT": "maximum", "LT": "minimum"}
+_ARGMAX = """place {
+  a = f32[] parameter(0)
+  b = f32[] parameter(2)
+  above = pred[] compare(a, b), direction=GT
+  odd = pred[] compare(a, a), direction=NE
+  first = pred[] or(above, odd)
+  value = f32[] select(first, a, b)
+  equal = pred[] compare(a, b), direction=EQ
+  i = s32[] parameter(1)
+  j = s32[] parameter(3)
+  before = pred[] compare(i, j), direction=LT
+  tie = pred[] and(equal, before)
+  left = pred[] or(first, tie)
+  number = s32[] select(left, i, j)
+  ROOT pair = (f32[], s32[]) tuple(value, number)
+}
+---
+"""
+_MOST = "most {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT m = f32[] maximum(p, q)\n}\n---\n"
+
+
+def _compares(i: HloInstruction, direction: str, left: int, right: int) -> bool:
+    """i compares two parameters of the reducer."""
+    return (
+        i.opcode.name == "compare"
+        and i.attributes["direction"] == direction
+        and [o.opcode.name for o in i.operands] == ["parameter", "parameter"]
+        and [int(o.payload) for o in i.operands] == [left, right]
+    )
+
+
+def _either(i: HloInstruction, name: str) -> tuple[tuple[HloInstruction, HloInstruction], ...]:
+    """Both orders of the operands, when the opcode is the one asked for."""
+    return ((i.operands[0], i.operands[1]), (i.operands[1], i.operands[0])) if i.opcode.name == name else ()
+
+
+def _chosen(i: HloInstruction, left: int, right: int) -> HloInstruction | None:
+    """The predicate of a select between two parameters."""
+    if i.opcode.name == "select" and [o.opcode.name for o in i.operands[1:]] == ["parameter", "parameter"]:
+        return i.operands[0] if [int(o.payload) for o in i.operands[1:]] == [left, right] else None
+    return None
+
+
+def extremum_with_place(reducer: HloComputation) -> str | None:
+    """"maximum" or "minimum" when the reducer takes (value, place) twice, keeps the greater (smaller) value, NaN above all, and of equal
+    ones the lower place; else None."""
+    root = reducer.root
+    if root.opcode.name != "tuple" or len(root.operands) != 2:
+        return None
+    first, left = _chosen(root.operands[0], 0, 2), _chosen(root.operands[1], 1, 3)
+    if first is None or left is None:
+        return None
+    direction = next(
+        (
+            d
+            for d in _EXTREMUM
+            for ordered, odd in _either(first, "or")
+            if _compares(ordered, d, 0, 2) and _compares(odd, "NE", 0, 0)
+        ),
+        None,
+    )
+    if direction is None:
+        return None
+    for greater, tie in _either(left, "or"):
+        if greater is first and any(_compares(a, "EQ", 0, 2) and _compares(b, "LT", 1, 3) for a, b in _either(tie, "and")):
+            return _EXTREMUM[direction]
+    return None
+
+
+def finds_a_place(i: HloInstruction) -> bool:
+    """A reduce of values and their places."""
+    return len(i.operands) == 4 and i.shape.is_tuple and extremum_with_place(i.called[0]) is not None
+
+
+def finds_the_place_of_a_constant(i: HloInstruction) -> bool:
+    """One value everywhere, its places counted from zero along the one reduced dimension, the initial value not beyond it."""
+    value, place, start, first = i.operands if len(i.operands) == 4 else (None, None, None, None)
+    if value is None or place is None or start is None or first is None or not finds_a_place(i):
+        return False
+    number, least = uniform_value(value), uniform_value(start)
+    if place.opcode.name != "iota" or as_integer(first) != 0 or number is None or least is None or not value.shape.element_count:
+        return False
+    if any(isinstance(n, float) and math.isnan(n) for n in (number, least)):
+        return False
+    within = least <= number if extremum_with_place(i.called[0]) == "maximum" else least >= number
+    return within and tuple(i.attributes["dimensions"]) == (place.attributes["iota_dimension"],)
+
+
+@rule(
+    reduce(splat("value"), any_(), any_(), any_()).that(finds_the_place_of_a_constant),
+    exactness=Exactness.BITWISE,
+    when=(static,),
+    before=_ARGMAX + "c = f32[] constant(42)\nx = f32[2,3] broadcast(c), dimensions={}\nn = s32[2,3] iota(), iota_dimension=1\n"
+    "low = f32[] constant(-inf)\nzero = s32[] constant(0)\n"
+    "ROOT r = (f32[2], s32[2]) reduce(x, n, low, zero), dimensions={1}, to_apply=place",
+    after="c = f32[] constant(42)\nzero = s32[] constant(0)\nx = f32[2] broadcast(c), dimensions={}\n"
+    "n = s32[2] broadcast(zero), dimensions={}\nROOT r = (f32[2], s32[2]) tuple(x, n)",
+)
+def extremum_of_constant(computation: HloComputation, instruction: HloInstruction, value: HloInstruction) -> HloInstruction:
+    """The greatest of one repeated value is that value, at the first place."""
+    shapes = instruction.shape.tuple_shapes
+    found = scalar_constant(computation, shapes[0], uniform_value(value))
+    zero = scalar_constant(computation, shapes[1], 0)
+    parts = [broadcast_scalar(computation, p, s) if s.rank else p for p, s in zip((found, zero), shapes, strict=True)]
+    return computation.add("tuple", instruction.shape, parts)
+
+
+def _found_beside(i: HloInstruction) -> HloInstruction | None:
+    """A reduce that gives the same extremum, and its place."""
+    x, start = i.operands
+    for other in x.users:
+        if (
+            other.opcode is i.opcode
+            and other is not i
+            and finds_a_place(other)
+            and other.operands[0] is x
+            and extremum_with_place(other.called[0]) == plain_reducer(i.called[0])
+            and same_value(other.operands[2], start)
+            and other.attributes["dimensions"] == i.attributes["dimensions"]
+            and other.shape.tuple_shapes[0] is i.shape
+        ):
+            return other
+    return None
+
+
+def is_found_beside(i: HloInstruction) -> bool:
+    """Another reduce gives the same extremum, and its place."""
+    return is_plain(i) and plain_reducer(i.called[0]) in ("maximum", "minimum") and _found_beside(i) is not None
+
+
+@rule(
+    reduce(any_("x"), any_("start")).that(is_found_beside),
+    exactness=Exactness.NUMERIC,
+    when=(static,),
+    before=_MOST
+    + _ARGMAX
+    + "x = f32[2,3] parameter(0)\nn = s32[2,3] iota(), iota_dimension=1\nlow = f32[] constant(-inf)\nzero = s32[] constant(0)\n"
+    "both = (f32[2], s32[2]) reduce(x, n, low, zero), dimensions={1}, to_apply=place\n"
+    "m = f32[2] reduce(x, low), dimensions={1}, to_apply=most\nROOT r = (f32[2], (f32[2], s32[2])) tuple(m, both)",
+    after=_ARGMAX
+    + "x = f32[2,3] parameter(0)\nn = s32[2,3] iota(), iota_dimension=1\nlow = f32[] constant(-inf)\nzero = s32[] constant(0)\n"
+    "both = (f32[2], s32[2]) reduce(x, n, low, zero), dimensions={1}, to_apply=place\n"
+    "m = f32[2] get-tuple-element(both), index=0\nROOT r = (f32[2], (f32[2], s32[2])) tuple(m, both)",
+)
+def extremum_found_beside(computation: HloComputation, instruction: HloInstruction) -> HloInstruction:
+    """A maximum of what another reduce finds the maximum and its place of is the first element of that one."""
+    beside = _found_beside(instruction)
+    assert beside is not None
+    return computation.add("get-tuple-element", instruction.shape, (beside,), attributes_of({"index": 0}))
