@@ -22,6 +22,7 @@ from xla_explorer.backends.llvm.target_machine import (
     host_target,
     llvm,
     llvm_version,
+    own_target_machine,
 )
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_VECTOR
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -186,7 +187,7 @@ def _compile(ir_text: str, passes: str, description: TargetDescription,
     started = time.perf_counter()
     with IrModule(ir_text, description, verify=options.verify) as ir:
         parsed = time.perf_counter()
-        machine = create_target_machine(description, options.level)
+        machine = own_target_machine(description, options.level)
         run_pipeline(ir.module, machine, options, passes)
         optimized = time.perf_counter()
         object_bytes = emit_object(machine, ir.module)

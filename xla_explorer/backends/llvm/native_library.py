@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from xla_explorer.backends.llvm.target_machine import create_target_machine, host_target, llvm
+from xla_explorer.backends.llvm.target_machine import create_target_machine, host_target, llvm, own_target_machine
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
@@ -63,6 +63,7 @@ def prepare_host() -> None:
     from xla_explorer.backends.llvm.parallel_llvm import usable_cores
 
     host_target().data_layout  # noqa: B018  # computed once, then kept
+    own_target_machine(host_target())
     usable_cores()
     with _linker_lock:
         if not _linkers:

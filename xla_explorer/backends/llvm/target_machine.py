@@ -159,6 +159,24 @@ def create_target_machine(description: TargetDescription, level: int = 3) -> Any
                           "xla_explorer.backends.llvm.target_machine.host_target() is this machine") from problem
 
 
+_own = threading.local()
+_MACHINES_OF_A_THREAD = 16
+
+
+def own_target_machine(description: TargetDescription, level: int = 3) -> Any:
+    """The calling thread's TargetMachine for a target, which it must leave as it is. LLVM works out what a CPU can do (0.7 ms) when a
+    machine generates code for the first time, and no two threads may use one at a time. Errors as `create_target_machine`."""
+    machines: dict[tuple[str, bool, int], Any] | None = getattr(_own, "machines", None)
+    if machines is None:
+        machines = _own.machines = {}
+    key = description.cache_key(), description.is_host, level
+    if key not in machines:
+        if len(machines) >= _MACHINES_OF_A_THREAD:
+            machines.clear()
+        machines[key] = create_target_machine(description, level)
+    return machines[key]
+
+
 @functools.lru_cache(maxsize=64)
 def _data_layout(description: TargetDescription) -> str:
     return str(create_target_machine(description, 0).target_data)
