@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.compiler.codegen.kernels import transpose
 
 TYPES = {"f32": np.float32, "s32": np.int32, "f64": np.float64, "u64": np.uint64, "s8": np.int8, "c64": np.complex64}
 
@@ -51,3 +52,20 @@ def test_edges(shape: tuple[int, ...]) -> None:
 
 def test_threads() -> None:
     check((1024, 515), (1, 0), "f32", threads=2)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize(("t", "shape", "order"), [("f32", (32, 48), (1, 0)), ("f32", (80, 16), (1, 0)), ("s32", (5, 48, 32), (2, 0, 1)),
+                                                   ("f64", (40, 24), (1, 0))])
+def test_an_operand_that_begins_anywhere_in_a_line(t: str, shape: tuple[int, ...], order: tuple[int, ...], large: bool, threads: int,
+                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    if large:
+        monkeypatch.setattr(transpose, "STREAMED_TRANSPOSE_BYTES", 0)
+    session = xe.compile(program(shape, order, t), backend="cpu", threads=threads, cache=False)
+    count, width = int(np.prod(shape)), np.dtype(TYPES[t]).itemsize
+    memory = np.arange(count + 32).astype(TYPES[t])
+    first = -memory.__array_interface__["data"][0] // width % (64 // width)
+    for shift in range(first, first + 64 // width + 1):
+        x = memory[shift : shift + count].reshape(shape)
+        np.testing.assert_array_equal(session(x), x.transpose(order))

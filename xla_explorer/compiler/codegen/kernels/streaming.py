@@ -23,15 +23,16 @@ from xla_explorer.compiler.codegen.llvm_types import memory_type, to_memory
 from xla_explorer.hlo.instruction import HloInstruction
 
 STREAMED_BYTES = 32 << 20  # of a result: more than the share of a core in a last-level cache
+STREAMED_TRANSPOSE_BYTES = 4 << 20  # the same of a transpose, whose lines compete for a few sets of a cache where extents are powers of two
 TILE_BYTES = 2048  # of the widest result: the tile and what it is computed from stay in the first-level cache
 LINE = 64
 NONTEMPORAL = ", !nontemporal !7"
 NONTEMPORAL_METADATA = "!7 = !{i32 1}"
 
 
-def is_streamed(context: KernelContext, output: ArrayInMemory) -> bool:
-    """Whether a result is written past the cache: x86-64 has the stores, nothing here reads it, and it is large."""
-    if context.target.kind != "cpu" or not context.target.triple.startswith("x86_64") or output.shape.byte_size < STREAMED_BYTES:
+def is_streamed(context: KernelContext, output: ArrayInMemory, at_least: int) -> bool:
+    """Whether a result is written past the cache: x86-64 has the stores, nothing here reads it, and it is large. at_least: bytes."""
+    if context.target.kind != "cpu" or not context.target.triple.startswith("x86_64") or output.shape.byte_size < at_least:
         return False
     read = {array.pointer for array in context.arrays.values()}
     t = output.shape.element_type
@@ -53,7 +54,7 @@ def streams(context: KernelContext, rows: list[tuple[HloInstruction, ArrayInMemo
     if not extents or extents[-1] < tile_elements(rows):
         return False
     whole_lines = len(extents) == 1 or all(extents[-1] * output.shape.element_type.bytes % LINE == 0 for _, output in rows)
-    return whole_lines and all(is_streamed(context, output) for _, output in rows)
+    return whole_lines and all(is_streamed(context, output, STREAMED_BYTES) for _, output in rows)
 
 
 def in_lines_or_not(w: FunctionWriter, address: str, in_lines: Callable[[], None], otherwise: Callable[[], None]) -> None:
@@ -89,7 +90,7 @@ def write_streaming_nest(
     with context.iterate([*extents[:-1], whole]) as (*outer, number), emitter.scope():
         start = w.mul(number, size)
         for array, offset in emitter.runs_from((*outer, start)):
-            _ask_for(w, array, offset, size)
+            _ask_for_run(w, array, offset, size)
         with w.loop(size, stem="tile") as j, emitter.scope():
             values = [emitter.element(root, (*outer, w.add(start, j))) for root, _ in rows]
             for value, (_, output), tile in zip(values, rows, tiles, strict=True):
@@ -107,13 +108,18 @@ def write_streaming_nest(
     end_streaming(context)
 
 
-def _ask_for(w: FunctionWriter, array: ArrayInMemory, offset: str | int, elements: int) -> None:
+def ask_for(w: FunctionWriter, address: str) -> None:
+    """Prefetch the line of an address for reading."""
+    w.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+    w.do(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 3, i32 1)")
+
+
+def _ask_for_run(w: FunctionWriter, array: ArrayInMemory, offset: str | int, elements: int) -> None:
     """Prefetch the lines of a run of elements."""
     width = array.shape.element_type.bytes
-    w.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
     run = w.value(f"getelementptr inbounds i8, ptr {array.pointer}, i64 {w.mul(offset, width)}")
     with w.loop(elements * width, 0, LINE, stem="ask") as k:
-        w.do(f"call void @llvm.prefetch.p0(ptr {w.value(f'getelementptr inbounds i8, ptr {run}, i64 {k}')}, i32 0, i32 3, i32 1)")
+        ask_for(w, w.value(f"getelementptr inbounds i8, ptr {run}, i64 {k}"))
 
 
 def _send(context: KernelContext, tile: str, output: ArrayInMemory, offset: str | int, elements: int) -> None:

@@ -7,16 +7,28 @@ that stays) is a loop nest over the result.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import tile_starts
-from xla_explorer.compiler.codegen.kernels.streaming import LINE, NONTEMPORAL, end_streaming, in_lines_or_not, is_streamed
+from xla_explorer.compiler.codegen.kernels.streaming import (
+    LINE,
+    NONTEMPORAL,
+    STREAMED_TRANSPOSE_BYTES,
+    ask_for,
+    end_streaming,
+    in_lines_or_not,
+    is_streamed,
+)
+from xla_explorer.compiler.codegen.kernels.window import Guard
 from xla_explorer.compiler.codegen.llvm_types import memory_type
 
 _WIDTHS = (32, 64)
 LARGEST_TILE = 16
-TOGETHER = 4  # tiles that are neighbours in a large operand, one after the other: memory is read a few lines at a time
+TOGETHER = 4  # tiles that are neighbours in a large result, one after the other: memory is written a few lines at a time
 
 
 class TransposeTiles(NamedTuple):
@@ -48,48 +60,89 @@ def transpose_tiles(context: KernelContext) -> TransposeTiles | None:
 
 
 def write_transpose_tiles(context: KernelContext, tiles: TransposeTiles) -> None:
-    """The whole kernel."""
+    """The whole kernel. Rows of tiles run along the dimension that is minor in the operand, columns along the result's last one.
+
+    A small result stays in the cache: columns run inside. A streamed one is written in runs of a few lines, so rows run inside, and each
+    tile asks for what its neighbour of the next row reads.
+    """
     root, w = context.roots[0], context.writer
     dimensions, order, last = root.shape.dimensions, root.attribute("dimensions"), root.shape.rank - 1
     source, target = context.arrays[root.operands[0]], context.outputs[0]
     from_strides = [source.shape.strides[d] for d in order]  # by dimension of the result
     to_strides = target.shape.strides
     side, t = tiles.side, memory_type(root.shape.element_type)
-    bytes_ = root.shape.element_type.bits // 8
-    extents = [dimensions[d] for d in tiles.kept]
-    streamed = dimensions[last] % side == 0 and is_streamed(context, target)
-    count = -(-dimensions[tiles.across] // side)
+    bytes_ = root.shape.element_type.bytes
+    extent, step = dimensions[tiles.across], from_strides[last]
+    streamed = dimensions[last] % side == 0 and is_streamed(context, target, STREAMED_TRANSPOSE_BYTES)
+    columns, rows = -(-dimensions[last] // side), -(-extent // side)
     together = TOGETHER if streamed else 1
-    with (
-        context.iterate([*extents, -(-count // together), -(-dimensions[last] // side)]) as (*outer, group, columns),
-        w.loop(together, stem="tile") as tile,
-    ):
-        rows = w.add(w.mul(group, together), tile)
-        if count % together:  # behind the last tile comes the last tile again
-            rows = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(rows)), ("i64", str(count - 1)))
-        row, column = tile_starts(w, rows, side, dimensions[tiles.across]), tile_starts(w, columns, side, dimensions[last])
-        index = [*outer, row, column]
-        places = [*tiles.kept, tiles.across, last]
-        read = w.linear(index, [from_strides[d] for d in places])
-        written = w.linear(index, [to_strides[d] for d in places])
+    outside = [dimensions[d] for d in tiles.kept]
+    first: str | int = 0
+    if (aligned := _lines_begin_alike(source, tiles, extent)) is not None:
+        first = aligned(w)
+        rows += 1
+    nest = [*outside, -(-columns // together), rows] if streamed else [*outside, rows, columns]
+    with context.iterate(nest) as (*outer, x, y), Guard(w, _not_twice(w, first, y if streamed else x, rows)):
+        row = _row_start(w, first, y if streamed else x, side, extent)
+        with w.loop(together, stem="tile", metadata=NO_UNROLL) as tile:
+            number = w.add(w.mul(x, together), tile) if streamed else y
+            if streamed and columns % together:  # behind the last tile comes the last tile again
+                number = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(number)), ("i64", str(columns - 1)))
+            index = [*outer, row, tile_starts(w, number, side, dimensions[last])]
+            places = [*tiles.kept, tiles.across, last]
+            read = w.linear(index, [from_strides[d] for d in places])
+            written = w.linear(index, [to_strides[d] for d in places])
 
-        def address(pointer: str, start: str | int, step: int) -> str:
-            return w.value(f"getelementptr inbounds {t}, ptr {pointer}, i64 {w.add(start, step)}")
+            def address(pointer: str, start: str | int, ahead: int, inbounds: str = " inbounds") -> str:
+                return w.value(f"getelementptr{inbounds} {t}, ptr {pointer}, i64 {w.add(start, ahead)}")
 
-        lines = [w.value(f"load <{side} x {t}>, ptr {address(source.pointer, read, k * from_strides[last])}, align {bytes_}")
-                 for k in range(side)]
-        lines = _transposed(context, lines, t)
+            lines = [w.value(f"load <{side} x {t}>, ptr {address(source.pointer, read, k * step)}, align {bytes_}") for k in range(side)]
+            if streamed:
+                for k in range(side):  # behind the last row it is memory that need not be there, which a prefetch may name
+                    ask_for(w, address(source.pointer, read, k * step + side, ""))
+            lines = _transposed(context, lines, t)
 
-        def store(tail: str) -> None:
-            for k, line in enumerate(lines):
-                w.do(f"store <{side} x {t}> {line}, ptr {address(target.pointer, written, k * to_strides[tiles.across])}, {tail}")
+            def store(tail: str) -> None:
+                for k, line in enumerate(lines):
+                    w.do(f"store <{side} x {t}> {line}, ptr {address(target.pointer, written, k * to_strides[tiles.across])}, {tail}")
 
-        if streamed:
-            in_lines_or_not(w, target.pointer, lambda: store(f"align {LINE}{NONTEMPORAL}"), lambda: store(f"align {bytes_}"))
-        else:
-            store(f"align {bytes_}")
+            if streamed:
+                in_lines_or_not(w, target.pointer, lambda: store(f"align {LINE}{NONTEMPORAL}"), lambda: store(f"align {bytes_}"))
+            else:
+                store(f"align {bytes_}")
     if streamed:
         end_streaming(context)
+        context.globals.update(dict.fromkeys(NO_UNROLL_METADATA))
+
+
+def _lines_begin_alike(source: ArrayInMemory, tiles: TransposeTiles, extent: int) -> Callable[[FunctionWriter], str] | None:
+    """What writes where the first row of tiles begins, at or before the first element, so that every later one begins with a cache line of
+    the operand, wherever that lies in memory. None where its lines do not begin alike, or a line is not the side of a tile."""
+    bytes_ = source.shape.element_type.bytes
+    if extent % tiles.side or tiles.side * bytes_ != LINE:
+        return None
+
+    def write(w: FunctionWriter) -> str:
+        place = w.value(f"lshr i64 {w.value(f'ptrtoint ptr {source.pointer} to i64')}, {bytes_.bit_length() - 1}")
+        return w.value(f"sub nsw i64 0, {w.value(f'and i64 {place}, {tiles.side - 1}')}")
+
+    return write
+
+
+def _not_twice(w: FunctionWriter, first: str | int, number: str | int, rows: int) -> list[str]:
+    """The condition that a row of tiles is needed: where the operand begins a line, the last is behind its end."""
+    if isinstance(first, int):
+        return []
+    return [w.value(f"or i1 {w.value(f'icmp ne i64 {number}, {rows - 1}')}, {w.value(f'icmp ne i64 {first}, 0')}")]
+
+
+def _row_start(w: FunctionWriter, first: str | int, number: str | int, side: int, extent: int) -> str | int:
+    """Where a row of tiles begins; those over an edge are moved inside."""
+    if isinstance(first, int):
+        return tile_starts(w, number, side, extent)
+    start = w.add(w.mul(number, side), first)
+    start = w.call_intrinsic("llvm.smax.i64", "i64", ("i64", str(start)), ("i64", "0"))
+    return w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(start)), ("i64", str(extent - side)))
 
 
 def _transposed(context: KernelContext, lines: list[str], t: str) -> list[str]:
