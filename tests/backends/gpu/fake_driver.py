@@ -27,9 +27,12 @@ class CUresult(IntEnum):
     CUDA_ERROR_NOT_FOUND = 500
     CUDA_ERROR_NOT_READY = 600
     CUDA_ERROR_ILLEGAL_ADDRESS = 700
+    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900
+    CUDA_ERROR_STREAM_CAPTURE_INVALIDATED = 901
 
 
 OK = CUresult.CUDA_SUCCESS
+_WITH_A_RESULT = {"cuModuleLoadDataEx", "cuMemAlloc", "cuMemHostAlloc", "cuStreamEndCapture"}  # that tests let fail
 
 
 class FakeDriverLibrary:
@@ -39,7 +42,7 @@ class FakeDriverLibrary:
         self.driver = driver
 
         def encode(target, kind, rank, address, dimensions, strides, box, steps, interleave, swizzle, promotion, fill):
-            for given, wanted in zip((target, address, steps), self.cuTensorMapEncodeTiled.argtypes[:1] * 2, strict=False):
+            for given, wanted in zip((target, kind, rank, address), getattr(encode, "argtypes", ()), strict=False):
                 wanted.from_param(given)
             if target % 64 or address % 16:
                 return int(CUresult.CUDA_ERROR_INVALID_VALUE)
@@ -76,6 +79,7 @@ class FakeDriver:
     CUtensorMapL2promotion = SimpleNamespace(CU_TENSOR_MAP_L2_PROMOTION_L2_256B=3)
     CUtensorMapFloatOOBfill = SimpleNamespace(CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE=0)
     CUresult = CUresult
+    CUjit_option = SimpleNamespace(CU_JIT_ERROR_LOG_BUFFER=5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES=6)
     CUfunction_attribute = SimpleNamespace(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES="shared")
 
     def __init__(self, devices=1, capability=(9, 0), multiprocessors=132):
@@ -86,6 +90,7 @@ class FakeDriver:
         self.recording = None
         self.graphs, self.events = [], {}
         self.streams, self.pinned, self.sizes = [], {}, {}
+        self.unloaded, self.shared = [], {}
         self.library, self.maps = FakeDriverLibrary(self), {}
         self.order, self.accesses = OrderChecker(GLOBAL_BASE), {}
         self.context = self.ptx = None
@@ -98,7 +103,11 @@ class FakeDriver:
         def checked(*arguments):
             self.calls.append(name)
             if name in self.fail:
-                return (self.fail.pop(name),) + (None,) * 2
+                if name == "cuModuleLoadDataEx":
+                    arguments[3][0][:8] = b"planted\0"
+                elif name == "cuStreamEndCapture":
+                    self.recording = None
+                return (self.fail.pop(name), None) if name in _WITH_A_RESULT else (self.fail.pop(name),)
             return found(*arguments)
 
         return checked
@@ -144,6 +153,9 @@ class FakeDriver:
         self.sizes[address] = size
         return OK, address
 
+    def cuMemGetInfo(self):
+        return OK, (1 << 37) - sum(self.sizes.values()), 1 << 37
+
     def cuMemFree(self, address):
         self.order.free(address, self.sizes.pop(address))
         self.memory.release(address)
@@ -187,7 +199,7 @@ class FakeDriver:
 
     # -- code
     def cuModuleLoadDataEx(self, image, count, options, values):
-        assert count == 0 and options == [] and values == []
+        assert options == [5, 6] and count == 2 and len(values[0]) == values[1]
         text = self.ptx if image[:4] == b"\x7fELF" else image
         assert text.endswith(b"\0")
         return OK, parse_ptx(text.rstrip(b"\0").decode())
@@ -198,12 +210,19 @@ class FakeDriver:
             return CUresult.CUDA_ERROR_NOT_FOUND, None
         return OK, EmulatedKernel(module, kernel, self.memory)
 
+    def cuModuleUnload(self, module):
+        self.unloaded.append(module)
+        return (OK,)
+
     def cuFuncSetAttribute(self, function, attribute, value):
-        assert attribute == "shared"
+        assert attribute == "shared" and 48 << 10 < value <= 227 << 10
+        self.shared[function] = value
         return (OK,)
 
     def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
         assert extra == 0
+        assert all(n > 0 for n in (gx, gy, gz, bx, by, bz)) and bx * by * bz <= 1024 and max(gy, gz) < 1 << 16
+        assert shared <= self.shared.get(function, 48 << 10)
         values, types = parameters if parameters else ((), ())
         assert len(values) == len(types)
         values = [self.maps[v.getPtr()] if t is None else v for v, t in zip(values, types, strict=True)]

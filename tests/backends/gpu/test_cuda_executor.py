@@ -1,13 +1,17 @@
 """The CUDA side against a fake driver with the same functions: what is called, when, and what errors become."""
 
 import ctypes
+import gc
 import inspect
+import pickle
 import sys
+import threading
 import types
 
 import ml_dtypes
 import numpy as np
 import pytest
+from driver_library import driver_of
 from fake_driver import CUresult, FakeDriver
 from gpu_modules import LOOP, SOFTMAX, compiled
 
@@ -15,11 +19,12 @@ from xla_explorer.backends.gpu import gpu_compiler
 from xla_explorer.backends.gpu.emitters.dots import warpgroup_dot
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.ptx_assembler import AssembledPtx
-from xla_explorer.backends.gpu.runtime import code_loading
+from xla_explorer.backends.gpu.runtime import code_loading, cuda_executor
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError, find_driver
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor, OutOfDeviceMemoryError, nearest_architecture
 from xla_explorer.backends.gpu.runtime.device_array import _DLManagedTensor, address_of, foreign_array
 from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
+from xla_explorer.backends.gpu.runtime.thunk_runner import GraphRefusedWarning
 from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, StreamExecutor
 from xla_explorer.explorer.arguments import Signature
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -40,7 +45,7 @@ def driver(monkeypatch):
 
 @pytest.fixture
 def executor(driver):
-    return CudaExecutor(CudaDriver(driver))
+    return CudaExecutor(driver_of(driver))
 
 
 def on(executor, text, **options):
@@ -63,7 +68,7 @@ def test_facts(executor):
 @pytest.mark.parametrize(("architecture", "multiprocessors"), [(None, 66), ("sm_90", 66), ("sm_80", 108)])
 def test_launches_fit_the_device_at_hand(driver, monkeypatch, architecture, multiprocessors):
     driver.multiprocessors = 66  # another product of the same architecture
-    monkeypatch.setattr(gpu_compiler, "device_executor", lambda requested: (CudaExecutor(CudaDriver(driver)), None))
+    monkeypatch.setattr(gpu_compiler, "device_executor", lambda requested: (CudaExecutor(driver_of(driver)), None))
     options = CompileOptions(backend_options={"architecture": architecture} if architecture else {})
     compiler = gpu_compiler.GpuCompiler()
     text = "HloModule m\nENTRY e { x = f32[3000001] parameter(0) ROOT r = f32[3000001] negate(x) }"
@@ -186,7 +191,7 @@ def test_arrays_come_by_dlpack_without_a_copy(executor, driver):
     given = OnlyDlpack(result)
     copies, kept = driver.calls.count("cuMemcpyHtoDAsync"), sys.getrefcount(result)
     (again,) = executable.execute_on_device([given, given])
-    assert driver.calls.count("cuMemcpyHtoDAsync") == copies and given.streams == [executor.stream] * 2, "its work comes before ours"
+    assert driver.calls.count("cuMemcpyHtoDAsync") == copies and given.streams == [int(executor.stream)] * 2, "its work comes before ours"
     np.testing.assert_allclose(np.asarray(again), np.sin(np.asarray(result)) + np.asarray(result), rtol=1e-6)
     assert sys.getrefcount(result) == kept, "its owner is told when nobody reads it any more"
     assert foreign_array(given, (50, 2), np.float32, executor) is None and foreign_array(given, (100,), np.int32, executor) is None
@@ -217,7 +222,7 @@ def test_an_argument_that_is_not_aligned_is_copied(executor, driver):
 
 def test_every_way_to_code_that_failed_is_told(executor, driver):
     driver.fail["cuModuleLoadDataEx"] = CUresult.CUDA_ERROR_INVALID_PTX
-    with pytest.raises(GpuExecutionError, match=r"ptxas: is not installed; nvjitlink: .*; driver: .*INVALID_PTX") as caught:
+    with pytest.raises(GpuExecutionError, match=r"ptxas: is not installed; nvjitlink: .*; driver: .*INVALID_PTX: what .* means: planted") as caught:
         on(executor, SINE).execute([np.zeros(100, np.float32)] * 2)
     assert "newer ptxas" in caught.value.hint
 
@@ -238,7 +243,7 @@ def test_kernels_with_tensor_maps(driver, monkeypatch):
     result = compiled.__wrapped__(WARPGROUP, "sm_90a")
     (kernel,) = result.program.kernels
     assert kernel.emitter == "warpgroup-dot" and len(kernel.tensor_maps) == 2
-    executor = CudaExecutor(CudaDriver(driver, driver.library))
+    executor = CudaExecutor(driver_of(driver))
     executable = GpuExecutable(result.trace.module, result.buffers, result.program, result.stages["ptx"], "sm_90a", executor)
     rng = np.random.default_rng(3)
     a, b = (rng.standard_normal((128, 128)).astype(ml_dtypes.bfloat16) for _ in range(2))
@@ -249,18 +254,40 @@ def test_kernels_with_tensor_maps(driver, monkeypatch):
     assert driver.calls.count("cuFuncSetAttribute") == 1, "more shared memory than 48 KiB is asked for once"
 
 
-def test_errors_name_the_kernel(executor, driver):
+def test_errors_name_the_kernel(driver):
     x = np.ones(100, np.float32)
     driver.fail["cuStreamSynchronize"] = CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
     with pytest.raises(GpuExecutionError, match=r"ILLEGAL_ADDRESS: what .* means; at or before kernel \w+ of %\w+") as caught:
-        on(executor, SINE).execute([x, x])
-    assert "start the process again" in caught.value.hint
+        on(CudaExecutor(driver_of(driver)), SINE).execute([x, x])
+    assert "start the process again" in caught.value.hint and caught.value.fatal
     driver.fail["cuStreamSynchronize"] = CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
     with pytest.raises(GpuExecutionError, match="; at kernel"):
-        on(executor, SINE, synchronous=True).execute([x, x])
+        on(CudaExecutor(driver_of(driver)), SINE, synchronous=True).execute([x, x])
     driver.fail["cuLaunchKernel"] = CUresult.CUDA_ERROR_OUT_OF_MEMORY
-    with pytest.raises(GpuExecutionError, match="kernel"):
-        on(executor, SINE).execute([x, x])
+    with pytest.raises(GpuExecutionError, match="kernel") as caught:
+        on(CudaExecutor(driver_of(driver)), SINE).execute([x, x])
+    assert not caught.value.fatal
+
+
+def test_after_a_lost_context_every_call_says_what_lost_it(executor, driver):
+    x = np.ones(100, np.float32)
+    executable = on(executor, SINE)
+    for _ in range(2):
+        executable.execute([x, x])
+    (kept,) = executable.execute_on_device([x, x])
+    driver.fail["cuStreamSynchronize"] = CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
+    with pytest.raises(GpuExecutionError, match="ILLEGAL_ADDRESS"):
+        executable.execute([x, x])
+    calls = len(driver.calls)
+    other = on(executor, WRITES_ITS_ARGUMENT)
+    with pytest.raises(GpuExecutionError, match=r"lost before this, in cuStreamSynchronize: .* kernel \w+ of %\w+") as caught:
+        other.execute([x, x])
+    assert caught.value.fatal
+    executable.release()
+    del kept, executable, other
+    assert len(driver.calls) == calls, "nothing is asked of a device that cannot answer"
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value) and again.fatal
 
 
 def test_out_of_memory(executor, driver):
@@ -272,9 +299,81 @@ def test_out_of_memory(executor, driver):
     driver.cuMemAlloc_answers = None
     failing = lambda size: (CUresult.CUDA_ERROR_OUT_OF_MEMORY, None)  # noqa: E731
     driver.cuMemAlloc = failing
-    with pytest.raises(OutOfDeviceMemoryError, match="9999 bytes") as caught:
+    with pytest.raises(OutOfDeviceMemoryError, match=r"9,999 bytes left: 137,\d+,\d+,\d+ of its 137,438,953,472") as caught:
         executor.allocate(9999)
     assert isinstance(caught.value, MemoryError)
+
+
+def test_a_program_that_does_not_fit_says_what_it_needs(executor, driver):
+    real, allowed = driver.cuMemAlloc, [2]
+
+    def limited(size):
+        allowed[0] -= 1
+        return real(size) if allowed[0] >= 0 else (CUresult.CUDA_ERROR_OUT_OF_MEMORY, None)
+
+    driver.cuMemAlloc = limited
+    x = np.ones(100, np.float32)
+    with pytest.raises(OutOfDeviceMemoryError, match=r"the device has no 400 bytes left: .*; the program needs 1,200 bytes, 400 for") as caught:
+        on(executor, SINE).execute([x, x])
+    assert "cuLaunchKernel" not in driver.calls and "smaller shapes" in caught.value.hint
+    assert driver.calls.count("cuMemFree") == 2 or sum(map(len, executor._free.values())) == 2, "what it had is given back"
+
+
+def test_a_launch_of_no_blocks_is_nothing(executor, driver):
+    loaded = executor.load(compiled(SINE).stages["ptx"].text.encode(), [])
+    executor.launch_kernel(loaded, "k", 0, 128, [], 0)
+    assert "cuLaunchKernel" not in driver.calls
+
+
+def test_modules_that_ran_long_ago_are_unloaded(executor, driver, monkeypatch):
+    monkeypatch.setattr(cuda_executor, "_KEPT_MODULES", 2)
+    program = on(executor, SINE).ptx
+    held = executor.load_ptx(program)
+    for number in range(3):
+        executor.load_ptx(program._replace(text=f"{program.text}\n// {number}\n"))
+    executor.release_unused()
+    assert len(executor._modules) == 2 and len(driver.unloaded) == 1, "one is held, one was let go"
+    x = np.ones(100, np.float32)
+    assert executor.load_ptx(program) is not held
+    del held
+    gc.collect()
+    executor.release_unused()
+    assert len(driver.unloaded) == 3
+    on(executor, SINE).execute([x, x])
+
+
+def test_what_cannot_be_recorded_runs_as_ever(executor, driver):
+    x = np.ones(100, np.float32)
+    executable = on(executor, SINE)
+    executable.execute([x, x])
+    driver.fail["cuStreamEndCapture"] = CUresult.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+    with pytest.warns(GraphRefusedWarning, match="s runs without a CUDA graph: .*STREAM_CAPTURE_INVALIDATED"):
+        executable.execute([x, x])
+    np.testing.assert_allclose(executable.execute([x, x])[0], np.sin(x) + x, rtol=1e-5)
+    assert "cuGraphLaunch" not in driver.calls
+
+
+def test_recording_ends_when_the_work_fails(executor, driver):
+    def work():
+        raise KeyError("planted")
+
+    with pytest.raises(KeyError, match="planted"):
+        executor.record(work)
+    assert driver.recording is None and driver.calls[-2:] == ["cuStreamEndCapture", "cuGraphDestroy"] and gc.isenabled()
+
+
+def test_another_thread_waits_while_a_graph_is_recorded(executor, driver):
+    memory, order = executor.allocate(512), []
+    other = threading.Thread(target=lambda: (executor.copy_on_device(memory.address, memory.address, 256), order.append("copied")))
+
+    def work():
+        other.start()
+        other.join(0.2)
+        order.append("recorded")
+
+    executor.record(work)
+    other.join(10)
+    assert order == ["recorded", "copied"] and driver.graphs == [[]]
 
 
 def test_missing_functions(executor):

@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from driver_library import driver_of
 from fake_driver import FakeDriver
 
 from xla_explorer.backends.gpu.runtime import code_loading
-from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 
 PERFORMANCE = Path(__file__).resolve().parents[2] / "performance"
@@ -77,7 +77,7 @@ def test_on_the_cuda_side(script, tmp_path, monkeypatch):
     monkeypatch.setattr(code_loading, "find_ptxas", lambda: None)
     monkeypatch.setattr(code_loading, "_by_nvjitlink", lambda program: "is not installed")
     fake = FakeDriver()
-    executor = CudaExecutor(CudaDriver(fake))
+    executor = CudaExecutor(driver_of(fake))
     monkeypatch.setattr(gpu_device_sections, "device_executor", lambda name: (executor, None))
     monkeypatch.setattr("xla_explorer.backends.gpu.gpu_compiler.device_executor", lambda name: (executor, None))
     out = tmp_path / "out.json"

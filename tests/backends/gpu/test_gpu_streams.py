@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from driver_library import driver_of
 from fake_driver import FakeDriver
 from order_checker import OrderError
 
@@ -9,7 +10,6 @@ import xla_explorer as xe
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.runtime import code_loading
-from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.hlo.evaluator import evaluate
@@ -63,7 +63,7 @@ def executable(driver, result, change=lambda thunks: thunks):
         if thunk.kernel.scratch:
             accesses.append((program.scratch_bytes, True, True))
         driver.accesses[thunk.kernel.name] = accesses
-    executor = CudaExecutor(CudaDriver(driver))
+    executor = CudaExecutor(driver_of(driver))
     return GpuExecutable(result.trace.module, result.buffers, program, result.stages["ptx"], "sm_90", executor)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from driver_library import driver_of
 from fake_driver import FakeDriver
 from fake_libraries import FakeLibraries
 
@@ -11,7 +12,6 @@ from xla_explorer.backends.gpu.libraries.library_runner import LibraryRunner
 from xla_explorer.backends.gpu.libraries.prototypes import PROTOTYPES
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, SharedObject, find_library
 from xla_explorer.backends.gpu.runtime import code_loading
-from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
 from xla_explorer.backends.interfaces import CompileOptions
@@ -41,7 +41,7 @@ def libraries(monkeypatch):
 
 
 def run(libraries, result, arrays):
-    executor = CudaExecutor(CudaDriver(libraries.driver))
+    executor = CudaExecutor(driver_of(libraries.driver))
     executor.libraries = LibraryRunner(executor, libraries.find)
     executable = GpuExecutable(result.trace.module, result.buffers, result.program, result.stages["ptx"], "sm_90", executor)
     return executable, executable.execute(arrays)

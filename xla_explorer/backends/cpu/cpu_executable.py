@@ -23,7 +23,7 @@ from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, Place
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.hlo.evaluator import Evaluator, Host
+from xla_explorer.hlo.evaluator import Evaluator, Host, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
@@ -179,10 +179,8 @@ class CpuExecutable:
                 rest = iter(places)
                 values.append(self._value(operand.shape, rest))
             result = self._evaluator.evaluate_instruction(step.instruction, values)
-            leaves: list[Any] = []
-            _flatten(result, leaves)
             shapes = [leaf for _, leaf in step.instruction.shape.leaves() if leaf.is_array]
-            for place, shape, leaf in zip(step.results, shapes, leaves, strict=True):
+            for place, shape, leaf in zip(step.results, shapes, flatten_value(result), strict=True):
                 self._view(place, shape)[...] = np.asarray(leaf).reshape(shape.dimensions)
             return 0
         except BaseException as problem:  # it must not travel through native frames
@@ -255,11 +253,3 @@ def _overlapping(arrays: list[Array]) -> set[int]:
         if address + arrays[k].nbytes > end:
             last, end = k, address + arrays[k].nbytes
     return found
-
-
-def _flatten(value: Any, leaves: list[Any]) -> None:
-    if isinstance(value, tuple):
-        for part in value:
-            _flatten(part, leaves)
-    elif isinstance(value, (np.ndarray, np.generic)):
-        leaves.append(value)

@@ -5,6 +5,7 @@ Source: CUDA Driver API reference.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 from typing import Any
@@ -14,51 +15,100 @@ from xla_explorer.foundation.reason import Reason, refuse
 
 # Errors after which the context is lost: nothing on it works any more.
 _FATAL = frozenset(
-    {"CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_MISALIGNED_ADDRESS", "CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_ILLEGAL_INSTRUCTION"}
-)
+    {
+        "CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_MISALIGNED_ADDRESS", "CUDA_ERROR_INVALID_ADDRESS_SPACE", "CUDA_ERROR_INVALID_PC",
+        "CUDA_ERROR_ILLEGAL_INSTRUCTION", "CUDA_ERROR_HARDWARE_STACK_ERROR", "CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_LAUNCH_TIMEOUT",
+        "CUDA_ERROR_ASSERT", "CUDA_ERROR_ECC_UNCORRECTABLE", "CUDA_ERROR_CONTAINED", "CUDA_ERROR_CONTEXT_IS_DESTROYED",
+        "CUDA_ERROR_DEINITIALIZED",
+    }
+)  # fmt: skip
+_LOG_BYTES = 8192
 
 
 class CudaError(GpuExecutionError):
-    """A driver call failed. code: `CUDA_ERROR_...`; fatal: whether the process must be started again to use the device."""
+    """A driver call failed. code: `CUDA_ERROR_...`; fatal: whether the process must be started again to use the device. where: at what
+    work, when it is known."""
+
+    where = ""
 
     def __init__(self, function: str, code: str, sentence: str) -> None:
-        self.code, self.fatal = code, code in _FATAL
-        step = "start the process again: the device's context is lost" if self.fatal else ""
+        self.function, self.code, self.sentence = function, code, sentence
+        fatal = code in _FATAL
+        step = "start the process again: the device's context is lost (with isolate=True only a child process is)" if fatal else ""
         super().__init__(f"{function}: {code}: {sentence}", step)
+        self.fatal = fatal
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CudaError, (self.function, self.code, self.sentence)
 
 
 class CudaDriver:
     """The driver's functions by name. binding: the module `cuda.bindings.driver`, or an object with the same functions. library: the
-    driver's shared object, for what the binding does not do; None finds it when it is needed."""
+    driver's shared object, for what the binding does not do; None finds it when it is needed.
+
+    lost: the error that cost the context; every call after it fails with it, so that nobody looks for the fault in a later program.
+    """
 
     def __init__(self, binding: Any, library: Any = None) -> None:
         self.binding, self._library = binding, library
+        self.lost: CudaError | None = None
 
     def call(self, function: str, *arguments: Any) -> Any:
         """Call a function; its result (None, one value, or a tuple). CudaError with the driver's own sentence."""
+        self._refuse_if_lost(function)
         status, *results = getattr(self.binding, function)(*arguments)
         if int(status):
-            raise CudaError(function, getattr(status, "name", str(int(status))), self._sentence(status))
+            raise self._error(function, status)
         return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+    def discard(self, function: str, *arguments: Any) -> None:
+        """Give something back. What goes wrong has been said by the work that it belonged to, and nobody can do anything about it."""
+        if self.lost is None:
+            with contextlib.suppress(CudaError):
+                self.call(function, *arguments)
 
     def call_library(self, function: str, types: tuple[Any, ...], *arguments: Any) -> None:
         """Call a C function of the driver's shared object. CudaError like `call`."""
+        self._refuse_if_lost(function)
         if self._library is None:
             self._library = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
         found = getattr(self._library, function)
         found.restype, found.argtypes = ctypes.c_int, list(types)
         number = int(found(*arguments))
         if number:
-            status = self.binding.CUresult(number)
-            raise CudaError(function, status.name, self._sentence(status))
+            raise self._error(function, self.binding.CUresult(number))
+
+    def load_module(self, image: bytes) -> Any:
+        """A module of a cubin, or of PTX text that ends with a zero byte. CudaError, with what the driver's compiler says of the text."""
+        self._refuse_if_lost("cuModuleLoadDataEx")
+        options, log = self.binding.CUjit_option, bytearray(_LOG_BYTES)
+        wanted = [options.CU_JIT_ERROR_LOG_BUFFER, options.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
+        status, module = self.binding.cuModuleLoadDataEx(image, len(wanted), wanted, [log, _LOG_BYTES])
+        if int(status):
+            said = " ".join(bytes(log).split(b"\0", 1)[0].decode(errors="replace").split())
+            raise self._error("cuModuleLoadDataEx", status, said)
+        return module
+
+    def _refuse_if_lost(self, function: str) -> None:
+        if self.lost is not None:
+            before = "; ".join(filter(None, (self.lost.message, self.lost.where)))
+            raise CudaError(function, self.lost.code, f"the device's context was lost before this, in {before}")
+
+    def _error(self, function: str, status: Any, more: str = "") -> CudaError:
+        sentence = self._sentence(status)
+        error = CudaError(function, getattr(status, "name", str(int(status))), f"{sentence}: {more}" if more else sentence)
+        if error.fatal:
+            self.lost = error
+        return error
 
     def is_done(self, event: Any) -> bool:
         """Whether all before an event is done; does not wait."""
+        self._refuse_if_lost("cuEventQuery")
         (status,) = self.binding.cuEventQuery(event)
         if getattr(status, "name", "") == "CUDA_ERROR_NOT_READY":
             return False
         if int(status):
-            raise CudaError("cuEventQuery", getattr(status, "name", str(int(status))), self._sentence(status))
+            raise self._error("cuEventQuery", status)
         return True
 
     def _sentence(self, status: Any) -> str:

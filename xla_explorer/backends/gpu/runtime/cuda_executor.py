@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import threading
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,7 @@ import numpy as np
 from xla_explorer.backends.gpu.architecture import ARCHITECTURES, BLOCKS_IN_GRID, STATIC_SHARED_BYTES
 from xla_explorer.backends.gpu.runtime.code_loading import load_program
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError
-from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceFacts, GpuExecutionError, PtxProgram
+from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceFacts, GpuExecutionError, GraphRefusedError, PtxProgram
 from xla_explorer.backends.gpu.runtime.pinned_memory import PinnedMemory
 from xla_explorer.backends.gpu.runtime.tensor_map_encoding import EncodedTensorMap, encode_tensor_map
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from xla_explorer.backends.gpu.libraries.library_runner import LibraryRunner
 
 _KEPT_TENSOR_MAPS = 4096
+_KEPT_MODULES = 256  # of those that were loaded last; who still runs another one holds it
+# Answers to work that cannot be recorded (CUDA Driver API, CUresult: 900 to 909), by the beginning of their names.
+_NOT_RECORDED = "CUDA_ERROR_STREAM_CAPTURE_"
 
 
 class OutOfDeviceMemoryError(GpuExecutionError, MemoryError):
@@ -33,23 +38,29 @@ class OutOfDeviceMemoryError(GpuExecutionError, MemoryError):
 class LoadedModule:
     """A module on the device. functions: those asked for so far. shared_limits: bytes of dynamic shared memory that were allowed them.
 
-    code: `cubin`, or `ptx` (compiled by the driver). made_by: see `load_program`.
+    code: `cubin`, or `ptx` (compiled by the driver). made_by: see `load_program`. given_up: gets the module when nobody holds this any
+    more.
     """
 
-    def __init__(self, module: Any, code: str) -> None:
+    def __init__(self, module: Any, code: str, given_up: list[Any]) -> None:
+        weakref.finalize(self, given_up.append, module).atexit = False
         self.module, self.code, self.made_by = module, code, ""
         self.functions: dict[str, Any] = {}
         self.shared_limits: dict[str, int] = {}
 
 
 class CudaExecutor:
-    """See `DeviceExecutor`. Work goes to one stream of its own; memory given back is kept by size for the next request."""
+    """See `DeviceExecutor`. Work goes to one stream of its own; memory given back is kept by size for the next request.
+
+    Threads may share it: what one records as a graph is not mixed with what others queue.
+    """
 
     def __init__(self, driver: CudaDriver, ordinal: int = 0) -> None:
         self.driver = driver
         self.device = driver.call("cuDeviceGet", ordinal)
         self.context = driver.call("cuDevicePrimaryCtxRetain", self.device)
         self._current = threading.local()
+        self._lock = threading.RLock()
         self._enter()
         self.stream = self.create_stream()
         self._pinned = PinnedMemory(driver)
@@ -57,6 +68,7 @@ class CudaExecutor:
         self._side_streams: dict[int, Any] = {}
         self._free: dict[int, list[int]] = {}
         self._modules: dict[tuple[str, str], LoadedModule] = {}
+        self._given_up: list[Any] = []
         self._facts: DeviceFacts | None = None
 
     def _enter(self) -> None:
@@ -95,25 +107,27 @@ class CudaExecutor:
 
     # -- memory --------------------------------------------------------------------------------------------------------
     def allocate(self, size: int) -> DeviceMemory:
-        """Aligned to 256. OutOfDeviceMemoryError (a MemoryError) with the size asked for."""
+        """Aligned to 256. OutOfDeviceMemoryError (a MemoryError) with the size asked for and what there is."""
         self._enter()
         room = _room(size)
-        kept = self._free.get(room)
-        if kept:
-            return DeviceMemory(kept.pop(), size, self)
+        with self._lock:
+            kept = self._free.get(room)
+            if kept:
+                return DeviceMemory(kept.pop(), size, self)
         try:
-            address = int(self.driver.call("cuMemAlloc", room))
+            return DeviceMemory(int(self.driver.call("cuMemAlloc", room)), size, self)
         except CudaError as problem:
             if problem.code != "CUDA_ERROR_OUT_OF_MEMORY":
                 raise
-            self.release_unused()
-            try:
-                address = int(self.driver.call("cuMemAlloc", room))
-            except CudaError as again:
-                raise OutOfDeviceMemoryError(
-                    f"the device has no {size} bytes left", "use smaller shapes, or free other programs' memory"
-                ) from again
-        return DeviceMemory(address, size, self)
+        self.release_unused()
+        try:
+            return DeviceMemory(int(self.driver.call("cuMemAlloc", room)), size, self)
+        except CudaError as again:
+            free, total = self.driver.call("cuMemGetInfo")
+            raise OutOfDeviceMemoryError(
+                f"the device has no {size:,} bytes left: {int(free):,} of its {int(total):,} are free",
+                "use smaller shapes, or free other programs' memory",
+            ) from again
 
     def allocate_named(self, size: int, name: str) -> DeviceMemory:
         """See `DeviceExecutor`; the name is of no use here."""
@@ -122,19 +136,19 @@ class CudaExecutor:
     def deallocate(self, memory: DeviceMemory) -> None:
         """Keep the memory for the next request of its size. Work on the stream that uses it comes before that of the next owner."""
         if memory.handle is not None:
-            self._free.setdefault(_room(memory.size), []).append(memory.address)
+            with self._lock:
+                self._free.setdefault(_room(memory.size), []).append(memory.address)
             memory.handle = None
 
     def release_unused(self) -> None:
         """Give the memory that nobody uses back to the device."""
-        self.synchronize()
-        for stream in self._side_streams.values():
-            self.synchronize(stream)
-        self._pinned.release()
-        for addresses in self._free.values():
-            for address in addresses:
-                self.driver.call("cuMemFree", address)
-        self._free.clear()
+        self._synchronize_all()
+        with self._lock:
+            self._pinned.release()
+            while self._free:
+                for address in self._free.popitem()[1]:
+                    self.driver.call("cuMemFree", address)
+        self._unload_given_up()
 
     def copy_to_device(self, target: DeviceMemory, data: bytes | memoryview, stream: Any = None) -> None:
         """ValueError when the bytes do not fit."""
@@ -156,33 +170,36 @@ class CudaExecutor:
         if data.nbytes:
             self._enter()
             queue = self.stream if stream is None else stream
-            piece = self._pinned.staged(data)
-            source = data.ctypes.data if piece is None else piece[0]
-            self.driver.call("cuMemcpyHtoDAsync", address, source, data.nbytes, queue)
-            if piece is not None:
-                event = self.create_event()
-                self.driver.call("cuEventRecord", event, queue)
-                self._pinned.in_use(piece, event)
+            with self._lock:
+                piece = self._pinned.staged(data)
+                source = data.ctypes.data if piece is None else piece[0]
+                self.driver.call("cuMemcpyHtoDAsync", address, source, data.nbytes, queue)
+                if piece is not None:
+                    event = self.create_event()
+                    self.driver.call("cuEventRecord", event, queue)
+                    self._pinned.in_use(piece, event)
 
     def read(self, address: int, target: Array, stream: Any = None) -> None:
         """See `DeviceExecutor`."""
         if target.nbytes:
             self._enter()
-            self.driver.call("cuMemcpyDtoHAsync", target.ctypes.data, address, target.nbytes, self.stream if stream is None else stream)
-            self.synchronize(stream)
+            with self._lock:
+                self.driver.call("cuMemcpyDtoHAsync", target.ctypes.data, address, target.nbytes, self.stream if stream is None else stream)
+                self.synchronize(stream)
 
     def copy_on_device(self, source: int, target: int, size: int, stream: Any = None) -> None:
         """See `DeviceExecutor`."""
         if size:
             self._enter()
-            self.driver.call("cuMemcpyDtoDAsync", target, source, size, self.stream if stream is None else stream)
+            with self._lock:
+                self.driver.call("cuMemcpyDtoDAsync", target, source, size, self.stream if stream is None else stream)
 
     # -- kernels -------------------------------------------------------------------------------------------------------
     def load(self, code: bytes, exports: list[str]) -> LoadedModule:
         """A cubin, or PTX text that the driver compiles."""
         self._enter()
         image = code if code[:4] == b"\x7fELF" else code.rstrip(b"\0") + b"\0"
-        loaded = LoadedModule(self.driver.call("cuModuleLoadDataEx", image, 0, [], []), "cubin" if image is code else "ptx")
+        loaded = LoadedModule(self.driver.load_module(image), "cubin" if image is code else "ptx", self._given_up)
         for name in exports:
             self.function(loaded, name)
         return loaded
@@ -190,12 +207,23 @@ class CudaExecutor:
     def load_ptx(self, program: PtxProgram) -> LoadedModule:
         """See `DeviceExecutor`. GpuExecutionError when neither ptxas, nvJitLink nor the driver makes code of the text."""
         key = (program.text, program.architecture)
-        found = self._modules.get(key)
-        if found is None:
-            found, way = load_program(program, lambda code: self.load(code, []))
-            found.made_by = way
-            self._modules[key] = found
+        with self._lock:
+            found = self._modules.pop(key, None)
+            if found is None:
+                self._unload_given_up()
+                found, way = load_program(program, lambda code: self.load(code, []))
+                found.made_by = way
+            self._modules[key] = found  # the last one of the dictionary: used last
+            if len(self._modules) > _KEPT_MODULES:
+                del self._modules[next(iter(self._modules))]
         return found
+
+    def _unload_given_up(self) -> None:
+        """Unload modules that nobody holds, once the work that used them is done."""
+        if self._given_up:
+            self._synchronize_all()
+            while self._given_up:
+                self.driver.discard("cuModuleUnload", self._given_up.pop())
 
     def function(self, loaded: LoadedModule, name: str) -> Any:
         """A kernel's handle."""
@@ -218,8 +246,10 @@ class CudaExecutor:
         shared: int,
         stream: Any = None,
     ) -> None:
-        """See `DeviceExecutor`. GpuExecutionError for a grid that no launch may have."""
+        """See `DeviceExecutor`. GpuExecutionError for a grid that no launch may have; one of no blocks does nothing."""
         self._enter()
+        if grid == 0:  # CUDA refuses what has nothing to do
+            return
         if grid > BLOCKS_IN_GRID:
             raise GpuExecutionError(f"{function}: a launch has at most {BLOCKS_IN_GRID} blocks, {grid} are asked for", "use smaller shapes")
         handle = self.function(loaded, function)
@@ -231,7 +261,8 @@ class CudaExecutor:
         # None: the value knows where its bytes are.
         types = tuple([None if isinstance(a, PlacedTensorMap) else ctypes.c_void_p for a in arguments])
         queue = self.stream if stream is None else stream
-        self.driver.call("cuLaunchKernel", handle, grid, 1, 1, block, 1, 1, shared, queue, (values, types) if values else 0, 0)
+        with self._lock:
+            self.driver.call("cuLaunchKernel", handle, grid, 1, 1, block, 1, 1, shared, queue, (values, types) if values else 0, 0)
 
     def _tensor_map(self, placed: PlacedTensorMap) -> EncodedTensorMap:
         """The driver's 128 bytes for an array, made once for each address."""
@@ -251,20 +282,27 @@ class CudaExecutor:
     def synchronize(self, stream: Any = None) -> None:
         """Wait; errors of kernels that were queued come up here."""
         self._enter()
-        self.driver.call("cuStreamSynchronize", self.stream if stream is None else stream)
+        with self._lock:
+            self.driver.call("cuStreamSynchronize", self.stream if stream is None else stream)
+
+    def _synchronize_all(self) -> None:
+        for stream in (None, *self._side_streams.values()):
+            self.synchronize(stream)
 
     def record_event(self, stream: Any = None) -> Any:
         """See `DeviceExecutor`."""
         self._enter()
-        event = self.driver.call("cuEventCreate", 0)
-        self.driver.call("cuEventRecord", event, self.stream if stream is None else stream)
+        with self._lock:
+            event = self.driver.call("cuEventCreate", 0)
+            self.driver.call("cuEventRecord", event, self.stream if stream is None else stream)
         return event
 
     def side_stream(self, number: int) -> Any:
         """See `DeviceExecutor`. Created when it is first asked for."""
-        if number not in self._side_streams:
-            self._side_streams[number] = self.create_stream()
-        return self._side_streams[number]
+        with self._lock:
+            if number not in self._side_streams:
+                self._side_streams[number] = self.create_stream()
+            return self._side_streams[number]
 
     def create_event(self) -> Any:
         """See `DeviceExecutor`."""
@@ -273,13 +311,14 @@ class CudaExecutor:
 
     def destroy_event(self, event: Any) -> None:
         """See `DeviceExecutor`."""
-        self.driver.call("cuEventDestroy", event)
+        self.driver.discard("cuEventDestroy", event)
 
     def wait_for(self, stream: Any, other: Any, event: Any) -> None:
         """See `DeviceExecutor`."""
         self._enter()
-        self.driver.call("cuEventRecord", event, self.stream if other is None else other)
-        self.driver.call("cuStreamWaitEvent", self.stream if stream is None else stream, event, 0)
+        with self._lock:
+            self.driver.call("cuEventRecord", event, self.stream if other is None else other)
+            self.driver.call("cuStreamWaitEvent", self.stream if stream is None else stream, event, 0)
 
     def stream_address(self, stream: Any) -> int:
         """See `DeviceExecutor`."""
@@ -294,33 +333,74 @@ class CudaExecutor:
 
     def elapsed_us(self, first: Any, last: Any) -> float:
         """See `DeviceExecutor`. The events are gone afterwards."""
+        self._enter()
         self.driver.call("cuEventSynchronize", last)
         milliseconds = float(self.driver.call("cuEventElapsedTime", first, last))
         for event in (first, last):
-            self.driver.call("cuEventDestroy", event)
+            self.driver.discard("cuEventDestroy", event)
         return milliseconds * 1e3
 
     # -- graphs --------------------------------------------------------------------------------------------------------
-    def begin_capture(self) -> None:
-        """From now on the stream's work is recorded instead of run."""
-        self._enter()
-        self.driver.call("cuStreamBeginCapture", self.stream, self.driver.binding.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)
+    @property
+    def graphs(self) -> CudaExecutor:
+        """See `GraphExecutor`."""
+        return self
 
-    def end_capture(self) -> Any:
-        """What was recorded, ready to be launched as one."""
-        graph = self.driver.call("cuStreamEndCapture", self.stream)
-        executable = self.driver.call("cuGraphInstantiate", graph, 0)
-        self.driver.call("cuGraphDestroy", graph)
-        return executable
+    def record(self, work: Callable[[], None]) -> Any:
+        """See `GraphExecutor`. Other threads wait meanwhile, or their work would be part of the graph."""
+        self._enter()
+        collecting = gc.isenabled()
+        gc.disable()  # a finalizer may wait for the stream, which cannot be done while it records
+        try:
+            with self._lock:
+                mode = self.driver.binding.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+                self.driver.call("cuStreamBeginCapture", self.stream, mode)
+                try:
+                    work()
+                except BaseException as problem:
+                    raise self._abandoned(problem) from problem
+                try:
+                    graph = self.driver.call("cuStreamEndCapture", self.stream)
+                except CudaError as problem:
+                    raise _refused(problem) or problem from problem
+        finally:
+            if collecting:
+                gc.enable()
+        try:
+            return self.driver.call("cuGraphInstantiate", graph, 0)
+        finally:
+            self.driver.discard("cuGraphDestroy", graph)
+
+    def _abandoned(self, problem: BaseException) -> BaseException:
+        """What to raise when recording failed. The recording is ended: else the stream would go on with it for ever.
+
+        A library says only that it could not; that the driver refused to record its work comes up at the end.
+        """
+        try:
+            self.driver.discard("cuGraphDestroy", self.driver.call("cuStreamEndCapture", self.stream))
+        except CudaError as at_end:
+            return _refused(at_end) or _refused(problem) or problem
+        return _refused(problem) or problem
 
     def launch_graph(self, graph: Any) -> None:
-        """Queue all of a graph."""
+        """See `GraphExecutor`."""
         self._enter()
-        self.driver.call("cuGraphLaunch", graph, self.stream)
+        with self._lock:
+            self.driver.call("cuGraphLaunch", graph, self.stream)
 
     def destroy_graph(self, graph: Any) -> None:
-        """Give a graph back."""
-        self.driver.call("cuGraphExecDestroy", graph)
+        """See `GraphExecutor`."""
+        self.driver.discard("cuGraphExecDestroy", graph)
+
+
+def _refused(problem: BaseException) -> GraphRefusedError | None:
+    """The refusal to record that an error, or what caused it, is."""
+    cause: BaseException | None = problem
+    while cause is not None:
+        if isinstance(cause, CudaError) and cause.code.startswith(_NOT_RECORDED):
+            return GraphRefusedError(cause.message)
+        cause = cause.__cause__
+    return None
 
 
 def _room(size: int) -> int:

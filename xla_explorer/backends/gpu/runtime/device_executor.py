@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,12 +13,18 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emulator import Finding
+    from xla_explorer.compiler.transforms.library_calls.library_call import LibraryCall
 
 Array = np.ndarray[Any, Any]
 
 
 class GpuExecutionError(XlaExplorerError):
-    """Something went wrong on the device; the message names the kernel and its HLO where they are known."""
+    """Something went wrong on the device; the message names the kernel and its HLO where they are known.
+
+    fatal: whether the device is of no use to this process any more.
+    """
+
+    fatal = False
 
 
 class KernelFaultError(GpuExecutionError):
@@ -59,8 +65,46 @@ class PtxProgram(NamedTuple):
     origins: Sequence[int | None]
 
 
+class GraphExecutor(Protocol):
+    """What keeps queued work, to queue it again as one."""
+
+    def record(self, work: Callable[[], None]) -> Any:
+        """A graph of what `work` queues. GraphRefusedError when something in it cannot be recorded."""
+        ...
+
+    def launch_graph(self, graph: Any) -> None:
+        """Queue all of a graph."""
+        ...
+
+    def destroy_graph(self, graph: Any) -> None:
+        """Give a graph back."""
+        ...
+
+
+class LibraryCaller(Protocol):
+    """What computes instructions by a vendor's libraries."""
+
+    def run(self, call: LibraryCall, operands: Sequence[int], result: int, stream: Any = None) -> None:
+        """Queue a call on device addresses."""
+        ...
+
+
+class GraphRefusedError(GpuExecutionError):
+    """The device does not record this work; it runs as ever."""
+
+
 class DeviceExecutor(StreamExecutor, Protocol):
     """A StreamExecutor that launches grids and times them."""
+
+    @property
+    def graphs(self) -> GraphExecutor | None:
+        """Who records graphs; None where every run is queued anew."""
+        ...
+
+    @property
+    def libraries(self) -> LibraryCaller | None:
+        """The vendor's libraries; None where the evaluator stands in for them."""
+        ...
 
     @property
     def facts(self) -> DeviceFacts:

@@ -45,6 +45,14 @@ class EmulatedExecutor:
         architecture = gpu_architecture(DEFAULT_ARCHITECTURE)
         return DeviceFacts("PTX emulator", architecture.name, architecture.multiprocessors, 0, 0)
 
+    @property
+    def graphs(self) -> None:
+        """Every run is emulated anew."""
+
+    @property
+    def libraries(self) -> None:
+        """No library computes in the emulator's memory."""
+
     # -- memory --------------------------------------------------------------------------------------------------------
     def allocate(self, size: int) -> DeviceMemory:
         """Memory that nobody has written."""

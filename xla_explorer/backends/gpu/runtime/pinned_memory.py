@@ -57,7 +57,7 @@ class PinnedMemory:
         still = []
         for address, size, event in self._busy:
             if self.driver.is_done(event):
-                self.driver.call("cuEventDestroy", event)
+                self.driver.discard("cuEventDestroy", event)
                 self._free.setdefault(size, []).append(address)
             else:
                 still.append((address, size, event))
@@ -68,6 +68,6 @@ class PinnedMemory:
         self._collect()
         for addresses in self._free.values():
             for address in addresses:
-                self.driver.call("cuMemFreeHost", address)
+                self.driver.discard("cuMemFreeHost", address)
         self._total -= sum([size * len(addresses) for size, addresses in self._free.items()])
         self._free.clear()

@@ -6,6 +6,7 @@ Source: xla/backends/gpu/runtime/{sequential,while,conditional}_thunk.cc.
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -15,19 +16,22 @@ import numpy as np
 from xla_explorer.backends.gpu.gpu_program import GpuProgram
 from xla_explorer.backends.gpu.libraries.shared_objects import LibraryError
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaError
-from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 from xla_explorer.backends.gpu.runtime.device_array import DeviceArray
-from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceExecutor, GpuExecutionError, KernelFaultError
+from xla_explorer.backends.gpu.runtime.device_executor import Array, DeviceExecutor, GpuExecutionError, GraphRefusedError, KernelFaultError
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap
 from xla_explorer.backends.gpu.thunk import NO_STEP, Thunk
 from xla_explorer.backends.interfaces import DeviceMemory
-from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice
+from xla_explorer.compiler.buffers import Allocation, BufferAssignment, BufferSlice
 from xla_explorer.compiler.transforms.library_calls.library_call import call_name
-from xla_explorer.hlo.evaluator import Evaluator
+from xla_explorer.hlo.evaluator import Evaluator, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
 _KERNEL_ALIGNMENT = 16  # that kernels take for granted of their arguments
+
+
+class GraphRefusedWarning(UserWarning):
+    """A program is queued kernel by kernel, because the device does not record it."""
 
 
 class Probe:
@@ -96,28 +100,50 @@ class GpuRun:
 
     # -- memory --------------------------------------------------------------------------------------------------------
     def upload(self, arguments: Sequence[Array | int]) -> None:
-        """Memory for every allocation; parameters filled with host arrays, or used where they lie (an address)."""
+        """Memory for every allocation; parameters filled with host arrays, or used where they lie (an address).
+
+        All memory is there before anything runs: MemoryError (of the device) with what the program needs.
+        """
         parameters = self._by_parameter(arguments)
-        for number in {thunk.stream for thunk in self.program.walk()} if self.program.scratch_bytes else ():
-            self._scratch[number] = self.executor.allocate_named(self.program.scratch_bytes, "scratch")
+        streams = {thunk.stream for thunk in self.program.walk()} if self.program.scratch_bytes else ()
         written = self._written_parameters()
-        for allocation in self.assignment.allocations:
-            given: Array | int | None = None
-            if allocation.kind == "parameter":
-                given = parameters[allocation.number, allocation.index]
-                if isinstance(given, int) and allocation.id not in written and given % _KERNEL_ALIGNMENT == 0:
-                    self._address[allocation.id] = given
-                    continue
-            elif allocation.kind == "constant":
-                assert allocation.instruction is not None
-                given = _stored(allocation.instruction.literal.array, allocation.instruction.shape)
-            memory = self.executor.allocate_named(allocation.size, allocation.name)
-            self._memory[allocation.id], self._address[allocation.id] = memory, memory.address
+        filled: list[tuple[Allocation, Array | int]] = []
+        try:
+            for number in streams:
+                self._scratch[number] = self.executor.allocate_named(self.program.scratch_bytes, "scratch")
+            for allocation in self.assignment.allocations:
+                given: Array | int | None = None
+                if allocation.kind == "parameter":
+                    given = parameters[allocation.number, allocation.index]
+                    if isinstance(given, int) and allocation.id not in written and given % _KERNEL_ALIGNMENT == 0:
+                        self._address[allocation.id] = given
+                        continue
+                elif allocation.kind == "constant":
+                    assert allocation.instruction is not None
+                    given = _stored(allocation.instruction.literal.array, allocation.instruction.shape)
+                memory = self.executor.allocate_named(allocation.size, allocation.name)
+                self._memory[allocation.id], self._address[allocation.id] = memory, memory.address
+                if given is not None:
+                    filled.append((allocation, given))
+        except MemoryError as problem:
+            raise self._too_large(problem, len(streams)) from problem
+        for allocation, given in filled:
             if isinstance(given, int):
-                self.executor.copy_on_device(given, memory.address, allocation.size)
-            elif given is not None:
+                self.executor.copy_on_device(given, self._address[allocation.id], allocation.size)
+            else:
                 self._kept.append(given)
-                self.executor.write(memory.address, given)
+                self.executor.write(self._address[allocation.id], given)
+
+    def _too_large(self, problem: MemoryError, streams: int) -> MemoryError:
+        """The error with what the whole program takes and what takes most of it."""
+        if not isinstance(problem, GpuExecutionError):
+            return problem
+        sizes = {allocation.name: allocation.size for allocation in self.assignment.allocations}
+        if streams:
+            sizes["scratch"] = streams * self.program.scratch_bytes
+        largest = max(sizes, key=lambda name: sizes[name])
+        needs = f"the program needs {sum(sizes.values()):,} bytes, {sizes[largest]:,} for {largest}"
+        return type(problem)(f"{problem.message}; {needs}", problem.hint)
 
     def refill(self, arguments: Sequence[Array]) -> None:
         """Other values for the parameters, from host arrays, into the memory that `upload` chose. The arrays must live until the
@@ -183,8 +209,8 @@ class GpuRun:
             self._drain()
         if self._graph is not None:
             graph, self._graph = self._graph, None
-            if isinstance(self.executor, CudaExecutor):
-                self.executor.destroy_graph(graph)
+            if self.executor.graphs is not None:
+                self.executor.graphs.destroy_graph(graph)
         while self._scratch:
             self.executor.deallocate(self._scratch.popitem()[1])
         while self._events:
@@ -195,8 +221,9 @@ class GpuRun:
 
     def _drain(self) -> None:
         """Wait for queued work; what went wrong in it has been or will be said by who reads results."""
-        with contextlib.suppress(GpuExecutionError):
-            self.executor.synchronize()
+        for stream in self._streams.values():
+            with contextlib.suppress(GpuExecutionError):
+                self.executor.synchronize(stream)
 
     # -- thunks --------------------------------------------------------------------------------------------------------
     def run(self) -> None:
@@ -212,8 +239,12 @@ class GpuRun:
             here = f"HLO {self._hlo(finding.origin)}, " if finding.origin is not None else ""
             return GpuExecutionError(f"{finding} ({here}{self._last})", problem.hint)
         certain = "at" if self.synchronous or isinstance(problem, LibraryError) else "at or before"
-        hint = problem.hint or "compile with synchronous=True to know the kernel"
-        return GpuExecutionError(f"{problem.message}; {certain} {self._last}", hint)
+        where = f"{certain} {self._last}"
+        if isinstance(problem, CudaError):
+            problem.where = where
+        error = GpuExecutionError(f"{problem.message}; {where}", problem.hint or "compile with synchronous=True to know the kernel")
+        error.fatal = problem.fatal
+        return error
 
     def _hlo(self, origin: int) -> str:
         try:
@@ -268,12 +299,12 @@ class GpuRun:
         call = thunk.call
         assert call is not None
         self._last = f"{call_name(call)} of %{thunk.instruction.name}"
-        if self.executor.facts.emulated:  # no library computes in the emulator's memory: the evaluator stands in for it
+        libraries = self.executor.libraries
+        if libraries is None:
             self._evaluate(thunk)
             return
-        assert isinstance(self.executor, CudaExecutor)
         *operands, result = [self.address(place) for place in thunk.arguments]
-        self.executor.libraries.run(call, operands, result, self._stream(thunk.stream))
+        libraries.run(call, operands, result, self._stream(thunk.stream))
         self._wait_if_synchronous(thunk)
 
     def _wait_if_synchronous(self, thunk: Thunk) -> None:
@@ -287,10 +318,8 @@ class GpuRun:
         if self._evaluator is None:
             self._evaluator = Evaluator()
         result = self._evaluator.evaluate_instruction(i, [self._value(o.shape, places) for o in i.operands])
-        leaves: list[Any] = []
-        _flatten(result, leaves)
         shapes = [leaf for _, leaf in i.shape.leaves() if leaf.is_array]
-        for place, shape, leaf in zip(places, shapes, leaves, strict=True):
+        for place, shape, leaf in zip(places, shapes, flatten_value(result), strict=True):
             stored = _stored(np.asarray(leaf, shape.element_type.dtype).reshape(shape.dimensions), shape)
             self._kept.append(stored)
             self.executor.write(self.address(place), stored)
@@ -344,20 +373,22 @@ class GpuRun:
 
     # -- graphs --------------------------------------------------------------------------------------------------------
     def launcher(self) -> Callable[[], None]:
-        """What queues the program once, for whoever does so often: a CUDA graph where nothing is decided on the host, else `run`."""
-        return self.as_graph() if isinstance(self.executor, CudaExecutor) and self.program.can_be_graph else self.run
+        """What queues the program once, for whoever does so often: a CUDA graph where nothing is decided on the host, else `run`.
 
-    def as_graph(self) -> Callable[[], None]:
-        """Record the run as a CUDA graph; calling the result queues it at once."""
-        executor = self.executor
-        assert isinstance(executor, CudaExecutor) and self.program.can_be_graph
-        self.run()
-        executor.synchronize()
+        Where the device refuses to record the program, a GraphRefusedWarning says why, and it is `run` as well.
+        """
+        graphs = self.executor.graphs
+        if graphs is None or not self.program.can_be_graph:
+            return self.run
         if self._graph is None:
-            executor.begin_capture()
-            self.run()
-            self._graph = executor.end_capture()
-        return lambda: executor.launch_graph(self._graph)
+            self.run()  # what is made when it is first needed is made now: nothing may be allocated while it records
+            self.executor.synchronize()
+            try:
+                self._graph = graphs.record(self.run)
+            except GraphRefusedError as problem:
+                warnings.warn(f"{self.module.name} runs without a CUDA graph: {problem.message}", GraphRefusedWarning, stacklevel=2)
+                return self.run
+        return partial(graphs.launch_graph, self._graph)
 
 
 def _stored(array: Array, shape: Shape) -> Array:
@@ -366,10 +397,3 @@ def _stored(array: Array, shape: Shape) -> Array:
         array = array.transpose(tuple(reversed(shape.layout.minor_to_major)))
     return np.ascontiguousarray(array)
 
-
-def _flatten(value: Any, leaves: list[Any]) -> None:
-    if isinstance(value, tuple):
-        for part in value:
-            _flatten(part, leaves)
-    elif isinstance(value, (np.ndarray, np.generic)):
-        leaves.append(value)
