@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.convolutions.tensor_core_convolution import write_tensor_core_convolution
+from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import write_tiled_convolution
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import write_tensor_core_dot
 from xla_explorer.backends.gpu.emitters.dots.thin_dot import write_thin_dot
 from xla_explorer.backends.gpu.emitters.dots.tiled_dot import write_tiled_dot
@@ -36,6 +38,8 @@ _WRITERS: tuple[tuple[str, Writer], ...] = (
     ("tensor-core-dot", write_tensor_core_dot),
     ("thin-dot", write_thin_dot),
     ("tiled-dot", write_tiled_dot),
+    ("tensor-core-convolution", write_tensor_core_convolution),
+    ("tiled-convolution", write_tiled_convolution),
     ("reduction", write_reduction),
     ("transpose", write_transpose),
     ("vector-copy", write_vector_copy),

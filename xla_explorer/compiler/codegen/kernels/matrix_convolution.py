@@ -58,21 +58,26 @@ class Phase(NamedTuple):
     spread: int
 
 
-def phases(rule: WindowDimension, outputs: int) -> list[Phase] | Reason:
+def all_phases(rule: WindowDimension, outputs: int) -> list[Phase]:
     """The phases of a dimension, one unless the input is dilated; some may have no tap."""
-    if rule.base_dilation == 1:
-        return [Phase(0, outputs, 1, 0, rule.size, 1, -rule.padding_low, rule.stride, rule.window_dilation)]
     dilation, spread = rule.base_dilation, rule.window_dilation
-    if rule.stride != 1 or dilation > MOST_PHASES:
-        return refuse("dilated-and-strided", "a dilated input and a stride, or a wide dilation", stride=rule.stride, dilation=dilation)
+    step, tap_step = dilation // gcd(dilation, rule.stride), dilation // gcd(dilation, spread)
     found = []
-    for first in range(min(dilation, outputs)):
-        taps = [k for k in range(rule.size) if (first + k * spread - rule.padding_low) % dilation == 0]
-        tap_step = dilation // gcd(dilation, spread)
-        start = (first + taps[0] * spread - rule.padding_low) // dilation if taps else 0
-        count = -(-(outputs - first) // dilation)
-        found.append(Phase(first, count, dilation, taps[0] if taps else 0, len(taps), tap_step, start, 1, tap_step * spread // dilation))
+    for first in range(min(step, outputs)):
+        taps = [k for k in range(rule.size) if (first * rule.stride + k * spread - rule.padding_low) % dilation == 0]
+        tap = taps[0] if taps else 0
+        start = (first * rule.stride + tap * spread - rule.padding_low) // dilation if taps else 0
+        found.append(Phase(first, -(-(outputs - first) // step), step, tap, len(taps), tap_step, start, step * rule.stride // dilation,
+                           tap_step * spread // dilation))  # fmt: skip
     return found
+
+
+def phases(rule: WindowDimension, outputs: int) -> list[Phase] | Reason:
+    """`all_phases` where this kernel's tiles serve them."""
+    dilation = rule.base_dilation
+    if dilation > 1 and (rule.stride != 1 or dilation > MOST_PHASES):
+        return refuse("dilated-and-strided", "a dilated input and a stride, or a wide dilation", stride=rule.stride, dilation=dilation)
+    return all_phases(rule, outputs)
 
 
 class ConvolutionPlan(NamedTuple):

@@ -7,11 +7,11 @@ Parallelized Reductions".
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block
-from xla_explorer.backends.gpu.emitters.dots.matrix_operands import Matrices
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, fresh_context, scratch_pointer
 from xla_explorer.backends.gpu.launch_dimensions import launch_dimensions
@@ -26,17 +26,36 @@ _LEAST_STEPS, _MOST_PARTS = 8, 32  # tiles that a part has at least; parts
 _LAUNCH_US = 2.0  # of the second kernel, and until the first has come to its end; assumed
 
 
+class Products(Protocol):
+    """So many products of m rows and n columns."""
+
+    @property
+    def m(self) -> int:
+        """Rows."""
+        ...
+
+    @property
+    def n(self) -> int:
+        """Columns."""
+        ...
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Extents."""
+        ...
+
+
 class Parts(NamedTuple):
     """number: of parts of the reduced dimension, 1 when it is not cut. each: tiles along it in a part."""
 
     number: int
     each: int
 
-    def scratch_bytes(self, m: Matrices) -> int:
+    def scratch_bytes(self, m: Products) -> int:
         """Of partial sums."""
         return 4 * self.number * math.prod(m.batch) * m.m * m.n if self.number > 1 else 0
 
-    def extra_us(self, m: Matrices, architecture: GpuArchitecture) -> float:
+    def extra_us(self, m: Products, architecture: GpuArchitecture) -> float:
         """What writing partial sums and reading them once more takes."""
         if self.number == 1:
             return 0.0
@@ -50,22 +69,29 @@ def parts_for(tiles: int, steps: int, architecture: GpuArchitecture) -> Parts:
     return Parts(-(-steps // each), each)
 
 
-def partial_sums(context: KernelContext, matrices: Matrices, parts: Parts, scratch: str) -> ArrayInMemory:
+def partial_sums(context: KernelContext, matrices: Products, parts: Parts, scratch: str) -> ArrayInMemory:
     """The array of partial sums in scratch memory: [parts, batch..., m, n]."""
     shape = array_shape(F32, (parts.number, *matrices.batch, matrices.m, matrices.n))
     return ArrayInMemory(scratch, shape, context.target.pointer)
 
 
-def sum_of_parts(i: HloInstruction, matrices: Matrices, parts: Parts, slots: tuple[int, ...], architecture: GpuArchitecture) -> KernelDraft:
+def _store_of_dot(context: KernelContext, block: Block, m: Products) -> ResultStore:
+    product = product_in(context.instruction)
+    assert not isinstance(product, Reason)
+    return ResultStore(context, block, product, m.m, m.n)
+
+
+def sum_of_parts(
+    i: HloInstruction, matrices: Products, parts: Parts, slots: tuple[int, ...], architecture: GpuArchitecture,
+    store: Callable[[KernelContext, Block, Products], ResultStore] = _store_of_dot,
+) -> KernelDraft:  # fmt: skip
     """The second kernel: a thread an element adds the partial sums, in order, and finishes the element."""
     context = fresh_context(i, slots)
     w, m = context.writer, matrices
-    product = product_in(context.instruction)
-    assert not isinstance(product, Reason)
     sums = partial_sums(context, m, parts, scratch_pointer(slots))
     total = math.prod(m.batch) * m.m * m.n
     launch = launch_dimensions(total, architecture)
-    result = ResultStore(context, Block(context, launch.threads_per_block), product, m.m, m.n)
+    result = store(context, Block(context, launch.threads_per_block), m)
     with context.iterate([*m.batch, m.m, m.n]) as index:
         linear = w.linear(index, sums.shape.strides[1:])
         value = sums.load_linear(w, linear)

@@ -34,16 +34,18 @@ class Product(NamedTuple):
     root: HloInstruction
 
 
-def product_in(i: HloInstruction) -> Product | Reason:
-    """The product that an instruction is, or that a fusion computes and does something elementwise to."""
-    if i.opcode.name == "dot":
+def product_in(i: HloInstruction, *opcodes: str) -> Product | Reason:
+    """The product that an instruction is, or that a fusion computes and does something elementwise to. opcodes: of products, by default
+    dots only."""
+    opcodes = opcodes or ("dot",)
+    if i.opcode.name in opcodes:
         return Product(i, i)
     if i.opcode.name != "fusion" or i.attributes.get("kind") != "kOutput":
-        return refuse("no-dot", f"%{i.name} is no dot")
+        return refuse("no-dot", f"%{i.name} is no {' or '.join(opcodes)}")
     body = i.called[0]
-    dots = [inner for inner in body.instructions.values() if inner.opcode.name == "dot"]
+    dots = [inner for inner in body.instructions.values() if inner.opcode.name in opcodes]
     if len(dots) != 1 or any(o.opcode.name != "parameter" for o in dots[0].operands):
-        return refuse("no-dot", f"%{i.name} holds {len(dots)} dots, or one of values that it computes")
+        return refuse("no-dot", f"%{i.name} holds {len(dots)} products of the kind, or one of values that it computes")
     (dot,) = dots
     after = {dot}
     for inner in body.post_order():
@@ -79,10 +81,12 @@ class ResultStore:
         self._sums_only = False
         self.emitter.sources[product.dot] = lambda index: self._now
         self.batch: list[str | int] = []
+        # Columns stand in runs of a multiple of so many, which lie together and begin at a multiple of their size.
+        self.together = n
 
     def store_sums(self, partial: ArrayInMemory) -> None:
         """Store f32 sums as they are, into another array of one dimension more: the first index of `at` says where."""
-        self.output, self._sums_only = partial, True
+        self.output, self._sums_only, self.together = partial, True, self.n
 
     def at(self, batch: list[str | int]) -> None:
         """The product of the batch whose elements come next."""
@@ -95,7 +99,19 @@ class ResultStore:
         self._now = convert_value(self.w, value, wide, self.product.dot.shape.element_type)
         if self.product.root is self.product.dot:
             return self._now
-        return self.emitter.element(self.product.root, (*self.batch, row, column))
+        return self.emitter.element(self.product.root, self.index(row, column))
+
+    def index(self, row: str | int, column: str | int) -> tuple[str | int, ...]:
+        """Of an element of the product, in the result."""
+        return (*self.batch, row, column)
+
+    def rows_inside(self, row: str | int, exact: bool) -> tuple[str | int, str | None]:
+        """A row, or 0 where it is outside, and whether it is inside (None: always). exact: tiles end where the result does."""
+        return self._inside(row, self.m, exact)
+
+    def columns_inside(self, column: str | int, exact: bool) -> tuple[str | int, str | None]:
+        """The same of a column."""
+        return self._inside(column, self.n, exact)
 
     def _inside(self, value: str | int, extent: int, exact: bool) -> tuple[str | int, str | None]:
         """An index, or 0 where it is outside, and whether it is inside (None: always)."""
@@ -110,9 +126,9 @@ class ResultStore:
 
         exact: whether tiles do not reach beyond the result. All lanes of the warp must come here.
         """
-        at_row, in_rows = self._inside(row, self.m, exact_rows)
+        at_row, in_rows = self.rows_inside(row, exact_rows)
         bits = self.output.shape.element_type.bits
-        if bits == 16 and self.n % FRAGMENT_COLUMNS == 0 and len(sums) % _QUAD == 0:
+        if bits == 16 and self.together % FRAGMENT_COLUMNS == 0 and len(sums) % _QUAD == 0:
             for first in range(0, len(sums), _QUAD):
                 start = self.w.add(column, FRAGMENT_COLUMNS * first)
                 self._sixteen_bytes(sums[first : first + _QUAD], row, at_row, start, in_rows, exact_columns)
@@ -129,11 +145,11 @@ class ResultStore:
         """Two neighbours, together where the result has both or neither."""
         w = self.w
         column = self._own_column(first)
-        for together in ((0,), (1,)) if self.n % 2 else ((0, 1),):
-            _, in_columns = self._inside(w.add(column, together[0]), self.n, exact)
+        for together in ((0,), (1,)) if self.together % 2 else ((0, 1),):
+            _, in_columns = self.columns_inside(w.add(column, together[0]), exact)
             values = []
             for j in together:
-                at_column, _ = self._inside(w.add(column, j), self.n, exact)
+                at_column, _ = self.columns_inside(w.add(column, j), exact)
                 values.append(self.finished(pair[j], F32, at_row, at_column))
             with self.block.only_if(both(w, in_rows, in_columns)):
                 offset = self._offset(row, w.add(column, together[0]))
@@ -150,14 +166,14 @@ class ResultStore:
         words: list[str] = []
         for number, pair in enumerate(pairs):
             column = self._own_column(w.add(first, FRAGMENT_COLUMNS * number))
-            at_column, _ = self._inside(column, self.n, exact)
+            at_column, _ = self.columns_inside(column, exact)
             values = [self.finished(pair[j], F32, at_row, w.add(at_column, j)) for j in (0, 1)]
             words.append(self._packed(values))
         for distance in (1, 2):
             words = self._exchange(words, distance)
         own = w.mod(self.block.lane, _QUAD)
         column = w.add(first, w.mul(own, FRAGMENT_COLUMNS))
-        _, in_columns = self._inside(column, self.n, exact)
+        _, in_columns = self.columns_inside(column, exact)
         with self.block.only_if(both(w, in_rows, in_columns)):
             self._store_vector(words, self._offset(row, column), "i32")
 
@@ -196,6 +212,23 @@ class ResultStore:
         w, strides = self.w, self.output.shape.strides
         batch = w.linear(self.batch, strides[: len(self.batch)])
         return w.add(batch, w.add(w.mul(row, strides[-2]), column))
+
+    def neighbours(
+        self, values: Sequence[Value], wide: PrimitiveType, row: str | int, column: str | int, exact_rows: bool, exact_columns: bool
+    ) -> None:
+        """Sums of a type, of neighbouring columns from `column` (a multiple of their number) on; together where the result has them so."""
+        w = self.w
+        at_row, in_rows = self.rows_inside(row, exact_rows)
+        count = len(values) if self.together % len(values) == 0 else 1
+        for first in range(0, len(values), count):
+            at_column, in_columns = self.columns_inside(w.add(column, first), exact_columns)
+            with self.block.only_if(both(w, in_rows, in_columns)), self.emitter.scope():
+                finished = [self.finished(values[first + j], wide, at_row, w.add(at_column, j)) for j in range(count)]
+                offset = self._offset(at_row, at_column)
+                if count == 1:
+                    self.output.store_linear(w, offset, finished[0])
+                else:
+                    self._store_vector([to_memory(w, str(value), self.output.shape.element_type) for value in finished], offset)
 
     def element(self, value: Value, wide: PrimitiveType, row: str | int, column: str | int) -> None:
         """Store one sum that is inside the result."""

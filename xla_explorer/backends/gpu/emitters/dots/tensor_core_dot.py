@@ -33,8 +33,8 @@ DEPTH = 32  # units of 16 bits of the reduced dimension in a tile
 STAGES = 3  # two tiles are on their way while one is multiplied
 _FRAGMENT_M, _FRAGMENT_N, _FRAGMENT_K = 16, 8, 16
 # Rows and columns of the result: the block's warps, and the rate relative to large tiles, which read less for each product (assumed).
-_TILES = {(128, 128): ((2, 4), 1.0), (64, 64): ((2, 2), 0.6), (32, 32): ((2, 1), 0.3)}
-_OWN_SHARE = 0.6  # of the peak that kernels of this kind reach at large sizes; assumed, not measured
+TILES = {(128, 128): ((2, 4), 1.0), (64, 64): ((2, 2), 0.6), (32, 32): ((2, 1), 0.3)}
+OWN_SHARE = 0.6  # of the peak that kernels of this kind reach at large sizes; assumed, not measured
 
 
 class DotPlan(NamedTuple):
@@ -68,15 +68,15 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reas
         return refuse("matrix-is-small", f"%{i.name}: {m} x {n} x {k} does not fill one fragment of 16", m=m, n=n, k=k)
     products, steps = math.prod(batch), -(-k // DEPTH)
     choices = []
-    for (rows, columns), (_, relative) in _TILES.items():
+    for (rows, columns), (_, relative) in TILES.items():
         tiles = products * -(-m // rows) * -(-n // columns)
         parts = parts_for(tiles, steps, architecture)
         waves = -(-tiles * parts.number // architecture.multiprocessors)
-        work, share = waves * rows * columns * parts.each * DEPTH, _OWN_SHARE * relative
+        work, share = waves * rows * columns * parts.each * DEPTH, OWN_SHARE * relative
         estimate = product_us(work, mma_rate(architecture.name), share, architecture, 1) + parts.extra_us(found, architecture)
         choices.append((estimate, rows, columns, tiles, parts))
     estimate, rows, columns, tiles, parts = min(choices)
-    warps, blocks = _TILES[rows, columns][0], tiles * parts.number
+    warps, blocks = TILES[rows, columns][0], tiles * parts.number
     threads = warps[0] * warps[1] * WARP
     cut = f", reduced in {parts.number} parts that a second kernel adds in their order" if parts.number > 1 else ""
     why = (f"{m} x {n} x {k}: {tiles} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time{cut}; "
@@ -85,18 +85,18 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reas
     return DotPlan(rows, columns, warps, found, parts, launch, estimate, library_us(products * m * n * k, architecture))
 
 
-class _Tile:
+class Tile:
     """An operand's tile in shared memory: `length` rows or columns of the result, DEPTH deep."""
 
-    def __init__(self, kernel: _DotKernel, operand: Operand, array: ArrayInMemory, length: int, size: int, at: str | int) -> None:
+    def __init__(self, kernel: TensorCoreKernel, operand: Operand, array: ArrayInMemory, length: int, size: int, at: str | int) -> None:
         self.kernel, self.operand, self.length, self.size, self.first = kernel, operand, length, size, at
-        w, plan = kernel.w, kernel.plan
+        w = kernel.w
         self.outer, self.inner = (length, DEPTH) if operand.reduced_is_minor else (DEPTH, length)
         self.stage_bytes = 2 * self.outer * self.inner
         offset = kernel.block.shared_bytes
         kernel.block.shared_bytes += STAGES * self.stage_bytes
         self.base = f"getelementptr inbounds (i8, ptr addrspace(3) {kernel.block._name}, i64 {offset})"
-        batch = w.linear(kernel.batch, operand.batch) if plan.matrices.batch else 0
+        batch = w.linear(kernel.batch, operand.batch) if operand.batch else 0
         self.origin = w.value(f"getelementptr inbounds i16, {array.pointer_type} {array.pointer}, i64 {batch}")
         self.pointer_type = array.pointer_type
 
@@ -124,11 +124,14 @@ class _Tile:
                 offset = w.add(w.mul(kept, operand.kept), w.mul(reduced, operand.reduced))
                 source = w.value(f"getelementptr inbounds i16, {self.pointer_type} {self.origin}, i64 {offset}")
                 target = self._address(stage, outer, w.mod(place, per_row), self._order(outer))
-                w.declare("declare void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3), ptr addrspace(1), i32)")
-                w.do(
-                    "call void @llvm.nvvm.cp.async.cg.shared.global.16.s"
-                    f"(ptr addrspace(3) {target}, ptr addrspace(1) {source}, i32 {size})"
-                )
+                self.copy(target, source, size)
+
+    def copy(self, target: str, source: str, size: str) -> None:
+        """Start the copy of 16 bytes, of which `size` are read and the rest is zero."""
+        w = self.kernel.w
+        w.declare("declare void @llvm.nvvm.cp.async.cg.shared.global.16.s(ptr addrspace(3), ptr addrspace(1), i32)")
+        arguments = f"ptr addrspace(3) {target}, ptr addrspace(1) {source}, i32 {size}"
+        w.do(f"call void @llvm.nvvm.cp.async.cg.shared.global.16.s({arguments})")
 
     def _order(self, row: str | int) -> str | int:
         """What the numbers of a row's chunks are combined with: 128 bytes hold two rows of 64 bytes, or a part of one."""
@@ -162,30 +165,39 @@ class _Tile:
         return [w.value(f"extractvalue {four} {loaded}, {n}") for n in range(4)]
 
 
-class _DotKernel:
+class TensorCoreKernel:
     """The kernel being written."""
 
+    batch: list[str | int]
+    result: ResultStore
+    left: Tile
+    right: Tile
+
     def __init__(self, context: KernelContext, plan: DotPlan, scratch: str) -> None:
-        self.context, self.plan, self.w = context, plan, context.writer
-        w = self.w
-        self.block = Block(context, plan.launch.threads_per_block)
+        w, block = context.writer, Block(context, plan.launch.threads_per_block)
         across = -(-plan.matrices.n // plan.columns)
         down = -(-plan.matrices.m // plan.rows)
-        rest, split = w.div(self.block.number, plan.parts.number), w.mod(self.block.number, plan.parts.number)
-        self.split, self.first_step = split, w.mul(split, plan.parts.each)
+        rest, split = w.div(block.number, plan.parts.number), w.mod(block.number, plan.parts.number)
         column, rest = w.mod(rest, across), w.div(rest, across)
         row = w.mod(rest, down)
+        self.place_in(context, plan, block, w.mul(row, plan.rows), w.mul(column, plan.columns), split)
         self.batch = unravel(w, w.div(rest, down), plan.matrices.batch)
-        self.row, self.column = w.mul(row, plan.rows), w.mul(column, plan.columns)
         found = product_in(context.instruction)
         assert not isinstance(found, Reason)
-        self.result = ResultStore(context, self.block, found, plan.matrices.m, plan.matrices.n)
+        self.result = ResultStore(context, block, found, plan.matrices.m, plan.matrices.n)
         if plan.parts.number > 1:
             self.result.store_sums(partial_sums(context, plan.matrices, plan.parts, scratch))
         a, b = [context.arrays[o] for o in found.dot.operands]
-        self.left = _Tile(self, plan.matrices.left, a, plan.rows, plan.matrices.m, self.row)
-        self.right = _Tile(self, plan.matrices.right, b, plan.columns, plan.matrices.n, self.column)
-        part = w.mod(self.block.warp, plan.warps[0]), w.div(self.block.warp, plan.warps[0])
+        self.left = Tile(self, plan.matrices.left, a, plan.rows, plan.matrices.m, self.row)
+        self.right = Tile(self, plan.matrices.right, b, plan.columns, plan.matrices.n, self.column)
+
+    def place_in(self, context: KernelContext, plan: DotPlan, block: Block, row: str | int, column: str | int, split: str | int) -> None:
+        """What the block and its warps compute: the tile that begins at (row, column), a part of the reduced dimension."""
+        self.context, self.plan, self.block, self.w = context, plan, block, context.writer
+        w = self.w
+        self.row, self.column = row, column
+        self.split, self.first_step = split, w.mul(split, plan.parts.each)
+        part = w.mod(block.warp, plan.warps[0]), w.div(block.warp, plan.warps[0])
         self.height, self.width = plan.rows // plan.warps[0], plan.columns // plan.warps[1]
         self.warp_row, self.warp_column = w.mul(part[0], self.height), w.mul(part[1], self.width)
 
@@ -268,7 +280,7 @@ def write_tensor_core_dot(i: HloInstruction, architecture: GpuArchitecture, slot
     plan = plan_dot(i, architecture)
     if isinstance(plan, Reason):
         return plan
-    kernel = _DotKernel(fresh_context(i, slots), plan, scratch_pointer(slots))
+    kernel = TensorCoreKernel(fresh_context(i, slots), plan, scratch_pointer(slots))
     kernel.write()
     kernels = [KernelDraft(kernel.context, plan.launch, kernel.block.shared_bytes)]
     if plan.parts.number > 1:

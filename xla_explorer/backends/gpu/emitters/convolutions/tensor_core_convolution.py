@@ -1,0 +1,192 @@
+"""Convolutions of bf16 and f16 by tensor cores: the kernel of `tensor_core_dot` with tiles that are gathered.
+
+Where 16 bytes of the image or the weights lie together and are aligned (input features that are a multiple of 8, in the minor dimension),
+they come by `cp.async`, which puts zeros where a tap is outside the image. Else each thread gathers eight elements and stores them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.block import WARP, Block
+from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
+from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import (
+    BlockPlace,
+    StoredProducts,
+    block_place,
+    combining_kernel,
+    convolution_store,
+    gathered_sides,
+    library_convolution_us,
+    loop_us,
+    served_product,
+    words_for,
+)
+from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import GatheredMatrix
+from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Matrices, Operand
+from xla_explorer.backends.gpu.emitters.dots.partial_products import partial_sums, parts_for
+from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
+from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import (
+    DEPTH,
+    OWN_SHARE,
+    TILES,
+    DotPlan,
+    TensorCoreKernel,
+    Tile,
+)
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
+from xla_explorer.backends.gpu.emitters.index_words import Word, Words
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.backends.gpu.product_rates import mma_rate, product_us
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+_TYPES = frozenset({"bf16", "f16"})
+_LEAST = 8  # features and products that are added: fewer leave most of a fragment empty
+_GATHERED = 0.4  # of the rate, where the elements of a chunk come one by one; assumed
+
+
+class TensorCoreConvolutionPlan(NamedTuple):
+    """dot: the plan of the product, in the terms of `tensor_core_dot`."""
+
+    geometry: ConvolutionProduct
+    dot: DotPlan
+
+
+def plan_tensor_core_convolution(i: HloInstruction, architecture: GpuArchitecture) -> TensorCoreConvolutionPlan | Reason:
+    """The plan for a convolution, or one in a fusion with what follows it; or why the tensor cores are not used."""
+    found = served_product(i, _TYPES)
+    if isinstance(found, Reason):
+        return found
+    if not mma_rate(architecture.name):
+        return refuse("no-such-instruction", f"{architecture.name} has no mma.m16n8k16 or no cp.async", architecture=architecture.name)
+    product, geometry = found
+    kind = product.dot.operands[0].shape.element_type
+    (m, n), k = geometry.sides, geometry.depth
+    if min(geometry.features.extent, k) < _LEAST:
+        text = f"%{i.name}: {m} x {n} x {k} leaves most of a fragment empty"
+        return refuse("matrix-is-small", text, m=m, n=n, k=k)
+    steps, one_phase = -(-k // DEPTH), math.prod(geometry.phases) == 1
+    operands = [Operand(0, int(not side.kept_is_minor), ()) for side in _sides(geometry)]
+    gathered = _GATHERED if any(side.width(CHUNK) < CHUNK for side in _sides(geometry)) else 1.0
+    choices = []
+    for (rows, columns), (_, relative) in TILES.items():
+        tiles = geometry.products * -(-m // rows) * -(-n // columns)
+        parts = parts_for(tiles, steps, architecture) if one_phase else parts_for(architecture.multiprocessors, steps, architecture)
+        waves = -(-tiles * parts.number // architecture.multiprocessors)
+        work, share = waves * rows * columns * parts.each * DEPTH, OWN_SHARE * relative * gathered
+        stored = StoredProducts(m, n, (geometry.groups,))
+        estimate = product_us(work, mma_rate(architecture.name), share, architecture, 1) + parts.extra_us(stored, architecture)
+        choices.append((estimate, rows, columns, tiles, parts))
+    estimate, rows, columns, tiles, parts = min(choices)
+    loop = loop_us(geometry, kind, architecture)
+    if loop <= estimate and product.root is product.dot:
+        text = f"%{i.name}: one thread an element is estimated at {loop:.3g} us, tensor cores at {estimate:.3g} us"
+        return refuse("loop-is-faster", text, own_us=round(estimate, 2), loop_us=round(loop, 2))
+    warps, blocks = TILES[rows, columns][0], tiles * parts.number
+    threads = warps[0] * warps[1] * WARP
+    cut = f", reduced in {parts.number} parts that a second kernel adds in their order" if parts.number > 1 else ""
+    why = (f"{m} x {n} x {k}, {geometry.groups} groups, {math.prod(geometry.phases)} phases: {tiles} tiles of {rows} x {columns}, "
+           f"{warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time{cut}; {blocks} blocks on {architecture.multiprocessors} "
+           f"multiprocessors; estimated at {estimate:.3g} us, one thread an element at {loop:.3g} us")  # fmt: skip
+    launch = LaunchDimensions(blocks, threads, blocks * threads, why)
+    matrices = Matrices(kind.name, m, n, k, (geometry.groups,), operands[0], operands[1])
+    library = library_convolution_us(geometry, kind, architecture)
+    return TensorCoreConvolutionPlan(geometry, DotPlan(rows, columns, warps, matrices, parts, launch, estimate, library))
+
+
+def _sides(geometry: ConvolutionProduct) -> tuple[GatheredMatrix, GatheredMatrix]:
+    """Rows and columns of what is stored, as matrices of the first block: to ask how they lie."""
+    first = BlockPlace(0, 0, [0] * len(geometry.spatial), 0, 0)
+    left, right = gathered_sides(Words(FunctionWriter(), 0), geometry, first)
+    return (right, left) if geometry.features_are_rows else (left, right)
+
+
+class _GatheredTile(Tile):
+    """A tile of a gathered matrix."""
+
+    def __init__(self, kernel: TensorCoreKernel, words: Words, matrix: GatheredMatrix, operand: Operand, array: ArrayInMemory, length: int,
+                 first: Word) -> None:  # fmt: skip
+        self.words, self.matrix, self.array = words, matrix, array
+        super().__init__(kernel, operand, array, length, matrix.length, first)
+
+    def fetch(self, step: str | int, stage: str | int) -> None:
+        """Start the copies of a step's tile into a stage, or make them."""
+        w, words, block = self.kernel.w, self.words, self.kernel.block
+        step, per_row = words.of(step), self.inner // CHUNK
+        thread, threads, chunks = words.of(block.thread), block.threads, self.outer * per_row
+        self.matrix.forget()
+        whole = self.matrix.width(CHUNK) == CHUNK
+        exact = self.matrix.length % self.length == 0
+        column, row = words.mod(thread, per_row), words.div(thread, per_row)
+        for number in range(-(-chunks // threads)):
+            outer, inner = words.add(row, number * (threads // per_row)), words.mul(column, CHUNK)
+            places = []
+            for j in range(1 if whole else CHUNK):
+                kept, reduced = (outer, words.add(inner, j)) if self.operand.reduced_is_minor else (words.add(inner, j), outer)
+                places.append(self.matrix.place(words.add(self.first, kept), step, reduced, DEPTH, exact))
+            rest = chunks - number * threads
+            with block.only_if(words.below(thread, rest) if rest < threads else None):
+                wide = words.wide(outer)
+                target = self._address(stage, wide, words.wide(column), self._order(wide))
+                sources = [
+                    w.value(f"getelementptr inbounds i16, {self.pointer_type} {self.array.pointer}, i64 {words.wide(offset)}")
+                    for offset, _ in places
+                ]
+                if whole:
+                    inside = places[0][1]
+                    self.copy(target, sources[0], "16" if inside is None else w.value(f"select i1 {inside}, i32 16, i32 0"))
+                else:
+                    self._gather(target, sources, [inside for _, inside in places])
+
+    def _gather(self, target: str, sources: list[str], inside: list[str | None]) -> None:
+        w, vector = self.kernel.w, "zeroinitializer"
+        for j, (source, condition) in enumerate(zip(sources, inside, strict=True)):
+            value = w.value(f"load i16, {self.pointer_type} {source}, align 2")
+            if condition is not None:
+                value = w.value(f"select i1 {condition}, i16 {value}, i16 0")
+            vector = w.value(f"insertelement <{CHUNK} x i16> {vector}, i16 {value}, i64 {j}")
+        w.do(f"store <{CHUNK} x i16> {vector}, ptr addrspace(3) {target}, align 16")
+
+
+class _ConvolutionKernel(TensorCoreKernel):
+    """The kernel being written."""
+
+    def __init__(self, context: KernelContext, plan: TensorCoreConvolutionPlan, scratch: str) -> None:
+        dot, geometry = plan.dot, plan.geometry
+        found = product_in(context.instruction, "convolution")
+        assert not isinstance(found, Reason)
+        block, words = Block(context, dot.launch.threads_per_block), words_for(found.dot, context)
+        place = block_place(words, words.of(block.number), geometry, (dot.rows, dot.columns), dot.parts.number)
+        self.place_in(context, dot, block, words.wide(place.row), words.wide(place.column), words.wide(place.split))
+        self.batch = [words.wide(place.group)]
+        self.result = convolution_store(context, block, words, geometry, place.phases)
+        if dot.parts.number > 1:
+            stored = StoredProducts(*geometry.sides, (geometry.groups,))
+            self.result.store_sums(partial_sums(context, stored, dot.parts, scratch))
+        sides = list(zip(gathered_sides(words, geometry, place), found.dot.operands, strict=True))
+        (left, a), (right, b) = sides[::-1] if geometry.features_are_rows else sides
+        self.left = _GatheredTile(self, words, left, dot.matrices.left, context.arrays[a], dot.rows, place.row)
+        self.right = _GatheredTile(self, words, right, dot.matrices.right, context.arrays[b], dot.columns, place.column)
+
+
+def write_tensor_core_convolution(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
+    """The kernel, and one more that adds partial sums where it leaves some; or why the tensor cores are not used."""
+    plan = plan_tensor_core_convolution(i, architecture)
+    if isinstance(plan, Reason):
+        return plan
+    dot = plan.dot
+    kernel = _ConvolutionKernel(fresh_context(i, slots), plan, scratch_pointer(slots))
+    kernel.write()
+    kernels, scratch = [KernelDraft(kernel.context, dot.launch, kernel.block.shared_bytes)], 0
+    if dot.parts.number > 1:
+        product = product_in(i, "convolution")
+        assert not isinstance(product, Reason)
+        combine, scratch = combining_kernel(i, product.dot, plan.geometry, dot.parts, slots, architecture)
+        kernels.append(combine)
+    return OperationDraft(tuple(kernels), "tensor-core-convolution", scratch, dot.estimated_us, dot.library_us)

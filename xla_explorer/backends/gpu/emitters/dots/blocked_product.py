@@ -1,0 +1,252 @@
+"""The product of two gathered matrices on the ordinary lanes: tiles of both in shared memory, a square of sums in each thread's registers.
+
+A step's tiles come from memory into registers while those of the step before are multiplied, and go into the other half of shared memory
+afterwards, so there is one barrier a step. Tiles have the reduced dimension major: a thread reads its rows and its columns 16 bytes at a
+time, lanes of a warp standing 4 x 8, so that each read is one pass over the banks. Where memory is read along the reduced dimension, the
+threads that put a tile there write to it across; in each group of its rows the columns stand in another order (an exclusive or), and
+those writes go to different banks too.
+
+Source: V. Volkov, J. Demmel, "Benchmarking GPUs to tune dense linear algebra", 2008; NVIDIA, CUTLASS, "Efficient GEMM in CUDA".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.block import Block
+from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import GatheredMatrix
+from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts
+from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
+from xla_explorer.backends.gpu.emitters.index_words import Word, Words
+from xla_explorer.backends.gpu.product_rates import product_us
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, scalar_constant
+from xla_explorer.hlo.primitive_type import F32, PrimitiveType
+
+THREADS, SIDE = 256, 16  # threads of a block; of them beside and above one another
+_BANKS, _GROUPS = 32, 4  # groups of rows with different orders
+# Rows and columns of the result that a thread computes, and the rate relative to the largest, which reads least for a product (assumed).
+_SQUARES = {(8, 8): 1.0, (8, 4): 0.85, (4, 8): 0.85, (4, 4): 0.7, (8, 2): 0.55, (2, 8): 0.55, (4, 2): 0.45, (2, 4): 0.45, (2, 2): 0.3}
+_OWN_SHARE = 0.6  # of the peak at large sizes; assumed, not measured
+_RESIDENT = 2  # blocks of a multiprocessor that hide one another's waiting
+_STEP_US, _LAUNCH_US = 0.6, 2.0  # from asking for a tile to having it; a second kernel
+_PARTS = (1, 2, 4, 8, 16, 32, 64)
+
+
+class BlockedPlan(NamedTuple):
+    """rows, columns: of the result a thread computes. wide: type of the sums. depth: of a tile. parts: of the reduced dimension."""
+
+    rows: int
+    columns: int
+    wide: PrimitiveType
+    depth: int
+    parts: Parts
+    blocks: int
+    estimated_us: float
+
+
+def sum_type(kind: PrimitiveType) -> PrimitiveType:
+    """Of sums of products of a type."""
+    return F32 if kind.is_float and kind.bits < 32 else kind
+
+
+def plan_blocks(products: int, m: int, n: int, k: int, kind: PrimitiveType, may_cut: bool, architecture: GpuArchitecture) -> BlockedPlan:
+    """The tile and the parts of so many products of m x k and k x n that are estimated to take the least time."""
+    wide = sum_type(kind)
+    depth = 8 if wide.bytes == 8 else 16
+    steps = -(-k // depth)
+    rate = architecture.lanes * (architecture.double_rate if wide.bytes == 8 else 1)
+    choices = []
+    for (rows, columns), relative in _SQUARES.items():
+        if wide.bytes == 8 and max(rows, columns) > 4:
+            continue
+        tiles = products * -(-m // (SIDE * rows)) * -(-n // (SIDE * columns))
+        work_us = product_us(SIDE * SIDE * rows * columns * depth, rate, _OWN_SHARE * relative, architecture, 1)
+        for number in _PARTS if may_cut and wide is F32 else (1,):
+            if number > 1 and steps < 2 * number:
+                break
+            each = -(-steps // number)
+            parts = Parts(-(-steps // each), each)
+            blocks = tiles * parts.number
+            resident = min(_RESIDENT, -(-blocks // architecture.multiprocessors))
+            waves = -(-blocks // (architecture.multiprocessors * resident))
+            extra = 0.0
+            if parts.number > 1:
+                traffic = 8 * parts.number * products * m * n / architecture.dram_bytes_per_nanosecond / 1e3
+                extra = _LAUNCH_US + parts.number * 0.02 + traffic
+            estimate = waves * ((each + 1) * max(resident * work_us, _STEP_US) + _STEP_US) + extra
+            choices.append((estimate, -rows * columns, BlockedPlan(rows, columns, wide, depth, parts, blocks, estimate)))
+    return min(choices)[2]
+
+
+class _Tile:
+    """An operand's tile: fetched into registers, put into shared memory, read from there."""
+
+    def __init__(self, kernel: BlockedKernel, matrix: GatheredMatrix, array: ArrayInMemory, each: int, first: Word) -> None:
+        self.kernel, self.matrix, self.array, self.each, self.first = kernel, matrix, array, each, first
+        plan, words = kernel.plan, kernel.words
+        self.kind, self.wide, self.depth = array.shape.element_type, plan.wide, plan.depth
+        self.length = SIDE * each
+        self.run = min(each, 16 // self.wide.bytes)
+        self.width = matrix.width(16 // self.wide.bytes)
+        self.across = not matrix.kept_is_minor  # to the order of shared memory
+        self.exact = matrix.length % self.length == 0
+        vectors = self.length * self.depth // self.width
+        self.number, self.rest = -(-vectors // THREADS), vectors % THREADS
+        self.waiting = [Accumulators(kernel.context, [self.wide] * self.width) for _ in range(self.number)]
+        offset = kernel.block.shared_bytes
+        self.half_bytes = self.length * self.depth * self.wide.bytes
+        kernel.block.shared_bytes += 2 * self.half_bytes
+        self.base = f"getelementptr inbounds (i8, ptr addrspace(3) {kernel.block._name}, i64 {offset})"
+        thread = words.of(kernel.block.thread)
+        per = (self.depth if self.across else self.length) // self.width
+        # The thread's vectors are in one column of the tile, or one row, as it lies in memory: the other number grows.
+        self.minor, self.major = words.mul(words.mod(thread, per), self.width), words.div(thread, per)
+        self.major_step = THREADS // per
+        self.active = words.below(thread, self.rest) if self.rest and vectors < THREADS else None
+        assert vectors < THREADS or not self.rest
+
+    def _at(self, number: int) -> tuple[Word, Word]:
+        """(kept, reduced) within the tile of a vector's first element."""
+        major = self.kernel.words.add(self.major, number * self.major_step)
+        return (major, self.minor) if self.across else (self.minor, major)
+
+    def fetch(self, step: Word) -> None:
+        """Load the tile of a step; zero what does not exist."""
+        w, words = self.kernel.w, self.kernel.words
+        stored, zero = memory_type(self.kind), scalar_constant(0, self.wide)
+        tail = ", !invariant.load !0" if self.array.invariant else ""
+        pointer, width = self.array.pointer_type, self.width
+        at = [self._at(number) for number in range(self.number)]
+        places = [self.matrix.place(words.add(self.first, kept), step, reduced, self.depth, self.exact) for kept, reduced in at]
+        with self.kernel.block.only_if(self.active):
+            for (offset, inside), slot in zip(places, self.waiting, strict=True):
+                address = w.value(f"getelementptr inbounds {stored}, {pointer} {self.array.pointer}, i64 {words.wide(offset)}")
+                if width == 1:
+                    raw = [w.value(f"load {stored}, {pointer} {address}, align {self.kind.bytes}{tail}")]
+                else:
+                    vector = f"<{width} x {stored}>"
+                    loaded = w.value(f"load {vector}, {pointer} {address}, align {width * self.kind.bytes}{tail}")
+                    raw = [w.value(f"extractelement {vector} {loaded}, i64 {j}") for j in range(width)]
+                values = [convert_value(w, from_memory(w, x, self.kind), self.kind, self.wide) for x in raw]
+                t = memory_type(self.wide)
+                slot.store([x if inside is None else w.value(f"select i1 {inside}, {t} {x}, {t} {zero}") for x in values])
+
+    def _address(self, half: Word, row: Word, column: Word) -> str:
+        """Of an element in the shared tile. row: along the reduced dimension."""
+        w, words = self.kernel.w, self.kernel.words
+        if self.across:
+            order = self._order(row)
+            if isinstance(column, int) and isinstance(order, int):
+                column ^= order
+            elif order != 0:
+                column = w.value(f"xor {words.kind} {column}, {order}")
+        at = words.add(words.add(words.mul(row, self.length), column), words.mul(half, self.length * self.depth))
+        return w.value(f"getelementptr inbounds {memory_type(self.wide)}, ptr addrspace(3) {self.base}, i64 {words.wide(at)}")
+
+    def _order(self, row: Word) -> Word:
+        """What a row's columns are combined with: a multiple of what a thread reads together, different where threads write together."""
+        words, vector = self.kernel.words, 16 // self.wide.bytes
+        if self.width == 1:
+            return words.mul(words.mod(row, 8), vector)
+        return words.mul(words.mod(words.div(row, self.width), _GROUPS), _BANKS // self.wide.bytes)
+
+    def put(self, half: Word) -> None:
+        """What was fetched, into a half of shared memory."""
+        w, words, t, size = self.kernel.w, self.kernel.words, memory_type(self.wide), self.wide.bytes
+        with self.kernel.block.only_if(self.active):
+            for number, slot in enumerate(self.waiting):
+                kept, reduced = self._at(number)
+                values = slot.load()
+                if self.across or self.width == 1:
+                    for j, value in enumerate(values):
+                        w.do(f"store {t} {value}, ptr addrspace(3) {self._address(half, words.add(reduced, j), kept)}, align {size}")
+                    continue
+                vector, whole = "poison", f"<{self.width} x {t}>"
+                for j, value in enumerate(values):
+                    vector = w.value(f"insertelement {whole} {vector}, {t} {value}, i64 {j}")
+                w.do(f"store {whole} {vector}, ptr addrspace(3) {self._address(half, reduced, kept)}, align {self.width * size}")
+
+    def read(self, half: Word, row: int, thread: Word) -> list[Value]:
+        """The elements of a thread's rows or columns, in a row of the tile: `run` neighbours, and the next of them SIDE runs further."""
+        w, words, t = self.kernel.w, self.kernel.words, memory_type(self.wide)
+        found: list[Value] = []
+        for first in range(0, self.length, SIDE * self.run):
+            address = self._address(half, row, words.add(words.mul(thread, self.run), first))
+            whole = f"<{self.run} x {t}>"
+            loaded = w.value(f"load {whole}, ptr addrspace(3) {address}, align {self.run * self.wide.bytes}")
+            found += [from_memory(w, w.value(f"extractelement {whole} {loaded}, i64 {j}"), self.wide) for j in range(self.run)]
+        return found
+
+
+class BlockedKernel:
+    """The kernel being written. rows and columns: first of the block's tile; first_step: of its part."""
+
+    def __init__(self, context: KernelContext, block: Block, words: Words, plan: BlockedPlan) -> None:
+        self.context, self.block, self.words, self.plan, self.w = context, block, words, plan, context.writer
+        # Lanes of a warp 4 x 8, warps 4 x 2.
+        thread = words.of(block.thread)
+        lane, warp = words.mod(thread, 32), words.div(thread, 32)
+        self.x = words.add(words.mul(words.mod(warp, 2), 8), words.mod(lane, 8))
+        self.y = words.add(words.mul(words.div(warp, 2), 4), words.div(lane, 8))
+
+    def multiply(self, left: GatheredMatrix, right: GatheredMatrix, arrays: tuple[ArrayInMemory, ArrayInMemory], row: Word, column: Word,
+                 first_step: Word, store: ResultStore) -> None:  # fmt: skip
+        """Fetch, put, multiply, store. row, column: the tile's first."""
+        w, words, plan = self.w, self.words, self.plan
+        a = _Tile(self, left, arrays[0], plan.rows, row)
+        b = _Tile(self, right, arrays[1], plan.columns, column)
+        sums = [[Accumulators(self.context, [plan.wide]) for _ in range(plan.columns)] for _ in range(plan.rows)]
+        for line in sums:
+            for slot in line:
+                slot.store([scalar_constant(0, plan.wide)])
+
+        def both_tiles(action: Callable[[_Tile], None]) -> None:
+            for tile in (a, b):
+                action(tile)
+
+        both_tiles(lambda tile: tile.fetch(first_step))
+        both_tiles(lambda tile: tile.put(0))
+        self.block.barrier()
+        steps = plan.parts.each
+        with w.loop(steps, stem="depth") as now:
+            step = words.of(now)
+            half, following = words.mod(step, 2), words.add(step, 1)
+            more = w.value(f"icmp slt {words.kind} {following}, {steps}") if steps > 1 else "false"
+            if steps > 1:
+                with self.block.only_if(more):
+                    both_tiles(lambda tile: tile.matrix.forget())
+                    both_tiles(lambda tile: tile.fetch(words.add(first_step, following)))
+            self._step(a, b, half, sums)
+            if steps > 1:
+                with self.block.only_if(more):
+                    both_tiles(lambda tile: tile.put(words.mod(following, 2)))
+                self.block.barrier()
+        self._store(sums, a, b, store)
+        self.block.finish()
+
+    def _step(self, a: _Tile, b: _Tile, half: Word, sums: list[list[Accumulators]]) -> None:
+        w, wide = self.w, self.plan.wide
+        for depth in range(self.plan.depth):
+            left, right = a.read(half, depth, self.y), b.read(half, depth, self.x)
+            for x, line in zip(left, sums, strict=True):
+                for y, slot in zip(right, line, strict=True):
+                    product = binary_value(w, "multiply", wide, x, y)
+                    slot.store([binary_value(w, "add", wide, slot.load()[0], product)])
+
+    def _store(self, sums: list[list[Accumulators]], a: _Tile, b: _Tile, store: ResultStore) -> None:
+        words, wide = self.words, self.plan.wide
+        for number, line in enumerate(sums):
+            group, j = divmod(number, a.run)
+            row = words.add(words.add(a.first, words.mul(self.y, a.run)), group * SIDE * a.run + j)
+            for first in range(0, self.plan.columns, b.run):
+                column = words.add(words.add(b.first, words.mul(self.x, b.run)), first * SIDE)
+                values = [slot.load()[0] for slot in line[first : first + b.run]]
+                store.neighbours(values, wide, words.wide(row), words.wide(column), a.exact, b.exact)

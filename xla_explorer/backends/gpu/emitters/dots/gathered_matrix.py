@@ -1,0 +1,127 @@
+"""A matrix whose elements lie anywhere: each of its two sides is an index of several dimensions, with a stride for each.
+
+The operand of a dot is one as it is; the image of a convolution is one without being copied: a place of it is a position of the result and
+a tap together, and outside the image there is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.emitters.block import both
+from xla_explorer.backends.gpu.emitters.index_words import Word, Words
+
+
+class Axis(NamedTuple):
+    """A dimension of a side. stride: elements from one index to the next in the operand; result: in the result (0 of a reduced one).
+    spatial: of a convolution, the number of the spatial dimension whose positions or taps they are; else -1."""
+
+    extent: int
+    stride: int
+    result: int = 0
+    spatial: int = -1
+
+
+class Border(NamedTuple):
+    """A place start + stride * kept + spread * reduced along a spatial dimension must be inside [0, size)."""
+
+    start: Word
+    stride: int
+    spread: int
+    size: int
+
+
+class _Part(NamedTuple):
+    """Half of a place. offset: elements. along: by spatial dimension, how far. inside: None when always."""
+
+    offset: Word
+    along: dict[int, Word]
+    inside: str | None
+
+
+class GatheredMatrix:
+    """base: offset of its first element. borders: by spatial dimension. taps: how many exist, where not all do. others: what the base is
+    a sum of multiples of."""
+
+    def __init__(
+        self, words: Words, kept: Sequence[Axis], reduced: Sequence[Axis], base: Word = 0, borders: dict[int, Border] | None = None,
+        taps: dict[int, Word] | None = None, others: Sequence[int] = (),
+    ) -> None:  # fmt: skip
+        self.words, self.kept, self.reduced, self.base = words, tuple(kept), tuple(reduced), base
+        self.borders, self.taps, self.others = borders or {}, taps or {}, tuple(others)
+        self.length, self.depth = math.prod([a.extent for a in kept]), math.prod([a.extent for a in reduced])
+        self._kept: dict[Word, _Part] = {}
+        self._reduced: dict[tuple[Word, Word], _Part] = {}
+
+    @property
+    def kept_is_minor(self) -> bool:
+        """Whether neighbours along the kept side are the nearer ones in memory."""
+        kept, reduced = _minor(self.kept), _minor(self.reduced)
+        return reduced is None or (kept is not None and kept.stride <= reduced.stride)
+
+    def width(self, most: int) -> int:
+        """Elements along the minor side that lie together, begin at a multiple of their number, and are inside or outside together."""
+        side = self.kept if self.kept_is_minor else self.reduced
+        minor = _minor(side)
+        if minor is None or minor is not side[-1] or minor.stride != 1 or minor.spatial in (self.borders | self.taps):
+            return 1
+        strides = [a.stride for a in (*self.kept, *self.reduced) if a is not minor and a.extent > 1]
+        width = most
+        while width > 1 and any(s % width for s in (minor.extent, *strides, *self.others)):
+            width //= 2
+        return width
+
+    def place(self, kept: Word, step: Word, inner: Word, tile: int, exact: bool) -> tuple[Word, str | None]:
+        """Offset of (kept, step * tile + inner), where that exists; and whether it does (None: always; else the offset is 0).
+
+        exact: kept is always inside."""
+        a, b = self._kept_part(kept, exact), self._reduced_part(step, inner, tile)
+        words, inside = self.words, both(self.words.w, a.inside, b.inside)
+        for number, border in self.borders.items():
+            at = words.add(a.along.get(number, border.start), b.along.get(number, 0))
+            inside = both(words.w, inside, words.below(at, border.size))
+        offset = words.add(words.add(self.base, a.offset), b.offset)
+        return words.where(inside, offset, 0), inside
+
+    def _kept_part(self, kept: Word, exact: bool) -> _Part:
+        found = self._kept.get(kept)
+        if found is None:
+            words = self.words
+            index = words.unravel(kept, [a.extent for a in self.kept])
+            along = {a.spatial: words.add(self.borders[a.spatial].start, words.mul(at, self.borders[a.spatial].stride))
+                     for a, at in zip(self.kept, index, strict=True) if a.spatial in self.borders}  # fmt: skip
+            inside = None if exact else words.below(kept, self.length)
+            found = self._kept[kept] = _Part(words.linear(index, [a.stride for a in self.kept]), along, inside)
+        return found
+
+    def _reduced_part(self, step: Word, inner: Word, tile: int) -> _Part:
+        found = self._reduced.get((step, inner))
+        if found is None:
+            words, (*outer, last) = self.words, self.reduced
+            inside: str | None
+            if last.extent % tile == 0:  # a tile is within one index of the other dimensions, the same for all threads
+                per = last.extent // tile
+                rest, at = words.div(step, per), words.add(words.mul(words.mod(step, per), tile), inner)
+                index = [*words.unravel(rest, [a.extent for a in outer]), at] if outer else [words.add(words.mul(step, tile), inner)]
+                inside = words.below(step, self.depth // tile)
+            else:
+                number = words.add(words.mul(step, tile), inner)
+                index = words.unravel(number, [a.extent for a in self.reduced])
+                inside = words.below(number, self.depth)
+            for a, at in zip(self.reduced, index, strict=True):
+                if a.spatial in self.taps:
+                    inside = both(words.w, inside, words.below(at, self.taps[a.spatial]))
+            along = {a.spatial: words.mul(at, self.borders[a.spatial].spread)
+                     for a, at in zip(self.reduced, index, strict=True) if a.spatial in self.borders}  # fmt: skip
+            found = self._reduced[step, inner] = _Part(words.linear(index, [a.stride for a in self.reduced]), along, inside)
+        return found
+
+    def forget(self) -> None:
+        """What was computed in a block that does not dominate what is written next."""
+        self._reduced.clear()
+
+
+def _minor(side: Sequence[Axis]) -> Axis | None:
+    return next((a for a in reversed(side) if a.extent > 1), None)
