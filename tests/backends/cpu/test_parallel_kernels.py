@@ -100,6 +100,8 @@ PROGRAMS = {
     ),
     "sort": unary("ROOT r = f32[13,200] sort(x), dimensions={1}, to_apply=less", "13,200"),
     "sort-columns": unary("ROOT r = f32[20,33] sort(x), dimensions={0}, to_apply=less", "20,33"),
+    "dot-in-blocks-of-panels": dot("130,1600", "1600,200", "130,200", (1, 0)),
+    "dot-in-blocks-of-rows": dot("460,1700", "1700,50", "460,50", (1, 0)),
     "dot": dot("123,65", "65,77", "123,77", "10"),
     "dot-turned": dot("123,65", "77,65", "123,77", "11"),
     "dot-tall": dot("1000,16", "16,8", "1000,8", "10"),

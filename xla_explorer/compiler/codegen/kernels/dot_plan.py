@@ -17,12 +17,14 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
     L2_BLOCK_BYTES,
     LANES,
+    Blocks,
     DepthLoop,
     Tile,
     TileWriter,
     choose_tile,
     cut_product,
     left_block_elements,
+    sum_block_elements,
 )
 from xla_explorer.compiler.codegen.kernels.matrix_vector import (
     RowGroup,
@@ -36,8 +38,9 @@ from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-DEEPEST = 2048  # contracted elements up to which a tile's operands stay in the second-level cache ...
-FEW_TILES = 8  # ... which does not matter to a product of so few tiles
+DEEP_BYTES = 4096  # of a row of the left operand in a block of the contraction ...
+DEEPEST_BYTES = 6144  # ... which is cut from here on ...
+FEW_TILES = 8  # ... but not for so few tiles
 LARGEST_PACKED = 16 << 20  # bytes of scratch memory for a packed right operand
 PAGE = 4096  # lines so many bytes apart fall into the same set of a first-level cache (64 sets of lines of 64 bytes)
 WAYS = 8  # lines that a set holds
@@ -80,7 +83,8 @@ class SweepPlan(NamedTuple):
 class DotPlan(NamedTuple):
     """left, right: as the tiles see them; `exchanged` when they are the dot's right and left operand, turned.
     packing of the right operand: `none`, `panels`, or `turned panels` (its columns are contiguous, not its rows).
-    left_packed: blocks of the left operand are copied first. cycles: of all batches together."""
+    left_packed, block_depth: see `Blocks`.
+    cycles: of all batches together."""
 
     sizes: DotSizes
     left: MatrixOperand
@@ -89,7 +93,8 @@ class DotPlan(NamedTuple):
     packing: str
     cycles: float
     exchanged: bool = False
-    left_packed: bool = False
+    left_packed: str = ""
+    block_depth: int = 0
 
 
 def library_cycles(sizes: DotSizes, element_bytes: int, target: CodegenTarget | None) -> float:
@@ -145,18 +150,33 @@ def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan
     elif down >= PACKING_FROM_TILES and depth > 8 and (right.row * bytes_ % PAGE == 0 or depth * columns * bytes_ > UNPACKED_BYTES
                                                         or (down >= RIGHT_PACKED_FROM_TILES and _collide(right.row * bytes_, depth))):
         packing = "panels"
-    packed = _packed_elements(tile, columns, depth) if packing != "none" else 0
     across = -(-columns // tile.columns)
-    left_packed = (left.row == 1 and left.column != 1 and down > 1 and across >= LEFT_PACKED_FROM_PANELS
-                   and _collide(left.column * bytes_, depth)
-                   and (left.column * bytes_ % PAGE == 0 or rows * depth * bytes_ > L2_BLOCK_BYTES))
-    if (depth > DEEPEST and down * across > FEW_TILES) or packed * bytes_ > LARGEST_PACKED:
-        return refuse("dot-too-large", f"%{dot.name} needs blocks of the contraction, which the library has", depth=depth,
+    deep = _block_depth(depth, bytes_) if depth * bytes_ > DEEPEST_BYTES and down * across > FEW_TILES else 0
+    if deep and packing == "none":
+        packing = "panels"
+    packed = _packed_elements(tile, columns, depth) if packing != "none" else 0
+    copied = ""
+    if left.row == 1 and left.column != 1 and down > 1 and across >= LEFT_PACKED_FROM_PANELS:
+        if _collide(left.column * bytes_, deep or depth) and (left.column * bytes_ % PAGE == 0 or rows * depth * bytes_ > L2_BLOCK_BYTES):
+            copied = "columns"
+    elif left.column == 1 and down > 1 and across >= LEFT_PACKED_FROM_PANELS and deep:
+        copied = "rows"
+    if packed * bytes_ > LARGEST_PACKED:
+        return refuse("dot-too-large", f"%{dot.name} would need {packed * bytes_ >> 20} MiB for a copy of its right operand",
                       packed_bytes=packed * bytes_)
     cycles = tile.cycles + packed * {"none": 0.0, "panels": COPY_CYCLES, "turned panels": TURN_CYCLES}[packing]
-    if left_packed:
+    if copied:
         cycles += COPY_CYCLES * rows * depth
-    return DotPlan(sizes, left, right, tile, packing, batches * cycles, exchanged, left_packed)
+    if deep:
+        cycles += COPY_CYCLES * rows * columns * (-(-depth // deep) - 1)
+    return DotPlan(sizes, left, right, tile, packing, batches * cycles, exchanged, copied, deep)
+
+
+def _block_depth(depth: int, element_bytes: int) -> int:
+    """Contracted elements of a block: even blocks of at most DEEP_BYTES of a row, whole cache lines each."""
+    line = 64 // element_bytes
+    blocks = -(-depth * element_bytes // DEEP_BYTES)
+    return -(-depth // (blocks * line)) * line
 
 
 def _collide(stride: int, lines: int) -> bool:
@@ -185,9 +205,7 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
     batch = product_batch(dot)
     packed = isinstance(plan, DotPlan) and plan.packing != "none"
     scratch = context.scratch(_packed_elements(tile, columns, depth) * writer.bytes) if packed else ""
-    left_scratch = ""
-    if isinstance(plan, DotPlan) and plan.left_packed:
-        left_scratch = context.scratch(left_block_elements(tile, rows, depth, writer.bytes) * writer.bytes)
+    by = _blocks_with_memory(context, plan, writer.bytes) if isinstance(plan, DotPlan) else None
     cut: Cut | None = None
     if context.shares.place_to_cut(batch) is None:
         if isinstance(plan, SweepPlan):
@@ -206,7 +224,16 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
                 writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch, cut)
             depths = [DepthLoop(depth, plan.left.column, tile.columns if packed else plan.right.row)]
             source = scratch if packed else at_b
-            writer.product(rows, columns, depths, at_a, plan.left.row, source, at_c, columns, packed, cut, left_scratch)
+            writer.product(rows, columns, depths, at_a, plan.left.row, source, at_c, columns, packed, cut, by)
+
+
+def _blocks_with_memory(context: KernelContext, plan: DotPlan, element_bytes: int) -> Blocks:
+    """The plan's blocks, with memory for what they copy."""
+    (rows, columns, depth, _), tile = plan.sizes, plan.tile
+    deep = plan.block_depth or depth
+    left = context.scratch(left_block_elements(tile, rows, deep, element_bytes) * element_bytes) if plan.left_packed else ""
+    sums = context.scratch(sum_block_elements(tile, rows, columns, deep, element_bytes) * element_bytes) if plan.block_depth else ""
+    return Blocks(plan.left_packed, plan.block_depth, left, sums)
 
 
 def _write_vector_dot(context: KernelContext, dot: HloInstruction, plan: VectorPlan) -> None:

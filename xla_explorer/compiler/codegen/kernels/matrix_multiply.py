@@ -5,11 +5,14 @@ the right operand as vectors and multiplies it with one broadcast element of the
 operand may have any strides. There is one tile shape for the whole product: the tiles are spread evenly and the last
 one is moved back to end at the edge, where it overlaps the one before and writes the same values again. So no edge
 needs code of its own, and nothing is masked.
+
+A long contraction is cut into blocks (`Blocks.depth`), as in Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication:
+the tiles of a block of rows keep their unfinished sums in memory of their own, tile by tile, so that overlapping tiles stay independent.
 """
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
@@ -20,17 +23,20 @@ from xla_explorer.compiler.codegen.target import CodegenTarget
 RESULT_BYTES = 4 << 20
 OPEN_ROWS = 32  # so many then
 COLLIDING = 1024  # rows so many bytes apart, or a multiple, put a column of lines into few sets of the caches
-L2_BLOCK_BYTES = 256 * 1024  # of the left operand, kept in the second-level cache while the right one passes by
+L2_BLOCK_BYTES = 384 * 1024  # of the left operand, kept in the second-level cache while the right one passes by
+LEFT_PADDING = 16  # elements between copied rows, which would otherwise fall into the same sets of the first-level cache
 LEFT_LINES = 8  # of the left operand that are packed together: as many as stay in a set of the first-level cache
+PACKED_ROWS = 16  # of the right operand
 UNROLLED = 128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
-STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that for a vector beyond 2
+STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that for a vector beyond 2 ...
+DEEP = 1024  # ... or beyond 3 in deeper products, whose panels the first-level cache does not hold either way
 LANES = {"f32": ("float", 4), "f64": ("double", 8)}
 
 
 class DepthLoop(NamedTuple):
     """One loop of the contraction: trip count, and by how many elements a step moves in the left and the right operand."""
 
-    extent: int
+    extent: int | str
     left: int
     right: int
 
@@ -79,26 +85,40 @@ def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target:
                 continue
             step = max(height * vectors / 2, (height + vectors) / 2, 4.0)
             if depth > 64:
-                step *= 1 + STREAM_COST * (max(0, height - 8) + 2 * max(0, vectors - 2))
+                step *= 1 + STREAM_COST * (max(0, height - 8) + 2 * max(0, vectors - (3 if depth > DEEP else 2)))
             cycles = down * across * (depth * step + 12 + height * vectors)
             if best is None or cycles < best.cycles:
                 best = Tile(height, vectors, width, cycles)
     return best
 
 
-def tile_starts(w: FunctionWriter, number: str | int, size: int, extent: int) -> str | int:
+def tile_starts(w: FunctionWriter, number: str | int, size: int, extent: str | int) -> str | int:
     """Where tile `number` starts; the last one is moved back to end at the edge."""
     start = w.mul(number, size)
-    if extent % size == 0:
+    if isinstance(extent, int) and extent % size == 0:
         return start
-    if isinstance(start, int):
+    if isinstance(start, int) and isinstance(extent, int):
         return min(start, extent - size)
-    return w.call_intrinsic("llvm.smin.i64", "i64", ("i64", start), ("i64", str(extent - size)))
+    return w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(start)), ("i64", str(w.sub(extent, size))))
 
 
 def cut_product(shares: Shares, tile: Tile, rows: int, columns: int) -> Cut | None:
     """Which of a product's loops to cut: panels of columns, else tiles of rows; None when both are few."""
     return shares.cut_loop(-(-columns // tile.columns), along="panels") or shares.cut_loop(-(-rows // tile.rows), along="tiles")
+
+
+class Blocks(NamedTuple):
+    """How `TileWriter.product` copies what it reads more than once, and cuts the contraction; the default does neither.
+
+    left: what is copied of the left operand, a block of tile rows at a time: nothing (""), `columns` (they are contiguous; a tile's
+    become contiguous) or `rows` (they are contiguous; they come to lie `LEFT_PADDING` beside each other). depth: contracted elements of a
+    block, 0 for all. scratch: memory for the copy (`left_block_elements`), and for the sums of a block of rows (`sum_block_elements`).
+    """
+
+    left: str = ""
+    depth: int = 0
+    left_scratch: str = ""
+    sum_scratch: str = ""
 
 
 class TileEpilogue(Protocol):
@@ -130,9 +150,13 @@ class TileWriter:
 
     def write(self, a: str, a_row: int, b: str, depths: list[DepthLoop], c: str, c_row: int) -> None:
         """C tile = A tile times B panel. a, b, c: addresses of the first elements. a_row, c_row: elements between rows."""
+        self._store(self._contract(self._zeros(), a, a_row, b, depths), c, c_row)
+
+    def _zeros(self) -> list[str]:
+        return ["zeroinitializer"] * (self.tile.rows * self.tile.vectors)
+
+    def _store(self, sums: list[str], c: str, c_row: int) -> None:
         tile, w = self.tile, self.w
-        zeros = ["zeroinitializer"] * (tile.rows * tile.vectors)
-        sums = self._contract(zeros, a, a_row, b, depths)
         if self.epilogue is not None:
             self.epilogue.start_tile()
         for r in range(tile.rows):
@@ -141,6 +165,25 @@ class TileWriter:
                 if self.epilogue is not None:
                     value = self.epilogue.apply(value, v, to)
                 w.do(f"store {self.vector} {value}, ptr {to}, align {self.bytes}")
+
+    def _write_block(self, a: str, a_row: int, b: str, step: DepthLoop, kept: str, zeros: str, ends: tuple[str, str], c: str,
+                     c_row: int) -> None:
+        """The same for one block of the contraction: sums go on from `kept`, and back to it until the last. zeros: a tile of them.
+        ends: whether the block is the first, the last."""
+        w, count = self.w, self.tile.rows * self.tile.vectors
+        start = w.value(f"select i1 {ends[0]}, ptr {zeros}, ptr {kept}")
+        sums = [w.value(f"load {self.vector}, ptr {self.at(start, k * self.tile.width)}, align {self.bytes}") for k in range(count)]
+        sums = self._contract(sums, a, a_row, b, [step])
+        finish, keep, end = w.fresh_label("finish"), w.fresh_label("keep"), w.fresh_label("kept")
+        w.branch_if(ends[1], finish, keep)
+        w.start_block(keep)
+        for k, value in enumerate(sums):
+            w.do(f"store {self.vector} {value}, ptr {self.at(kept, k * self.tile.width)}, align {self.bytes}")
+        w.branch(end)
+        w.start_block(finish)
+        self._store(sums, c, c_row)
+        w.branch(end)
+        w.start_block(end)
 
     def _contract(self, sums: list[str], a: str, a_row: int, b: str, depths: list[DepthLoop]) -> list[str]:
         if not depths:
@@ -164,7 +207,7 @@ class TileWriter:
         w.lines[first] = f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{w.block} ]"
         for k, (name, start, back) in enumerate(zip(names, sums, after, strict=True)):
             w.lines[first + 1 + k] = f"  {name} = phi {self.vector} [ {start}, %{before} ], [ {back}, %{w.block} ]"
-        metadata = NO_UNROLL if inner or extent * len(sums) > UNROLLED else ""
+        metadata = NO_UNROLL if inner or isinstance(extent, str) or extent * len(sums) > UNROLLED else ""
         again = w.value(f"icmp ult i64 {following}, {extent}")
         w.do(f"br i1 {again}, label %{label}, label %{end}{metadata}")
         w.start_block(end)
@@ -193,13 +236,17 @@ class TileWriter:
         return (cut.begin, cut.end) if cut is not None and cut.along == "panels" else (0, -(-columns // self.tile.columns))
 
     def pack(self, b: str, b_row: int, depth: int, columns: int, scratch: str, cut: Cut | None = None) -> None:
-        """Copy a row-major depth x columns matrix as panels of tile columns, each panel contiguous."""
+        """Copy a row-major depth x columns matrix as panels of tile columns, each panel contiguous; PACKED_ROWS of all panels before the
+        next ones, so that rows are read along."""
         tile, w = self.tile, self.w
         begin, end = self._panels(columns, cut)
-        with w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
-            source = self.at(b, tile_starts(w, p, tile.columns, columns))
-            target = self.at(scratch, w.mul(p, depth * tile.columns))
-            with w.loop(depth, stem="pack.row", metadata=NO_UNROLL) as k:
+        few = min(PACKED_ROWS, depth)
+        with w.loop(-(-depth // few), stem="pack.rows", metadata=NO_UNROLL) as chunk, \
+                w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
+            first = tile_starts(w, chunk, few, depth)
+            source = self.at(self.at(b, w.mul(first, b_row)), tile_starts(w, p, tile.columns, columns))
+            target = self.at(self.at(scratch, w.mul(p, depth * tile.columns)), w.mul(first, tile.columns))
+            with w.loop(few, stem="pack.row", metadata=NO_UNROLL) as k:
                 row, to = self.at(source, w.mul(k, b_row)), self.at(target, w.mul(k, tile.columns))
                 for v in range(tile.vectors):
                     self._copy(self.at(row, v * tile.width), self.at(to, v * tile.width), self.vector)
@@ -246,10 +293,10 @@ class TileWriter:
         return lines
 
     def product(self, rows: int, columns: int, depths: list[DepthLoop], a: str, a_row: int, b: str, c: str, c_row: int,
-                packed: bool, cut: Cut | None = None, left_scratch: str = "") -> None:
+                packed: bool, cut: Cut | None = None, by: Blocks | None = None) -> None:
         """C = A B by tiles. packed: b holds panels, and the steps of `depths` in it are those of a panel. cut: see `cut_product`.
-        left_scratch: memory for a block of A (`left_block_elements`), which is then packed; a_row must be 1 and `depths` single."""
-        tile, w = self.tile, self.w
+        by: needs single `depths`; to cut the contraction, also packed panels; to copy columns, that a_row is 1."""
+        tile, w, by = self.tile, self.w, by or Blocks()
         down = -(-rows // tile.rows)
         first: str | int = 0
         last: str | int = down - 1
@@ -258,14 +305,18 @@ class TileWriter:
         first_panel, end_panel = self._panels(columns, cut)
         depth = 1
         for level in depths:
-            depth *= level.extent
+            depth *= int(level.extent)
+        deep = by.depth or depth
         most = None
-        small = columns * depth * self.bytes <= L2_BLOCK_BYTES and not left_scratch
+        small = columns * depth * self.bytes <= L2_BLOCK_BYTES and not by.left
         if small and rows * columns * self.bytes > RESULT_BYTES and c_row * self.bytes % COLLIDING == 0:
             most = max(1, OPEN_ROWS // tile.rows)
-        blocks, per_block = _blocks(down, tile.rows * depth * self.bytes, most)
-        panels = w.loop(end_panel, first_panel, stem="panel", metadata=NO_UNROLL)
-        with w.loop(blocks, stem="block", metadata=NO_UNROLL) as block, ExitStack() as inner:
+        blocks, per_block = _blocks(down, tile.rows * deep * self.bytes, most)
+        kept = tile.rows * tile.columns
+        if by.depth:
+            w.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+            w.do(f"call void @llvm.memset.p0.i64(ptr align 64 {by.sum_scratch}, i8 0, i64 {kept * self.bytes}, i1 false)")
+        with w.loop(blocks, stem="block", metadata=NO_UNROLL) as block, w.loop(depth, 0, deep, stem="deep", metadata=NO_UNROLL) as k:
 
             def tile_row(t: str | int) -> str | int:
                 number = w.add(first, w.add(w.mul(block, per_block), t))
@@ -273,34 +324,81 @@ class TileWriter:
                     number = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(number)), ("i64", str(last)))
                 return tile_starts(w, number, tile.rows, rows)
 
-            if left_scratch:
-                few = min(LEFT_LINES, depth)
-                with w.loop(-(-depth // few), stem="pack.left", metadata=NO_UNROLL) as chunk, \
-                        w.loop(per_block, stem="pack.tile", metadata=NO_UNROLL) as t:
-                    k = tile_starts(w, chunk, few, depth)
-                    source = self.at(self.at(a, tile_row(t)), w.mul(k, depths[0].left))
-                    target = self.at(left_scratch, w.add(w.mul(t, depth * tile.rows), w.mul(k, tile.rows)))
-                    for n in range(few):
-                        self._copy(self.at(source, n * depths[0].left), self.at(target, n * tile.rows), f"<{tile.rows} x {self.scalar}>")
-            panel = inner.enter_context(panels)
-            column = tile_starts(w, panel, tile.columns, columns)
-            at_b = self.at(b, w.mul(panel, depth * tile.columns) if packed else column)
-            at_c = self.at(c, column)
-            if self.epilogue is not None:
-                self.epilogue.column = column
-            with w.loop(per_block, stem="tile", metadata=NO_UNROLL) as t:
-                row = tile_row(t)
-                to = self.at(at_c, w.mul(row, c_row))
-                if left_scratch:
-                    steps = [depths[0]._replace(left=tile.rows)]
-                    self.write(self.at(left_scratch, w.mul(t, depth * tile.rows)), 1, at_b, steps, to, c_row)
-                else:
-                    self.write(self.at(a, w.mul(row, a_row)), a_row, at_b, depths, to, c_row)
+            length: str | int = deep
+            if depth % deep:
+                length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(deep)), ("i64", str(w.sub(depth, k))))
+            steps = [depths[0]._replace(extent=length)] if by.depth else depths
+            row_step, a_tile = a_row, self.at(a, w.mul(k, depths[0].left) if by.depth else 0)
+            if by.left == "columns":
+                few = min(LEFT_LINES, depth % deep or deep)
+                self._copy_columns(a_tile, depths[0].left, tile_row, per_block, length, deep, few, by.left_scratch)
+                steps, row_step = [steps[0]._replace(left=tile.rows)], 1
+            elif by.left == "rows":
+                self._copy_rows(a_tile, a_row, tile_row, per_block, length, deep, by.left_scratch)
+                row_step = deep + LEFT_PADDING
+            ends = (w.value(f"icmp eq i64 {k}, 0"), w.value(f"icmp sge i64 {k}, {depth - deep}")) if by.depth else ("", "")
+            with w.loop(end_panel, first_panel, stem="panel", metadata=NO_UNROLL) as panel:
+                column = tile_starts(w, panel, tile.columns, columns)
+                at_b = self.at(b, w.mul(panel, depth * tile.columns) if packed else column)
+                at_b = self.at(at_b, w.mul(k, tile.columns)) if by.depth else at_b
+                at_c = self.at(c, column)
+                if self.epilogue is not None:
+                    self.epilogue.column = column
+                with w.loop(per_block, stem="tile", metadata=NO_UNROLL) as t:
+                    row = tile_row(t)
+                    to = self.at(at_c, w.mul(row, c_row))
+                    if by.left:
+                        at_a = self.at(by.left_scratch, w.mul(t, _left_tile(tile, deep)))
+                    else:
+                        at_a = self.at(a_tile, w.mul(row, a_row))
+                    if by.depth:
+                        slot = self.at(by.sum_scratch, w.mul(w.add(w.add(w.mul(panel, per_block), t), 1), kept))
+                        self._write_block(at_a, row_step, at_b, steps[0], slot, by.sum_scratch, ends, to, c_row)
+                    else:
+                        self.write(at_a, row_step, at_b, steps, to, c_row)
+
+    def _copy_columns(self, a: str, a_column: int, tile_row: Callable[[str | int], str | int], tiles: int, length: str | int, deep: int,
+                      few: int, scratch: str) -> None:
+        """Copy the columns of some tiles, `a_column` apart, `few` of all tiles before the next ones."""
+        w, tile = self.w, self.tile
+        with w.loop(-(-deep // few), stem="pack.left", metadata=NO_UNROLL) as chunk, \
+                w.loop(tiles, stem="pack.tile", metadata=NO_UNROLL) as t:
+            k = tile_starts(w, chunk, few, length)
+            source = self.at(self.at(a, tile_row(t)), w.mul(k, a_column))
+            target = self.at(scratch, w.add(w.mul(t, _left_tile(tile, deep)), w.mul(k, tile.rows)))
+            for n in range(few):
+                self._copy(self.at(source, n * a_column), self.at(target, n * tile.rows), f"<{tile.rows} x {self.scalar}>")
+
+    def _copy_rows(self, a: str, a_row: int, tile_row: Callable[[str | int], str | int], tiles: int, length: str | int, deep: int,
+                   scratch: str) -> None:
+        """Copy the rows of some tiles."""
+        w, tile = self.w, self.tile
+        w.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+        size = w.mul(length, self.bytes)
+        with w.loop(tiles, stem="pack.tile", metadata=NO_UNROLL) as t:
+            source, target = self.at(a, w.mul(tile_row(t), a_row)), self.at(scratch, w.mul(t, _left_tile(tile, deep)))
+            with w.loop(tile.rows, stem="pack.left", metadata=NO_UNROLL) as r:
+                to, row = self.at(target, w.mul(r, deep + LEFT_PADDING)), self.at(source, w.mul(r, a_row))
+                w.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {row}, i64 {size}, i1 false)")
 
 
-def left_block_elements(tile: Tile, rows: int, depth: int, element_bytes: int) -> int:
-    """Elements of the left operand that `TileWriter.product` packs at a time."""
-    return _blocks(-(-rows // tile.rows), tile.rows * depth * element_bytes)[1] * tile.rows * depth
+def _left_tile(tile: Tile, deep: int) -> int:
+    return tile.rows * (deep + LEFT_PADDING)
+
+
+def left_block_elements(tile: Tile, rows: int, deep: int, element_bytes: int) -> int:
+    """Elements of the left operand that `TileWriter.product` copies at a time. deep: contracted elements of a block."""
+    return _most_tiles(tile, rows, deep, element_bytes) * _left_tile(tile, deep)
+
+
+def sum_block_elements(tile: Tile, rows: int, columns: int, deep: int, element_bytes: int) -> int:
+    """Elements of the unfinished sums of a block of rows, and of a tile of zeros."""
+    return (-(-columns // tile.columns) * _most_tiles(tile, rows, deep, element_bytes) + 1) * tile.rows * tile.columns
+
+
+def _most_tiles(tile: Tile, rows: int, deep: int, element_bytes: int) -> int:
+    """Tile rows of a block, at most: a share of a product that is cut may have larger blocks than the whole."""
+    return min(-(-rows // tile.rows), max(1, L2_BLOCK_BYTES // (tile.rows * deep * element_bytes)))
 
 
 def _blocks(down: int, tile_bytes: int, limit: int | None = None) -> tuple[int, int]:
