@@ -6,7 +6,7 @@ import pytest
 import xla_explorer as xe
 from tests.backends.cpu.cpu_programs import compile_for_cpu, opcodes_on_evaluator
 from xla_explorer.compiler.codegen.kernels.fourier_stages import chirp_length, radices, roots_of_unity
-from xla_explorer.compiler.codegen.kernels.fourier_vectors import vector_radices
+from xla_explorer.compiler.codegen.kernels.fourier_vectors import plan_stages
 
 NUMPY = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn}
 
@@ -78,11 +78,40 @@ def test_lines_cut_into_whole_vectors(kind, length, double):
 
 
 @pytest.mark.parametrize("lanes", [4, 8, 16])
-def test_radices_of_lines_in_vectors(lanes):
-    for length in range(1, 3000):
-        plan = vector_radices(length, lanes)
-        assert plan is None or int(np.prod(plan)) == length
-    assert vector_radices(4096, lanes) == [4] * 6 and vector_radices(37, lanes) is None
+@pytest.mark.parametrize("side_by_side", [1, 16, 48])
+def test_stages_in_vectors(lanes, side_by_side):
+    for length in range(1, 1500):
+        stages = plan_stages(length, side_by_side, lanes)
+        if stages is None:
+            assert radices(length) is None
+            continue
+        n, s = length, side_by_side
+        for stage in stages:
+            assert (stage.n, stage.s) == (n, s) and n % stage.radix == 0
+            assert stage.kind != "blocks" or (lanes % s == 0 and n // stage.radix * s >= lanes)
+            assert (stage.kind == "one") == (s >= lanes)
+            n, s = n // stage.radix, s * stage.radix
+        assert n == 1
+
+
+@pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
+@pytest.mark.parametrize("length", [30, 75, 81, 98, 130, 243, 250, 343, 500, 508, 509, 1000, 1001, 2 * 37, 2 * 131])
+def test_lines_of_any_length(kind, length):
+    check(kind, (3,), (length,), length % 3 == 0)
+
+
+@pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
+@pytest.mark.parametrize("lengths", [(128, 64), (48, 40), (5, 70), (37, 2), (19, 33), (3, 6, 20)])
+@pytest.mark.parametrize("double", [False, True])
+def test_columns_in_vectors(kind, lengths, double):
+    check(kind, (2,), lengths, double)
+
+
+@pytest.mark.parametrize("length", [60, 509, 1000, 4096])
+def test_transforms_need_little_code(length):
+    """LLVM takes about 30 us for a line."""
+    text = f"HloModule m\nENTRY e {{ x = c64[8,{length}] parameter(0)\n ROOT f = c64[8,{length}] fft(x), fft_type=FFT, fft_length={{{length}}} }}"
+    assert len(compile_for_cpu(text).program.lines) < 800
 
 
 def test_equal_stages_are_one_piece_of_code():

@@ -199,14 +199,8 @@ class FourierStages:
     def _by_chirp(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
         """k t = (k^2 + t^2 - (k - t)^2) / 2 turns the transform into a convolution with exp(i pi k^2 / length)."""
         w, size = self.w, chirp_length(length)
-        squares = np.array([k * k % (2 * length) for k in range(length)])
-        real, imaginary = roots_of_unity(squares, 2 * length)
-        chirp = self.complex_table(real, imaginary)
-        filter_ = np.zeros(size, np.complex128)
-        conjugate = (real - 1j * imaginary).astype(np.complex128)
-        filter_[:length] = conjugate
-        filter_[size - length + 1 :] = conjugate[:0:-1]
-        spectrum = np.fft.fft(filter_) / size
+        numbers, spectrum = chirp_numbers(length)
+        chirp = self.complex_table(numbers.real, numbers.imag)
         response = self.complex_table(spectrum.real, spectrum.imag)
         zero = self.constant(0.0)
 
@@ -233,6 +227,17 @@ class FourierStages:
 def chirp_length(length: int) -> int:
     """Length of the convolution that replaces a transform: a power of two."""
     return 1 << (2 * length - 2).bit_length()
+
+
+def chirp_numbers(length: int) -> tuple[Any, Any]:
+    """What the numbers are multiplied with before and after the convolution, and the factors of their transform in between (c128)."""
+    size = chirp_length(length)
+    real, imaginary = roots_of_unity(np.array([k * k % (2 * length) for k in range(length)]), 2 * length)
+    chirp = (real + 1j * imaginary).astype(np.complex128)
+    filter_ = np.zeros(size, np.complex128)
+    filter_[:length] = chirp.conj()
+    filter_[size - length + 1 :] = chirp.conj()[:0:-1]
+    return chirp, np.fft.fft(filter_) / size
 
 
 def buffer_elements(length: int) -> int:

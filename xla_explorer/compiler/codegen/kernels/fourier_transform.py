@@ -8,14 +8,13 @@ even elements as real and the odd ones as imaginary parts, and one more pass ove
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any
 
 import numpy as np
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL_METADATA
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA
+from xla_explorer.compiler.codegen.kernels.fourier_lines import Lines, VectorLine
 from xla_explorer.compiler.codegen.kernels.fourier_stages import (
     Complex,
     FourierStages,
@@ -24,7 +23,7 @@ from xla_explorer.compiler.codegen.kernels.fourier_stages import (
     roots_of_unity,
     working_type,
 )
-from xla_explorer.compiler.codegen.kernels.fourier_vectors import VectorStages, vector_radices
+from xla_explorer.compiler.codegen.kernels.fourier_vectors import VectorStages
 from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import tile_starts
 from xla_explorer.compiler.codegen.llvm_types import memory_type
@@ -32,6 +31,8 @@ from xla_explorer.compiler.codegen.target import vectorizes_itself
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
+SHORT_ROW = 4  # vectors, of which a row that is transformed alone has at least so many
+CACHE_BYTES_OF_COLUMNS = 4 << 20
 CACHE_BYTES = 512 << 10  # of scratch memory for the lines that are transformed side by side
 COLUMN_LANES = 16  # neighbouring columns are contiguous: a cache line of them
 ROW_LANES = 4  # rows are taken apart element by element: more of them cost more than longer vectors win ...
@@ -71,14 +72,16 @@ class _FftWriter:
         self.scale = 1.0 / math.prod(self.lengths) if self.inverse else 1.0
         self._buffers: dict[tuple[str, int, int], str] = {}
         self._share: Index = 0  # in a phase, where all shares see the same scratch memory
+        self._vectors = vectorizes_itself(context.target)
+        if self._vectors:
+            self.w.unroll = False
+            context.globals.update(dict.fromkeys(NO_UNROLL_METADATA))
 
     def write(self) -> None:
         rank, shape = len(self.lengths), self.target.shape
         batch = shape.dimensions[: shape.rank - rank]
         inside_from = self.source.shape.dimensions[shape.rank - rank :]
         inside_to = shape.dimensions[shape.rank - rank :]
-        if rank == 1 and self._in_vectors(math.prod(batch)):
-            return
         if rank == 1:
             self._last(self.source, self.target, 0, 0, math.prod(batch), self.scale, cut=True)
             return
@@ -118,30 +121,6 @@ class _FftWriter:
             with shares.phase() as self._share:
                 self._column(self.target, self.target, 0, 0, inside_to, axis)
 
-    def _in_vectors(self, lines: int) -> bool:
-        """Complex lines that can be cut into whole vectors, one after the other."""
-        target, length = self.context.target, self.lengths[-1]
-        lanes = target.vector_bits // {"float": 32, "double": 64}[self.t]
-        if self.kind not in ("FFT", "IFFT") or not vectorizes_itself(target) or vector_radices(length, lanes) is None:
-            return False
-        w = self.w
-        w.unroll = False
-        self.context.globals.update(dict.fromkeys(NO_UNROLL_METADATA))
-        stages = VectorStages(w, self.t, lanes, self.context.table)
-        x, y = self._pairs(self.t, length)
-        with self.context.iterate([lines]) as (line,):
-            start = w.mul(line, length)
-
-            def take(at: Index) -> Complex:
-                return self._ordered(stages.take_apart(self.source.pointer, w.add(start, at)))
-
-            def give(at: Index, value: Complex) -> None:
-                scaled = stages.scale(value[0], self.scale), stages.scale(value[1], self.scale)
-                stages.put_together(self.target.pointer, w.add(start, at), self._ordered(scaled))
-
-            stages.transform_line(length, take, give, x, y)
-        return True
-
     # -- scratch memory ------------------------------------------------------------------------------------------------
     def _pairs(self, t: str, count: int) -> tuple[Pair, Pair]:
         """Two buffers of `count` complex numbers, shared by all transforms of the kernel that need the same."""
@@ -157,13 +136,28 @@ class _FftWriter:
         return (names[0], names[1]), (names[2], names[3])
 
     def _lanes(self, length: int, lines: int, t: str, columns: bool) -> int:
+        """How many lines are transformed side by side."""
         bytes_ = buffer_elements(length) * {"float": 4, "double": 8}[t]
         per_lane = 4 * bytes_
+        if self._vectors:
+            lanes = self._vector_lanes(t)
+            side_by_side = lanes * per_lane <= CACHE_BYTES_OF_COLUMNS if columns else length < SHORT_ROW * lanes
+            return lanes if side_by_side else 1
         alone = bytes_ > LONG_ROW_BYTES or (self.kind == "RFFT" and length >= LONG_REAL_ROW)
         lanes = COLUMN_LANES if columns else 1 if alone else ROW_LANES
         while lanes > 1 and (lanes > lines or lanes * per_lane > CACHE_BYTES):
             lanes //= 2
         return lanes
+
+    def _vector_lanes(self, t: str) -> int:
+        return self.context.target.vector_bits // {"float": 32, "double": 64}[t]
+
+    def _stages(self, t: str) -> tuple[FourierStages, FourierStages]:
+        """Arithmetic on scalars, and what transforms."""
+        scalars = FourierStages(self.w, t, self.context.table)
+        if not self._vectors:
+            return scalars, scalars
+        return scalars, VectorStages(self.w, t, self._vector_lanes(t), self.context.table, self.t)
 
     # -- one dimension -------------------------------------------------------------------------------------------------
     def _last(self, source: ArrayInMemory, target: ArrayInMemory, source_at: Index, target_at: Index, lines: int, scale: float,
@@ -175,21 +169,24 @@ class _FftWriter:
         inner = length // 2 if halved else length
         t = working_type(inner, self.t)
         lanes = self._lanes(inner, lines, t, columns=False)
-        stages = FourierStages(w, t, self.context.table)
+        stages, transforms = self._stages(t)
         x, y = self._pairs(t, buffer_elements(inner) * lanes + (lanes if halved else 0))
         from_row, to_row = source.shape.dimensions[-1], target.shape.dimensions[-1]
-        with self.context.iterate([-(-lines // lanes)], cut=cut) as (tile,):
-            first = tile_starts(w, tile, lanes, lines)
+        rows = min(lanes, lines)
+        with self.context.iterate([-(-lines // rows)], cut=cut) as (tile,):
+            first = tile_starts(w, tile, rows, lines)
             from_at, to_at = w.add(source_at, w.mul(first, from_row)), w.add(target_at, w.mul(first, to_row))
-            line = _Lines(self, stages, source, target, from_at, to_at, from_row, to_row, lanes, scale)
-            if not real:
+            line = Lines(w, self.t, stages, source, target, from_at, to_at, from_row, to_row, lanes, rows, scale)
+            if isinstance(transforms, VectorStages) and lanes == 1 and (halved or not real) and inner >= 2 * transforms.lanes:
+                VectorLine(line, transforms, self.kind, x, y).transform(inner)
+            elif not real:
                 line.take(x, length, lambda k, row: self._ordered(line.load(row, k)))
-                found = stages.transform(length, lanes, x, y)
+                found = transforms.transform(length, lanes, x, y)
                 line.give(found, length, lambda k, row, value: line.store(row, k, self._ordered(value)))
             elif self.kind == "RFFT":
-                self._real_to_complex(line, stages, x, y, halved)
+                self._real_to_complex(line, stages, transforms, x, y, halved)
             else:
-                self._complex_to_real(line, stages, x, y, halved)
+                self._complex_to_real(line, stages, transforms, x, y, halved)
 
     def _ordered(self, value: Complex) -> Complex:
         return (value[1], value[0]) if self.inverse else value
@@ -201,14 +198,17 @@ class _FftWriter:
         outer, inner = math.prod(inside[:axis]), math.prod(inside[axis + 1 :])
         t = working_type(length, self.t)
         lanes = self._lanes(length, inner, t, columns=True)
-        stages = FourierStages(w, t, self.context.table)
+        stages, transforms = self._stages(t)
+        if isinstance(transforms, VectorStages) and lanes > 1:
+            self._columns_in_vectors(transforms, source, target, source_at, target_at, (outer, length, inner))
+            return
         full = inner // lanes * lanes
 
         def columns(at: Index, count: int) -> None:
             x, y = self._pairs(t, buffer_elements(length) * count)
-            line = _Lines(self, stages, source, target, w.add(source_at, at), w.add(target_at, at), 1, 1, count, 1.0)
+            line = Lines(w, self.t, stages, source, target, w.add(source_at, at), w.add(target_at, at), 1, 1, count, count, 1.0)
             line.take(x, length, lambda k, row: self._ordered(line.load(row, w.mul(k, inner))))
-            found = stages.transform(length, count, x, y)
+            found = transforms.transform(length, count, x, y)
             line.give(found, length, lambda k, row, value: line.store(row, w.mul(k, inner), self._ordered(value)))
 
         self._pairs(t, buffer_elements(length) * lanes)
@@ -224,18 +224,39 @@ class _FftWriter:
                 with nullcontext() if cut is None else self.context.shares.only(-1):
                     columns(w.add(base, full), inner - full)
 
+    def _columns_in_vectors(self, vectors: VectorStages, source: ArrayInMemory, target: ArrayInMemory, source_at: Index, target_at: Index,
+                            extents: tuple[int, int, int]) -> None:
+        """A vector of neighbouring columns at once. extents: outer dimensions, the transformed one, inner ones."""
+        w, lanes, (outer, length, inner) = self.w, vectors.lanes, extents
+        x, y = self._pairs(vectors.scalar, buffer_elements(length) * lanes)
+        tiles = -(-inner // lanes)
+        cut = None if self._share == 0 else self.context.shares.cut_loop(tiles)
+        alone = nullcontext() if self._share == 0 or cut is not None else self.context.shares.only(0)
+        with alone, w.loop(outer, stem="outer") as o, w.loop(cut.end if cut else tiles, cut.begin if cut else 0, stem="columns") as tile:
+            column = w.mul(tile, lanes)
+            at = w.add(w.mul(o, length * inner), column)
+            masks = vectors.lanes_below(w.sub(inner, column)) if inner % lanes else []
+            from_at, to_at = w.add(source_at, at), w.add(target_at, at)
+            with w.loop(length, stem="element", metadata=NO_UNROLL) as k:
+                value = vectors.take_apart(source.pointer, w.mul(w.add(from_at, w.mul(k, inner)), 2), masks)
+                vectors.store(x, w.mul(k, lanes), self._ordered(value))
+            found = vectors.transform(length, lanes, x, y)
+            with w.loop(length, stem="element", metadata=NO_UNROLL) as k:
+                value = self._ordered(vectors.load(found, w.mul(k, lanes)))
+                vectors.put_together(target.pointer, w.mul(w.add(to_at, w.mul(k, inner)), 2), value, masks)
+
     # -- real transforms -----------------------------------------------------------------------------------------------
-    def _real_to_complex(self, line: _Lines, stages: FourierStages, x: Pair, y: Pair, halved: bool) -> None:
+    def _real_to_complex(self, line: Lines, stages: FourierStages, transforms: FourierStages, x: Pair, y: Pair, halved: bool) -> None:
         w, length = self.w, self.lengths[-1]
         zero = stages.constant(0.0)
         if not halved:
             line.take(x, length, lambda k, row: (line.load_real(row, k), zero))
-            found = stages.transform(length, line.lanes, x, y)
+            found = transforms.transform(length, line.lanes, x, y)
             line.give(found, length // 2 + 1, lambda k, row, value: line.store(row, k, value))
             return
         half = length // 2
         line.take(x, half, lambda k, row: (line.load_real(row, w.mul(k, 2)), line.load_real(row, w.add(w.mul(k, 2), 1))))
-        found = stages.transform(half, line.lanes, x, y)
+        found = transforms.transform(half, line.lanes, x, y)
         # The transform is periodic: its element `half` is element 0.
         line.repeat_first(found, half)
         factors = stages.complex_table(*roots_of_unity(np.arange(half + 1), length))
@@ -249,7 +270,7 @@ class _FftWriter:
 
         line.give(found, half + 1, store)
 
-    def _complex_to_real(self, line: _Lines, stages: FourierStages, x: Pair, y: Pair, halved: bool) -> None:
+    def _complex_to_real(self, line: Lines, stages: FourierStages, transforms: FourierStages, x: Pair, y: Pair, halved: bool) -> None:
         w, length = self.w, self.lengths[-1]
         half = length // 2
         zero = stages.constant(0.0)
@@ -271,7 +292,7 @@ class _FftWriter:
                 return imaginary, value[0]  # exchanged, for the inverse
 
             line.take(x, length, full)
-            found = stages.transform(length, line.lanes, x, y)
+            found = transforms.transform(length, line.lanes, x, y)
             line.give(found, length, lambda k, row, value: line.store_real(row, k, value[1]))
             return
         factors = stages.complex_table(*roots_of_unity(-np.arange(half), length))
@@ -284,73 +305,10 @@ class _FftWriter:
             return total[1], total[0]
 
         line.take(x, half, joined)
-        found = stages.transform(half, line.lanes, x, y)
+        found = transforms.transform(half, line.lanes, x, y)
 
         def store(k: Index, row: Index, value: Complex) -> None:
             line.store_real(row, w.mul(k, 2), value[1])
             line.store_real(row, w.add(w.mul(k, 2), 1), value[0])
 
         line.give(found, half, store)
-
-
-class _Lines:
-    """`lanes` lines of a source and of a target array, `from_row` and `to_row` elements apart, and the way into scratch memory."""
-
-    def __init__(self, writer: _FftWriter, stages: FourierStages, source: ArrayInMemory, target: ArrayInMemory, from_at: Index,
-                 to_at: Index, from_row: int, to_row: int, lanes: int, scale: float) -> None:
-        self.w, self.t, self.stages, self.lanes, self.scale = writer.w, writer.t, stages, lanes, scale
-        self._source, self._target, self._from_at, self._to_at = source, target, from_at, to_at
-        self._from_row, self._to_row = from_row, to_row
-
-    def take(self, x: Pair, count: int, value: Callable[[Index, Index], Complex]) -> None:
-        """Fill elements 0 to count - 1 of all lines; value(k, row)."""
-        self._each(count, lambda k, row: self.stages.store(x, self.w.add(self.w.mul(k, self.lanes), row), value(k, row)))
-
-    def give(self, x: Pair, count: int, put: Callable[[Index, Index, Complex], None]) -> None:
-        """Hand out elements 0 to count - 1 of all lines; put(k, row, value)."""
-        self._each(count, lambda k, row: put(k, row, self.stages.load(x, self.w.add(self.w.mul(k, self.lanes), row))))
-
-    def repeat_first(self, x: Pair, at: int) -> None:
-        """Copy element 0 of every line to element `at`."""
-        with self.w.loop(self.lanes, stem="line") as row:
-            self.stages.store(x, self.w.add(row, at * self.lanes), self.stages.load(x, row))
-
-    def _each(self, count: int, body: Callable[[Index, Index], None]) -> None:
-        w = self.w
-        if self.lanes > 1 and self._from_row == 1:  # columns: neighbours are contiguous
-            with w.loop(count, stem="element") as k, w.loop(self.lanes, stem="line") as row:
-                body(k, row)
-        else:
-            with w.loop(self.lanes, stem="line") as row, w.loop(count, stem="element") as k:
-                body(k, row)
-
-    def _convert(self, value: Any, given: str, wanted: str) -> str:
-        if given == wanted:
-            return str(value)
-        return self.w.value(f"{'fpext' if wanted == 'double' else 'fptrunc'} {given} {value} to {wanted}")
-
-    def _from(self, row: Index, k: Index) -> Index:
-        return self.w.add(self._from_at, self.w.add(self.w.mul(row, self._from_row), k))
-
-    def _to(self, row: Index, k: Index) -> Index:
-        return self.w.add(self._to_at, self.w.add(self.w.mul(row, self._to_row), k))
-
-    def load(self, row: Index, k: Index) -> Complex:
-        """Complex element of the source."""
-        re, im = self._source.load_linear(self.w, self._from(row, k))
-        return self._convert(re, self.t, self.stages.t), self._convert(im, self.t, self.stages.t)
-
-    def load_real(self, row: Index, k: Index) -> str:
-        """Real element of the source."""
-        return self._convert(self._source.load_linear(self.w, self._from(row, k)), self.t, self.stages.t)
-
-    def _scaled(self, value: str) -> str:
-        return self._convert(self.stages.scale(value, self.scale), self.stages.t, self.t)
-
-    def store(self, row: Index, k: Index, value: Complex) -> None:
-        """Complex element of the target, scaled."""
-        self._target.store_linear(self.w, self._to(row, k), (self._scaled(value[0]), self._scaled(value[1])))
-
-    def store_real(self, row: Index, k: Index, value: str) -> None:
-        """Real element of the target, scaled."""
-        self._target.store_linear(self.w, self._to(row, k), self._scaled(value))

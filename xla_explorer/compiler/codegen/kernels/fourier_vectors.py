@@ -1,15 +1,18 @@
-"""One line of complex numbers at a time, transformed with vectors that are written here: little code, which LLVM need not optimise.
+"""Transforms with vectors that are written here: little code, which LLVM need not optimise.
 
 The stages are those of `fourier_stages`, of radix 4 as far as possible. Stage by stage the numbers of a line that are transformed alike
-become contiguous (s of them). Where s is a multiple of the vector's lanes, a vector holds numbers with equal factors. Before that it holds
-those of several blocks, each with its own factor, and what is stored changes places by interleaving. The first stage reads the operand,
-the last one writes the result, and the radix-4 stages between them are one piece of code that runs several times.
+become contiguous (s of them). From a vector's lanes on, a vector holds numbers with equal factors; the last one of s may overlap the one
+before it, for what is read is not what is written. Before that it holds those of several blocks, each with its own factor, and what is
+stored changes places; where blocks do not divide a vector, it holds one block and more than it needs, which the next store covers. Stages
+of equal radix in scratch memory are one piece of code that runs several times. The first stage may read the operand, the last one write the
+result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +25,8 @@ from xla_explorer.compiler.codegen.kernels.fourier_stages import (
     FourierStages,
     Pair,
     Table,
+    chirp_length,
+    chirp_numbers,
     roots_of_unity,
 )
 from xla_explorer.compiler.codegen.llvm_types import float_constant
@@ -29,31 +34,50 @@ from xla_explorer.compiler.codegen.llvm_types import float_constant
 Index = str | int
 Load = Callable[[Index], Complex]  # offset (in numbers) -> so many numbers as a vector has lanes
 Store = Callable[[Index, Complex], None]
+LARGEST_IN_BLOCKS = 7  # radix up to which vectors of several blocks change places: that takes its square of shuffles
 
 
-def vector_radices(length: int, lanes: int) -> list[int] | None:
-    """The radices of the stages: fours, then what is left; None where a line cannot be cut into whole vectors."""
+def vector_radices(length: int) -> list[int] | None:
+    """The radices of the stages: fours, then what is left; None where a prime factor is too large."""
     radices, rest = [], length
     for radix in (4, *range(2, LARGEST_RADIX + 1)):
         while rest % radix == 0:
             radices.append(radix)
             rest //= radix
-    if rest > 1 or len(radices) < 2 or (lanes & (lanes - 1)):
+    return radices if rest == 1 else None
+
+
+class Stage(NamedTuple):
+    """One stage of a transform: n numbers are left to transform, s lie side by side. kind: `blocks` (a vector holds several blocks), `one`
+    (numbers with equal factors) or `narrow` (fewer of them than lanes)."""
+
+    n: int
+    s: int
+    radix: int
+    kind: str
+
+
+def plan_stages(length: int, side_by_side: int, lanes: int) -> list[Stage] | None:
+    """The stages of a transform; None where a prime factor is too large."""
+    radices = vector_radices(length)
+    if radices is None:
         return None
-    s = 1
-    for number, radix in enumerate(radices):
-        if s % lanes and (radix != 4 or lanes % s or length // radix % lanes or number == len(radices) - 1):
-            return None
-        s *= radix
-    return radices
+    stages, n, s = [], length, side_by_side
+    for radix in radices:
+        m = n // radix
+        blocks = lanes % s == 0 and m * s >= lanes and radix <= LARGEST_IN_BLOCKS
+        stages.append(Stage(n, s, radix, "one" if s >= lanes else "blocks" if blocks else "narrow"))
+        n, s = m, s * radix
+    return stages
 
 
 class VectorStages(FourierStages):
-    """Arithmetic on vectors of `lanes` numbers of type `scalar`, and transforms of a line."""
+    """Arithmetic on vectors of `lanes` numbers of type `scalar`, and transforms. memory: the type of the arrays, if it is another one."""
 
-    def __init__(self, w: FunctionWriter, scalar: str, lanes: int, table: Table) -> None:
+    def __init__(self, w: FunctionWriter, scalar: str, lanes: int, table: Table, memory: str = "") -> None:
         self.w, self.t, self.scalar, self.lanes = w, f"<{lanes} x {scalar}>", scalar, lanes
         self.bytes = _BYTES[scalar]
+        self.memory = memory or scalar
         self._table = table
 
     def address(self, pointer: str, offset: str | int) -> str:
@@ -69,11 +93,11 @@ class VectorStages(FourierStages):
         """A constant in all lanes."""
         return f"splat ({self.scalar} {float_constant(value, self.scalar)})"
 
-    def _shuffle(self, a: str, b: str, places: Sequence[int]) -> str:
+    def _shuffle(self, a: str, b: str, places: Sequence[int], t: str = "") -> str:
         mask = ", ".join([f"i32 {k}" for k in places])
-        return self.w.value(f"shufflevector {self.t} {a}, {self.t} {b}, <{len(places)} x i32> <{mask}>")
+        return self.w.value(f"shufflevector {t or self.t} {a}, {t or self.t} {b}, <{len(places)} x i32> <{mask}>")
 
-    def _in_all_lanes(self, pair: Pair, offset: Index) -> Complex:
+    def in_all_lanes(self, pair: Pair, offset: Index) -> Complex:
         """One complex number."""
         parts = []
         for pointer in pair:
@@ -82,20 +106,63 @@ class VectorStages(FourierStages):
             parts.append(self._shuffle(first, "poison", [0] * self.lanes))
         return parts[0], parts[1]
 
-    # -- interleaved memory --------------------------------------------------------------------------------------------
-    def take_apart(self, pointer: str, at: Index) -> Complex:
-        """Numbers `at` and following from memory where real and imaginary parts alternate."""
-        start = self.w.mul(at, 2)
-        places = [self.address(pointer, self.w.add(start, k)) for k in (0, self.lanes)]
-        a, b = (self.w.value(f"load {self.t}, ptr {place}, align {self.bytes}") for place in places)
-        even = [2 * k for k in range(self.lanes)]
-        return self._shuffle(a, b, even), self._shuffle(a, b, [k + 1 for k in even])
+    def reversed(self, value: Complex) -> Complex:
+        """The last lane first."""
+        order = range(self.lanes - 1, -1, -1)
+        return self._shuffle(value[0], "poison", order), self._shuffle(value[1], "poison", order)
 
-    def put_together(self, pointer: str, at: Index, value: Complex) -> None:
+    def last_fits(self, start: Index, extent: Index) -> Index:
+        """Where a vector starts, moved back where it would end behind `extent`."""
+        if isinstance(extent, int) and extent % self.lanes == 0:
+            return start
+        limit = self.w.sub(extent, self.lanes)
+        if isinstance(start, int) and isinstance(limit, int):
+            return min(start, limit)
+        return self.w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(start)), ("i64", str(limit)))
+
+    # -- interleaved memory --------------------------------------------------------------------------------------------
+    def _places(self, pointer: str, at: Index) -> list[str]:
+        """Addresses of the two vectors from scalar `at` of an array on."""
+        return [self.w.value(f"getelementptr inbounds {self.memory}, ptr {pointer}, i64 {self.w.add(at, k)}") for k in (0, self.lanes)]
+
+    def take_apart(self, pointer: str, at: Index, masks: Sequence[str] = ()) -> Complex:
+        """Numbers from scalar `at` of an array on, where both parts alternate. masks: which scalars to touch (`lanes_below`)."""
+        w, t, align = self.w, f"<{self.lanes} x {self.memory}>", _BYTES[self.memory]
+        places = self._places(pointer, at)
+        if masks:
+            name = f"llvm.masked.load.v{self.lanes}{_SUFFIXES[self.memory]}.p0"
+            w.declare(f"declare {t} @{name}(ptr, i32, <{self.lanes} x i1>, {t})")
+            a, b = (w.value(f"call {t} @{name}(ptr {place}, i32 {align}, <{self.lanes} x i1> {mask}, {t} zeroinitializer)")
+                    for place, mask in zip(places, masks, strict=True))
+        else:
+            a, b = (w.value(f"load {t}, ptr {place}, align {align}") for place in places)
+        even = [2 * k for k in range(self.lanes)]
+        parts = self._shuffle(a, b, even, t), self._shuffle(a, b, [k + 1 for k in even], t)
+        if self.memory == self.scalar:
+            return parts
+        return w.value(f"fpext {t} {parts[0]} to {self.t}"), w.value(f"fpext {t} {parts[1]} to {self.t}")
+
+    def put_together(self, pointer: str, at: Index, value: Complex, masks: Sequence[str] = ()) -> None:
         """The reverse."""
-        start = self.w.mul(at, 2)
-        for k, part in zip((0, self.lanes), self._zip(*value, 1), strict=True):
-            self.w.do(f"store {self.t} {part}, ptr {self.address(pointer, self.w.add(start, k))}, align {self.bytes}")
+        w, t, align = self.w, f"<{self.lanes} x {self.memory}>", _BYTES[self.memory]
+        parts = list(self._zip(*value, 1))
+        if self.memory != self.scalar:
+            parts = [w.value(f"fptrunc {self.t} {part} to {t}") for part in parts]
+        for number, (place, part) in enumerate(zip(self._places(pointer, at), parts, strict=True)):
+            if masks:
+                name = f"llvm.masked.store.v{self.lanes}{_SUFFIXES[self.memory]}.p0"
+                w.declare(f"declare void @{name}({t}, ptr, i32, <{self.lanes} x i1>)")
+                w.do(f"call void @{name}({t} {part}, ptr {place}, i32 {align}, <{self.lanes} x i1> {masks[number]})")
+            else:
+                w.do(f"store {t} {part}, ptr {place}, align {align}")
+
+    def lanes_below(self, count: Index) -> list[str]:
+        """Masks of the scalars of `count` complex numbers (at least one) in the two vectors that hold `lanes` of them."""
+        w, t = self.w, f"<{self.lanes} x i64>"
+        first = w.value(f"insertelement {t} poison, i64 {count}, i64 0")
+        limit = self._shuffle(first, "poison", [0] * self.lanes, t)
+        numbers = [", ".join([f"i64 {(half + k) // 2}" for k in range(self.lanes)]) for half in (0, self.lanes)]
+        return [w.value(f"icmp sgt {t} {limit}, <{each}>") for each in numbers]
 
     def _zip(self, a: str, b: str, granule: int) -> tuple[str, str]:
         """Groups of `granule` elements of a and b in turn; the first and the second half of them."""
@@ -105,37 +172,85 @@ class VectorStages(FourierStages):
 
     def _transposed(self, values: list[str], granule: int) -> list[str]:
         """Vectors, one for each result of a butterfly, in the order of memory: by block, then by result."""
-        for _ in range(len(values).bit_length() - 1):
-            half = len(values) // 2
-            values = [part for a, b in zip(values[:half], values[half:], strict=True) for part in self._zip(a, b, granule)]
-        return values
+        count = len(values)
+        if count & (count - 1) == 0:
+            for _ in range(count.bit_length() - 1):
+                half = count // 2
+                values = [part for a, b in zip(values[:half], values[half:], strict=True) for part in self._zip(a, b, granule)]
+            return values
+        found = []
+        for number in range(count):
+            block, rest = np.divmod(np.arange(number * self.lanes, (number + 1) * self.lanes), granule * count)
+            origins, lanes = rest // granule, block * granule + rest % granule
+            needed = sorted(set(origins.tolist()))
+            part, done = values[needed[0]], origins == needed[0]
+            places = np.where(done, lanes, 0)
+            for origin in needed[1:]:
+                here = origins == origin
+                part = self._shuffle(part, values[origin], np.where(here, self.lanes + lanes, places).tolist())
+                places = np.arange(self.lanes)
+            found.append(part)
+        return found
 
-    # -- the stages of a line ------------------------------------------------------------------------------------------
+    # -- whole transforms ----------------------------------------------------------------------------------------------
+    def transform(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
+        """As that of scalars; lanes is 1 or a multiple of a vector's. The buffers end with a vector that nothing else uses."""
+        stages = plan_stages(length, lanes, self.lanes)
+        return self._by_chirp(length, lanes, x, y) if stages is None else self._run(stages, x, y)
+
     def transform_line(self, length: int, take: Load, give: Store, x: Pair, y: Pair) -> None:
-        """Transform what `take` reads and hand it to `give`; x and y hold `length` numbers each."""
-        radices = vector_radices(length, self.lanes)
-        assert radices is not None
-        n, s, number = length, 1, 0
-        while number < len(radices):
-            radix = radices[number]
-            middle = radices[number:-1] if number and s % self.lanes == 0 else []
-            equal = max(middle.count(4), 1) if middle[:1] == [4] else 1
-            if equal > 1:
-                x, y = self._equal_stages(n, s, equal, x, y)
-            else:
-                first, last = number == 0, number == len(radices) - 1
-                read: Load = take if first else lambda at, x=x: self.load(x, at)  # type: ignore[misc]
-                write: Store = give if last else lambda at, value, y=y: self.store(y, at, value)  # type: ignore[misc]
-                (self._stage_of_blocks if s % self.lanes else self._stage_of_one)(n, s, radix, read, write)
-                x, y = y, x
-            n, s, number = n // radix**equal, s * radix**equal, number + equal
+        """Transform what `take` reads and hand it to `give`, one line that has at least a vector's numbers."""
+        stages = plan_stages(length, 1, self.lanes)
+        if stages is not None and len(stages) > 1 and "narrow" not in (stages[0].kind, stages[-1].kind):
+            self._run(stages, x, y, take, give)
+            return
+        self.each_vector(length, lambda at: self.store(x, at, take(at)))
+        found = self.transform(length, 1, x, y)
+        self.each_vector(length, lambda at: give(at, self.load(found, at)))
 
-    def _stage_of_blocks(self, n: int, s: int, radix: int, read: Load, write: Store) -> None:
+    def each_vector(self, count: int, body: Callable[[Index], None]) -> None:
+        """Call for vectors that cover `count` numbers, no less than a vector has."""
+        with self.w.loop(count, 0, self.lanes, stem="numbers", metadata=NO_UNROLL) as k:
+            body(self.last_fits(k, count))
+
+    def _run(self, stages: list[Stage], x: Pair, y: Pair, take: Load | None = None, give: Store | None = None) -> Pair:
+        """All stages; where the numbers are after them, unless they were given away."""
+        inner = stages[1 if take else 0 : -1 if give else None]
+        if take:
+            self._one_stage(stages[0], take, self._storing(y))
+            x, y = y, x
+        for (radix, kind), group in groupby(inner, key=lambda stage: (stage.radix, stage.kind)):
+            equal = list(group)
+            if kind == "one" and len(equal) > 1:
+                x, y = self._equal_stages(equal[0].n, equal[0].s, radix, len(equal), x, y)
+                continue
+            for stage in equal:
+                self._one_stage(stage, self._loading(x), self._storing(y))
+                x, y = y, x
+        if give:
+            self._one_stage(stages[-1], self._loading(x), give)
+        return x
+
+    def _loading(self, pair: Pair) -> Load:
+        return lambda at: self.load(pair, at)
+
+    def _storing(self, pair: Pair) -> Store:
+        return lambda at, value: self.store(pair, at, value)
+
+    def _one_stage(self, stage: Stage, read: Load, write: Store) -> None:
+        if stage.kind == "blocks":
+            self._stage_of_blocks(stage, read, write)
+        else:
+            self._stage_of_one(stage, read, write)
+
+    def _stage_of_blocks(self, stage: Stage, read: Load, write: Store) -> None:
         """A vector holds numbers of lanes / s blocks."""
+        n, s, radix, _ = stage
         w, m = self.w, n // radix
         factors = np.repeat(np.outer(np.arange(1, radix), np.arange(m)), s, axis=1)
         table = self.complex_table(*roots_of_unity(factors, n))
-        with w.loop(m * s, 0, self.lanes, stem="blocks", metadata=NO_UNROLL) as j:
+        with w.loop(m * s, 0, self.lanes, stem="blocks", metadata=NO_UNROLL) as number:
+            j = self.last_fits(number, m * s)
             values = self.butterfly([read(w.add(j, s * m * t)) for t in range(radix)])
             turned = [value if u == 0 else self.mul(value, self.load(table, w.add(j, (u - 1) * m * s))) for u, value in enumerate(values)]
             parts = [self._transposed([value[k] for value in turned], s) for k in (0, 1)]
@@ -143,22 +258,24 @@ class VectorStages(FourierStages):
             for k, value in enumerate(zip(*parts, strict=True)):
                 write(w.add(start, k * self.lanes), value)
 
-    def _stage_of_one(self, n: int, s: int, radix: int, read: Load, write: Store) -> None:
-        """All numbers of a vector have the same factors."""
+    def _stage_of_one(self, stage: Stage, read: Load, write: Store) -> None:
+        """All numbers of a vector have the same factors. A narrow one holds more than that, and is stored in the order of addresses."""
+        n, s, radix, kind = stage
         w, m = self.w, n // radix
         table = None if m == 1 else self.complex_table(*roots_of_unity(np.outer(np.arange(m), np.arange(1, radix)), n))
         with w.loop(m, stem="block", metadata=NO_UNROLL) as p:
-            factors = [] if table is None else [self._in_all_lanes(table, w.add(w.mul(p, radix - 1), u)) for u in range(radix - 1)]
+            factors = [] if table is None else [self.in_all_lanes(table, w.add(w.mul(p, radix - 1), u)) for u in range(radix - 1)]
             from_p, to_p = w.mul(p, s), w.mul(p, radix * s)
-            with w.loop(s, 0, self.lanes, stem="lane", metadata=NO_UNROLL) as q:
+            with w.loop(s, 0, self.lanes, stem="lane", metadata=NO_UNROLL) as number:
+                q = 0 if kind == "narrow" else self.last_fits(number, s)
                 source, target = w.add(from_p, q), w.add(to_p, q)
                 values = self.butterfly([read(w.add(source, s * m * t)) for t in range(radix)])
                 for u, value in enumerate(values):
                     write(w.add(target, s * u), self.mul(value, factors[u - 1]) if u and factors else value)
 
-    def _equal_stages(self, n: int, s: int, count: int, x: Pair, y: Pair) -> tuple[Pair, Pair]:
-        """Several stages of radix 4 between the first and the last, as a loop. Returns where the numbers are, and the free buffers."""
-        w, radix = self.w, 4
+    def _equal_stages(self, n: int, s: int, radix: int, count: int, x: Pair, y: Pair) -> tuple[Pair, Pair]:
+        """Several stages of one radix, as a loop. Returns where the numbers are, and the free buffers."""
+        w = self.w
         factors = [np.outer(np.arange(n // radix**k // radix), np.arange(1, radix)) * radix**k for k in range(count)]
         table = self.complex_table(*roots_of_unity(np.concatenate([part.ravel() for part in factors]), n))
         slots = {name: w.stack_slot("i64") for name in ("m", "s", "at")}
@@ -170,21 +287,22 @@ class VectorStages(FourierStages):
         with w.loop(count, stem="stage", metadata=NO_UNROLL):
             m, size, first = (w.value(f"load i64, ptr {slots[name]}") for name in ("m", "s", "at"))
             a, b, c, d = (w.value(f"load ptr, ptr {slot}") for slot in pointers)
-            quarter = w.mul(m, size)  # numbers from one input of a butterfly to the next
+            part = w.mul(m, size)  # numbers from one input of a butterfly to the next
             with w.loop(m, stem="block", metadata=NO_UNROLL) as p:
                 at = w.add(first, w.mul(p, radix - 1))
-                turns = [self._in_all_lanes(table, w.add(at, u)) for u in range(radix - 1)]
+                turns = [self.in_all_lanes(table, w.add(at, u)) for u in range(radix - 1)]
                 from_p = w.mul(p, size)
                 to_p = w.mul(from_p, radix)
-                with w.loop(size, 0, self.lanes, stem="lane", metadata=NO_UNROLL) as q:
+                with w.loop(size, 0, self.lanes, stem="lane", metadata=NO_UNROLL) as number:
+                    q = number if s % self.lanes == 0 else self.last_fits(number, size)
                     place = w.add(from_p, q)
                     values = []
                     for t in range(radix):
                         values.append(self.load((a, b), place))
-                        place = w.add(place, quarter) if t < radix - 1 else place
+                        place = w.add(place, part) if t < radix - 1 else place
                     place = w.add(to_p, q)
-                    for u, number in enumerate(self.butterfly(values)):
-                        self.store((c, d), place, self.mul(number, turns[u - 1]) if u else number)
+                    for u, result in enumerate(self.butterfly(values)):
+                        self.store((c, d), place, self.mul(result, turns[u - 1]) if u else result)
                         place = w.add(place, size) if u < radix - 1 else place
             w.do(f"store i64 {w.add(first, w.mul(m, radix - 1))}, ptr {slots['at']}")
             w.do(f"store i64 {w.div(m, radix)}, ptr {slots['m']}")
@@ -192,3 +310,39 @@ class VectorStages(FourierStages):
             for slot, pointer in zip(pointers, (c, d, a, b), strict=True):
                 w.do(f"store ptr {pointer}, ptr {slot}")
         return (x, y) if count % 2 == 0 else (y, x)
+
+    def _by_chirp(self, length: int, lanes: int, x: Pair, y: Pair) -> Pair:
+        """As that of scalars. The two transforms are one piece of code: the second one, an inverse, runs on exchanged parts, whose
+        product with the conjugate of a factor is the exchanged product."""
+        w, size = self.w, chirp_length(length)
+        chirp, response = chirp_numbers(length)
+        factors = np.concatenate([np.pad(chirp, (0, size - length)), response.conj()])
+        table = self.complex_table(factors.real, factors.imag)
+        zero = self.constant(0.0)
+
+        def times(pair: Pair, count: int, start: Index) -> None:
+            """A line's vectors may end behind it, in what is zero or free."""
+            with w.loop(count, 0, self.lanes if lanes == 1 else 1, stem="chirp", metadata=NO_UNROLL) as k:
+                factor = self.load(table, w.add(start, k)) if lanes == 1 else self.in_all_lanes(table, w.add(start, k))
+                with w.loop(lanes, 0, max(1, self.lanes if lanes > 1 else 1), stem="lane", metadata=NO_UNROLL) as c:
+                    at = w.add(w.mul(k, lanes), c)
+                    self.store(pair, at, self.mul(self.load(pair, at), factor))
+
+        with w.loop(size * lanes, length * lanes, self.lanes, stem="zeros", metadata=NO_UNROLL) as at:
+            self.store(x, at, (zero, zero))
+        slots = [w.stack_slot("ptr") for _ in range(4)]
+        for slot, pointer in zip(slots, (*x, *y), strict=True):
+            w.do(f"store ptr {pointer}, ptr {slot}")
+        with w.loop(2, stem="convolution", metadata=NO_UNROLL) as turn:
+            a, b, c, d = (w.value(f"load ptr, ptr {slot}") for slot in slots)
+            times((a, b), size, w.mul(turn, size))
+            found = self.transform(size, lanes, (a, b), (c, d))
+            free = (c, d) if found == (a, b) else (a, b)
+            for slot, pointer in zip(slots, (found[1], found[0], free[1], free[0]), strict=True):
+                w.do(f"store ptr {pointer}, ptr {slot}")
+        real, imaginary, _, _ = (w.value(f"load ptr, ptr {slot}") for slot in slots)
+        times((real, imaginary), length, 0)
+        return real, imaginary
+
+
+_SUFFIXES = {"float": "f32", "double": "f64"}

@@ -1,0 +1,161 @@
+"""The lines that a Fourier transform takes from one array and gives to another: number by number, or one line with vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.kernels.fourier_stages import Complex, FourierStages, Pair, roots_of_unity
+from xla_explorer.compiler.codegen.kernels.fourier_vectors import VectorStages
+
+Index = str | int
+
+
+class Lines:
+    """`lanes` lines of a source and of a target array, `from_row` and `to_row` elements apart, and the way into scratch memory."""
+
+    def __init__(self, w: FunctionWriter, t: str, stages: FourierStages, source: ArrayInMemory, target: ArrayInMemory, from_at: Index,
+                 to_at: Index, from_row: int, to_row: int, lanes: int, rows: int, scale: float) -> None:
+        """t: the type of the arrays. rows: how many of the lanes hold a line."""
+        self.w, self.t, self.stages, self.lanes, self.rows, self.scale = w, t, stages, lanes, rows, scale
+        self.source, self.target, self.from_at, self.to_at = source, target, from_at, to_at
+        self._from_row, self._to_row = from_row, to_row
+
+    def take(self, x: Pair, count: int, value: Callable[[Index, Index], Complex]) -> None:
+        """Fill elements 0 to count - 1 of all lines; value(k, row)."""
+        self._each(count, lambda k, row: self.stages.store(x, self.w.add(self.w.mul(k, self.lanes), row), value(k, row)))
+
+    def give(self, x: Pair, count: int, put: Callable[[Index, Index, Complex], None]) -> None:
+        """Hand out elements 0 to count - 1 of all lines; put(k, row, value)."""
+        self._each(count, lambda k, row: put(k, row, self.stages.load(x, self.w.add(self.w.mul(k, self.lanes), row))))
+
+    def repeat_first(self, x: Pair, at: int) -> None:
+        """Copy element 0 of every line to element `at`."""
+        with self.w.loop(self.rows, stem="line") as row:
+            self.stages.store(x, self.w.add(row, at * self.lanes), self.stages.load(x, row))
+
+    def _each(self, count: int, body: Callable[[Index, Index], None]) -> None:
+        w = self.w
+        if self.rows > 1 and self._from_row == 1:  # columns: neighbours are contiguous
+            with w.loop(count, stem="element") as k, w.loop(self.rows, stem="line") as row:
+                body(k, row)
+        else:
+            with w.loop(self.rows, stem="line") as row, w.loop(count, stem="element") as k:
+                body(k, row)
+
+    def _convert(self, value: Any, given: str, wanted: str) -> str:
+        if given == wanted:
+            return str(value)
+        return self.w.value(f"{'fpext' if wanted == 'double' else 'fptrunc'} {given} {value} to {wanted}")
+
+    def _from(self, row: Index, k: Index) -> Index:
+        return self.w.add(self.from_at, self.w.add(self.w.mul(row, self._from_row), k))
+
+    def _to(self, row: Index, k: Index) -> Index:
+        return self.w.add(self.to_at, self.w.add(self.w.mul(row, self._to_row), k))
+
+    def load(self, row: Index, k: Index) -> Complex:
+        """Complex element of the source."""
+        re, im = self.source.load_linear(self.w, self._from(row, k))
+        return self._convert(re, self.t, self.stages.t), self._convert(im, self.t, self.stages.t)
+
+    def load_real(self, row: Index, k: Index) -> str:
+        """Real element of the source."""
+        return self._convert(self.source.load_linear(self.w, self._from(row, k)), self.t, self.stages.t)
+
+    def _scaled(self, value: str) -> str:
+        return self._convert(self.stages.scale(value, self.scale), self.stages.t, self.t)
+
+    def store(self, row: Index, k: Index, value: Complex) -> None:
+        """Complex element of the target, scaled."""
+        self.target.store_linear(self.w, self._to(row, k), (self._scaled(value[0]), self._scaled(value[1])))
+
+    def store_real(self, row: Index, k: Index, value: str) -> None:
+        """Real element of the target, scaled."""
+        self.target.store_linear(self.w, self._to(row, k), self._scaled(value))
+
+
+class VectorLine:
+    """One line of `lines`, transformed by `vectors`; a real one has even length. x, y: scratch memory."""
+
+    def __init__(self, lines: Lines, vectors: VectorStages, kind: str, x: Pair, y: Pair) -> None:
+        self.lines, self.vectors, self.kind, self.w = lines, vectors, kind, lines.w
+        self.inverse = kind in ("IFFT", "IRFFT")
+        self.x, self.y = x, y
+
+    def transform(self, length: int) -> None:
+        """length: how many complex numbers are transformed, at least a vector's."""
+        if self.kind == "RFFT":
+            self._to_spectrum(length)
+        elif self.kind == "IRFFT":
+            self._from_spectrum(length)
+        else:
+            self.vectors.transform_line(length, self._take, self._give, self.x, self.y)
+
+    def _ordered(self, value: Complex) -> Complex:
+        return (value[1], value[0]) if self.inverse else value
+
+    def _take(self, k: Index) -> Complex:
+        """Complex numbers; of a real line, two neighbours are one number."""
+        return self._ordered(self._load(k))
+
+    def _load(self, k: Index) -> Complex:
+        lines = self.lines
+        start = lines.from_at if self.kind == "RFFT" else self.w.mul(lines.from_at, 2)
+        return self.vectors.take_apart(lines.source.pointer, self.w.add(start, self.w.mul(k, 2)))
+
+    def _give(self, k: Index, value: Complex) -> None:
+        lines, vectors = self.lines, self.vectors
+        start = lines.to_at if self.kind == "IRFFT" else self.w.mul(lines.to_at, 2)
+        scaled = vectors.scale(value[0], lines.scale), vectors.scale(value[1], lines.scale)
+        vectors.put_together(lines.target.pointer, self.w.add(start, self.w.mul(k, 2)), self._ordered(scaled))
+
+    def _mirrored(self, k: Index, length: int) -> Index:
+        """Where the numbers length - k, length - k - 1 ... begin in memory."""
+        return self.w.sub(length + 1 - self.vectors.lanes, k)
+
+    def _to_spectrum(self, half: int) -> None:
+        """The even numbers were real parts, the odd ones imaginary parts."""
+        vectors = self.vectors
+        vectors.each_vector(half, lambda k: vectors.store(self.x, k, self._load(k)))
+        found = vectors.transform(half, 1, self.x, self.y)
+        self.lines.repeat_first(found, half)  # the transform is periodic: its element `half` is element 0
+        factors = vectors.complex_table(*roots_of_unity(np.arange(half + 1), 2 * half))
+
+        def store(k: Index) -> None:
+            value, other = vectors.load(found, k), vectors.reversed(vectors.load(found, self._mirrored(k, half)))
+            mirrored = other[0], vectors.negate(other[1])
+            turned = vectors.times_minus_i(vectors.mul(vectors.sub(value, mirrored), vectors.load(factors, k)))
+            total = vectors.add(vectors.add(value, mirrored), turned)
+            self._give(k, (vectors.scale(total[0], 0.5), vectors.scale(total[1], 0.5)))
+
+        vectors.each_vector(half + 1, store)
+
+    def _from_spectrum(self, half: int) -> None:
+        vectors = self.vectors
+        factors = vectors.complex_table(*roots_of_unity(-np.arange(half), 2 * half))
+
+        def joined(stages: FourierStages, value: Complex, other: Complex, factor: Complex) -> Complex:
+            """Exchanged, for the inverse."""
+            mirrored = other[0], stages.negate(other[1])
+            turned = stages.mul(stages.sub(value, mirrored), factor)
+            total = stages.add(stages.add(value, mirrored), (stages.negate(turned[1]), turned[0]))
+            return total[1], total[0]
+
+        def take(k: Index) -> None:
+            other = vectors.reversed(self._load(self._mirrored(k, half)))
+            vectors.store(self.x, k, joined(vectors, self._load(k), other, vectors.load(factors, k)))
+
+        vectors.each_vector(half, take)
+        # The first and the last number of the spectrum must be real, and are taken as real.
+        scalars = self.lines.stages
+        zero = scalars.constant(0.0)
+        first, last = (self.lines.load(0, k)[0] for k in (0, half))
+        one = scalars.constant(1.0)
+        scalars.store(self.x, 0, joined(scalars, (first, zero), (last, zero), (one, zero)))
+        found = vectors.transform(half, 1, self.x, self.y)
+        vectors.each_vector(half, lambda k: self._give(k, vectors.load(found, k)))
