@@ -15,9 +15,12 @@ def simplification(name: str = "simplification", *, layout_sensitive: bool = Fal
         make_pass("algsimp", is_layout_sensitive=layout_sensitive),
         # Elements without users go before the loop passes ask which elements are live.
         make_pass("tuple-simplifier"),
-        make_pass("simplify-while-loops"),
+        # An element that counts stays what it is: trip counts and in-place updates are read off such elements, and to add in a kernel costs
+        # nothing.
+        make_pass("simplify-while-loops", merge_induction_variables=False),
         # When dead elements are gone: hoisting adds elements only for values that the loop really reads.
-        make_pass("while-loop-invariant-code-motion"),
+        # What grows is made anew in each iteration: it would be read from memory instead.
+        make_pass("while-loop-invariant-code-motion", hoist_size_inflation_ratio=1.0),
         make_pass("dce"),
     ]
     if not layout_sensitive:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from xla_explorer.compiler.rewriting.removal import remove_if_dead
-from xla_explorer.compiler.transforms.loops.while_loop_simplifier import element, parameter_of, read_only_by_elements
+from xla_explorer.compiler.transforms.loops.loop_state import element, parameter_of, read_only_by_elements
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction

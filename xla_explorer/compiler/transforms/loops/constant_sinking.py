@@ -8,12 +8,8 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import order_callees_first
-from xla_explorer.compiler.transforms.loops.while_loop_simplifier import (
-    invariant_elements,
-    own_computations,
-    parameter_of,
-    read_only_by_elements,
-)
+from xla_explorer.compiler.transforms.loops.loop_state import own_computations, parameter_of, read_only_by_elements
+from xla_explorer.compiler.transforms.loops.while_loop_simplifier import invariant_elements
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule

@@ -11,7 +11,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import order_callees_first
-from xla_explorer.compiler.transforms.loops.invariant_code_motion import hoist
+from xla_explorer.compiler.transforms.loops.invariant_code_motion import HoistingPolicy, hoist
 from xla_explorer.hlo.module import HloModule
 
 
@@ -32,7 +32,7 @@ class WhileLoopExpensiveInvariantCodeMotion:
         changed = False
         for computation in module.post_order_computations():
             for loop in [i for i in computation.post_order() if i.opcode.name == "while"]:
-                made = hoist(loop, context, worth=frozenset(self.opcodes))
+                made = hoist(loop, context, HoistingPolicy(opcodes=frozenset(self.opcodes)))
                 if made is not None:
                     context.rewrote(self.name, loop, made, (made.id,))
                     changed = True

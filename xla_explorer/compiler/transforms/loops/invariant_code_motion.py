@@ -10,117 +10,152 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.removal import has_side_effect, remove_if_dead
+from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, remove_if_dead
 from xla_explorer.compiler.transforms.loops.induction import runs_at_most_once
-from xla_explorer.compiler.transforms.loops.while_loop_simplifier import (
+from xla_explorer.compiler.transforms.loops.loop_state import (
     WHILE,
     called_elsewhere,
     element,
-    has_no_control_edges,
+    initial_parts,
     may_be_reshaped,
     own_computations,
     parameter_of,
-    remove_replaced,
+    passed_on,
+    replace_loop,
 )
+from xla_explorer.compiler.transforms.loops.while_loop_simplifier import has_no_control_edges
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, PARAMETER, TUPLE
 from xla_explorer.hlo.opcodes.spec import Trait
-from xla_explorer.hlo.shape import tuple_shape
+from xla_explorer.hlo.shape import Shape, tuple_shape
 
-# Cheap to make again, so that carrying the value would cost more.
-_NOT_WORTH_IT = frozenset(["constant", "broadcast", "iota", "get-tuple-element", "tuple", "bitcast", "reshape", "parameter"])
-_NEVER = frozenset(
-    ["domain", "after-all", "add-dependency", "opt-barrier", "partition-id", "replica-id", "custom-call", "while", "conditional"]
-)
-
-
-def is_array(i: HloInstruction) -> Reason | None:
-    """Only arrays are carried."""
-    if i.shape.is_array and not any(i.shape.dynamic):
-        return None
-    return refuse("not-an-array", f"%{i.name} is {i.shape}")
+# Not worth carrying by themselves, only along with what is made of them.
+_NOT_WORTH_IT = frozenset(["bitcast", "broadcast", "iota", "reverse", "slice", "transpose", "tuple"])
+_NEVER = frozenset(["after-all", "add-dependency", "opt-barrier", "partition-id", "replica-id"])
+# Custom calls in whose neighbourhood nothing moves, and one that is nothing by itself.
+_STOPS = frozenset(["SPMDFullToShardShape", "SPMDShardShapeToFull", "annotate_device_placement", "MoveToDevice", "MoveToHost"])
+_SHARDING = "Sharding"
+# A number grows into the next one without anybody noticing.
+_SMALL = 64
 
 
-def does_not_grow(i: HloInstruction) -> Reason | None:
-    """The value is not larger than what it is made of, which the loop holds anyway."""
-    given = sum([o.shape.byte_size for o in i.operands])
-    if i.shape.byte_size <= max(given, 64):
-        return None
-    return refuse("value-grows", f"%{i.name} has {i.shape.byte_size} bytes, its operands {given}", bytes=i.shape.byte_size, operands=given)
+def is_an_array(i: HloInstruction) -> Reason | None:
+    """Arrays, or tuples of arrays, of a size known at compile time."""
+    if any(any(leaf.dynamic) or not leaf.is_array for leaf in _leaves(i.shape)):
+        return refuse("not-an-array", f"%{i.name} is {i.shape}")
+    return None
 
 
-LEGALITY = (is_array,)
-PROFITABILITY = (does_not_grow,)
+def _leaves(shape: Shape) -> list[Shape]:
+    return [leaf for part in shape.tuple_shapes for leaf in _leaves(part)] if shape.is_tuple else [shape]
+
+
+def _bytes(shape: Shape) -> int:
+    return sum([leaf.byte_size for leaf in _leaves(shape) if leaf.is_array])
+
+
+@dataclasses.dataclass(frozen=True)
+class HoistingPolicy:
+    """What is worth carrying through a loop. constants, reshapes: these too, by themselves. ratio: nothing whose bytes are more than that
+    many times those of its operands; None: whatever size. opcodes: these alone, None: all but the cheap ones."""
+
+    constants: bool = False
+    reshapes: bool = False
+    ratio: float | None = None
+    opcodes: frozenset[str] | None = None
+
+    def is_worth_it(self, i: HloInstruction) -> bool:
+        """Whether the value is carried for itself."""
+        name = i.opcode.name
+        if self.opcodes is not None:
+            return name in self.opcodes
+        if name == "constant":
+            return self.constants
+        if name == "reshape":
+            return self.reshapes
+        return name not in _NOT_WORTH_IT and i.attributes.get("custom_call_target") != _SHARDING
+
+    def does_not_grow(self, i: HloInstruction) -> Reason | None:
+        """The value is not much larger than what it is made of, which the loop holds anyway."""
+        if self.ratio is None or i.opcode.name == "constant":
+            return None
+        given, made = sum([_bytes(o.shape) for o in i.operands]), _bytes(i.shape)
+        if made <= max(given * self.ratio, _SMALL):
+            return None
+        return refuse("value-grows", f"%{i.name} has {made} bytes, its operands {given}", bytes=made, operands=given)
 
 
 def invariant_instructions(
-    loop: HloInstruction, context: PassContext, worth: frozenset[str] | None = None
+    loop: HloInstruction, context: PassContext, policy: HoistingPolicy
 ) -> tuple[list[HloInstruction], list[HloInstruction]]:
-    """(all invariant instructions of the body in order, those worth hoisting that something varying reads)."""
+    """(all invariant instructions of the body in order, those of them that are worth carrying)."""
     body = loop.called[1]
-    passed_on = {
-        number
-        for number, o in enumerate(body.root.operands)
-        if o.opcode is GET_TUPLE_ELEMENT and o.operands[0].opcode is PARAMETER and o.attributes["index"] == number
-    }
+    unchanged, targets = passed_on(body), control_targets(body)
     invariant: dict[HloInstruction, None] = {}
+    wanted = []
     for i in body.post_order():
-        if i.opcode is PARAMETER or i is body.root or i.control_predecessors:
+        name = i.opcode.name
+        if i.opcode is PARAMETER or i is body.root or i.control_predecessors or i in targets:
             continue
         if i.opcode is GET_TUPLE_ELEMENT and i.operands[0].opcode is PARAMETER:
-            if i.attributes["index"] in passed_on:
+            if i.attributes["index"] in unchanged and i.shape.is_array:
                 invariant[i] = None
             continue
-        if i.opcode.name in _NEVER or Trait.NON_DETERMINISTIC in i.opcode.traits or i.opcode.asynchronous or has_side_effect(i):
+        if name in _NEVER or Trait.NON_DETERMINISTIC in i.opcode.traits or i.opcode.asynchronous or has_side_effect(i):
             continue
-        if all(o in invariant for o in i.operands) and (i.operands or i.opcode.name in ("constant", "iota")):
-            checks = PROFITABILITY if worth is None else ()
-            if i.opcode.name not in _NOT_WORTH_IT and context.decide("loop-hoisting", LEGALITY, checks, i) is not None:
-                continue
-            invariant[i] = None
-    fits = [i for i in invariant if (i.opcode.name not in _NOT_WORTH_IT if worth is None else i.opcode.name in worth)]
-    wanted = [i for i in fits if any(u not in invariant for u in i.users)]
+        if not all(o in invariant for o in i.operands):
+            continue
+        if context.decide("loop-hoisting", (is_an_array,), (policy.does_not_grow,), i) is not None:
+            continue
+        invariant[i] = None
+        if policy.is_worth_it(i):
+            wanted.append(i)
     return list(invariant), wanted
 
 
-def hoist(loop: HloInstruction, context: PassContext, worth: frozenset[str] | None = None) -> HloInstruction | None:
-    """Move what is invariant in front of the loop. Returns the new loop, None when nothing moved.
+def may_be_hoisted_from(loop: HloInstruction) -> Reason | None:
+    """Nothing in the body, and no wish of the frontend, stands against it."""
+    if "_xla_disable_loop_instr_hoisting" in (loop.attributes.get("frontend_attributes") or ""):
+        return refuse("frontend-forbids", f"%{loop.name} says that nothing is to move out of it")
+    for i in loop.called[1].instructions.values():
+        if i.opcode.name == "domain" or i.attributes.get("custom_call_target") in _STOPS:
+            return refuse("not-movable", f"%{i.name} stands in the body", instruction=i.name)
+    return None
 
-    worth: opcodes that move whatever their size; None: whatever does not grow.
-    """
-    if may_be_reshaped(loop) is not None or has_no_control_edges(loop) is not None:
+
+def hoist(loop: HloInstruction, context: PassContext, policy: HoistingPolicy) -> HloInstruction | None:
+    """Compute what is invariant in front of the loop and carry it through. Returns the new loop, None when nothing moved."""
+    checks = (may_be_reshaped, has_no_control_edges, may_be_hoisted_from)
+    if any(check(loop) is not None for check in checks) or runs_at_most_once(loop):
         return None
-    if runs_at_most_once(loop):
+    if not passed_on(loop.called[1]) and not policy.constants:
         return None
-    _, wanted = invariant_instructions(loop, context, worth)
+    _, wanted = invariant_instructions(loop, context, policy)
     if not wanted:
         return None
     if called_elsewhere(loop):
         own_computations(loop)
-        _, wanted = invariant_instructions(loop, context, worth)
-    body = loop.called[1]
-    computation, start = loop.parent, loop.operands[0]
-    count = len(loop.shape.tuple_shapes)
+        _, wanted = invariant_instructions(loop, context, policy)
+    body, computation, parts = loop.called[1], loop.parent, initial_parts(loop)
     copies: dict[HloInstruction, HloInstruction] = {}
 
     def outside(i: HloInstruction) -> HloInstruction:
         stack = [i]
         while stack:
             current = stack[-1]
-            missing = [] if current.opcode is GET_TUPLE_ELEMENT else [o for o in current.operands if o not in copies]
+            read = current.opcode is GET_TUPLE_ELEMENT and current.operands[0].opcode is PARAMETER
+            missing = [] if read else [o for o in current.operands if o not in copies]
             if missing:
                 stack.extend(missing)
                 continue
             stack.pop()
             if current in copies:
                 continue
-            if current.opcode is GET_TUPLE_ELEMENT:
-                index = int(current.attributes["index"])
-                copies[current] = start.operands[index] if start.opcode is TUPLE else element(computation, start, index)
+            if read:
+                copies[current] = parts[int(current.attributes["index"])]
             else:
                 copies[current] = computation.add(
                     current.opcode,
@@ -135,49 +170,41 @@ def hoist(loop: HloInstruction, context: PassContext, worth: frozenset[str] | No
         return copies[i]
 
     carried = [outside(i) for i in wanted]
+    count = len(parts)
     shape = tuple_shape([*loop.shape.tuple_shapes, *[i.shape for i in wanted]])
-    parts = [start.operands[k] if start.opcode is TUPLE else element(computation, start, k) for k in range(count)]
-    made = computation.add(
-        WHILE,
-        shape,
-        (computation.add(TUPLE, shape, [*parts, *carried]),),
-        loop.attributes,
-        called=loop.called,
-        name=loop.name,
-        metadata=loop.metadata,
-    )
     for called in loop.called:
         called.set_shape(parameter_of(called), shape)
     parameter, old_root = parameter_of(body), body.root
-    read = [body.add(GET_TUPLE_ELEMENT, i.shape, (parameter,), attributes_of({"index": count + k})) for k, i in enumerate(wanted)]
+    read = [element(body, parameter, count + k) for k in range(len(wanted))]
     for i, reader in zip(wanted, read, strict=True):
         body.replace(i, reader)
     body.set_root(body.add(TUPLE, shape, [*old_root.operands, *read], name=old_root.name))
     remove_if_dead(body, old_root)
     remove_dead_instructions(body)
-    for user in list(loop.users):
-        if user.opcode is GET_TUPLE_ELEMENT:
-            computation.replace(user, element(computation, made, int(user.attributes["index"])))
-            remove_if_dead(computation, user)
-    if loop.users or loop.is_root:
-        computation.replace(loop, computation.add(TUPLE, loop.shape, [element(computation, made, k) for k in range(count)]))
-    remove_replaced(loop)
-    return made
+    return replace_loop(loop, [*parts, *carried], lambda made, k: element(computation, made, k))
 
 
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class WhileLoopInvariantCodeMotion:
-    """Operations of a loop body that depend only on state that never changes are computed once, before the loop."""
+    """Operations of a loop body that depend only on state that never changes are computed once, before the loop.
+
+    hoist_constants, hoist_reshapes: these for themselves, too. hoist_size_inflation_ratio: nothing whose bytes are more than that many
+    times those of its operands (up to 64 bytes always); None: whatever size.
+    """
 
     name: ClassVar[str] = "while-loop-invariant-code-motion"
+    hoist_constants: bool = False
+    hoist_reshapes: bool = False
+    hoist_size_inflation_ratio: float | None = None
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Hoist out of every loop, inner ones first, so that a value may leave several loops."""
         changed = False
+        policy = HoistingPolicy(self.hoist_constants, self.hoist_reshapes, self.hoist_size_inflation_ratio)
         for computation in module.post_order_computations():
             for loop in [i for i in computation.instructions.values() if i.opcode is WHILE]:
-                made = hoist(loop, context)
+                made = hoist(loop, context, policy)
                 if made is not None:
                     context.rewrote(
                         "loop-hoisting", loop, made, (made.id,), {"values": len(made.shape.tuple_shapes) - len(loop.shape.tuple_shapes)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
@@ -10,57 +11,33 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, remove_if_dead
 from xla_explorer.compiler.transforms.inlining.call_inliner import CALL, inline_call
 from xla_explorer.compiler.transforms.loops.induction import find_induction
+from xla_explorer.compiler.transforms.loops.loop_state import (
+    WHILE,
+    element,
+    initial_parts,
+    may_be_reshaped,
+    own_computations,
+    parameter_of,
+    passed_on,
+    read_only_by_elements,
+    readers_of,
+    replace_loop,
+)
+from xla_explorer.compiler.transforms.loops.loop_state_changes import (
+    first_of_equal_elements,
+    flatten_state,
+    merge_induction_variables,
+)
 from xla_explorer.compiler.transforms.simplifiers.dead_code import (
     remove_dead_instructions,
     remove_unreachable_computations,
 )
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, PARAMETER, TUPLE, opcode
+from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, PARAMETER, TUPLE
 from xla_explorer.hlo.shape import tuple_shape
-
-WHILE = opcode("while")
-
-
-def element(computation: HloComputation, whole: HloInstruction, index: int) -> HloInstruction:
-    """A get-tuple-element."""
-    return computation.add(GET_TUPLE_ELEMENT, whole.shape.tuple_shapes[index], (whole,), attributes_of({"index": index}))
-
-
-def parameter_of(computation: HloComputation) -> HloInstruction:
-    """The one parameter of a condition or body."""
-    return next(i for i in computation.instructions.values() if i.opcode is PARAMETER)
-
-
-def remove_replaced(loop: HloInstruction) -> None:
-    """Take out a loop whose place another one took, side effects or not, and what only it read."""
-    computation, operands = loop.parent, loop.operands
-    if loop.id not in computation.instructions:
-        return  # it died with its last reader
-    computation.remove(loop)
-    for operand in operands:
-        remove_if_dead(computation, operand)
-
-
-def read_only_by_elements(i: HloInstruction) -> bool:
-    """Whether every user takes one element, and the instruction is not the root."""
-    return not i.is_root and all(user.opcode is GET_TUPLE_ELEMENT for user in i.users)
-
-
-def may_be_reshaped(loop: HloInstruction) -> Reason | None:
-    """The state of the loop is a tuple that everybody takes apart."""
-    condition, body = loop.called
-    if not loop.shape.is_tuple or body.root.opcode is not TUPLE:
-        return refuse("state-not-tuple", f"the state of %{loop.name} is not put together as a tuple")
-    for computation in (condition, body):
-        if not read_only_by_elements(parameter_of(computation)):
-            return refuse("state-read-whole", f"%{computation.name} reads its state as a whole")
-    if loop.attributes.sharding_text:
-        return refuse("sharded", f"%{loop.name} has a sharding for each element")
-    return None
 
 
 def _sources(computation: HloComputation, start: list[HloInstruction]) -> set[int]:
@@ -85,12 +62,10 @@ def invariant_elements(loop: HloInstruction) -> set[int]:
 
     After the loop they are what they were before.
     """
-    start, found = loop.operands[0], set()
+    start = loop.operands[0]
+    found = passed_on(loop.called[1])
     for number, given in enumerate(loop.called[1].root.operands):
-        if given.opcode is GET_TUPLE_ELEMENT:
-            if given.operands[0].opcode is PARAMETER and given.attributes["index"] == number:
-                found.add(number)
-        elif given.opcode is CONSTANT and start.opcode is TUPLE and start.operands[number].opcode is CONSTANT:
+        if given.opcode is CONSTANT and start.opcode is TUPLE and start.operands[number].opcode is CONSTANT:
             if given.literal == start.operands[number].literal:
                 found.add(number)
     return found
@@ -145,17 +120,10 @@ def sink_constants(loop: HloInstruction) -> int:
             for reader in [u for u in parameter_of(called).users if u.attributes["index"] == number]:
                 made: HloInstruction | None = None
                 for user in list(reader.users):
-                    if user is called.root and user.opcode is TUPLE:
-                        continue
                     made = made or called.add_constant(value.literal)
                     called.set_operands(user, [made if o is reader else o for o in user.operands])
+                remove_if_dead(called, reader)
     return len(found)
-
-
-def own_computations(loop: HloInstruction) -> None:
-    """Copies of condition and body when others call them too."""
-    if called_elsewhere(loop):
-        loop.parent.set_called(loop, tuple([c.clone() for c in loop.called]))
 
 
 def _narrow(computation: HloComputation, kept: list[int], *, is_body: bool) -> None:
@@ -177,12 +145,6 @@ def _narrow(computation: HloComputation, kept: list[int], *, is_body: bool) -> N
     computation.set_shape(parameter, shape)
 
 
-def called_elsewhere(loop: HloInstruction) -> bool:
-    module = loop.parent.module
-    callers = [i for i in module.instructions() if i.called and i is not loop]
-    return loop.called[0] is loop.called[1] or any(c in loop.called for i in callers for c in i.called)
-
-
 def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:
     """Drop the elements of the state that nothing depends on. Returns the new loop."""
     reason = may_be_reshaped(loop)
@@ -192,43 +154,35 @@ def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:
     live = live_elements(loop)
     if len(live) == count:
         return refuse("all-live", f"every element of %{loop.name} is needed")
-    computation, start = loop.parent, loop.operands[0]
-    kept = sorted(live)
     own_computations(loop)
+    return keep_elements(loop, sorted(live))
+
+
+def keep_elements(loop: HloInstruction, kept: list[int]) -> HloInstruction:
+    """Drop the other elements of the state, which must be read by themselves only. Returns the new loop."""
     for number, called in enumerate(loop.called):
         remove_dead_instructions(called)
         _narrow(called, kept, is_body=number == 1)
-    parts = [start.operands[k] if start.opcode is TUPLE else element(computation, start, k) for k in kept]
-    shape = tuple_shape([loop.shape.tuple_shapes[k] for k in kept])
-    made = computation.add(
-        WHILE,
-        shape,
-        (computation.add(TUPLE, shape, parts),),
-        loop.attributes.with_values(backend_config=None),
-        called=loop.called,
-        name=loop.name,
-        metadata=loop.metadata,
+    parts = initial_parts(loop)
+    return replace_loop(
+        loop, [parts[k] for k in kept], lambda made, old: element(loop.parent, made, kept.index(old)) if old in kept else parts[old]
     )
 
-    def after_loop(old: int) -> HloInstruction:
-        if old in live:
-            return element(computation, made, kept.index(old))
-        return start.operands[old] if start.opcode is TUPLE else element(computation, start, old)
 
-    for user in list(loop.users):
-        if user.opcode is GET_TUPLE_ELEMENT:
-            computation.replace(user, after_loop(int(user.attributes["index"])))
-            remove_if_dead(computation, user)
-    if loop.users or loop.is_root:
-        computation.replace(loop, computation.add(TUPLE, loop.shape, [after_loop(k) for k in range(count)], metadata=loop.metadata))
-    if loop.control_predecessors:
-        computation.set_control_predecessors(made, loop.control_predecessors)
-        computation.set_control_predecessors(loop, ())
-    for other in computation.instructions.values():
-        if loop in other.control_predecessors:
-            computation.set_control_predecessors(other, [made if p is loop else p for p in other.control_predecessors])
-    remove_replaced(loop)
-    return made
+def merge_equal_elements(loop: HloInstruction) -> HloInstruction | Reason:
+    """Elements that start from the same value and that the body passes on become one."""
+    reason = may_be_reshaped(loop)
+    if reason is not None:
+        return reason
+    same = first_of_equal_elements(loop)
+    if not same:
+        return refuse("nothing-to-merge", f"no two elements of %{loop.name} are one value")
+    own_computations(loop)
+    for called in loop.called:
+        for again, first in same.items():
+            for reader in readers_of(called, again):
+                called.set_attributes(reader, reader.attributes.with_values(index=first))
+    return keep_elements(loop, [k for k in range(len(loop.shape.tuple_shapes)) if k not in same])
 
 
 def remove_loop_that_never_runs(loop: HloInstruction) -> None:
@@ -254,13 +208,26 @@ def has_no_control_edges(loop: HloInstruction) -> Reason | None:
     return None
 
 
+# What is done to the state, in XLA's order: the first that applies.
+_STATE_CHANGES: tuple[tuple[str, Callable[[HloInstruction], HloInstruction | Reason]], ...] = (
+    ("merge-equal-elements", merge_equal_elements),
+    ("flatten-loop-state", flatten_state),
+    ("dead-loop-elements", remove_dead_elements),
+)
+_NOTHING_TO_DO = ("all-live", "nothing-to-merge", "state-flat")
+
+
 @register_pass("while-loop-simplifier")
 @dataclasses.dataclass(frozen=True)
 class WhileLoopSimplifier:
-    """Loops that never run become their initial value, loops that run once their body; unused elements of the state
-    go."""
+    """Loops that never run become their initial value, loops that run once their body; of the state, what nobody reads goes, as do second
+    copies, tuples within it, constants, and what counts along with another element.
+
+    One of these a loop and run: what is left is for the next run. merge_induction_variables: elements that count are computed from one.
+    """
 
     name: ClassVar[str] = "simplify-while-loops"
+    merge_induction_variables: bool = True
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Simplify every loop, inner ones first."""
@@ -277,25 +244,27 @@ class WhileLoopSimplifier:
 
     def simplify(self, loop: HloInstruction, context: PassContext) -> bool:
         """One loop. Returns whether anything changed."""
-        found = find_induction(loop)
-        effects = has_side_effect(loop)
-        if not isinstance(found, Reason) and found.trip_count <= 1 and not effects:
-            if context.decide("loop-removal", (has_no_control_edges,), (), loop, facts=lambda: {"trip_count": found.trip_count}) is None:
-                (inline_loop_that_runs_once if found.trip_count else remove_loop_that_never_runs)(loop)
+        before = len(loop.shape.tuple_shapes)
+        for kind, change in _STATE_CHANGES:
+            result = change(loop)
+            if not isinstance(result, Reason):
+                after = len(result.shape.tuple_shapes)
+                context.rewrote(kind, loop, result, (result.id,), {"before": before, "after": after})
                 return True
+            if result.code not in _NOTHING_TO_DO and kind == _STATE_CHANGES[-1][0]:
+                context.refused(kind, loop, result)
         sunk = sink_constants(loop)
         if sunk:
             context.rewrote("sink-loop-constants", loop, loop, (), {"constants": sunk})
-        result = remove_dead_elements(loop)
-        if isinstance(result, Reason):
-            if result.code != "all-live":
-                context.refused("dead-loop-elements", loop, result)
-            return sunk > 0
-        context.rewrote(
-            "dead-loop-elements",
-            loop,
-            result,
-            (result.id,),
-            {"before": len(loop.shape.tuple_shapes), "after": len(result.shape.tuple_shapes)},
-        )
-        return True
+        found = find_induction(loop)
+        if not isinstance(found, Reason) and found.trip_count <= 1 and not has_side_effect(loop):
+            if context.decide("loop-removal", (has_no_control_edges,), (), loop, facts=lambda: {"trip_count": found.trip_count}) is None:
+                (inline_loop_that_runs_once if found.trip_count else remove_loop_that_never_runs)(loop)
+                return True
+        if self.merge_induction_variables:
+            merged = merge_induction_variables(loop)
+            if not isinstance(merged, Reason):
+                after = len(merged.shape.tuple_shapes)
+                context.rewrote("merge-induction-variables", loop, merged, (merged.id,), {"before": before, "after": after})
+                return True
+        return sunk > 0

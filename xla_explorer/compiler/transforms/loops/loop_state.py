@@ -1,0 +1,123 @@
+"""The state of a while loop: its elements, what may be done to it, and a loop with another state in the place of one.
+
+Source: xla/service/while_util.cc, while_loop_simplifier.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xla_explorer.compiler.rewriting.removal import remove_if_dead
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.attributes import attributes_of
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, PARAMETER, TUPLE, opcode
+from xla_explorer.hlo.shape import Shape, tuple_shape
+
+WHILE = opcode("while")
+
+
+def element(computation: HloComputation, whole: HloInstruction, index: int) -> HloInstruction:
+    """A get-tuple-element."""
+    return computation.add(GET_TUPLE_ELEMENT, whole.shape.tuple_shapes[index], (whole,), attributes_of({"index": index}))
+
+
+def parameter_of(computation: HloComputation) -> HloInstruction:
+    """The one parameter of a condition or body."""
+    return next(i for i in computation.instructions.values() if i.opcode is PARAMETER)
+
+
+def remove_replaced(loop: HloInstruction) -> None:
+    """Take out a loop whose place another one took, side effects or not, and what only it read."""
+    computation, operands = loop.parent, loop.operands
+    if loop.id not in computation.instructions:
+        return  # it died with its last reader
+    computation.remove(loop)
+    for operand in operands:
+        remove_if_dead(computation, operand)
+
+
+def read_only_by_elements(i: HloInstruction) -> bool:
+    """Whether every user takes one element, and the instruction is not the root."""
+    return not i.is_root and all(user.opcode is GET_TUPLE_ELEMENT for user in i.users)
+
+
+def may_be_reshaped(loop: HloInstruction) -> Reason | None:
+    """The state of the loop is a tuple that everybody takes apart."""
+    condition, body = loop.called
+    if not loop.shape.is_tuple or body.root.opcode is not TUPLE:
+        return refuse("state-not-tuple", f"the state of %{loop.name} is not put together as a tuple")
+    for computation in (condition, body):
+        if not read_only_by_elements(parameter_of(computation)):
+            return refuse("state-read-whole", f"%{computation.name} reads its state as a whole")
+    if loop.attributes.get("sharding") is not None:
+        return refuse("sharded", f"%{loop.name} has a sharding for each element")
+    return None
+
+
+def own_computations(loop: HloInstruction) -> None:
+    """Copies of condition and body when others call them too."""
+    if called_elsewhere(loop):
+        loop.parent.set_called(loop, tuple([c.clone() for c in loop.called]))
+
+
+def called_elsewhere(loop: HloInstruction) -> bool:
+    module = loop.parent.module
+    callers = [i for i in module.instructions() if i.called and i is not loop]
+    return loop.called[0] is loop.called[1] or any(c in loop.called for i in callers for c in i.called)
+
+
+def initial_parts(loop: HloInstruction) -> list[HloInstruction]:
+    """What each element of the state starts from."""
+    start = loop.operands[0]
+    return list(start.operands) if start.opcode is TUPLE else [element(loop.parent, start, k) for k in range(len(start.shape.tuple_shapes))]
+
+
+def readers_of(computation: HloComputation, index: int) -> list[HloInstruction]:
+    """The instructions of a condition or body that read element `index` of the state."""
+    return [u for u in parameter_of(computation).users if u.opcode is GET_TUPLE_ELEMENT and u.attributes["index"] == index]
+
+
+def passed_on(body: HloComputation) -> set[int]:
+    """The elements that the body gives on as it got them."""
+    return {
+        number
+        for number, given in enumerate(body.root.operands)
+        if given.opcode is GET_TUPLE_ELEMENT and given.operands[0].opcode is PARAMETER and given.attributes["index"] == number
+    }
+
+
+def replace_loop(
+    loop: HloInstruction, parts: Sequence[HloInstruction], after: Callable[[HloInstruction, int], HloInstruction]
+) -> HloInstruction:
+    """Put a loop with the same (changed) condition and body, and with another state, in the place of one. Returns it.
+
+    parts: what the new state starts from. after(new loop, k): what element k of the old state was, after the loop.
+    """
+    computation = loop.parent
+    shape: Shape = tuple_shape([p.shape for p in parts])
+    made = computation.add(
+        WHILE,
+        shape,
+        (computation.add(TUPLE, shape, parts),),
+        loop.attributes.with_values(backend_config=None, origin=None),
+        called=loop.called,
+        name=loop.name,
+        metadata=loop.metadata,
+    )
+    for user in list(loop.users):
+        if user.opcode is GET_TUPLE_ELEMENT:
+            computation.replace(user, after(made, int(user.attributes["index"])))
+            remove_if_dead(computation, user)
+    if loop.users or loop.is_root:
+        whole = [after(made, k) for k in range(len(loop.shape.tuple_shapes))]
+        computation.replace(loop, computation.add(TUPLE, loop.shape, whole, metadata=loop.metadata))
+    if loop.control_predecessors:
+        computation.set_control_predecessors(made, loop.control_predecessors)
+        computation.set_control_predecessors(loop, ())
+    for other in computation.instructions.values():
+        if loop in other.control_predecessors:
+            computation.set_control_predecessors(other, [made if p is loop else p for p in other.control_predecessors])
+    remove_replaced(loop)
+    return made
