@@ -44,6 +44,19 @@ LAYOUT_SENSITIVE_PIPELINES = ("simplification_after_layout_assignment", "HLO_pas
 IGNORED_OPTIONS = frozenset(["cudnn_batchnorm_forward_training_metadata"])
 
 
+# The parameters of the passes' constructors in XLA, in order, by our names for them: tests give literal ones by position.
+CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
+    "batchnorm_expander": ("rewrite_training_op", "rewrite_inference_op", "rewrite_grad_op"),
+    "call-inliner": ("single_call_site", "update_domain"),
+    "cse": ("is_layout_sensitive", "only_fusion_computations"),
+    "reduction-splitter": ("ignore_small_reduce_dims",),
+    "while-loop-constant-sinking": ("sink_broadcast_of_constants", "sink_only_scalar_constants"),
+    "while-loop-invariant-code-motion": ("hoist_constants", "hoist_reshapes"),
+    "while_loop_unroller": ("unroll_factor",),
+}
+_WORDS = {"true": True, "false": False}
+
+
 class UnsupportedOptionError(Exception):
     """The pass, or an option of it, is not ours."""
 
@@ -64,9 +77,13 @@ def apply(name: str, module: HloModule, options: dict[str, Any]) -> tuple[bool, 
 
 def run_pass(names: list[str], text: str, options: dict[str, Any]) -> tuple[bool, str]:
     """The adapter of the referee: one pass by the name of XLA's dumps. Flags and arguments of a test are no options of ours."""
-    if options.get("flags") or options.get("arguments"):
-        raise UnsupportedOptionError(f"flags {options.get('flags')} arguments {options.get('arguments')}")
-    kept = {**UNIT_TEST_OPTIONS.get(names[0], {}), **{k: v for k, v in options.items() if k not in IGNORED_OPTIONS}}
+    arguments, known = options.get("arguments") or [], CONSTRUCTOR_PARAMETERS.get(names[0], ())
+    literal = all(a in _WORDS or re.fullmatch(r"-?[0-9]+", a) for a in arguments)
+    if options.get("flags") or not literal or len(arguments) > len(known):
+        raise UnsupportedOptionError(f"flags {options.get('flags')} arguments {arguments}")
+    given = {name: _WORDS[a] if a in _WORDS else int(a) for name, a in zip(known, arguments, strict=False)}
+    named = {k: v for k, v in options.items() if k not in IGNORED_OPTIONS | {"flags", "arguments"}}
+    kept = {**UNIT_TEST_OPTIONS.get(names[0], {}), **given, **named}
     changed, module = apply(names[0], parse_hlo(text), kept)
     return changed, module.to_text()
 
