@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 from xla_explorer.backends.cpu import cpu_executable
+from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
 
 _honest = cpu_executable.CpuExecutable.execute_watched
 
@@ -14,6 +15,10 @@ def _with_a_fault(self: Any, arrays: list[Any], counters: Any) -> list[Any]:
         self._table[self.program.constant_slot] = 64
     elif fault == "exit":
         os._exit(3)
+    elif fault == "context":
+        lost = GpuExecutionError(f"the device of process {os.getpid()} is lost", "planted")
+        lost.fatal = True
+        raise lost
     return _honest(self, arrays, counters)
 
 

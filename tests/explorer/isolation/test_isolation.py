@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
 from xla_explorer.explorer.isolation import IsolatedCrashError, IsolatedError, IsolatedMemoryError, IsolatedTimeoutError, Isolation
 from xla_explorer.explorer.isolation import process as child
 from xla_explorer.explorer.isolation.blackboard import Blackboard, BlackboardFile
@@ -133,6 +134,18 @@ def test_a_process_that_ends_itself_is_an_error(planted: Isolation, monkeypatch:
         xe.compile(ADD, isolate=planted)(np.ones(64, np.float32), np.ones(64, np.float32))
     monkeypatch.delenv("PLANTED_FAULT")
     _adds_up()
+
+
+def test_a_lost_device_takes_its_child_with_it(planted: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A context that an illegal address cost does not come back in the process that had it."""
+    session, x = xe.compile(ADD, isolate=planted), np.ones(64, np.float32)
+    monkeypatch.setenv("PLANTED_FAULT", "context")
+    child._close_all()
+    with pytest.raises(GpuExecutionError, match=r"process \d+ is lost") as first:
+        session(x, x)
+    monkeypatch.delenv("PLANTED_FAULT")
+    np.testing.assert_array_equal(session(x, x), 2 * x)
+    assert first.value.fatal and str(child.shared_process()[0].pid) not in str(first.value)
 
 
 def test_an_endless_loop_ends_at_the_timeout() -> None:

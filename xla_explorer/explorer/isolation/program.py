@@ -104,6 +104,9 @@ class RemoteProgram:
                 hint = "a big module takes long to compile: raise timeout="
             raise failure(_KINDS[ended.how], ended.words, hint, self.module, self.steps, ended.progress) from None
         except RemoteError as raised:
+            if getattr(raised.problem, "fatal", False):  # its device's context is lost: the next question goes to a new child
+                process.close()
+                self._process = None
             if raised.problem is not None:
                 raise raised.problem from None
             raise IsolatedError(f"{self.module.name} in its child process: {raised.text}") from None

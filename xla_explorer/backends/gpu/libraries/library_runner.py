@@ -32,7 +32,7 @@ class LibraryRunner:
         self._handles: dict[str, ctypes.c_void_p] = {}
         self._matmuls: dict[tuple[MatmulCall, tuple[int, int, int]], MatmulPlan] = {}
         self._ffts: dict[tuple[FftCall, int], FftPlan] = {}
-        self._spaces: dict[tuple[int, str], DeviceMemory] = {}
+        self._spaces: dict[tuple[int, str, int], DeviceMemory] = {}
 
     def run(self, call: LibraryCall, operands: Sequence[int], result: int, stream: Any = None) -> None:
         """Queue a call. operands: addresses of the instruction's operands; stream: of the executor, None for its own.
@@ -77,13 +77,11 @@ class LibraryRunner:
         return found
 
     def _space(self, queue: int, purpose: str, size: int) -> DeviceMemory:
-        """Memory of a stream for a purpose, at least so large."""
-        kept = self._spaces.get((queue, purpose))
-        if kept is None or kept.size < size:
-            if kept is not None:
-                self.executor.synchronize()
-                self.executor.deallocate(kept)
-            kept = self._spaces[queue, purpose] = self.executor.allocate_named(max(size, 256), purpose)
+        """Memory of a stream for a purpose, at least so large. It stays where it is: recorded graphs have its address."""
+        room = 1 << (max(size, 256) - 1).bit_length()
+        kept = self._spaces.get((queue, purpose, room))
+        if kept is None:
+            kept = self._spaces[queue, purpose, room] = self.executor.allocate_named(room, purpose)
         return kept
 
     # -- the calls -----------------------------------------------------------------------------------------------------

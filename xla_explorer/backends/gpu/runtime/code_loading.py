@@ -68,10 +68,19 @@ def _by_nvjitlink(program: PtxProgram) -> bytes | str:
         nvjitlink.get_linked_cubin(handle, cubin)
         return bytes(cubin)
     except Exception as problem:
-        return (str(problem).splitlines() or [type(problem).__name__])[0][:300]
+        said = (str(problem).splitlines() or [type(problem).__name__])[0]
+        return f"{said}: {_log_of(nvjitlink, handle)}"[:500] if handle is not None else said[:300]
     finally:
         if handle is not None:
             nvjitlink.destroy(handle)
+
+
+def _log_of(nvjitlink: Any, handle: Any) -> str:
+    """What the linker says of its input, on one line."""
+    log = bytearray(nvjitlink.get_error_log_size(handle))
+    if log:
+        nvjitlink.get_error_log(handle, log)
+    return " ".join(bytes(log).split(b"\0", 1)[0].decode(errors="replace").split())
 
 
 def _as_text(program: PtxProgram) -> bytes | str:
