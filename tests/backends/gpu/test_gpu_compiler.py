@@ -44,10 +44,16 @@ def test_ptx_has_an_entry_per_kernel():
     assert ".target sm_90" in result.stages["ptx"].text
 
 
-def test_vector_math_is_inlined_and_keeps_its_rounding():
+def test_functions_are_inlined_and_as_exact_as_asked():
     text = compiled(SOFTMAX).stages["ptx"].text
-    assert "fma.rn.f32" in text
-    assert not re.search(r"\bcall|\.func\b|\.extern\b|ex2\.approx", text)
+    assert "ex2.approx.ftz.f32" in text
+    assert "div.full.f32" in text
+    assert not re.search(r"\bcall|\.func\b|\.extern\b", text)
+    compiler, options = GpuCompiler(), CompileOptions(backend_options={"math": "precise"})
+    precise = compiler.run_backend(compiler.run_hlo_passes(parse_hlo(SOFTMAX), options), options).stages["ptx"].text
+    assert "fma.rn.f32" in precise
+    assert "div.rn.f32" in precise
+    assert "approx" not in precise
 
 
 def test_every_launch_limit_is_in_the_ptx():

@@ -6,9 +6,11 @@ import time
 from typing import Any
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture, gpu_architecture
+from xla_explorer.backends.gpu.device_math import DEFAULT_LEVEL, LEVELS, device_functions_of
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.gpu_program import GpuProgram, GpuProgramWriter, kernel_is_emitted_for_gpu
 from xla_explorer.backends.gpu.gpu_stages import gpu_stages
+from xla_explorer.backends.gpu.kernel_module import ptx_kernels
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing
 from xla_explorer.backends.gpu.own_products import OwnProducts
 from xla_explorer.backends.gpu.product_rates import LIBRARY_SHARE, library_rates, own_rates
@@ -59,6 +61,8 @@ class GpuCompiler:
     program as a CUDA graph from the second call on, with its memory kept in between (default: yes). libraries: `auto` (default: NVIDIA's
     libraries where they are installed and a device runs the program), `never`, or `always` (what would be called; on the emulator the
     evaluator stands in for them). tf32: whether f32 products of default precision may use it in a library (default: as XLA, yes).
+    math: how exact f32 division and functions are, `xla` (default: as XLA's GPU code), `precise` or `fast`; `device_math.TABLE` has the
+    bounds in ulps.
     """
 
     name = "gpu"
@@ -99,9 +103,17 @@ class GpuCompiler:
         seconds["buffers"] = time.perf_counter() - started
         started = time.perf_counter()
         target = _target(options)
-        program = GpuProgramWriter(trace.module, assignment, architecture, why_no_library=lambda i: why_no_library(i, target)).write()
+        writer = GpuProgramWriter(
+            trace.module,
+            assignment,
+            architecture,
+            dialect=ptx_kernels(_math_level(options)),
+            why_no_library=lambda i: why_no_library(i, target),
+        )
+        program = writer.write()
         seconds["llvm-ir"] = time.perf_counter() - started
         record_launches(program, trace.journal)
+        record_math(program, trace.journal)
         stages = gpu_stages(trace, assignment, program, architecture)
         executable = GpuExecutable(
             trace.module,
@@ -135,6 +147,23 @@ def record_launches(program: GpuProgram, journal: Journal | None) -> None:
             if made.estimated_us is not None:
                 facts |= {"own_us": round(made.estimated_us, 2), "library_us": round(made.library_us, 2)}
             journal.write("allowed", "launch", (i.id,), (i.name,), None, facts)
+
+
+def record_math(program: GpuProgram, journal: Journal | None) -> None:
+    """What each kernel's functions and divisions of f32 became, with their bounds, as decisions of kind `math`."""
+    if journal is None or journal.level < Level.DECISIONS or not program.dialect.math:
+        return
+    for i, made in program.emitted:
+        for opcode, row in sorted({pair for one in made.kernels for pair in device_functions_of(one.kernel, program.dialect.math)}):
+            facts = {"level": program.dialect.math, "function": opcode, "instructions": list(row.instructions), "max_ulps": row.max_ulps}
+            journal.write("allowed", "math", (i.id,), (i.name,), None, facts)
+
+
+def _math_level(options: CompileOptions) -> str:
+    level = str(options.backend_options.get("math", DEFAULT_LEVEL))
+    if level not in LEVELS:
+        raise XlaExplorerError(f"math={level!r} is no level", f"choose {', '.join(LEVELS)}")
+    return level
 
 
 def _device(options: CompileOptions) -> tuple[DeviceExecutor, Reason | None]:

@@ -31,7 +31,7 @@ from xla_explorer.hlo.module import HloModule
 class GpuProgram(NamedTuple):
     """thunks: of the entry. kernels: each distinct one, in the order of the module. lines, origins: the LLVM IR module. scratch_bytes:
     memory of each stream for what one kernel of an operation leaves for the next. emitted: what wrote each instruction's kernels, and why
-    not something else."""
+    not something else. dialect: how LLVM has its kernels."""
 
     thunks: tuple[Thunk, ...]
     kernels: tuple[GpuKernel, ...]
@@ -39,6 +39,7 @@ class GpuProgram(NamedTuple):
     origins: tuple[int | None, ...]
     scratch_bytes: int = 0
     emitted: tuple[tuple[HloInstruction, EmittedKernels], ...] = ()
+    dialect: KernelDialect = PTX_KERNELS
 
     @property
     def text(self) -> str:
@@ -89,7 +90,7 @@ def kernel_is_emitted_for_gpu(i: HloInstruction, own_operations: bool = True) ->
     if i.opcode.name in RENAMES_MEMORY or i.opcode.name in CONTROL_FLOW or i.opcode.name == "copy":
         return None
     if own_operations and i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
-        product = product_in(i)
+        product = product_in(i, "dot", "convolution")
         return product if isinstance(product, Reason) else None
     return kernel_is_emitted(i, "gpu")
 
@@ -134,7 +135,8 @@ class GpuProgramWriter:
         thunks = self._computation(self.module.entry)
         lines, origins = self.kernels.write()
         scratch = max([made.scratch_bytes for _, made in self.emitted], default=0)
-        return GpuProgram(thunks, tuple(self.kernels.kernels), tuple(lines), tuple(origins), scratch, tuple(self.emitted))
+        return GpuProgram(thunks, tuple(self.kernels.kernels), tuple(lines), tuple(origins), scratch, tuple(self.emitted),
+                          self.kernels.dialect)  # fmt: skip
 
     def _computation(self, computation: HloComputation) -> tuple[Thunk, ...]:
         thunks: list[Thunk] = []
@@ -241,6 +243,6 @@ class GpuProgramWriter:
         made = write_gpu_kernels(i, self.kernels.architecture, slots, self.target)
         self.emitted.append((i, made))
         kernels = [self.kernels.add(f"{i.name}{e.suffix}", i.id, e.kernel, may_overlap, e, made.emitter) for e in made.kernels]
-        product = product_in(i)
+        product = product_in(i, "dot", "convolution")
         why = library_choice(i, made, self.why_no_library(i if isinstance(product, Reason) else product.dot))
         return [Thunk("kernel", i, kernel, distinct, reason=why) for kernel in kernels]

@@ -74,7 +74,7 @@ def ptx_of(program: GpuProgram, target: TargetDescription) -> tuple[str, list[in
     """The PTX of all kernels, and the instruction id of each line. Many kernels are compiled in groups, on all cores."""
 
     def emitted(kernels: Sequence[GpuKernel]) -> tuple[str, list[int | None]]:
-        lines, origins = write_kernels(kernels)
+        lines, origins = write_kernels(kernels, program.dialect)
         return ptx_without_debug(emit_assembly(with_debug_lines(lines, origins, "DebugDirectivesOnly"), target, PTX_OPTIMIZATION))
 
     groups = kernel_groups(program.kernels)

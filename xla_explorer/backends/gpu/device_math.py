@@ -1,0 +1,229 @@
+"""Functions of f32 by the special function unit: `ex2.approx`, `rcp.approx`, `rsqrt.approx`, `div.full` ... within stated ulps.
+
+Three levels. `precise`: division rounds correctly, functions are those of `vector_math`. `xla` (the default) is as exact as XLA's GPU
+code: `div.full`, `rsqrt.approx`, e^x by `ex2.approx` after an exact reduction. `fast` has few instructions and no more. f64 and what has
+no row are the same at every level, but for the divisions inside. 16-bit floats compute in f32.
+
+A bound is the sequence's own error, were the unit's results rounded correctly, and what the unit adds at most. Source: PTX ISA, "Floating
+Point Instructions" (maximum errors); CUDA C++ Programming Guide, "Mathematical Functions"; XLA's choice of div.full:
+xla/service/gpu/llvm_gpu_backend/nvptx_backend.cc.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+from xla_explorer.compiler.codegen.kernels import Kernel
+from xla_explorer.compiler.codegen.vector_math import vector_math_functions, vector_math_opcodes
+from xla_explorer.compiler.codegen.vector_math.constants import LOG2_E
+from xla_explorer.compiler.codegen.vector_math.error_function import FAR, NEAR, SATURATION
+from xla_explorer.compiler.codegen.vector_math.function import function_name
+from xla_explorer.compiler.codegen.vector_math.hyperbolic import TANH, TANH_NEAR_LIMIT, odd_polynomial
+from xla_explorer.compiler.codegen.vector_math.scalar_builder import FORMATS, ScalarBuilder, Value
+
+LEVELS: Final = ("precise", "xla", "fast")
+DEFAULT_LEVEL: Final = "xla"
+_DIVISION: Final = {"precise": "", "xla": "llvm.nvvm.div.full", "fast": "llvm.nvvm.div.approx.f"}
+_FLOAT_DIVISION = re.compile(r"^(  %\S+ = )fdiv (?:[a-z]+ )*float ([^ ,]+), ([^ ,]+)(.*)$")
+_ONES: Final = ("1.0", "0x3FF0000000000000", "1.000000e+00")
+
+
+class DeviceFunction(NamedTuple):
+    """A row of the table. emit: writes it. own_ulps, unit_ulps: see the module; their sum bounds the error of a normal result, in units
+    in the last place. instructions: those of the special function unit, as PTX spells them."""
+
+    emit: Callable[[SpecialFunctionBuilder], Value] | None
+    own_ulps: float
+    unit_ulps: float
+    instructions: tuple[str, ...]
+
+    @property
+    def max_ulps(self) -> float:
+        """The bound."""
+        return self.own_ulps + self.unit_ulps
+
+
+class SpecialFunctionBuilder(ScalarBuilder):
+    """A builder for f32 with what only NVIDIA's GPUs have."""
+
+    def unit(self, intrinsic: str, *operands: Value) -> Value:
+        """An intrinsic of floats."""
+        self._declarations[f"declare float @llvm.nvvm.{intrinsic}({', '.join(['float'] * len(operands))})"] = None
+        return self.emit("float", f"call float @llvm.nvvm.{intrinsic}({', '.join([f'float {o.text}' for o in operands])})")
+
+
+def exponential(b: SpecialFunctionBuilder) -> Value:
+    """e^x = 2^k 2^f, k the floor of x log2(e) within the exponents of normal numbers; f takes what is beyond them, so that overflow,
+    denormals, infinities and NaN come out of the last product."""
+    x = b.argument()
+    # k + 126 as a share of 252, cut to 0 ... 1; added to 2^23 + 2^22 + 1 and rounded down, its low bits are the exponent field of 2^k.
+    share = b.unit("saturate.f", b.fma(x, LOG2_E.high("f32") / 252.0, 0.5))
+    magic = FORMATS["f32"].integer_magic + 1.0
+    field = b.unit("fma.rm.f", share, b.constant(252.0), b.constant(magic))
+    k = field - (magic + 126.0)
+    f = b.fma(x, LOG2_E.low("f32"), b.fma(x, LOG2_E.high("f32"), -k))
+    return b.unit("ex2.approx.ftz.f", f) * b.from_bits(b.to_bits(field) << 23)
+
+
+def logistic(b: SpecialFunctionBuilder) -> Value:
+    """With e^-|x| nothing overflows; the denominator is between 1 and 2."""
+    x = b.argument()
+    decay = b.call(function_name("exponential", "f32"), -b.absolute(x))
+    return b.select(x < 0.0, decay, b.constant(1.0)) * b.unit("rcp.approx.ftz.f", decay + 1.0)
+
+
+def hyperbolic_tangent(b: SpecialFunctionBuilder) -> Value:
+    """1 - 2 / (e^2x + 1) away from 0: there an error of the exponential is less than a third in the result."""
+    x = b.argument()
+    magnitude = b.absolute(x)
+    power = b.unit("ex2.approx.ftz.f", magnitude * (2.0 * LOG2_E.high("f32")))
+    far = b.fma(b.unit("rcp.approx.ftz.f", power + 1.0), -2.0, 1.0)
+    near = odd_polynomial(b, magnitude, TANH["f32"])
+    return b.copy_sign(b.select(magnitude < TANH_NEAR_LIMIT, near, far), x)
+
+
+def error_function(b: SpecialFunctionBuilder) -> Value:
+    """1 - e^Q(|x|) beyond 1, where e^Q is less than a fifth of the result."""
+    x = b.argument()
+    magnitude = b.at_most(b.absolute(x), SATURATION["f32"])
+    near = b.fma(magnitude, b.polynomial(magnitude * magnitude, NEAR["f32"]), magnitude)
+    logarithm = b.polynomial(magnitude - 2.0, FAR["f32"])
+    far = 1.0 - b.unit("ex2.approx.ftz.f", logarithm * LOG2_E.high("f32"))
+    return b.copy_sign(b.select(magnitude > 1.0, far, near), x)
+
+
+def fast_hyperbolic_tangent(b: SpecialFunctionBuilder) -> Value:
+    return b.unit("tanh.approx.f32", b.argument())
+
+
+def reciprocal_square_root(b: SpecialFunctionBuilder) -> Value:
+    return b.unit("rsqrt.approx.f", b.argument())
+
+
+def fast_square_root(b: SpecialFunctionBuilder) -> Value:
+    return b.unit("sqrt.approx.f", b.argument())
+
+
+def fast_logarithm(b: SpecialFunctionBuilder) -> Value:
+    """ln 2 times `lg2.approx`, whose error is absolute near 1: there 2 atanh(f / (2 + f)) has a short series."""
+    x = b.argument()
+    f = x - 1.0
+    s = f * b.unit("rcp.approx.ftz.f", f + 2.0)
+    z = s * s
+    near = b.fma(s * z, b.polynomial(z, (2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9)), s + s)
+    far = b.unit("lg2.approx.f", x) * math.log(2.0)
+    return b.select(b.absolute(f) < 0.25, near, far)
+
+
+_SHARED: Final = {
+    "exponential": DeviceFunction(exponential, 1.5, 2.0, ("ex2.approx.ftz.f32",)),
+    "logistic": DeviceFunction(logistic, 2.5, 3.0, ("ex2.approx.ftz.f32", "rcp.approx.ftz.f32")),
+    "tanh": DeviceFunction(hyperbolic_tangent, 1.5, 1.5, ("ex2.approx.ftz.f32", "rcp.approx.ftz.f32")),
+    "erf": DeviceFunction(error_function, 1.5, 0.5, ("ex2.approx.ftz.f32",)),
+    "rsqrt": DeviceFunction(reciprocal_square_root, 0.5, 1.5, ("rsqrt.approx.f32",)),
+}
+# By level and opcode. `divide` is no function: kernels and functions have it written as the instruction named.
+TABLE: Final[dict[str, dict[str, DeviceFunction]]] = {
+    "precise": {"divide": DeviceFunction(None, 0.5, 0.0, ("div.rn.f32",))},
+    "xla": {**_SHARED, "divide": DeviceFunction(None, 0.5, 1.5, ("div.full.f32",))},
+    "fast": {
+        **_SHARED,
+        "tanh": DeviceFunction(fast_hyperbolic_tangent, 0.5, 8192.0, ("tanh.approx.f32",)),
+        "sqrt": DeviceFunction(fast_square_root, 0.5, 1.5, ("sqrt.approx.f32",)),
+        "log": DeviceFunction(fast_logarithm, 2.5, 14.0, ("lg2.approx.f32", "rcp.approx.ftz.f32")),
+        "divide": DeviceFunction(None, 0.5, 1.5, ("div.approx.f32",)),  # for divisors up to 2^126; 0 beyond
+    },
+}
+_OPCODES: Final = {function_name(opcode, "f32"): opcode for opcode in vector_math_opcodes()}
+
+
+def device_function(function: str, level: str) -> DeviceFunction | None:
+    """The row of a vector-math function, None where the level has none of its own for it."""
+    return TABLE[level].get(_OPCODES.get(function, ""))
+
+
+def device_functions_of(kernel: Kernel, level: str) -> list[tuple[str, DeviceFunction]]:
+    """What of the table a kernel uses, by opcode."""
+    used = {opcode for function in kernel.math if (opcode := _OPCODES.get(function)) in TABLE[level]}
+    if any(match and not _is_power_of_two(match[3]) for match in map(_FLOAT_DIVISION.match, kernel.lines)):
+        used.add("divide")
+    return [(opcode, TABLE[level][opcode]) for opcode in sorted(used)]
+
+
+@cache
+def _written(function: str, level: str) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
+    """Text, declarations and further functions that it calls."""
+    row = device_function(function, level)
+    if row is None or row.emit is None:
+        return None
+    builder = SpecialFunctionBuilder(function, "f32", ("x",))
+    text = builder.text(row.emit(builder))
+    return text, builder.declarations, builder.dependencies
+
+
+def device_math_module(names: Iterable[str], level: str = DEFAULT_LEVEL) -> str:
+    """`vector_math_module` with the functions of a level; divisions of f32 in them are those of the level."""
+    texts: dict[str, str] = {}
+    declarations: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        own = _written(name, level)
+        if name in texts:
+            return
+        if own is not None:
+            for dependency in own[2]:
+                visit(dependency)
+            texts[name], found = own[0], own[1]
+            declarations.update(dict.fromkeys(found))
+            return
+        function = vector_math_functions([name])[-1]
+        for dependency in function.dependencies:
+            visit(dependency)
+        lines = with_device_division(function.text.splitlines(), level)
+        texts[name] = "\n".join([*lines, ""])
+        declarations.update(dict.fromkeys([*function.declarations, *division_declarations(lines, level)]))
+
+    for name in names:
+        visit(name)
+    return "\n".join([*texts.values(), *declarations, ""])
+
+
+def with_device_division(lines: Sequence[str], level: str) -> list[str]:
+    """LLVM IR with the level's division of f32. A power of two divides by a product, which LLVM knows; of one, `rcp.approx` gives what
+    `div.full` gives (PTX ISA), and LLVM has an intrinsic only for the form that flushes denormals."""
+    intrinsic = _DIVISION[level]
+    if not intrinsic:
+        return list(lines)
+    found = []
+    for line in lines:
+        match = _FLOAT_DIVISION.match(line) if " fdiv " in line else None
+        if match is not None and match[2] in _ONES:
+            line = f'{match[1]}call float asm "rcp.approx.f32 $0, $1;", "=f,f"(float {match[3]}){match[4]}'
+        elif match is not None and not _is_power_of_two(match[3]):
+            line = f"{match[1]}call float @{intrinsic}(float {match[2]}, float {match[3]}){match[4]}"
+        found.append(line)
+    return found
+
+
+def division_declarations(lines: Iterable[str], level: str) -> tuple[str, ...]:
+    """What `with_device_division` needs declared for its lines."""
+    intrinsic = _DIVISION[level]
+    used = intrinsic and any(f"@{intrinsic}(" in line for line in lines)
+    return (f"declare float @{intrinsic}(float, float)",) if used else ()
+
+
+def _is_power_of_two(constant: str) -> bool:
+    """Of a constant as LLVM spells it: the bits of a double, or decimal."""
+    if constant.startswith("%"):
+        return False
+    if constant.startswith("0x"):
+        bits = int(constant, 16)
+        return bits & ((1 << 52) - 1) == 0 and 0 < (bits >> 52) & 0x7FF < 0x7FF
+    try:
+        return abs(math.frexp(float(constant))[0]) == 0.5
+    except ValueError:
+        return False
