@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.convolutions.depthwise_convolution import write_depthwise_convolution
 from xla_explorer.backends.gpu.emitters.convolutions.tensor_core_convolution import write_tensor_core_convolution
 from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import write_tiled_convolution
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import write_tensor_core_dot
@@ -38,6 +39,7 @@ _WRITERS: tuple[tuple[str, Writer], ...] = (
     ("tensor-core-dot", write_tensor_core_dot),
     ("thin-dot", write_thin_dot),
     ("tiled-dot", write_tiled_dot),
+    ("depthwise-convolution", write_depthwise_convolution),
     ("tensor-core-convolution", write_tensor_core_convolution),
     ("tiled-convolution", write_tiled_convolution),
     ("reduction", write_reduction),
@@ -46,7 +48,9 @@ _WRITERS: tuple[tuple[str, Writer], ...] = (
     ("vector-loop", write_vector_loop),
 )
 # Refusals that say nothing but that the instruction is of another kind: nobody needs to read them.
-_NOT_OF_THIS_KIND = frozenset({"no-operation", "no-copy", "no-scan", "no-dot", "no-reduction", "not-transposed", "root-has-a-writer"})
+_NOT_OF_THIS_KIND = frozenset(
+    {"no-operation", "no-copy", "no-scan", "no-dot", "no-reduction", "not-transposed", "root-has-a-writer", "not-depthwise"}
+)
 
 
 class EmittedKernel(NamedTuple):

@@ -36,7 +36,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 LARGEST_IMAGE = 4 << 20  # bytes of scratch memory for one padded image
 LARGEST_WEIGHTS = 4 << 20
-MOST_PHASES = 16  # a tile's code for each
+MOST_PHASES = 16  # code for each
 GATHER_CYCLES = 2.0  # an element copied one by one
 
 
@@ -204,7 +204,7 @@ class _Writer:
         weights, tap_strides, depth_stride = self._weights()
         if plan.whole:
             tiles.product(plan.sizes.rows, features, [DepthLoop(self.depth, 1, depth_stride)], self.input.pointer, self.depth, weights,
-                          self.output.pointer, features, False, cut_product(self.context.shares, plan.tile, plan.sizes.rows, features))
+                          self.output.pointer, features, cut=cut_product(self.context.shares, plan.tile, plan.sizes.rows, features))
             return
         image, in_strides, in_depth = self._image_strides()
         if image:
@@ -249,7 +249,7 @@ class _Writer:
                 self._zeros(tiles.at(self.output.pointer, to), chosen[-1].outputs, column, features)
                 return
             tiles.product(chosen[-1].outputs, features, levels, tiles.at(source, at), chosen[-1].stride * in_strides[-1], weights,
-                          tiles.at(self.output.pointer, to), column, False)
+                          tiles.at(self.output.pointer, to), column)
 
     def _zeros(self, to: str, count: int, column: int, features: int) -> None:
         """Outputs of a row that no tap reaches."""

@@ -10,8 +10,10 @@ Source: xla/service/gpu/transforms/gemm_fusion.cc (FuseEpilogue), cublasLt's epi
 from __future__ import annotations
 
 import dataclasses
+from math import prod
 from typing import Any, ClassVar
 
+from xla_explorer.compiler.codegen.kernels.matrix_convolution import MOST_PHASES, all_phases
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
@@ -29,15 +31,19 @@ from xla_explorer.hlo.module import HloModule
 _OUTPUT = attributes_of({"kind": "kOutput"})
 _TYPES = frozenset({"f32", "f64", "bf16", "f16", "s32", "u32"})
 _LEAST, _LEAST_DEPTH = 16, 8
+_PRODUCTS = ("dot", "convolution")
 
 
 def why_no_tiles(dot: HloInstruction) -> Reason | None:
-    """None for a product that every GPU's tiles serve: one kept and one reduced dimension on each side, none of them tiny."""
+    """None for a product that every GPU's tiles serve: a convolution, or one kept and one reduced dimension on each side, none of them
+    tiny."""
     a, b = dot.operands
     kind, result = a.shape.element_type, dot.shape.element_type
     same = kind.name in _TYPES and b.shape.element_type is kind and (result is kind or (kind.is_float and result.name == "f32"))
     if not same or not dot.shape.layout.is_default:
         return refuse("no-register-tile", f"%{dot.name}: no tiles for {a.shape} and {b.shape} to {dot.shape}")
+    if dot.opcode.name == "convolution":
+        return _why_no_convolution(dot)
     kept = []
     for operand, side in ((a, "lhs"), (b, "rhs")):
         reduced, batch = dot.attribute(f"{side}_contracting_dims"), dot.attribute(f"{side}_batch_dims")
@@ -46,6 +52,17 @@ def why_no_tiles(dot: HloInstruction) -> Reason | None:
             return refuse("no-register-tile", f"%{dot.name} reduces {len(reduced)} dimensions, or fewer than {_LEAST_DEPTH} elements")
     if any(len(extents) != 1 or extents[0] < _LEAST for extents in kept) or 0 in dot.shape.dimensions:
         return refuse("no-register-tile", f"%{dot.name} keeps other than one dimension of at least {_LEAST} of each operand", kept=kept)
+    return None
+
+
+def _why_no_convolution(i: HloInstruction) -> Reason | None:
+    if 0 in (*i.shape.dimensions, *i.operands[0].shape.dimensions, *i.operands[1].shape.dimensions):
+        return refuse("no-register-tile", f"%{i.name} has no multiplication")
+    sizes = [i.shape.dimensions[d] for d in i.attribute("dim_labels").output_spatial]
+    rules = i.attribute("window").dimensions
+    number = prod([len(all_phases(rule, size)) for rule, size in zip(rules, sizes, strict=True)])
+    if number > MOST_PHASES:
+        return refuse("no-register-tile", f"%{i.name} works in {number} phases of a dilated image", phases=number)
     return None
 
 
@@ -58,13 +75,13 @@ class ProductEpilogueFusion:
     max_operations: int = 24
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Every dot of every computation that control flow runs."""
+        """Every dot and convolution of every computation that control flow runs."""
         if not context.fact("product_epilogues", False):
             return False
         changed = False
         for computation in sequential_computations(module):
             pinned = fusible.control_successors(computation)
-            for dot in [i for i in computation.post_order() if i.opcode.name == "dot" and library_call_of(i) is None]:
+            for dot in [i for i in computation.post_order() if i.opcode.name in _PRODUCTS and library_call_of(i) is None]:
                 changed |= self._after(computation, dot, pinned, context)
         if changed:
             order_callees_first(module)
@@ -98,7 +115,7 @@ class ProductEpilogueFusion:
         legality, profit = (no_register_tile, control_dependency, kept_apart_by_user), (not_stored_anyway,)
         if context.decide("dot-epilogue-fusion", legality, profit, dot, end, facts=facts) is not None:
             return False
-        names = "_".join(["dot", *[i.opcode.name.replace("-", "_") for i in inside[1:4]]])
+        names = "_".join([dot.opcode.name, *[i.opcode.name.replace("-", "_") for i in inside[1:4]]])
         build_fusion(computation, end, members, name=f"{names}_fusion", kind=_OUTPUT)
         return True
 

@@ -13,12 +13,11 @@ import math
 from typing import NamedTuple
 
 from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Axis
-from xla_explorer.compiler.codegen.kernels.matrix_convolution import Phase, all_phases
+from xla_explorer.compiler.codegen.kernels.matrix_convolution import MOST_PHASES, Phase, all_phases
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import WindowDimension
 from xla_explorer.hlo.instruction import HloInstruction
 
-_MOST_PHASES = 64
 
 
 class Spatial(NamedTuple):
@@ -139,8 +138,8 @@ def convolution_product(i: HloInstruction) -> ConvolutionProduct | Reason:
     for rule, a, b, c in zip(rules, labels.input_spatial, labels.kernel_spatial, labels.output_spatial, strict=True):
         found = tuple(all_phases(rule, i.shape.dimensions[c]))
         spatial.append(Spatial(lhs.shape.dimensions[a], image[a], weights[b], result[c], found, rule))
-    if math.prod([len(one.phases) for one in spatial]) > _MOST_PHASES:
-        return refuse("too-many-phases", f"the outputs of %{i.name} see too many different parts of the window", most=_MOST_PHASES)
+    if math.prod([len(one.phases) for one in spatial]) > MOST_PHASES:
+        return refuse("too-many-phases", f"the outputs of %{i.name} see too many different parts of the window", most=MOST_PHASES)
     positions = [Axis(batch, image[labels.input_batch], result[labels.output_batch])]
     reduced = []
     for number, one in enumerate(spatial):

@@ -96,10 +96,14 @@ class ResultStore:
         """What is stored for a sum of a type. The index must be inside the result: operands are read there."""
         if self._sums_only:
             return value
+        return self.finished_at(value, wide, self.index(row, column))
+
+    def finished_at(self, value: Value, wide: PrimitiveType, index: tuple[str | int, ...]) -> Value:
+        """The same by its index in the result."""
         self._now = convert_value(self.w, value, wide, self.product.dot.shape.element_type)
         if self.product.root is self.product.dot:
             return self._now
-        return self.emitter.element(self.product.root, self.index(row, column))
+        return self.emitter.element(self.product.root, index)
 
     def index(self, row: str | int, column: str | int) -> tuple[str | int, ...]:
         """Of an element of the product, in the result."""
@@ -156,7 +160,7 @@ class ResultStore:
                 if len(together) == 1:
                     self.output.store_linear(w, offset, values[0])
                 else:
-                    self._store_vector([to_memory(w, str(value), self.output.shape.element_type) for value in values], offset)
+                    self.store_vector([to_memory(w, str(value), self.output.shape.element_type) for value in values], offset)
 
     def _sixteen_bytes(
         self, pairs: Sequence[Sequence[str]], row: str | int, at_row: str | int, first: str | int, in_rows: str | None, exact: bool
@@ -175,9 +179,9 @@ class ResultStore:
         column = w.add(first, w.mul(own, FRAGMENT_COLUMNS))
         _, in_columns = self.columns_inside(column, exact)
         with self.block.only_if(both(w, in_rows, in_columns)):
-            self._store_vector(words, self._offset(row, column), "i32")
+            self.store_vector(words, self._offset(row, column), "i32")
 
-    def _store_vector(self, values: Sequence[str], offset: str | int, kind: str = "") -> None:
+    def store_vector(self, values: Sequence[str], offset: str | int, kind: str = "") -> None:
         """Values of an LLVM type (by default the stored one) to an element that begins at a multiple of their size."""
         w, element = self.w, memory_type(self.output.shape.element_type)
         kind, pointer = kind or element, self.output.pointer_type
@@ -228,7 +232,7 @@ class ResultStore:
                 if count == 1:
                     self.output.store_linear(w, offset, finished[0])
                 else:
-                    self._store_vector([to_memory(w, str(value), self.output.shape.element_type) for value in finished], offset)
+                    self.store_vector([to_memory(w, str(value), self.output.shape.element_type) for value in finished], offset)
 
     def element(self, value: Value, wide: PrimitiveType, row: str | int, column: str | int) -> None:
         """Store one sum that is inside the result."""
