@@ -267,11 +267,15 @@ class VectorLoop:
             self.kernel.declarations["declare i64 @llvm.smin.i64(i64, i64)"] = None
             inner.append((f"  {first} = call i64 @llvm.smin.i64(i64 {counter}, i64 {self.iterations - step})", None))
         inner.append((f"  {self.index} = add nsw i64 {first}, {self.start}", None))
-        new_lanes = self._mask(inner, counter, first, copies) if rest and not once else None
+        masking: list[tuple[str, int | None]] = []
+        new_lanes = self._mask(masking, counter, first, copies) if rest and not once else None
+        before = len(inner)
         for reduction in self.reductions.values():
             reduction.phis = [self._fresh("acc") for _ in range(copies)]
         for copy in range(copies):
             self._copy(kept, copy, inner, new_lanes[copy] if new_lanes else None)
+        if new_lanes and any(new_lanes[0] in line for line, _ in inner):
+            inner[before:before] = masking
         self._append(f"{label}:", None)
         for line, origin in self.ahead:
             self._append(line, origin)

@@ -327,24 +327,22 @@ def _sum_in_chunks(state: ReductionState, slots: Accumulators, at: list[str | in
 def _by_column(context: KernelContext, state: ReductionState, extents: list[int], is_reduced: list[bool], give: Give) -> None:
     """The last group is kept: a tile of it is accumulated in the cache while the reduced dimensions stream by."""
     w, emitter = context.writer, state.emitter
-    width = extents[-1]
-    tile = min(width, ROW_TILE)
+    width, shares = extents[-1], context.shares
+    outer = [e for e, flag in zip(extents[:-1], is_reduced[:-1], strict=True) if not flag]
+    inner_reduced = max(k for k, flag in enumerate(is_reduced) if flag)
+    depth = 4 if extents[inner_reduced] >= 8 else 1
+    by_columns = shares.place_to_cut(outer) is None and shares.can_cut(width, INNERMOST_GRAIN)
+    parts = shares.parts if by_columns else 1
+    tile = _even_tile(width, parts) or min(width, ROW_TILE)
+    even = width % (tile * parts) == 0
     slots = Accumulators(context, state.wide, tile)
     if not slots.row:  # a tile of one
         _per_result(context, state, extents, is_reduced, give)
         return
-    outer = [e for e, flag in zip(extents[:-1], is_reduced[:-1], strict=True) if not flag]
-    inner_reduced = max(k for k, flag in enumerate(is_reduced) if flag)
-    depth = 4 if extents[inner_reduced] >= 8 else 1
-    shares = context.shares
-    by_columns = shares.place_to_cut(outer) is None and shares.can_cut(width, INNERMOST_GRAIN)
-    begin, end = shares.bounds(width, INNERMOST_GRAIN) if by_columns else (0, width)
-    columns = w.loop(end, begin, tile, stem="tile")
-    with context.iterate(outer, cut=not by_columns) as kept, emitter.scope(), columns as start, emitter.scope():
+
+    def reduce_tile(kept: IndexTuple, start: str | int, length: str | int) -> None:
+        """`length` columns from `start` on."""
         merged = _merge((*kept, 0), is_reduced)
-        length: str | int = tile
-        if by_columns or width % tile:
-            length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(end, start))))
         with w.loop(length, stem="clear") as j, emitter.scope():
             slots.store(state.initial_values(), j)
 
@@ -371,3 +369,27 @@ def _by_column(context: KernelContext, state: ReductionState, extents: list[int]
         with w.loop(length, stem="write") as j, emitter.scope():
             merged[-1] = w.add(start, j)
             give(merged, slots.load(j))
+
+    begin, end = shares.bounds(width, tile if even else INNERMOST_GRAIN) if by_columns else (0, width)
+    with context.iterate(outer, cut=not by_columns) as kept, emitter.scope():
+        if by_columns and not even:
+            with w.loop(end, begin, tile, stem="tile") as start, emitter.scope():
+                length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(tile)), ("i64", str(w.sub(end, start))))
+                reduce_tile(kept, start, length)
+            return
+        # Loops that run a number of times that is known become vectors without LLVM's optimiser.
+        full = width // tile * tile
+        with w.loop(end if even else full, begin, tile, stem="tile") as start, emitter.scope():
+            reduce_tile(kept, start, tile)
+        if full < width:
+            reduce_tile(kept, full, width - full)
+
+
+def _even_tile(width: int, parts: int) -> int:
+    """How wide tiles are that divide the columns of each share, whole vectors if possible; 0 where none is wide enough."""
+    share, odd = divmod(width, parts)
+    if odd:
+        return 0
+    most = min(share, ROW_TILE)
+    divisors = [tile for tile in range(most, most // 4, -1) if share % tile == 0]
+    return next((tile for tile in divisors if tile % INNERMOST_GRAIN == 0), divisors[0] if divisors else 0)
