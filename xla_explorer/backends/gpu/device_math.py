@@ -166,7 +166,8 @@ def _written(function: str, level: str) -> tuple[str, tuple[str, ...], tuple[str
 
 
 def device_math_module(names: Iterable[str], level: str = DEFAULT_LEVEL) -> str:
-    """`vector_math_module` with the functions of a level; divisions of f32 in them are those of the level."""
+    """`vector_math_module` with the functions of a level. Divisions of f32 in them are those of `xla` at most: any divisor may come."""
+    division = "xla" if level == "fast" else level
     texts: dict[str, str] = {}
     declarations: dict[str, None] = {}
 
@@ -183,9 +184,9 @@ def device_math_module(names: Iterable[str], level: str = DEFAULT_LEVEL) -> str:
         function = vector_math_functions([name])[-1]
         for dependency in function.dependencies:
             visit(dependency)
-        lines = with_device_division(function.text.splitlines(), level)
+        lines = with_device_division(function.text.splitlines(), division)
         texts[name] = "\n".join([*lines, ""])
-        declarations.update(dict.fromkeys([*function.declarations, *division_declarations(lines, level)]))
+        declarations.update(dict.fromkeys([*function.declarations, *division_declarations(lines, division)]))
 
     for name in names:
         visit(name)
