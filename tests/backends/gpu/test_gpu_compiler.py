@@ -44,17 +44,12 @@ def test_ptx_has_an_entry_per_kernel():
     assert ".target sm_90" in result.stages["ptx"].text
 
 
-def precise_ptx(text):
-    compiler, options = GpuCompiler(), CompileOptions(backend_options={"math": "precise"})
-    return compiler.run_backend(compiler.run_hlo_passes(parse_hlo(text), options), options).stages["ptx"].text
-
-
 def test_functions_are_inlined_and_as_exact_as_asked():
     text = compiled(SOFTMAX).stages["ptx"].text
     assert "ex2.approx.ftz.f32" in text
     assert "div.full.f32" in text
     assert not re.search(r"\bcall|\.func\b|\.extern\b", text)
-    precise = precise_ptx(SOFTMAX)
+    precise = compiled(SOFTMAX, math="precise").stages["ptx"].text
     assert "fma.rn.f32" in precise
     assert "approx" not in precise
 
@@ -227,7 +222,7 @@ ENTRY e { x = f32[50] parameter(0) a = f32[50] exponential(x) b = f32[50] log(x)
 def test_division_and_square_root_are_exact_where_asked():
     text = """HloModule m
 ENTRY e { x = f32[50] parameter(0) y = f32[50] parameter(1) d = f32[50] divide(x, y) ROOT s = f32[50] sqrt(d) }"""
-    ptx = precise_ptx(text)
+    ptx = compiled(text, passes="none", math="precise").stages["ptx"].text
     assert "div.rn.f32" in ptx and not re.search(r"\.approx", ptx)
 
 
