@@ -6,6 +6,9 @@ Computations that an instruction calls (`to_apply=`, `body=` ...) are not attrib
 
 from __future__ import annotations
 
+import os
+import threading
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,7 +22,7 @@ class Attributes(dict[str, Any]):
     what XLA prints after the called computations (sharding, frontend attributes ...) and after the metadata.
     """
 
-    __slots__ = ("backend_text", "sharding_text", "text")
+    __slots__ = ("__weakref__", "backend_text", "sharding_text", "text")
 
     text: str
     sharding_text: str
@@ -53,7 +56,21 @@ class Attributes(dict[str, Any]):
         return attributes_of(merged)
 
 
-_INTERNED: dict[Any, Attributes] = {}
+# What makes attributes one object is `_ALIVE`; `_RECENT` is a short way to it, which forgets everything now and then, so that a process
+# which sees ever new attributes does not keep them all.
+_ALIVE: weakref.WeakValueDictionary[Any, Attributes] = weakref.WeakValueDictionary()
+_RECENT: dict[Any, Attributes] = {}
+_MOST_RECENT = 1 << 12  # about 3 MB
+_lock = threading.Lock()
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()  # another thread may have held it when this process was forked
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 def _rank(name: str) -> int:
@@ -66,15 +83,26 @@ def attributes_of(values: Mapping[str, Any]) -> Attributes:
     items = [(name, value) for name, value in values.items() if (codec := CODECS.get(name)) is None or value != codec.default]
     items.sort(key=lambda item: _rank(item[0]))
     key = tuple(items)
-    found = _INTERNED.get(key)
+    found = _RECENT.get(key)
     if found is None:
-        found = Attributes(items)
-        texts = {"own": "", "sharding": "", "backend": ""}
-        for name, value in items:
-            texts[TRAILING.get(name, "own")] += f", {name}={CODECS.get(name, RawCodec).write(value)}"
-        found.text, found.sharding_text, found.backend_text = texts["own"], texts["sharding"], texts["backend"]
-        _INTERNED[key] = found
+        found = _ALIVE.get(key)
+        if found is None:
+            found = _made(key, items)
+        if len(_RECENT) >= _MOST_RECENT:
+            _RECENT.clear()
+        _RECENT[key] = found
     return found
+
+
+def _made(key: Any, items: list[tuple[str, Any]]) -> Attributes:
+    """New attributes, or those that another thread has made meanwhile."""
+    found = Attributes(items)
+    texts = {"own": "", "sharding": "", "backend": ""}
+    for name, value in items:
+        texts[TRAILING.get(name, "own")] += f", {name}={CODECS.get(name, RawCodec).write(value)}"
+    found.text, found.sharding_text, found.backend_text = texts["own"], texts["sharding"], texts["backend"]
+    with _lock:
+        return _ALIVE.setdefault(key, found)
 
 
 NO_ATTRIBUTES = attributes_of({})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from xla_explorer.foundation.diagnostic import SourceSpan
+from xla_explorer.hlo.attributes import Attributes
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -29,8 +30,8 @@ from xla_explorer.hlo.verifier.structure import (
 from xla_explorer.hlo.verifier.violation import HloVerifyError, Violation
 from xla_explorer.hlo.verifier.whole_module import whole_module_findings
 
-# Attributes and shapes are interned for the life of the process, so their ids are as good as themselves.
-_Verdict = tuple[tuple[str, str], ...]
+# Equal attributes are one object, so its id stands for it as long as it lives: the verdict keeps it.
+_Verdict = tuple[tuple[tuple[str, str], ...], Attributes]
 _VERDICTS: dict[VerifierOptions, dict[Any, _Verdict]] = {}
 _MOST_VERDICTS = 1 << 15
 
@@ -145,9 +146,9 @@ def _computation_findings(computation: HloComputation, signatures: _Signatures, 
             key = (key, *[signatures[c] for c in i.called])
         verdict = verdicts.get(key)
         if verdict is None:
-            verdict = verdicts[key] = reasons_against(i, options)
-        if verdict:
-            found += [(code, message, i) for code, message in verdict]
+            verdict = verdicts[key] = (reasons_against(i, options), i.attributes)
+        if verdict[0]:
+            found += [(code, message, i) for code, message in verdict[0]]
         if opcode is PARAMETER:
             parameters.append(i)
         elif opcode is CONSTANT:
