@@ -7,7 +7,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.backends.llvm.target_machine import host_target
-from xla_explorer.compiler.codegen.kernels import streaming, transpose
+from xla_explorer.compiler.codegen.kernels import gather, streaming, transpose
 from xla_explorer.explorer.profiling import streaming_kernels
 
 pytestmark = pytest.mark.skipif(host_target().architecture != "x86_64", reason="streaming stores are written for x86-64 only")
@@ -24,6 +24,12 @@ TWO = (
 TURNED = "HloModule m\nENTRY e { x = f32[64,112] parameter(0)\n ROOT r = f32[112,64] transpose(x), dimensions={1,0} }"
 TURNED_EDGE = TURNED.replace("112", "113")
 TURNED_ROWS = TURNED.replace("64", "65")  # rows of the result that do not begin with a cache line
+GATHERED = (
+    "HloModule m\nENTRY e { x = f32[300,64] parameter(0)\n y = s32[500] iota(), iota_dimension=0\n"
+    " ROOT r = f32[500,64] gather(x, y), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,"
+    " slice_sizes={1,64} }"
+)
+GATHERED_BETWEEN = GATHERED.replace("64", "66")  # rows that do not begin with a cache line
 READ_AGAIN = (
     "HloModule m\nENTRY e { x = f32[64,64] parameter(0)\n a = f32[64,64] exponential(x)\n"
     " ROOT d = f32[64,64] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"
@@ -33,6 +39,7 @@ READ_AGAIN = (
 @pytest.fixture
 def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "STREAMED_BYTES", 0)
+    monkeypatch.setattr(gather, "STREAMED_BYTES", 0)
     monkeypatch.setattr(transpose, "STREAMED_TRANSPOSE_BYTES", 0)
 
 
@@ -43,7 +50,8 @@ def inputs_of(session: xe.Session) -> list[np.ndarray]:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("text", "streamed"), [(LONG, True), (ROWS, True), (BROKEN_ROWS, False), (TWO, True), (READ_AGAIN, False),
-                                                (TURNED, True), (TURNED_EDGE, True), (TURNED_ROWS, False)])
+                                                (TURNED, True), (TURNED_EDGE, True), (TURNED_ROWS, False),
+                                                (GATHERED, True), (GATHERED_BETWEEN, False)])
 @pytest.mark.usefixtures("everything_is_large")
 def test_what_is_streamed_has_the_right_values(text: str, streamed: bool, threads: int) -> None:
     session = xe.compile(text, backend="cpu", threads=threads, cache=False)

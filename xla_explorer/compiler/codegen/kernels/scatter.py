@@ -16,12 +16,12 @@ from xla_explorer.compiler.codegen.elemental.registry import Value
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
+from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for_row, later_of, rows_ahead
 from xla_explorer.compiler.codegen.kernels.reduction import simple_combiner
 from xla_explorer.compiler.codegen.kernels.window import Guard
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, register_type, to_memory, type_bits
 from xla_explorer.hlo.instruction import HloInstruction
 
-LINE = 64
 FEW_ROWS = 16  # index rows that every element of the operand may as well look at
 _ATOMIC_INTEGER = {"add": "add", "and": "and", "or": "or", "xor": "xor", "maximum": "max", "minimum": "min"}
 
@@ -171,10 +171,17 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
             for output, value in zip(outputs, combined, strict=True):
                 output.store(w, position, value)
 
+    ahead = _rows_ahead(context, scatter)
     if context.shares.parts == 1:
         with ExitStack() as loops:
-            row = [loops.enter_context(w.loop(count, stem="row")) for count in counts]
-            loops.enter_context(emitter.scope())
+            if ahead:
+                number = loops.enter_context(w.loop(math.prod(counts), stem="row"))
+                loops.enter_context(emitter.scope())
+                _ask_for_row(context, scatter, outputs, _row_of(w, later_of(w, number, ahead, math.prod(counts)), counts))
+                row = _row_of(w, number, counts)
+            else:
+                row = [loops.enter_context(w.loop(count, stem="row")) for count in counts]
+                loops.enter_context(emitter.scope())
             start, fits = scatter.start(row)
             with Guard(w, [fits]), emitter.scope():
                 combine(row, start)
@@ -189,9 +196,38 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
         one = w.value(f"zext i1 {w.value(f'and i1 {mine}, {fits}')} to i64")
         w.do(f"store i64 {w.value(f'add i64 {held}, {one}')}, ptr {length}")
     found = w.value(f"load i64, ptr {length}")
+
+    def row_number(place: str | int) -> str:
+        return w.value(f"load i64, ptr {w.value(f'getelementptr inbounds i64, ptr {listed}, i64 {place}')}")
+
     with Guard(w, [w.value(f"icmp ne i64 {found}, 0")]), w.loop(found, stem="row") as k, emitter.scope():
-        row = _row_of(w, w.value(f"load i64, ptr {w.value(f'getelementptr inbounds i64, ptr {listed}, i64 {k}')}"), counts)
+        if ahead:
+            _ask_for_row(context, scatter, outputs, _row_of(w, row_number(later_of(w, k, ahead, found)), counts))
+        row = _row_of(w, row_number(k), counts)
         combine(row, scatter.start(row)[0])
+
+
+def _rows_ahead(context: KernelContext, scatter: _Scatter) -> int:
+    """How many index rows before its turn a window is asked for; 0 where a window is no run of a few lines in memory."""
+    if context.target.kind != "cpu" or not scatter.operand.shape.layout.is_default or len(scatter.operands) != 1:
+        return 0
+    sizes = [scatter.window_size.get(d, 1) for d in range(scatter.operand.shape.rank)]
+    inner = next((d for d, size in enumerate(sizes) if size > 1), 0)
+    run = sizes[inner + 1 :] == list(scatter.operand.shape.dimensions[inner + 1 :])
+    return rows_ahead(math.prod(sizes) * scatter.operand.shape.element_type.bytes) if run else 0
+
+
+def _ask_for_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemory], row: list[str | int]) -> None:
+    """Prefetch what an index row points to, and its update. An index out of range names memory that need not be there."""
+    w = scatter.w
+    window: dict[int, str | int] = dict.fromkeys(scatter.window_dims, 0)
+    bytes_ = math.prod(scatter.window_size.values()) * scatter.operand.shape.element_type.bytes
+    with scatter.emitter.scope():
+        (output,), start = outputs, scatter.start(row)[0]
+        ask_for_row(w, output, w.linear(scatter.position(start, window), output.shape.strides), bytes_)
+        updates = context.arrays.get(scatter.updates)
+        if updates is not None and updates.shape.layout.is_default:
+            ask_for_row(w, updates, w.linear(scatter.update_index(row, window), updates.shape.strides), bytes_)
 
 
 def _row_of(w: FunctionWriter, number: str | int, counts: list[int]) -> list[str | int]:

@@ -19,13 +19,13 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for_run
 from xla_explorer.compiler.codegen.llvm_types import memory_type, to_memory
 from xla_explorer.hlo.instruction import HloInstruction
 
 STREAMED_BYTES = 32 << 20  # of a result: more than the share of a core in a last-level cache
 STREAMED_TRANSPOSE_BYTES = 4 << 20  # the same of a transpose, whose lines compete for a few sets of a cache where extents are powers of two
 TILE_BYTES = 2048  # of the widest result: the tile and what it is computed from stay in the first-level cache
-LINE = 64
 NONTEMPORAL = ", !nontemporal !7"
 NONTEMPORAL_METADATA = "!7 = !{i32 1}"
 
@@ -90,7 +90,7 @@ def write_streaming_nest(
     with context.iterate([*extents[:-1], whole]) as (*outer, number), emitter.scope():
         start = w.mul(number, size)
         for array, offset in emitter.runs_from((*outer, start)):
-            _ask_for_run(w, array, offset, size)
+            ask_for_run(w, array, offset, size)
         with w.loop(size, stem="tile") as j, emitter.scope():
             values = [emitter.element(root, (*outer, w.add(start, j))) for root, _ in rows]
             for value, (_, output), tile in zip(values, rows, tiles, strict=True):
@@ -108,31 +108,27 @@ def write_streaming_nest(
     end_streaming(context)
 
 
-def ask_for(w: FunctionWriter, address: str) -> None:
-    """Prefetch the line of an address for reading."""
-    w.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-    w.do(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 3, i32 1)")
-
-
-def _ask_for_run(w: FunctionWriter, array: ArrayInMemory, offset: str | int, elements: int) -> None:
-    """Prefetch the lines of a run of elements."""
-    width = array.shape.element_type.bytes
-    run = w.value(f"getelementptr inbounds i8, ptr {array.pointer}, i64 {w.mul(offset, width)}")
-    with w.loop(elements * width, 0, LINE, stem="ask") as k:
-        ask_for(w, w.value(f"getelementptr inbounds i8, ptr {run}, i64 {k}"))
+def copy_lines(
+    w: FunctionWriter, source: ArrayInMemory, start: str | int, output: ArrayInMemory, offset: str | int, elements: int
+) -> None:
+    """Elements from a place of one array to one of another of the same type that begins a cache line, past the cache; whole lines."""
+    bytes_ = output.shape.element_type.bytes
+    t, lanes = memory_type(output.shape.element_type), LINE // bytes_
+    from_ = w.value(f"getelementptr inbounds {t}, ptr {source.pointer}, i64 {start}")
+    to = w.value(f"getelementptr inbounds {t}, ptr {output.pointer}, i64 {offset}")
+    with w.loop(elements, 0, lanes, stem="line") as k:
+        line = w.value(f"load <{lanes} x {t}>, ptr {w.value(f'getelementptr inbounds {t}, ptr {from_}, i64 {k}')}, align {bytes_}")
+        place = w.value(f"getelementptr inbounds {t}, ptr {to}, i64 {k}")
+        w.do(f"store <{lanes} x {t}> {line}, ptr {place}, align {LINE}{NONTEMPORAL}")
 
 
 def _send(context: KernelContext, tile: str, output: ArrayInMemory, offset: str | int, elements: int) -> None:
     """The tile to memory, in lines where memory begins with one."""
     w, t = context.writer, memory_type(output.shape.element_type)
-    lanes = LINE // output.shape.element_type.bytes
     address = w.value(f"getelementptr inbounds {t}, ptr {output.pointer}, i64 {offset}")
 
     def in_lines() -> None:
-        with w.loop(elements, 0, lanes, stem="line") as k:
-            line = w.value(f"load <{lanes} x {t}>, ptr {w.value(f'getelementptr inbounds {t}, ptr {tile}, i64 {k}')}, align {LINE}")
-            place = w.value(f"getelementptr inbounds {t}, ptr {address}, i64 {k}")
-            w.do(f"store <{lanes} x {t}> {line}, ptr {place}, align {LINE}{NONTEMPORAL}")
+        copy_lines(w, ArrayInMemory(tile, output.shape), 0, output, offset, elements)
 
     def otherwise() -> None:
         w.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")

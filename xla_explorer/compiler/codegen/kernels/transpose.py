@@ -14,11 +14,10 @@ from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import tile_starts
+from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for
 from xla_explorer.compiler.codegen.kernels.streaming import (
-    LINE,
     NONTEMPORAL,
     STREAMED_TRANSPOSE_BYTES,
-    ask_for,
     end_streaming,
     in_lines_or_not,
     is_streamed,
