@@ -349,6 +349,40 @@ CASES += [
         "ROOT c = pred[2,4,9] convolution(x, k), window={size=2}, dim_labels=b0f_0io->b0f",
         there="convert",
     ),
+    Case(
+        "convert_operand_folding",
+        "x = s8[3,10] parameter(0)\na = s32[3,10] convert(x)\nb = s32[3,2,5] reshape(a)\nc = s32[2,5,3] transpose(b), dimensions={1,2,0}\n"
+        "d = s32[2,1,3] slice(c), slice={[0:2], [2:3], [0:3]}\ne = s32[2,3] reshape(d)\ny = s8[1,3,2] parameter(1)\n"
+        "f = s32[1,3,2] convert(y)\nz = s32[] constant(0)\ng = s32[3,2] reduce(f, z), dimensions={0}, to_apply=sum\n"
+        "ROOT r = s32[2,2] dot(e, g), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+        "sum {\n p = s32[] parameter(0)\n q = s32[] parameter(1)\n ROOT s = s32[] add(p, q)\n}\n",
+        there="dot",
+    ),
+    *[
+        Case("reshape-decomposer", f"x = {before} parameter(0)\nROOT r = {after} reshape(x)", gone="reshape", there=there)
+        for before, after, there in [
+            ("f32[4,2,3]{0,1,2}", "f32[8,3]{1,0}", "copy"),
+            ("f32[8,3]{1,0}", "f32[4,2,3]{0,1,2}", "copy"),
+            ("f32[4,6]{0,1}", "f32[3,8]{0,1}", "copy"),
+            ("f32[2,2]{1,0}", "f32[1,2,1,2]{3,1,2,0}", "bitcast"),
+        ]
+    ],
+    Case(
+        "constant_folding",
+        "x = f32[] parameter(0)\na = f32[] constant(3)\nb = f32[] constant(4)\nc = f32[] call(a, x, b), to_apply=f\n"
+        "ROOT d = f32[] call(a, c, a), to_apply=f",
+        "f {\n p = f32[] parameter(0)\n q = f32[] parameter(1)\n r = f32[] parameter(2)\n m = f32[] multiply(p, p)\n n = f32[] add(m, q)\n"
+        " ROOT o = f32[] subtract(n, r)\n}\n",
+        there="call",
+    ),
+    Case(
+        "scatter_simplifier",
+        "x = f32[] parameter(0)\ni = s32[0] parameter(1)\nu = f32[] parameter(2)\nROOT s = f32[] scatter(x, i, u), update_window_dims={}, "
+        "inserted_window_dims={}, scatter_dims_to_operand_dims={}, index_vector_dim=0, to_apply=add",
+        ADD,
+        gone="scatter",
+        there="add",
+    ),
     Case("element_type_converter{eliminate_type=f16}", "x = f16[3] parameter(0)\nROOT a = f16[3] add(x, x)", there="convert"),
 ]
 
@@ -410,6 +444,8 @@ TWO_SUMS = (
     "passes, body, count",
     [
         ("all-reduce-reassociate", TWO_SUMS + "ROOT s = f32[8] add(a, b)", 1),
+        ("all-reduce-reassociate", TWO_SUMS + "c = f32[4] slice(a), slice={[0:4]}\nd = f32[4] slice(b), slice={[0:4]}\nROOT s = f32[4] add(c, d)", 1),
+        ("all-reduce-reassociate", TWO_SUMS + "c = f64[8] convert(a)\nd = f64[8] convert(b)\nROOT s = f64[8] add(c, d)", 1),
         ("all-reduce-combiner", TWO_SUMS + "ROOT s = (f32[8], f32[8]) tuple(a, b)", 1),
         ("all-reduce-combiner{combine_threshold_in_bytes=40}", TWO_SUMS + "ROOT s = (f32[8], f32[8]) tuple(a, b)", 2),
         ("all-reduce-simplifier", COLLECTIVE + "ROOT a = f32[8] all-reduce(x), replica_groups={{0},{1}}, to_apply=add", 0),

@@ -6,7 +6,9 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.patterns import uniform_value
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes
+from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import plain_reducer
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -22,19 +24,48 @@ def _widens(i: HloInstruction) -> bool:
     return integers or (a.is_float and b.is_float and a.bits < b.bits)
 
 
+# What only moves elements: it moves narrow ones as well.
+_MOVES = frozenset(["dynamic-slice", "gather", "reshape", "slice", "transpose"])
+
+
+def _is_reshape(i: HloInstruction) -> bool:
+    """A reduce of dimensions of size one, from zero, by an addition."""
+    if i.opcode.name != "reduce" or len(i.operands) != 2 or i.shape.element_count != i.operands[0].shape.element_count:
+        return False
+    return plain_reducer(i.called[0]) == "add" and uniform_value(i.operands[1]) == 0
+
+
+def _widens_before_moves(i: HloInstruction) -> bool:
+    """Such a conversion, or what only moves the elements of one."""
+    while i.opcode.name in _MOVES or _is_reshape(i):
+        i = i.operands[0]
+    return _widens(i)
+
+
+def _narrow(i: HloInstruction) -> HloInstruction:
+    """What the conversion converted, moved as `i` is."""
+    if _widens(i):
+        return i.operands[0]
+    moved = _narrow(i.operands[0])
+    shape = i.shape.with_element_type(moved.shape.element_type)
+    if i.opcode.name == "reduce":
+        return i.parent.add("reshape", shape, (moved,), metadata=i.metadata)
+    return i.parent.add(i.opcode, shape, (moved, *i.operands[1:]), i.attributes, called=i.called, metadata=i.metadata)
+
+
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ConvertOperandFolding(OpExpanderPass):
-    """dot(convert(x), y) becomes dot(x, y) of the same result type, when the conversion widens and the result is as wide."""
+    """dot(convert(x), y) becomes dot(x, y) of the same result type, when the conversion widens; also behind reshapes and the like."""
 
     name: ClassVar[str] = "convert_operand_folding"
     opcodes: ClassVar[frozenset[str]] = frozenset(["dot", "convolution"])
 
     def matches(self, i: HloInstruction) -> bool:
         """An operand is such a conversion."""
-        return any(_widens(o) for o in i.operands)
+        return any(_widens_before_moves(o) for o in i.operands)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """The operation on what was converted."""
-        operands = [HloValue(b, o.operands[0] if _widens(o) else o) for o in i.operands]
+        operands = [HloValue(b, _narrow(o) if _widens_before_moves(o) else o) for o in i.operands]
         return b.emit(i.opcode.name, operands, own_attributes(i), shape=i.shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
@@ -23,4 +24,8 @@ class ScatterDeterminismExpander(ScatterExpander):
         associative = root.opcode.name in ("minimum", "maximum", "and", "or", "xor", "parameter") or (
             root.opcode.name in ("add", "multiply") and not root.shape.element_type.is_float and not root.shape.element_type.is_complex
         )
+        indices = i.operands[len(i.operands) // 2].shape.dimensions
+        along = i.attributes["index_vector_dim"]
+        if math.prod([n for d, n in enumerate(indices) if d != along]) <= 1:
+            return False  # one update meets no other
         return super().matches(i) and not i.attributes.value("unique_indices") and not (associative and len(i.operands) == 3)

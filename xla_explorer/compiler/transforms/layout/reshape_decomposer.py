@@ -1,4 +1,4 @@
-"""The pass `reshape-decomposer`: between row-major layouts a reshape moves nothing, so it becomes a bitcast.
+"""The pass `reshape-decomposer`: a reshape that moves no byte becomes a bitcast, another one a copy and a bitcast.
 
 Source: xla/hlo/transforms/expanders/reshape_decomposer.cc.
 """
@@ -10,10 +10,13 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.simplifiers.algebraic.layouts import no_byte_is_moved, reshape_groups
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.layout import Layout, layout
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import opcode
+from xla_explorer.hlo.shape import Shape
 
 BITCAST = opcode("bitcast")
 RESHAPE = opcode("reshape")
@@ -22,11 +25,53 @@ RESHAPE = opcode("reshape")
 def why_not_bitcast(i: HloInstruction) -> Reason | None:
     """None when a reshape keeps the order of its operand's bytes."""
     for side in (i, i.operands[0]):
-        if side.shape.base is not side.shape:
-            return refuse("layout-differs", f"%{side.name} has layout {side.shape.layout}, so its bytes are not in row-major order")
         if True in side.shape.dynamic:
             return refuse("dynamic-dimension", f"%{side.name} has a dynamic dimension: {side.shape}")
-    return None
+        if "T(" in side.shape.layout.properties:
+            return refuse("layout-differs", f"%{side.name} is tiled: {side.shape}")
+    return no_byte_is_moved(i, i.operands[0])
+
+
+def why_not_decomposed(i: HloInstruction) -> Reason | None:
+    """None when a reshape can be made of copies and a bitcast."""
+    reason = why_not_bitcast(i)
+    return reason if reason is not None and reason.code == "dynamic-dimension" else None
+
+
+def aligned_layout(source: Shape, target: Shape) -> Layout | None:
+    """The layout of `target` in which a reshape from `source`, with its layout, moves no byte; None when there is none."""
+    groups = reshape_groups(source, target)
+    place = {d: number for number, (before, _) in enumerate(groups) for d in before}
+    order: list[int] = []
+    left = [d for d in source.layout.minor_to_major if source.dimensions[d] != 1]
+    while left:
+        before, after = groups[place[left[0]]]
+        if left[: len(before)] != before[::-1]:
+            return None
+        del left[: len(before)]
+        order += after[::-1]
+    ones = [d for d in reversed(range(target.rank)) if target.dimensions[d] == 1]
+    return layout((*order, *ones), target.layout.properties)
+
+
+def decompose(i: HloInstruction, context: PassContext) -> bool:
+    """Copy the operand, or the result, or both, to a layout in which the reshape is a bitcast."""
+    computation, source, before = i.parent, i.operands[0], i.parent.module.next_instruction_id
+
+    def copied(x: HloInstruction, shape: Shape) -> HloInstruction:
+        return computation.add("copy", shape, (x,), metadata=i.metadata)
+
+    if (found := aligned_layout(i.shape, source.shape)) is not None:
+        made = computation.add(BITCAST, i.shape, (copied(source, source.shape.with_layout(found)),), metadata=i.metadata)
+    elif (found := aligned_layout(source.shape, i.shape)) is not None:
+        made = copied(computation.add(BITCAST, i.shape.with_layout(found), (source,), metadata=i.metadata), i.shape)
+    else:
+        plain = [s.with_layout(layout(tuple(reversed(range(s.rank))), s.layout.properties)) for s in (source.shape, i.shape)]
+        made = copied(computation.add(BITCAST, plain[1], (copied(source, plain[0]),), metadata=i.metadata), i.shape)
+    context.rewrote("decompose-reshape", i, made, tuple(range(before, computation.module.next_instruction_id)))
+    computation.replace(i, made)
+    computation.remove(i)
+    return True
 
 
 @register_pass()
@@ -44,6 +89,7 @@ class ReshapeDecomposer:
                 if i.opcode is not RESHAPE and i.opcode is not BITCAST:
                     continue
                 if i.opcode is RESHAPE and context.decide("reshape-is-bitcast", (why_not_bitcast,), (), i) is not None:
+                    changed |= why_not_decomposed(i) is None and i.shape.element_count > 0 and decompose(i, context)
                     continue
                 source = i.operands[0]
                 while source.opcode is BITCAST and source.shape.base is source.shape:

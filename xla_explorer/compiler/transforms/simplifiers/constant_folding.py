@@ -190,6 +190,37 @@ def _value(i: HloInstruction) -> Any:
     return np.broadcast_to(source.reshape(shape), i.shape.dimensions)
 
 
+def _calls(module: HloModule) -> dict[HloComputation, list[HloInstruction]]:
+    """The calls of each computation that calls alone use, on the thread of their caller."""
+    found: dict[HloComputation, list[HloInstruction]] = {}
+    other = {module.entry}
+    for i in module.instructions():
+        for called in i.called:
+            if i.opcode.name == "call":
+                found.setdefault(called, []).append(i)
+            else:
+                other.add(called)
+    return {c: calls for c, calls in found.items() if c not in other}
+
+
+def take_constant_arguments(computation: HloComputation, calls: list[HloInstruction], context: PassContext) -> int:
+    """Let a computation read a constant of its own where every call gives it the same one. Returns how many."""
+    if any(i.opcode.name == "fft" for i in computation.instructions.values()):
+        return 0  # what is made of it is not folded
+    count = 0
+    for parameter in computation.parameters():
+        given = [call.operands[parameter.parameter_number] for call in calls]
+        first = given[0]
+        if not parameter.users or any(o.opcode is not CONSTANT for o in given) or any(o.literal != first.literal for o in given):
+            continue
+        made = computation.add_constant(first.literal)
+        context.rewrote("constant-argument", parameter, made, (made.id,), {"calls": len(calls)})
+        for user in list(parameter.users):
+            computation.set_operands(user, [made if o is parameter else o for o in user.operands])
+        count += 1
+    return count
+
+
 @register_pass("constant-folding")
 @dataclasses.dataclass(frozen=True)
 class ConstantFolding:
@@ -207,4 +238,5 @@ class ConstantFolding:
         bodies = module.fusion_computations()
         evaluator = Evaluator(max_elements=MAXIMUM_ELEMENTS, max_iterations=100_000)
         chosen = [c for c in module.computations.values() if c not in bodies]
-        return sum([fold_constants(c, context, evaluator, fold_loops=self.fold_loops) for c in chosen]) > 0
+        known = sum([take_constant_arguments(c, calls, context) for c, calls in _calls(module).items()])
+        return known + sum([fold_constants(c, context, evaluator, fold_loops=self.fold_loops) for c in chosen]) > 0

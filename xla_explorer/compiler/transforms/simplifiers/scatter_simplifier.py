@@ -7,6 +7,7 @@ import math
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.applying import apply_inline
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
 from xla_explorer.compiler.transforms.simplifiers.gather_simplifier import flat_indices
 from xla_explorer.hlo.builder.builder import HloBuilder
@@ -43,6 +44,8 @@ class ScatterSimplifier(OpExpanderPass):
         values, a = values_of(b, i), i.attributes
         count = len(values) // 2
         operands, indices, updates = values[:count], values[count], values[count + 1 :]
+        if count == 1 and operands[0].ndim == updates[0].ndim == 0:
+            return apply_inline(b, i.called[0], operands[0], updates[0])  # one number is combined with one other
         mapped, inserted = tuple(a["scatter_dims_to_operand_dims"]), tuple(a.value("inserted_window_dims"))
         rank = operands[0].ndim
         window = tuple(a["update_window_dims"])

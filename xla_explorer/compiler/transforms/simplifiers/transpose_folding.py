@@ -88,6 +88,7 @@ class TransposeFolding:
                     operand = dot.operands[side]
                     if (
                         operand.opcode is not TRANSPOSE
+                        or dot.shape.rank != len(dot.attributes.value("lhs_batch_dims")) + 2
                         or any(operand.shape.dynamic)
                         or dot.operands[0] is dot.operands[1]
                         or (operand.operands[0].shape.base is operand.shape.base

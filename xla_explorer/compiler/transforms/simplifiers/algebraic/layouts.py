@@ -29,7 +29,7 @@ def lies_row_major(shape: Shape) -> bool:
     return not shape.layout.properties and order == sorted(order, reverse=True) and not any(shape.dynamic)
 
 
-def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]]:
+def reshape_groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]]:
     """The dimensions of more than one element, in the smallest groups that a reshape maps onto each other."""
     left = [d for d in range(before.rank) if before.dimensions[d] != 1]
     right = [d for d in range(after.rank) if after.dimensions[d] != 1]
@@ -51,9 +51,9 @@ def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]]:
 def no_byte_is_moved(instruction: HloInstruction, x: HloInstruction) -> Reason | None:
     """Dimensions that the reshape maps onto each other lie together, in row-major order, and alike in both layouts."""
     shape, source = instruction.shape, x.shape
-    untiled = not shape.layout.properties and not source.layout.properties
+    untiled = "T(" not in shape.layout.properties and shape.layout.properties == source.layout.properties
     if untiled and not any((*shape.dynamic, *source.dynamic)) and shape.element_count:
-        groups = _groups(source, shape)
+        groups = reshape_groups(source, shape)
         order = sorted(range(len(groups)), key=lambda n: _order_of_large(source).index(groups[n][0][-1]))
         if all(
             [d for n in order for d in reversed(groups[n][side])] == _order_of_large(i)
