@@ -15,18 +15,27 @@ After: one file of the three, to be kept with date and device in its name:
 
     python tests/performance/gpu_device.py --merge call1.json call2.json call3.json --out tests/data/device/DATE_DEVICE.json
 
-What runs in which order, and the minutes expected (estimates: no device has taken these times yet). Every call begins with `environment`.
+and its tables, in Markdown (`gpu_device_report.py` has them, and says what every field of the JSON is):
 
-| call | section       | minutes | what                                                                                                     |
-|------|---------------|---------|----------------------------------------------------------------------------------------------------------|
-| 1    | `environment` | 0.5     | versions, libraries, the way from PTX to machine code, a first kernel                                     |
-| 1    | `copy`        | 0.1     | bandwidth of a device-to-device copy, bytes read and written                                              |
-| 1    | `memory`      | 1 to 2  | nine memory-bound programs of 1 GB as shares of it, with ptxas' report                                    |
-| 1    | `matmul`      | 1 to 2  | bf16 8192 by our own kernel, by the library that we call, by cuBLAS through torch                          |
-| 2    | `conformance` | 3 to 6  | every case, in --jobs processes side by side (1,800 cases: compiling is all the work)                     |
-| 3    | `perf`        | 5 to 8  | m_* and b_* workloads, in rounds interleaved with jax                                                     |
+    python tests/performance/gpu_device.py --report tests/data/device/DATE_DEVICE.json --out tables.md
 
-No item begins after --seconds (540), and the JSON is written after every change, so a call that is cut off loses nothing but its last item.
+What runs in which order (what is worth most comes first), and the minutes expected (estimates: no device has taken these times yet). Every
+call begins with `environment`.
+
+| call | section       | minutes | at most | what                                                                                              |
+|------|---------------|---------|---------|---------------------------------------------------------------------------------------------------|
+| 1    | `environment` | 0.5     | 1.5     | versions, libraries, nvidia-smi, the way from PTX to machine code, a first kernel                  |
+| 1    | `sample`      | 0.5     | 1.5     | 120 conformance cases evenly drawn: whether anything is right at all                               |
+| 1    | `copy`        | 0.1     | 0.5     | bandwidth of a device-to-device copy, bytes read and written                                       |
+| 1    | `memory`      | 1 to 2  | 2.5     | nine memory-bound programs of 1 GB as shares of it, with ptxas' report                             |
+| 1    | `matmul`      | 1 to 2  | 2.5     | bf16 8192 by our own kernel, by the library that we call, by cuBLAS through torch                   |
+| 1    | `counters`    | 1       | 1.5     | hardware counters of the memory-bound kernels and our product by Nsight Compute, where it is there  |
+| 2    | `copy`        | 0.1     | 0.5     | again, for the shares of this call                                                                 |
+| 2    | `perf`        | 5 to 8  | 8       | m_* and b_* workloads, in rounds interleaved with jax; what each kernel takes                       |
+| 3    | `conformance` | 3 to 6  | 8.5     | every case, in --jobs processes side by side (1,800 cases: compiling is all the work)               |
+
+No item begins after its section's time or after --seconds (540), and the JSON is written after every change, so a call that is cut off loses
+nothing but its last item. What was not begun is in `left_out`.
 
 When a section fails:
 - `environment`: nothing else can work. `first_kernel_error` or `error` there says why: no driver (cuda-bindings is missing, or no libcuda),
@@ -34,9 +43,10 @@ When a section fails:
 - `copy`: out of memory means that somebody else is on the device, or --gigabytes is too much. Without it `memory` has no shares.
 - `memory`, `matmul`: rows are independent. A wrong result is in `relative_error` (above 1e-5, for matmul 1e-2), a slow one is explained by
   `emitters`, `steps` and `ptxas` in its row. `matmul torch` without torch is a row with an error; the others stand.
-- `conformance`: `failures` names the cases. One again, with everything said: --sections conformance --filter NAME --jobs 1. Sticky errors
-  of a kernel end the process and cost the one case; a hundred failures of one kind are one bug, so look at the first.
+- `sample`, `conformance`: `failures` names the cases. One again, with everything said: --sections conformance --filter NAME --jobs 1. Sticky
+  errors of a kernel end the process and cost the one case; a hundred failures of one kind are one bug, so look at the first.
 - `perf`: `wrong` is a difference in values, `jax` in a row is why there is no rival (then only our times are there). Some again: --filter.
+- `counters`: a row with `absent` is no failure: there is no ncu, or it may not read the counters here.
 - A child that dies, hangs (--item-seconds) or loses the device's context is replaced by one that goes on with the next item; what it died of
   is the row. `problems` in the JSON are children that died before their first item: an import that fails, most likely.
 - Time ran out: the last line says how many items are left; run that section alone (--sections), with --every for a sample of the cases.
@@ -55,7 +65,6 @@ import argparse
 import contextlib
 import datetime
 import json
-import math
 import os
 import platform
 import signal
@@ -69,12 +78,22 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-SECTIONS = ("environment", "copy", "memory", "matmul", "conformance", "perf")
-CALLS = {1: ("environment", "copy", "memory", "matmul"), 2: ("environment", "conformance"), 3: ("environment", "perf")}
+sys.path.insert(0, str(HERE))
+
+from gpu_device_report import SECTIONS, Item, markdown, print_report, tables  # noqa: E402
+
+CALLS = {
+    1: ("environment", "sample", "copy", "memory", "matmul", "counters"), 2: ("environment", "copy", "perf"), 3: ("environment", "conformance"),
+}  # fmt: skip
+# Seconds after which no further item of a section begins.
+SECTION_SECONDS = {
+    "environment": 90, "sample": 90, "copy": 30, "memory": 150, "matmul": 150, "counters": 90, "perf": 480, "conformance": 510,
+}  # fmt: skip
 MEMORY = ("elementwise_chain", "softmax", "layernorm", "reduce_rows", "reduce_columns", "reduce_all", "transpose", "transpose_bf16", "row_moments")
 MATMUL = ("own", "library", "torch")
+COUNTED = ("softmax", "reduce_rows", "reduce_columns", "transpose", "matmul")
+_SAMPLE = 120
 _MOST_CHILDREN = 25
-Item = tuple[str, str]
 
 
 class Run:
@@ -83,26 +102,27 @@ class Run:
     def __init__(self, settings: dict[str, Any], items: list[Item], out: Path, result: dict[str, Any]) -> None:
         self.settings, self.items, self.out, self.result = settings, items, out, result
         self.rows: dict[Item, dict[str, Any]] = {}
-        self.deadline = time.monotonic() + float(settings["seconds"])
+        self.end = time.monotonic() + float(settings["seconds"])
         self._writing = threading.Lock()
 
     def measure(self) -> None:
-        """Children, until every item has a row or the time is up. What is timed runs alone, conformance cases side by side after it."""
-        cases = [item for item in self.items if item[0] == "conformance"]
-        self._children([item for item in self.items if item[0] != "conformance"])
-        jobs = max(int(self.settings["jobs"]), 1)
-        with ThreadPoolExecutor(jobs) as threads:
-            list(threads.map(self._children, [cases[number::jobs] for number in range(jobs)]))
-        self.save()
+        """The sections in order, each until every item has a row or its time is up. Cases run side by side, what is timed alone."""
+        for section in dict.fromkeys(section for section, _ in self.items):
+            chosen = [item for item in self.items if item[0] == section]
+            deadline = min(self.end, time.monotonic() + SECTION_SECONDS[section])
+            jobs = max(int(self.settings["jobs"]), 1) if section in ("sample", "conformance") else 1
+            with ThreadPoolExecutor(jobs) as threads:
+                list(threads.map(lambda items, deadline=deadline: self._children(items, deadline), [chosen[n::jobs] for n in range(jobs)]))
+            self.save()
 
-    def _children(self, items: list[Item]) -> None:
+    def _children(self, items: list[Item], deadline: float) -> None:
         """One child after the other, until every one of these items has a row or the time is up."""
         for _ in range(_MOST_CHILDREN):
             left = [item for item in items if item not in self.rows]
-            if not left or time.monotonic() > self.deadline or not self._child(left):
+            if not left or time.monotonic() > deadline or not self._child(left, deadline):
                 break
 
-    def _child(self, items: list[Item]) -> bool:
+    def _child(self, items: list[Item], deadline: float) -> bool:
         """One child; whether another may get further."""
         with tempfile.TemporaryDirectory() as folder:
             lines, errors = Path(folder) / "lines.jsonl", Path(folder) / "errors.txt"
@@ -115,7 +135,7 @@ class Run:
                 assert child.stdin is not None
                 child.stdin.write(task)
                 child.stdin.close()
-                begun, why = self._watch(child, lines)
+                begun, why = self._watch(child, lines, deadline)
             said = errors.read_text()[-1500:]
         if begun is not None and begun not in self.rows:
             self.rows[begun] = {"error": why or f"the process ended with status {child.returncode}", "said": said[-600:]}
@@ -125,7 +145,7 @@ class Run:
         self.save()
         return why != "time"
 
-    def _watch(self, child: subprocess.Popen[str], lines: Path) -> tuple[Item | None, str]:
+    def _watch(self, child: subprocess.Popen[str], lines: Path, deadline: float) -> tuple[Item | None, str]:
         """(the item begun last, why the child was ended): reads lines until it is done, hangs, or the time is up."""
         begun: Item | None = None
         position, since, saved = 0, time.monotonic(), time.monotonic()
@@ -147,13 +167,13 @@ class Run:
                 saved = time.monotonic()
             if ended:
                 return begun, ""
-            if time.monotonic() > self.deadline + 15:
+            if time.monotonic() > deadline + 15:
                 _end(child)
                 return begun, "time"
             if time.monotonic() - since > float(self.settings["item_seconds"]):
                 _end(child)
                 return begun, f"no answer for {self.settings['item_seconds']} s"
-            if time.monotonic() > self.deadline and begun in self.rows:
+            if time.monotonic() > deadline and begun in self.rows:
                 _end(child)
                 return None, "time"
             time.sleep(0.1)
@@ -161,49 +181,7 @@ class Run:
     def save(self) -> None:
         """The JSON of what is known."""
         with self._writing:
-            write_json(self.out, {**self.result, **self.tables()})
-
-    def tables(self) -> dict[str, Any]:
-        """Sections as they are shown."""
-        by: dict[str, list[dict[str, Any]]] = {name: [] for name in SECTIONS}
-        for section, name in self.items:
-            row = self.rows.get((section, name))
-            if row is not None:
-                by[section].append({"name": name, **row})
-        tables: dict[str, Any] = {}
-        for section in ("environment", "copy"):
-            if by[section]:
-                tables[section] = by[section][0]
-        if by["environment"] and "device" in by["environment"][0]:
-            tables["device"] = by["environment"][0]["device"]
-        bandwidth = tables.get("copy", {}).get("GB/s")
-        if by["memory"]:
-            tables["memory"] = [
-                {**row, "share_of_copy": round(row["GB/s"] / bandwidth, 4)} if bandwidth and row.get("GB/s") else row for row in by["memory"]
-            ]
-        if by["matmul"]:
-            rows = {row["name"]: row for row in by["matmul"]}
-            rival = rows.get("torch", {}).get("TFLOP/s")
-            for name in ("own", "library"):
-                if rival and rows.get(name, {}).get("TFLOP/s"):
-                    rows[name]["share_of_cublas"] = round(rows[name]["TFLOP/s"] / rival, 4)
-            tables["matmul"] = rows
-        if by["conformance"]:
-            failures = {row["name"]: row.get("problem") or row.get("error") for row in by["conformance"] if row.get("problem") or row.get("error")}
-            run = len(by["conformance"])
-            tables["conformance"] = {
-                "cases": sum(section == "conformance" for section, _ in self.items), "run": run, "passed": run - len(failures),
-                "share": (run - len(failures)) / max(run, 1), "failed": len(failures), "failures": dict(list(failures.items())[:60]),
-            }  # fmt: skip
-        if by["perf"]:
-            tables["perf"] = by["perf"]
-            tables["perf_summary"] = {
-                "workloads": len(by["perf"]),
-                "errors": [r["name"] for r in by["perf"] if "error" in r or r.get("wrong")],
-                "geometric_mean_device": geometric_mean([r["ratio_device"] for r in by["perf"] if r.get("ratio_device")]),
-                "geometric_mean_wall": geometric_mean([r["ratio_wall"] for r in by["perf"] if r.get("ratio_wall")]),
-            }
-        return tables
+            write_json(self.out, {**self.result, **tables(self.items, self.rows)})
 
 
 def write_json(path: Path, result: dict[str, Any]) -> None:
@@ -237,15 +215,17 @@ def items_of(sections: list[str], given: argparse.Namespace) -> list[Item]:
             items += [(section, name) for name in MEMORY]
         elif section == "matmul":
             items += [(section, name) for name in MATMUL]
-        elif getattr(given, section) is None:
-            print(f"{section}: skipped, --{section} names no folder")
-        elif section == "conformance":
+        elif section == "counters":
+            items += [(section, name) for name in COUNTED]
+        elif getattr(given, folder := "conformance" if section == "sample" else section) is None:
+            print(f"{section}: skipped, --{folder} names no folder")
+        elif section in ("sample", "conformance"):
             from gpu_device_sections import load_module
 
             harness = load_module(given.conformance / "conformance.py", "conformance_harness_device")
             cases = harness.load_cases(str(given.conformance / "dev"))
             named = [case.name for case in cases if given.filter in case.name]
-            items += [(section, name) for name in named[:: given.every]]
+            items += [(section, name) for name in named[:: max(len(named) // _SAMPLE, 1) if section == "sample" else given.every]]
         else:
             from gpu_device_sections import workloads_of
 
@@ -253,11 +233,6 @@ def items_of(sections: list[str], given: argparse.Namespace) -> list[Item]:
                 if given.filter in w["name"] and w["input_bytes"] + w["output_bytes"] <= given.max_bytes:
                     items.append((section, w["name"]))
     return items
-
-
-def geometric_mean(values: list[float]) -> float | None:
-    """None of nothing."""
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -269,6 +244,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pack", type=Path, metavar="ARCHIVE", help="collect what --conformance and --perf name into an archive, and end")
     parser.add_argument("--corpora", type=Path, metavar="ARCHIVE", help="read the corpora from such an archive")
     parser.add_argument("--merge", type=Path, nargs="+", metavar="JSON", help="write several calls' results as one, and end")
+    parser.add_argument("--report", type=Path, metavar="JSON", help="write a result's tables in Markdown, and end")
     parser.add_argument("--jobs", type=int, default=4, help="processes that run conformance cases side by side")
     parser.add_argument("--conformance", type=Path, help="folder with conformance.py and dev/")
     parser.add_argument("--every", type=int, default=1, help="one conformance case in so many")
@@ -293,6 +269,9 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("--out names the JSON to write")
     if given.merge is not None:
         write_json(given.out, merged([json.loads(path.read_text()) for path in given.merge]))
+        return 0
+    if given.report is not None:
+        given.out.write_text(markdown(json.loads(given.report.read_text())))
         return 0
     if given.corpora is None:
         return measure(parser, given, arguments)
@@ -328,35 +307,9 @@ def measure(parser: argparse.ArgumentParser, given: argparse.Namespace, argument
         run.save()
     else:
         run.measure()
-    report({**result, **run.tables()}, run)
+    print_report({**result, **tables(run.items, run.rows)}, run.items, run.rows)
     return int(any("error" in row for row in run.rows.values()) or not run.rows)
 
 
-def report(result: dict[str, Any], run: Run) -> None:
-    """The short table, the end of which a caller sees."""
-    for problem in run.result.get("problems", ()):
-        print(f"a child ended before its first item: {problem}")
-    for (section, name), row in run.rows.items():
-        if "error" in row and section not in ("conformance", "perf"):
-            print(f"{section} {name}: {row['error']}")
-    print(f"{result.get('device', {}).get('name', 'no device')}, driver {result.get('device', {}).get('driver')}, {result['date']}")
-    if "copy" in result:
-        print(f"copy {result['copy'].get('GB/s')} GB/s")
-    for row in result.get("memory", []):
-        print(f"{row['name']:20} {row.get('GB/s', '')} GB/s, {row.get('share_of_copy', row.get('error'))} of copy, error {row.get('relative_error')}")
-    for name, row in result.get("matmul", {}).items():
-        print(f"matmul {name:10} {row.get('TFLOP/s')} TFLOP/s, {row.get('share_of_cublas', row.get('error'))} of cuBLAS, error {row.get('relative_error')}")
-    if "conformance" in result:
-        print({key: value for key, value in result["conformance"].items() if key != "failures"})
-    for row in result.get("perf", []):
-        shown = ("ratio_device", "ratio_wall", "wrong", "error", "jax")
-        print(f"{row['name']:34} {row.get('device', {}).get('median_us')} us", {key: row[key] for key in shown if row.get(key)})
-    print(result.get("perf_summary", ""))
-    done = len(run.rows)
-    if done < len(run.items):
-        print(f"{len(run.items) - done} of {len(run.items)} items were not begun in time: run those sections again with --sections")
-
-
 if __name__ == "__main__":
-    sys.path.insert(0, str(HERE))
     sys.exit(main())

@@ -25,13 +25,13 @@ import ml_dtypes  # noqa: E402
 import numpy as np  # noqa: E402
 from gpu_device_programs import Program, matrix_product, memory_bound  # noqa: E402
 from gpu_device_rivals import Jax, median, pipelined, torch_matmul  # noqa: E402
+from gpu_device_tools import counters_of, ncu_version, nvidia_smi  # noqa: E402
 
 import xla_explorer as xe  # noqa: E402
 from xla_explorer.backends.gpu.architecture import gpu_architecture  # noqa: E402
 from xla_explorer.backends.gpu.libraries.shared_objects import LIBRARIES, why_missing  # noqa: E402
 from xla_explorer.backends.gpu.occupancy import resource_rows  # noqa: E402
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas  # noqa: E402
-from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor  # noqa: E402
 from xla_explorer.backends.gpu.runtime.devices import device_executor  # noqa: E402
 
 CONTEXT_LOST = 3
@@ -72,7 +72,7 @@ class Bench:
 
         row: dict[str, Any] = {
             "device": self.executor.facts._asdict(), "numpy": np.__version__, "llvmlite": llvmlite.__version__,
-            "llvm": ".".join(map(str, llvmlite.binding.llvm_version_info)), "ptxas": find_ptxas(),
+            "llvm": ".".join(map(str, llvmlite.binding.llvm_version_info)), "ptxas": find_ptxas(), "nvidia_smi": nvidia_smi(), "ncu": ncu_version(),
         }  # fmt: skip
         for name in LIBRARIES:
             row[name] = why_missing(name) or "found"
@@ -84,9 +84,13 @@ class Bench:
         session = self.compile("HloModule h\nENTRY e { x = f32[1000] parameter(0) ROOT r = f32[1000] tanh(x) }")
         x = np.linspace(-2, 2, 1000, dtype=np.float32)
         row["first_kernel_error"] = float(np.abs(session.executable.execute([x])[0] - np.tanh(x)).max())
-        if isinstance(self.executor, CudaExecutor):
+        if not self.emulate:
             row["code"] = self.executor.load_ptx(session.executable.ptx).made_by
         return row
+
+    def sample(self, item: str) -> dict[str, Any]:
+        """A case of the sample."""
+        return self.conformance(item)
 
     def copy(self, _: str) -> dict[str, Any]:
         """GB/s of a copy on the device, read and written bytes together."""
@@ -112,8 +116,24 @@ class Bench:
             return {"TFLOP/s": torch_matmul(size, self.repeats)} if not self.emulate else {"TFLOP/s": None}
         program = matrix_product(size)
         row = self.program(program, libraries="never" if item == "own" else "auto")
+        row["nvidia_smi"] = nvidia_smi()  # the clocks under load, while they last
         row["relative_error"] = self.error_of(program, rows=8, libraries="never" if item == "own" else "auto")
         return row
+
+    def counters(self, item: str) -> dict[str, Any]:
+        """Hardware counters of a program's kernels."""
+        return {"absent": "there is no device"} if self.emulate else counters_of(self.settings, item, 45)
+
+    def once(self, item: str) -> dict[str, Any]:
+        """A program of `memory`, or our product, run once: what is looked at from outside."""
+        if item == "matmul":
+            program, options = matrix_product(int(self.settings["matrix"])), {"libraries": "never"}
+        else:
+            program, options = {p.name: p for p in memory_bound(int(self.settings["bytes"]) // 4, 4096)}[item], {}
+        with self.compile(program.text, **options).executable.start(self.arguments(program)) as run:
+            run.run()
+            self.executor.synchronize()
+        return {}
 
     def arguments(self, p: Program) -> list[Any]:
         """Random ones."""
@@ -171,7 +191,7 @@ class Bench:
         base = folder / "dev"
         w = {w["name"]: w for w in workloads_of(folder)}[item]
         text, inputs = harness.load_text(str(base), w), harness.make_inputs(w["inputs"])
-        row: dict[str, Any] = {}
+        row: dict[str, Any] = {"bytes": w["input_bytes"] + w["output_bytes"], "flops": w.get("flops")}
         rival = self._rival(row)
         started = time.perf_counter()
         session = self.compile(text)
@@ -182,7 +202,7 @@ class Bench:
             steps = session.program_steps
             row["steps"] = {kind: sum(s.runs_on == kind for s in steps) for kind in sorted({s.runs_on for s in steps})}
             ours = run.results()
-            theirs = rival.prepare(text, inputs) if rival else None
+            theirs = self._prepared(rival, text, inputs, row)
             want = rival.values(theirs) if rival and theirs else leaves(xe.evaluate(xe.parse_hlo(text), *inputs))
             row["wrong"] = harness.compare(want, ours, w)
             device, wall, their_wall = [], [], []
@@ -193,12 +213,31 @@ class Bench:
                 if rival and theirs:
                     their_wall.append(rival.wall(theirs, self.repeats))
         row["device"], row["wall_us"] = spread(device), median(wall)
+        row["GB/s"] = round(row["bytes"] / median(device) / 1e3, 1)
+        if row["flops"]:
+            row["TFLOP/s"] = round(row["flops"] / median(device) / 1e6, 3)
+        row["work"] = longest_steps(session.executable, inputs)
         if rival and theirs:
             row["jax_wall_us"], row["ratio_wall"] = median(their_wall), median(wall) / median(their_wall)
-            busy = rival.busy(theirs, self.repeats)
-            if busy:
-                row["jax_device_us"], row["ratio_device"] = busy, median(device) / busy
+            try:
+                busy = rival.busy(theirs, self.repeats)
+            except Exception as problem:
+                row["jax_profiler"] = f"{type(problem).__name__}: {str(problem)[:300]}"
+            else:
+                if busy:
+                    row["jax_device_us"], row["ratio_device"] = busy, median(device) / busy
+                else:
+                    row["jax_profiler"] = "its trace has no device"
         return row
+
+    @staticmethod
+    def _prepared(rival: Jax | None, text: str, inputs: list[Any], row: dict[str, Any]) -> Any:
+        """The rival's executable and arguments; a module that it does not compile is measured without it, and the row says so."""
+        try:
+            return rival.prepare(text, inputs) if rival else None
+        except Exception as problem:
+            row["jax"] = f"{type(problem).__name__}: {str(problem)[:300]}"
+            return None
 
     def _rival(self, row: dict[str, Any]) -> Jax | None:
         """jax on the same device; what keeps it away is said in the row, and the workload is measured without it."""
@@ -210,6 +249,17 @@ class Bench:
             except Exception as problem:
                 row["jax"] = f"{type(problem).__name__}: {str(problem)[:300]}"
         return self._jax
+
+
+def longest_steps(executable: Any, inputs: list[Any]) -> list[dict[str, Any]]:
+    """The eight steps that take longest: whose they are, who wrote the kernel, microseconds in a run, calls."""
+    emitters = {kernel.name: kernel.emitter for kernel in executable.program.kernels}
+    rows = []
+    for timing in executable.profile(inputs, repeats=1 if executable.executor.facts.emulated else 5).kernels:
+        name = timing.step.function
+        row = {"name": name, "runs_on": timing.step.runs_on, "us": round(median(list(timing.samples_us)) * timing.calls, 3), "calls": timing.calls}
+        rows.append({**row, "emitter": emitters[name]} if name in emitters else row)
+    return sorted(rows, key=lambda row: -row["us"])[:8]
 
 
 def workloads_of(folder: Path) -> list[dict[str, Any]]:

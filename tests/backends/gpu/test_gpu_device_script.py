@@ -20,7 +20,7 @@ def script(monkeypatch):
     import gpu_device
 
     yield gpu_device
-    for name in ("gpu_device", "gpu_device_sections", "gpu_device_rivals", "gpu_device_programs", "gpu_device_corpora"):
+    for name in [name for name in sys.modules if name.startswith("gpu_device")]:
         sys.modules.pop(name, None)
 
 
@@ -40,6 +40,12 @@ def test_on_the_emulator(script, tmp_path, capsys):
     assert written["transpose"] == written["transpose_bf16"] == "transpose" and written["reduce_columns"] == "column-reduction"
     assert [row["kernels"] for row in result["memory"] if row["name"] in ("softmax", "layernorm", "row_moments")] == [1, 1, 1]
     assert "transpose" in capsys.readouterr().out
+
+
+def unknown_fields(script, result):
+    import gpu_device_report
+
+    return gpu_device_report.unknown_fields(result)
 
 
 WORKLOAD = """HloModule w
@@ -81,7 +87,7 @@ def test_on_the_cuda_side(script, tmp_path, monkeypatch):
     monkeypatch.setattr(gpu_device_sections, "device_executor", lambda name: (executor, None))
     monkeypatch.setattr("xla_explorer.backends.gpu.gpu_compiler.device_executor", lambda name: (executor, None))
     out = tmp_path / "out.json"
-    sections = ["--sections", "environment,copy,conformance,perf", "--gigabytes", "0.0001", "--in-process", "--repeats", "3", "--out", str(out)]
+    sections = ["--sections", "environment,copy,sample,conformance,perf", "--gigabytes", "0.0001", "--in-process", "--repeats", "3", "--out", str(out)]
     assert script.main([*corpora(tmp_path), *sections]) == 0
     result = json.loads(out.read_text())
     assert result["device"]["name"] == "NVIDIA FAKE" and result["device"]["architecture"] == "sm_90a" and result["copy"]["GB/s"] > 0
@@ -90,6 +96,9 @@ def test_on_the_cuda_side(script, tmp_path, monkeypatch):
     (row,) = result["perf"]
     assert row["name"] == "m_one" and row["wrong"] == "" and row["device"]["median_us"] == 250.0 and row["steps"] == {"kernel": 1}
     assert fake.calls.count("cuGraphLaunch") > 3
+    assert row["work"] == [{"name": row["work"][0]["name"], "runs_on": "kernel", "us": 250.0, "calls": 1, "emitter": "loop"}]
+    assert row["bytes"] == 512 and row["GB/s"] == 0.0
+    assert result["sample"]["run"] == 4 and result["environment"]["nvidia_smi"] and unknown_fields(script, result) == []
 
 
 def test_children_that_die_or_hang_are_replaced(script, tmp_path):
@@ -123,6 +132,60 @@ def test_the_three_calls_from_an_archive(script, tmp_path, capsys):
     assert {section for call in script.CALLS.values() for section in call} == set(script.SECTIONS)
     with pytest.raises(SystemExit):
         script.main(["--call", "1"])
+    assert script.main(["--report", str(tmp_path / "all.json"), "--out", str(tmp_path / "all.md")]) == 0
+    text = (tmp_path / "all.md").read_text()
+    assert "**Emulated" in text and "- all conformance cases: 3 of 4 pass (75.0 %)" in text and "| m_one |" in text and "1 kernel |" in text
+
+
+def test_every_field_is_described_and_rendered(script):
+    """A result as a device would give it."""
+    times = {"n": 30, "median_us": 512.25, "iqr_us": 1.5}
+    items = [("copy", "copy"), ("memory", "softmax"), ("memory", "transpose"), ("matmul", "own"), ("matmul", "torch"), ("sample", "a|b"), ("perf", "m_x"), ("perf", "m_y")]
+    rows = {
+        ("copy", "copy"): {**times, "bytes": 2 << 30, "GB/s": 4000.0},
+        ("memory", "softmax"): {**times, "GB/s": 3800.0, "relative_error": 1.5e-7, "bytes": 2 << 30},
+        ("memory", "transpose"): {"error": "CudaError: out | of memory"},
+        ("matmul", "own"): {**times, "TFLOP/s": 600.0, "relative_error": 2e-3},
+        ("matmul", "torch"): {"TFLOP/s": 800.0},
+        ("sample", "a|b"): {"problem": "differs"},
+        ("perf", "m_x"): {"device": times, "jax_device_us": 600.0, "ratio_device": 0.85, "GB/s": 2000.0, "TFLOP/s": 1.25, "steps": {"kernel": 2}, "wrong": ""},
+    }
+    result = {"date": "2030-01-02T03:04:05+00:00", "device": {"name": "NVIDIA X", "driver": 13000}, **script.tables(items, rows)}
+    assert unknown_fields(script, result) == [] and unknown_fields(script, {**result, "more": 1, "copy": {"odd": 1}}) == ["more", "copy/odd"]
+    assert result["left_out"] == {"perf": 1} and result["matmul"]["own"]["share_of_cublas"] == 0.75
+    text = script.markdown(result)
+    assert text.startswith("## NVIDIA X, 2030-01-02\n") and "Emulated" not in text
+    assert "| softmax | 512 | 3,800 | 95.0 % | 1.5e-07 |" in text and "| transpose |  |  |  | CudaError: out \\| of memory |" in text
+    assert "| own | 512 | 600 | 75.0 % | 2.0e-03 |" in text
+    assert "| m_x | 512 | 600 | 0.85 | 2,000 | 50.0 % | 1.25 | 2 kernel |" in text and "geometric mean of device times: 0.850" in text
+    assert "- a sample of the conformance cases: 0 of 1 pass (0.0 %)" in text and "- perf: 1 not begun in time" in text
+
+
+NCU = '''==PROF== Connected to process 7
+"ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
+"0","7","softmax","dram__bytes.sum","Gbyte","2.15"
+"0","7","softmax","gpu__time_duration.sum","usecond","533"
+"1","7","other","dram__bytes.sum","byte","1,024"
+==PROF== Disconnected
+'''
+
+
+def test_counters_are_read(script):
+    import gpu_device_tools
+
+    assert gpu_device_tools.counter_rows(NCU) == [
+        {"kernel": "softmax", "dram__bytes.sum": "2.15 Gbyte", "gpu__time_duration.sum": "533 usecond"},
+        {"kernel": "other", "dram__bytes.sum": "1,024 byte"},
+    ]
+    assert gpu_device_tools.counter_rows("==ERROR== no permission") == []
+
+
+def test_a_section_keeps_its_time(script, tmp_path, monkeypatch):
+    monkeypatch.setitem(script.SECTION_SECONDS, "sample", 0)
+    out = tmp_path / "out.json"
+    assert script.main([*corpora(tmp_path), "--emulate", "--sections", "sample,copy", "--repeats", "1", "--out", str(out)]) == 0
+    result = json.loads(out.read_text())
+    assert "sample" not in result and result["left_out"] == {"sample": 4} and result["copy"]["GB/s"] > 0
 
 
 def test_the_time_is_kept(script, tmp_path):
@@ -132,7 +195,8 @@ def test_the_time_is_kept(script, tmp_path):
 
 
 def test_union_of_intervals(script):
+    from gpu_device_report import geometric_mean
     from gpu_device_rivals import covered
 
     assert covered([(5, 6), (0, 2), (1, 3), (10, 11)]) == 5
-    assert script.geometric_mean([1, 4]) == 2 and script.geometric_mean([]) is None
+    assert geometric_mean([1, 4]) == 2 and geometric_mean([]) is None

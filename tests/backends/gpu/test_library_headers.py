@@ -49,7 +49,7 @@ def number(text, name):
     match = re.search(rf"\b{name}\s*=\s*(\(?[^,}}]*)", text)
     assert match, name
     value = match[1].strip()
-    return eval(re.sub(r"[A-Z]\w+", lambda m: str(number(text, m[0])), value))  # noqa: S307
+    return eval(re.sub(r"[A-Z]\w+", lambda m: str(number(text, m[0])), value))
 
 
 def test_numbers(text):
