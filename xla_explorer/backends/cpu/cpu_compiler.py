@@ -43,7 +43,7 @@ PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two
 
 _EXPANDED = (
     "batchnorm_expander", "scan-expander", "stochastic_convert_decomposer", "ragged-dot-rewriter", "rng-expander",
-    "integer-products-in-floats",
+    "grouped-integer-products", "integer-products-in-floats",
 )
 _EXPANDED_WITHOUT_HOST = ("cholesky-expander", "triangular-solve-expander")  # what LAPACK does where it is
 
@@ -149,13 +149,14 @@ def target_facts(target: TargetDescription | None = None) -> dict[str, Any]:
         "triple": target.triple,
         "vector_register_bits": target.vector_register_bits,
         "fused_multiply_add": target.has_fma,
+        "features": target.enabled_features,
     }
 
 
 def codegen_target(target: TargetDescription, *, libraries: bool) -> CodegenTarget:
     """A CPU, for code generation."""
     bits = target.vector_register_bits
-    return CodegenTarget("cpu", "ptr", target.triple, bits, target.has_fma, libraries, target.pointer_bits)
+    return CodegenTarget("cpu", "ptr", target.triple, bits, target.has_fma, libraries, target.pointer_bits, target.enabled_features)
 
 
 def thread_count(threads: int | None) -> int:

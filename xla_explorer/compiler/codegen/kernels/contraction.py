@@ -15,6 +15,7 @@ from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumul
 from xla_explorer.compiler.codegen.kernels.dot_epilogue import epilogue_dot
 from xla_explorer.compiler.codegen.kernels.dot_geometry import dot_free_dimensions
 from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, plan_dot, write_planned_dot
+from xla_explorer.compiler.codegen.kernels.grouped_products import GroupedPlan, plan_grouped_product, write_grouped_product
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
@@ -35,16 +36,20 @@ def write_dot_kernel(context: KernelContext) -> None:
     if 0 in dot.shape.dimensions:
         return
     lhs, rhs = dot.operands
+    wide = accumulation_type(dot)
     if lhs in context.arrays and rhs in context.arrays:
         plan = plan_dot(dot, context.target)
         if isinstance(plan, DotPlan) or (not isinstance(plan, Reason) and dot is context.roots[0]):
             write_planned_dot(context, dot, plan)
             return
+        grouped = plan_grouped_product(dot, context.target)
+        if isinstance(grouped, GroupedPlan) and wide.bits == 32 and dot is context.roots[0]:
+            write_grouped_product(context, dot, grouped)
+            return
     left_free, right_free = dot_free_dimensions(dot)
     left_batch, right_batch = dot.attribute("lhs_batch_dims"), dot.attribute("rhs_batch_dims")
     left_contract, right_contract = dot.attribute("lhs_contracting_dims"), dot.attribute("rhs_contracting_dims")
     depths = [lhs.shape.dimensions[d] for d in left_contract]
-    wide = accumulation_type(dot)
     emitter = context.emitter()
     batches, rows = len(left_batch), len(left_free)
 

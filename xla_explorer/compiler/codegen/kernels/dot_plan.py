@@ -221,10 +221,10 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
             if plan.packing == "panels":
                 writer.pack(at_b, plan.right.row, depth, columns, scratch, cut)
             elif packed:
-                writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch, cut)
+                writer.pack_transposed(at_b, plan.right.column, depth, columns, scratch, depth * tile.columns, cut)
             depths = [DepthLoop(depth, plan.left.column, tile.columns if packed else plan.right.row)]
             source = scratch if packed else at_b
-            writer.product(rows, columns, depths, at_a, plan.left.row, source, at_c, columns, packed, cut, by)
+            writer.product(rows, columns, depths, at_a, plan.left.row, source, at_c, columns, depth * tile.columns * packed, cut, by)
 
 
 def _blocks_with_memory(context: KernelContext, plan: DotPlan, element_bytes: int) -> Blocks:

@@ -31,14 +31,17 @@ UNROLLED = 128  # multiply-adds of an innermost loop that LLVM may unroll; more 
 STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that for a vector beyond 2 ...
 DEEP = 1024  # ... or beyond 3 in deeper products, whose panels the first-level cache does not hold either way
 LANES = {"f32": ("float", 4), "f64": ("double", 8)}
+GROUPS = ("i32", 4)  # of small integers, see `grouped_products`
 
 
 class DepthLoop(NamedTuple):
-    """One loop of the contraction: trip count, and by how many elements a step moves in the left and the right operand."""
+    """One loop of the contraction: trip count, and by how many elements a step moves in the left and the right operand.
+    known_late: the trip count where the kernel computes it (`extent` is then the largest)."""
 
-    extent: int | str
+    extent: int
     left: int
     right: int
+    known_late: str = ""
 
 
 class Tile(NamedTuple):
@@ -134,12 +137,12 @@ class TileEpilogue(Protocol):
 
 
 class TileWriter:
-    """Writes tiles of one element type (`f32` or `f64`) into a function."""
+    """Writes tiles of one element type (`f32`, `f64`, or else groups of integers) into a function."""
 
     def __init__(self, w: FunctionWriter, element_type: str, tile: Tile) -> None:
         self.w = w
         self.tile = tile
-        self.scalar, self.bytes = LANES[element_type]
+        self.scalar, self.bytes = LANES.get(element_type, GROUPS)
         self.vector = f"<{tile.width} x {self.scalar}>"
         self.epilogue: TileEpilogue | None = None
         self._fma = f"llvm.fma.v{tile.width}f{8 * self.bytes}"
@@ -150,9 +153,10 @@ class TileWriter:
 
     def write(self, a: str, a_row: int, b: str, depths: list[DepthLoop], c: str, c_row: int) -> None:
         """C tile = A tile times B panel. a, b, c: addresses of the first elements. a_row, c_row: elements between rows."""
-        self._store(self._contract(self._zeros(), a, a_row, b, depths), c, c_row)
+        self._store(self._contract(self._start(b), a, a_row, b, depths), c, c_row)
 
-    def _zeros(self) -> list[str]:
+    def _start(self, b: str) -> list[str]:
+        """The sums of a tile before the first step. b: its panel."""
         return ["zeroinitializer"] * (self.tile.rows * self.tile.vectors)
 
     def _store(self, sums: list[str], c: str, c_row: int) -> None:
@@ -188,7 +192,7 @@ class TileWriter:
     def _contract(self, sums: list[str], a: str, a_row: int, b: str, depths: list[DepthLoop]) -> list[str]:
         if not depths:
             return self._step(sums, a, a_row, b)
-        (extent, left, right), *inner = depths
+        (extent, left, right, known_late), *inner = depths
         if extent == 1:
             return self._contract(sums, a, a_row, b, inner)
         w = self.w
@@ -207,8 +211,8 @@ class TileWriter:
         w.lines[first] = f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{w.block} ]"
         for k, (name, start, back) in enumerate(zip(names, sums, after, strict=True)):
             w.lines[first + 1 + k] = f"  {name} = phi {self.vector} [ {start}, %{before} ], [ {back}, %{w.block} ]"
-        metadata = NO_UNROLL if inner or isinstance(extent, str) or extent * len(sums) > UNROLLED else ""
-        again = w.value(f"icmp ult i64 {following}, {extent}")
+        metadata = NO_UNROLL if inner or known_late or extent * len(sums) > UNROLLED else ""
+        again = w.value(f"icmp ult i64 {following}, {known_late or extent}")
         w.do(f"br i1 {again}, label %{label}, label %{end}{metadata}")
         w.start_block(end)
         return after
@@ -255,15 +259,17 @@ class TileWriter:
         x = self.w.value(f"load {vector}, ptr {source}, align {self.bytes}")
         self.w.do(f"store {vector} {x}, ptr {target}, align {self.bytes}")
 
-    def pack_transposed(self, b: str, b_column: int, depth: int, columns: int, scratch: str, cut: Cut | None = None) -> None:
-        """The same panels from a matrix whose columns are contiguous, `b_column` apart: square blocks turned in registers."""
+    def pack_transposed(self, b: str, b_column: int, depth: int, columns: int, scratch: str, panel_step: int,
+                        cut: Cut | None = None) -> None:
+        """The same panels, `panel_step` apart, from a matrix whose columns are contiguous, `b_column` apart: square blocks turned in
+        registers."""
         tile, w = self.tile, self.w
         size = min(tile.width, 8, 1 << (depth.bit_length() - 1))
         vector = f"<{size} x {self.scalar}>"
         begin, end = self._panels(columns, cut)
         with w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
             source = self.at(b, w.mul(tile_starts(w, p, tile.columns, columns), b_column))
-            target = self.at(scratch, w.mul(p, depth * tile.columns))
+            target = self.at(scratch, w.mul(p, panel_step))
             with w.loop(tile.columns // size, stem="pack.column", metadata=NO_UNROLL) as j, \
                     w.loop(-(-depth // size), stem="pack.row", metadata=NO_UNROLL) as block:
                 k = tile_starts(w, block, size, depth)
@@ -293,8 +299,9 @@ class TileWriter:
         return lines
 
     def product(self, rows: int, columns: int, depths: list[DepthLoop], a: str, a_row: int, b: str, c: str, c_row: int,
-                packed: bool, cut: Cut | None = None, by: Blocks | None = None) -> None:
-        """C = A B by tiles. packed: b holds panels, and the steps of `depths` in it are those of a panel. cut: see `cut_product`.
+                panel_step: int = 0, cut: Cut | None = None, by: Blocks | None = None) -> None:
+        """C = A B by tiles. panel_step: elements between the panels that b holds, the steps of `depths` being those in a panel, or 0 where
+        b is a matrix. cut: see `cut_product`.
         by: needs single `depths`; to cut the contraction, also packed panels; to copy columns, that a_row is 1."""
         tile, w, by = self.tile, self.w, by or Blocks()
         down = -(-rows // tile.rows)
@@ -305,7 +312,7 @@ class TileWriter:
         first_panel, end_panel = self._panels(columns, cut)
         depth = 1
         for level in depths:
-            depth *= int(level.extent)
+            depth *= level.extent
         deep = by.depth or depth
         most = None
         small = columns * depth * self.bytes <= L2_BLOCK_BYTES and not by.left
@@ -327,7 +334,7 @@ class TileWriter:
             length: str | int = deep
             if depth % deep:
                 length = w.call_intrinsic("llvm.smin.i64", "i64", ("i64", str(deep)), ("i64", str(w.sub(depth, k))))
-            steps = [depths[0]._replace(extent=length)] if by.depth else depths
+            steps = [depths[0]._replace(extent=deep, known_late=length if isinstance(length, str) else "")] if by.depth else depths
             row_step, a_tile = a_row, self.at(a, w.mul(k, depths[0].left) if by.depth else 0)
             if by.left == "columns":
                 few = min(LEFT_LINES, depth % deep or deep)
@@ -339,7 +346,7 @@ class TileWriter:
             ends = (w.value(f"icmp eq i64 {k}, 0"), w.value(f"icmp sge i64 {k}, {depth - deep}")) if by.depth else ("", "")
             with w.loop(end_panel, first_panel, stem="panel", metadata=NO_UNROLL) as panel:
                 column = tile_starts(w, panel, tile.columns, columns)
-                at_b = self.at(b, w.mul(panel, depth * tile.columns) if packed else column)
+                at_b = self.at(b, w.mul(panel, panel_step) if panel_step else column)
                 at_b = self.at(at_b, w.mul(k, tile.columns)) if by.depth else at_b
                 at_c = self.at(c, column)
                 if self.epilogue is not None:

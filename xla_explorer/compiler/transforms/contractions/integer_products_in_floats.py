@@ -6,11 +6,15 @@ import dataclasses
 from math import prod
 from typing import ClassVar
 
+from xla_explorer.compiler.codegen.target import cpu_target_of
+from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.contractions.grouped_integer_products import multiplied_in_groups, narrow_source
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes
 from xla_explorer.foundation.reason import Check, Reason, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32, S32
 
@@ -21,7 +25,8 @@ THIN = 4  # rows or columns of a product that is not worth copies of its operand
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class IntegerProductsInFloats(OpExpanderPass):
-    """Dots and convolutions of 8-bit integers become f32 ones, for which there are kernels with fused multiply-adds.
+    """Dots and convolutions of 8-bit integers become f32 ones, for which there are kernels with fused multiply-adds. Dots only where
+    the CPU has no instructions for them (`grouped-integer-products`).
 
     Each product and each partial sum is an integer below 2^24 in magnitude, so that no order of summation rounds; operands that are
     widened before the product count with the type they come from.
@@ -38,13 +43,17 @@ class IntegerProductsInFloats(OpExpanderPass):
         depth = _depth(i)
         return depth >= THIN and all(o.shape.element_count >= THIN * depth for o in i.operands)
 
+    def _visit(self, computation: HloComputation, i: HloInstruction, context: PassContext) -> bool:
+        in_groups = i.opcode.name == "dot" and multiplied_in_groups(i, cpu_target_of(context.fact))
+        return not in_groups and super()._visit(computation, i, context)
+
     def legality(self) -> tuple[Check, ...]:
         """Sums are exact."""
         return (_sums_are_exact,)
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """convert, product, convert."""
-        operands = [b.convert(HloValue(b, _source(o)), F32) for o in i.operands]
+        operands = [b.convert(HloValue(b, narrow_source(o)), F32) for o in i.operands]
         given = own_attributes(i)
         given.pop("operand_precision", None)
         made = b.emit(i.opcode.name, tuple(operands), given, shape=i.shape.with_element_type(F32))
@@ -61,20 +70,10 @@ def _depth(i: HloInstruction) -> int:
     return rhs.shape.element_count // max(1, output_features)
 
 
-def _source(i: HloInstruction) -> HloInstruction:
-    """What an operand was before it was widened, values unchanged."""
-    if i.opcode.name != "convert":
-        return i
-    before, after = i.operands[0].shape.element_type, i.shape.element_type
-    integer = not (before.is_float or before.is_complex or before.is_pred)
-    keeps = integer and before.bits < after.bits and (after.is_signed or not before.is_signed)
-    return i.operands[0] if keeps else i
-
-
 def _sums_are_exact(i: HloInstruction) -> Reason | None:
     """The largest sum of magnitudes is an exact float."""
     largest = _depth(i)
-    for t in [_source(o).shape.element_type for o in i.operands]:
+    for t in [narrow_source(o).shape.element_type for o in i.operands]:
         largest *= 1 << (t.bits - t.is_signed)
     if largest > EXACT:
         return refuse("sums-not-exact", f"sums of %{i.name} may reach {largest}; floats hold integers up to {EXACT}", largest=largest)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.codegen.kernels.dot_epilogue import belongs_into_epilogue
 from xla_explorer.compiler.codegen.kernels.dot_plan import DotPlan, library_cycles, plan_dot
-from xla_explorer.compiler.codegen.target import CodegenTarget
+from xla_explorer.compiler.codegen.target import CodegenTarget, cpu_target_of
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
@@ -49,8 +49,7 @@ class DotEpilogueFusion:
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Every dot of every computation that control flow runs."""
-        bits = int(context.fact("vector_register_bits", 0))
-        target = CodegenTarget("cpu", "ptr", str(context.fact("triple", "")), bits, bool(context.fact("fused_multiply_add", False)))
+        target = cpu_target_of(context.fact)
         changed = False
         for computation in sequential_computations(module):
             pinned = fusible.control_successors(computation)

@@ -1,0 +1,93 @@
+"""Products of small integers by instructions for groups of them: exact, also where sums overflow and where bits are flipped."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tests.compiler.codegen.kernel_runner import run_kernels
+from xla_explorer.backends.cpu.cpu_compiler import codegen_target
+from xla_explorer.backends.llvm.target_machine import host_target
+from xla_explorer.compiler.codegen.kernels.grouped_products import GroupedPlan, plan_grouped_product
+from xla_explorer.compiler.codegen.target import HOST_LIKE, grouped_product
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.text.parser import parse_hlo
+
+WITH_GROUPS = dataclasses.replace(HOST_LIKE, features=frozenset(["avx512vnni"]))
+HERE = codegen_target(host_target(), libraries=True)
+DTYPES = {"s8": np.int8, "u8": np.uint8, "s16": np.int16}
+PAIRS = [("s8", "s8"), ("u8", "s8"), ("s8", "u8"), ("u8", "u8"), ("s16", "s16")]
+MULTIPLY = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+RIGHT_TURNED = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
+needs_groups = pytest.mark.skipif(grouped_product(HERE, "s8", "s8") is None, reason="this CPU has no instruction for groups of integers")
+
+
+def dot(left, right, result, attributes=MULTIPLY):
+    return parse_hlo(
+        f"HloModule m\nENTRY e {{ a = {left} parameter(0)\n b = {right} parameter(1)\n ROOT d = {result} dot(a, b), {attributes} }}"
+    )
+
+
+def operands(module, fill, seed=0):
+    """Random numbers of the whole range, or the least or the greatest number everywhere."""
+    random, found = np.random.default_rng(seed), []
+    for parameter, which in zip(module.entry.parameters(), fill, strict=True):
+        dtype, dimensions = DTYPES[parameter.shape.element_type.name], parameter.shape.dimensions
+        limits = np.iinfo(dtype)
+        values = random.integers(limits.min, limits.max + 1, dimensions).astype(dtype)
+        found.append(values if which == "any" else np.full(dimensions, getattr(limits, which), dtype))
+    return found
+
+
+@needs_groups
+@pytest.mark.parametrize("left,right", PAIRS)
+@pytest.mark.parametrize(
+    "rows,depth,columns,turned",
+    [(4, 4, 4, False), (5, 7, 4, False), (37, 33, 19, False), (40, 6, 70, False), (9, 64, 100, True), (13, 36, 21, True)],
+)
+def test_sums_are_exact(monkeypatch, left, right, rows, depth, columns, turned):
+    monkeypatch.setattr("tests.compiler.codegen.kernel_runner.HOST_LIKE", HERE)
+    b = f"{columns},{depth}" if turned else f"{depth},{columns}"
+    module = dot(f"{left}[{rows},{depth}]", f"{right}[{b}]", f"s32[{rows},{columns}]", RIGHT_TURNED if turned else MULTIPLY)
+    assert isinstance(plan_grouped_product(module.entry.root, HERE), GroupedPlan)
+    for fill in [("any", "any"), ("min", "min"), ("min", "max"), ("max", "min"), ("max", "max")]:
+        x, y = operands(module, fill)
+        wanted = x.astype(np.int64) @ (y.T if turned else y).astype(np.int64)
+        np.testing.assert_array_equal(run_kernels(module, x, y)[0], wanted.astype(np.int32))
+
+
+@needs_groups
+@pytest.mark.parametrize("left,right,depth", [("s16", "s16", 6), ("s8", "s8", 135_000), ("u8", "u8", 70_000)])
+def test_sums_that_overflow_wrap(monkeypatch, left, right, depth):
+    monkeypatch.setattr("tests.compiler.codegen.kernel_runner.HOST_LIKE", HERE)
+    module = dot(f"{left}[4,{depth}]", f"{right}[{depth},5]", "s32[4,5]")
+    for fill in [("min", "min"), ("max", "max"), ("any", "any")]:
+        x, y = operands(module, fill)
+        wanted = (x.astype(np.int64) @ y.astype(np.int64)).astype(np.int32)
+        np.testing.assert_array_equal(run_kernels(module, x, y)[0], wanted)
+    assert depth * np.iinfo(DTYPES[left]).max * np.iinfo(DTYPES[right]).max > 2**31
+
+
+@needs_groups
+def test_batches(monkeypatch):
+    monkeypatch.setattr("tests.compiler.codegen.kernel_runner.HOST_LIKE", HERE)
+    module = dot("s8[3,9,10]", "u8[3,10,20]", "s32[3,9,20]",
+                 "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}")  # fmt: skip
+    x, y = operands(module, ("any", "any"))
+    np.testing.assert_array_equal(run_kernels(module, x, y)[0], x.astype(np.int32) @ y.astype(np.int32))
+
+
+@pytest.mark.parametrize(
+    "left,right,attributes,target,code",
+    [
+        ("s8[9,8]", "s8[8,9]", MULTIPLY, HOST_LIKE, "no-grouped-product"),
+        ("s8[9,8]", "s16[8,9]", MULTIPLY, WITH_GROUPS, "no-grouped-product"),
+        ("s8[9,8]", "s8[8,2]", MULTIPLY, WITH_GROUPS, "product-too-thin"),
+        ("s8[8,9]", "s8[8,9]", "lhs_contracting_dims={0}, rhs_contracting_dims={0}", WITH_GROUPS, "irregular-strides"),
+        ("s8[9,7]", "s8[9,7]", RIGHT_TURNED, WITH_GROUPS, "irregular-strides"),
+    ],
+)
+def test_a_refusal_says_why(left, right, attributes, target, code):
+    columns = 2 if right == "s8[8,2]" else 9
+    reason = plan_grouped_product(dot(left, right, f"s32[9,{columns}]", attributes).entry.root, target)
+    assert isinstance(reason, Reason) and reason.code == code

@@ -1,0 +1,66 @@
+"""Products of small integers in the form that CPU instructions for groups of them compute. No pass of XLA's."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.codegen.kernels.grouped_products import GroupedPlan, plan_grouped_product
+from xla_explorer.compiler.codegen.target import CodegenTarget, cpu_target_of
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import S32
+
+SUM_BITS = 32  # of the sums that the instructions make
+
+
+def narrow_source(i: HloInstruction) -> HloInstruction:
+    """What an operand was before it was widened, values unchanged."""
+    if i.opcode.name != "convert":
+        return i
+    before, after = i.operands[0].shape.element_type, i.shape.element_type
+    integer = not (before.is_float or before.is_complex or before.is_pred)
+    keeps = integer and before.bits < after.bits and (after.is_signed or not before.is_signed)
+    return i.operands[0] if keeps else i
+
+
+def multiplied_in_groups(dot: HloInstruction, target: CodegenTarget) -> bool:
+    """Whether the target has instructions for the dot of what its operands were before they were widened."""
+    t = dot.shape.element_type
+    if t.is_float or t.is_complex or t.is_pred or t.bits > SUM_BITS:
+        return False
+    factors = tuple([narrow_source(o).shape.element_type for o in dot.operands])
+    return isinstance(plan_grouped_product(dot, target, factors), GroupedPlan)
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class GroupedIntegerProducts(OpExpanderPass):
+    """Dots of widened integers become dots of the narrow ones, with 32-bit sums, where the CPU has instructions for groups of such factors.
+
+    Sums modulo 2^32 are those modulo a smaller power of two as well, so a narrower result is converted from them.
+    """
+
+    name: ClassVar[str] = "grouped-integer-products"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
+
+    def matches(self, i: HloInstruction) -> bool:
+        """Whether operands or result are not yet what the instructions work on."""
+        return i.shape.element_type.bits < SUM_BITS or any(narrow_source(o) is not o for o in i.operands)
+
+    def _visit(self, computation: HloComputation, i: HloInstruction, context: PassContext) -> bool:
+        return multiplied_in_groups(i, cpu_target_of(context.fact)) and super()._visit(computation, i, context)
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """The product of the narrow operands, converted where its type is not 32 bits wide."""
+        t = i.shape.element_type
+        given = own_attributes(i)
+        given.pop("operand_precision", None)
+        wide = i.shape.with_element_type(t if t.bits == SUM_BITS else S32)
+        made = b.emit("dot", tuple([HloValue(b, narrow_source(o)) for o in i.operands]), given, shape=wide)
+        return made if t.bits == SUM_BITS else b.convert(made, t)
