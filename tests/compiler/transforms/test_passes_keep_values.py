@@ -367,6 +367,27 @@ CASES += [
             ("f32[2,2]{1,0}", "f32[1,2,1,2]{3,1,2,0}", "bitcast"),
         ]
     ],
+    *[
+        Case("layout_normalization", "x = f32[3,4,5]{0,2,1} parameter(0)\n" + body, ADD, there="bitcast")
+        for body in [
+            "y = f32[3,4,5]{0,2,1} parameter(1)\na = f32[3,4,5]{0,2,1} add(x, y)\nROOT b = f32[3,4,5]{0,2,1} tanh(a)",
+            "ROOT c = f32[3,4,5]{1,0,2} copy(x)",
+            "ROOT c = f32[5,3,4]{1,2,0} transpose(x), dimensions={2,0,1}",
+            "ROOT c = f32[3,7,4,5]{1,0,3,2} broadcast(x), dimensions={0,2,3}",
+            "i = f32[3,4,5]{0,2,1} iota(), iota_dimension=2\nROOT a = f32[3,4,5]{0,2,1} add(x, i)",
+            "v = f32[] constant(7)\nROOT p = f32[6,4,13]{0,2,1} pad(x, v), padding=1_2x0_0x0_0_2",
+            "ROOT s = f32[2,4,2]{0,2,1} slice(x), slice={[0:3:2], [0:4], [3:5]}",
+            "ROOT r = f32[3,4,5]{0,2,1} reverse(x), dimensions={0,2}",
+            "ROOT c = f32[3,8,5]{0,2,1} concatenate(x, x), dimensions={1}",
+            "z = f32[] constant(0)\nROOT w = f32[3,3,5]{0,2,1} reduce-window(x, z), window={size=1x2x1}, to_apply=add",
+            "i = s32[] parameter(1)\nj = s32[] parameter(2)\nk = s32[] parameter(3)\n"
+            "ROOT d = f32[1,2,3]{0,2,1} dynamic-slice(x, i, j, k), dynamic_slice_sizes={1,2,3}",
+            "i = s32[] parameter(1)\nj = s32[] parameter(2)\nk = s32[] parameter(3)\nu = f32[1,2,3]{0,2,1} parameter(4)\n"
+            "ROOT d = f32[3,4,5]{0,2,1} dynamic-update-slice(x, u, i, j, k)",
+            "ROOT r = f32[3,2,2,5]{0,3,2,1} reshape(x)",
+            "k = f32[5,1,7]{0,1,2} parameter(1)\nROOT c = f32[3,4,7]{0,1,2} convolution(x, k), window={size=1}, dim_labels=b0f_i0o->b0f",
+        ]
+    ],
     Case(
         "constant_folding",
         "x = f32[] parameter(0)\na = f32[] constant(3)\nb = f32[] constant(4)\nc = f32[] call(a, x, b), to_apply=f\n"

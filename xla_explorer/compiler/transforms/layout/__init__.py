@@ -1,6 +1,7 @@
 """Layouts: row-major inside, the caller's at the border."""
 
 from xla_explorer.compiler.transforms.layout.layout_assignment import LayoutAssignment
+from xla_explorer.compiler.transforms.layout.layout_normalization import LayoutNormalization
 from xla_explorer.compiler.transforms.layout.reshape_decomposer import ReshapeDecomposer
 
-__all__ = ["LayoutAssignment", "ReshapeDecomposer"]
+__all__ = ["LayoutAssignment", "LayoutNormalization", "ReshapeDecomposer"]

@@ -1,0 +1,204 @@
+"""The pass `layout_normalization`: operations on arrays in any layout become row-major ones on the same bytes, with bitcasts around them.
+
+Source: xla/service/layout_normalization.cc. In a row-major array the order of dimensions is the order of bytes, so that later passes and
+kernels need not ask for layouts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.removal import control_targets, remove_if_dead
+from xla_explorer.compiler.transforms.simplifiers.algebraic.layouts import no_byte_is_moved
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.attributes import Attributes, attributes_of
+from xla_explorer.hlo.attributes.codecs import CODECS
+from xla_explorer.hlo.attributes.values import Window
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.layout import layout
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import opcode
+from xla_explorer.hlo.shape import Shape
+
+BITCAST = opcode("bitcast")
+
+
+def byte_order(shape: Shape) -> tuple[int, ...]:
+    """The dimensions, the slowest first."""
+    return tuple(reversed(shape.layout.minor_to_major)) if shape.rank else ()
+
+
+def normalized(shape: Shape) -> Shape:
+    """The row-major shape of the same bytes."""
+    row_major = layout(tuple(reversed(range(shape.rank))), shape.layout.properties)
+    return shape.with_dimensions([shape.dimensions[d] for d in byte_order(shape)]).with_layout(row_major)
+
+
+def is_row_major(shape: Shape) -> bool:
+    """The order of bytes is that of the dimensions."""
+    return not shape.rank or byte_order(shape) == tuple(range(shape.rank))
+
+
+def may_be_normalized(i: HloInstruction) -> Reason | None:
+    """Plain arrays: untiled, of sizes known at compile time."""
+    for x in (i, *i.operands):
+        if not x.shape.is_array or any(x.shape.dynamic) or "T(" in x.shape.layout.properties:
+            return refuse("not-a-plain-array", f"%{x.name} is {x.shape}")
+    return None
+
+
+def places(shape: Shape) -> dict[int, int]:
+    """Where each dimension stands in the row-major shape."""
+    return {d: number for number, d in enumerate(byte_order(shape))}
+
+
+def alike(i: HloInstruction, *operands: HloInstruction) -> bool:
+    """The operands have the order of dimensions of the result."""
+    return all(not o.shape.rank or byte_order(o.shape) == byte_order(i.shape) for o in operands)
+
+
+# The attributes that the operation has on row-major arrays; None when it cannot be one.
+Change = Callable[[HloInstruction], Attributes | None]
+
+
+def _same(i: HloInstruction) -> Attributes | None:
+    return i.attributes if alike(i, *i.operands) else None
+
+
+def _along(name: str) -> Change:
+    def change(i: HloInstruction) -> Attributes | None:
+        if not alike(i, *i.operands):
+            return None
+        found, at = i.attributes[name], places(i.shape)
+        return i.attributes.with_values(**{name: at[found] if isinstance(found, int) else tuple([at[d] for d in found])})
+
+    return change
+
+
+def _per_dimension(name: str) -> Change:
+    """An attribute with an entry for each dimension; start indices, if any, are reordered by the caller."""
+
+    def change(i: HloInstruction) -> Attributes | None:
+        array = [o for o in i.operands if o.shape.rank == i.shape.rank]
+        if not alike(i, *array):
+            return None
+        found = i.attributes[name]
+        rows = found.dimensions if isinstance(found, Window) else found
+        moved = tuple([rows[d] for d in byte_order(i.shape)])
+        return i.attributes.with_values(**{name: Window(moved) if isinstance(found, Window) else moved})
+
+    return change
+
+
+def _broadcast(i: HloInstruction) -> Attributes | None:
+    mapped, at = i.attributes.value("dimensions"), places(i.shape)
+    return i.attributes.with_values(dimensions=tuple([at[mapped[d]] for d in byte_order(i.operands[0].shape)]))
+
+
+def _permutation(i: HloInstruction) -> tuple[int, ...]:
+    """Of a copy or transpose: which dimension of the row-major operand becomes which of the row-major result."""
+    at = places(i.operands[0].shape)
+    moved = i.attributes["dimensions"] if i.opcode.name == "transpose" else range(i.shape.rank)
+    return tuple([at[moved[d]] for d in byte_order(i.shape)])
+
+
+def _reduce_window(i: HloInstruction) -> Attributes | None:
+    return _per_dimension("window")(i) if len(i.operands) == 2 and "window" in i.attributes else None
+
+
+def _convolution(i: HloInstruction) -> Attributes | None:
+    """The letters of the dimensions move to where the bytes are."""
+    sides = i.attributes["dim_labels"].text.replace("->", "_").split("_")
+    moved = ["".join([letters[d] for d in byte_order(x.shape)]) for letters, x in zip(sides, (*i.operands, i), strict=True)]
+    return i.attributes.with_values(dim_labels=CODECS["dim_labels"].read(f"{moved[0]}_{moved[1]}->{moved[2]}"))
+
+
+_CHANGES: dict[str, Change] = {
+    "broadcast": _broadcast,
+    "concatenate": _along("dimensions"),
+    "convolution": _convolution,
+    "dynamic-slice": _per_dimension("dynamic_slice_sizes"),
+    "dynamic-update-slice": _same,
+    "iota": _along("iota_dimension"),
+    "pad": _per_dimension("padding"),
+    "reduce-window": _reduce_window,
+    "reverse": _along("dimensions"),
+    "slice": _per_dimension("slice"),
+}
+_STARTS_FROM = {"dynamic-slice": 1, "dynamic-update-slice": 2}
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class LayoutNormalization:
+    """After layout assignment: elementwise operations, moves and windows on arrays that are not row-major are done on row-major ones of the
+    same bytes. A copy to another layout becomes a transpose."""
+
+    name: ClassVar[str] = "layout_normalization"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """In every computation that is no fusion body."""
+        bodies = module.fusion_computations()
+        changed = False
+        for computation in module.computations.values():
+            if computation not in bodies:
+                made: dict[HloInstruction, HloInstruction] = {}
+                for i in list(computation.post_order()):
+                    changed |= self._normalize(i, made, context)
+        return changed
+
+    def _normalize(self, i: HloInstruction, made: dict[HloInstruction, HloInstruction], context: PassContext) -> bool:
+        arrays = (i, *i.operands)
+        if i.opcode is BITCAST or all(x.shape.is_array and is_row_major(x.shape) for x in arrays):
+            return False
+        elementwise = i.opcode.elementwise and i.opcode.name != "copy" and bool(i.operands)
+        if not (elementwise or i.opcode.name in (*_CHANGES, "copy", "transpose", "reshape")) or may_be_normalized(i) is not None:
+            return False
+        before = i.parent.module.next_instruction_id
+        result = self._row_major(i, made, elementwise)
+        if result is None:
+            return False
+        if result.shape is i.shape:
+            whole = result
+        else:
+            whole = i.parent.add(BITCAST, i.shape, (result,), metadata=i.metadata)
+            made[whole] = result
+        context.rewrote(self.name, i, whole, tuple(range(before, i.parent.module.next_instruction_id)))
+        computation = i.parent
+        computation.replace(i, whole)
+        remove_if_dead(computation, i, control_targets(computation))
+        return True
+
+    def _row_major(self, i: HloInstruction, made: dict[HloInstruction, HloInstruction], elementwise: bool) -> HloInstruction | None:
+        computation, shape = i.parent, normalized(i.shape)
+
+        def of(x: HloInstruction) -> HloInstruction:
+            if is_row_major(x.shape):
+                return x
+            if x not in made:
+                made[x] = computation.add(BITCAST, normalized(x.shape), (x,), metadata=x.metadata)
+            return made[x]
+
+        name = i.opcode.name
+        if name in ("copy", "transpose"):
+            moved = _permutation(i)
+            if moved == tuple(range(i.shape.rank)):
+                return of(i.operands[0]) if name == "transpose" else computation.add(i.opcode, shape, (of(i.operands[0]),), i.attributes)
+            return computation.add("transpose", shape, (of(i.operands[0]),), attributes_of({"dimensions": moved}), metadata=i.metadata)
+        if name == "reshape":
+            if no_byte_is_moved(i, i.operands[0]) is not None:
+                return None
+            return computation.add(i.opcode, shape, (of(i.operands[0]),), i.attributes, metadata=i.metadata)
+        first = _STARTS_FROM.get(name, len(i.operands))
+        arrays, starts = i.operands[:first], i.operands[first:]
+        if starts and len(starts) != i.shape.rank:
+            return None
+        attributes = _same(i) if elementwise else _CHANGES[name](i)
+        if attributes is None:
+            return None
+        operands = [of(x) for x in arrays] + ([starts[d] for d in byte_order(i.shape)] if starts else [])
+        return computation.add(i.opcode, shape, operands, attributes, called=i.called, metadata=i.metadata)
