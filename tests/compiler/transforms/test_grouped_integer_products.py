@@ -1,0 +1,47 @@
+"""The pass that brings products of small integers into the form of CPU instructions for groups of them."""
+
+import numpy as np
+
+from xla_explorer.compiler.pipeline import optimize
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
+from xla_explorer.hlo.text import parse_hlo
+
+FACTS = {"triple": "x86_64-unknown-linux-gnu", "vector_register_bits": 512, "fused_multiply_add": True, "features": frozenset(["avx512vnni"])}
+TEXT = """HloModule m
+
+ENTRY e {
+  x = s8[9,50] parameter(0)
+  y = u8[50,7] parameter(1)
+  w = s32[9,50] convert(x)
+  v = s32[50,7] convert(y)
+  a = s16[9,7] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  b = s32[9,7] dot(w, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  n = s8[9,50] convert(w)
+  l = s64[9,50] convert(x)
+  k = s64[50,7] convert(y)
+  c = s64[9,7] dot(l, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT t = (s16[9,7], s32[9,7], s64[9,7]) tuple(a, b, c)
+}
+"""
+
+
+def dots(module):
+    return [(*[o.shape.element_type.name for o in i.operands], i.shape.element_type.name)
+            for i in module.entry.sequence() if i.opcode.name == "dot"]  # fmt: skip
+
+
+def test_factors_become_narrow_and_sums_32_bits_wide():
+    module = parse_hlo(TEXT)
+    found = optimize(module, "grouped-integer-products", target=FACTS).module
+    assert sorted(dots(found)) == [("s64", "s64", "s64"), ("s8", "u8", "s32"), ("s8", "u8", "s32")]
+    x, y = np.full((9, 50), -128, np.int8), np.full((50, 7), 255, np.uint8)
+    for a, b in zip(flatten_value(evaluate(module, x, y)), flatten_value(evaluate(found, x, y)), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_without_the_instructions_nothing_changes_and_floats_do_it():
+    facts = {**FACTS, "features": frozenset()}
+    assert dots(optimize(parse_hlo(TEXT), "grouped-integer-products", target=facts).module) == dots(parse_hlo(TEXT))
+    assert ("f32", "f32", "f32") in dots(optimize(parse_hlo(TEXT), "integer-products-in-floats", target=facts).module)
+    with_groups = optimize(parse_hlo(TEXT), "grouped-integer-products,integer-products-in-floats", target=FACTS).module
+    assert ("s8", "u8", "s32") in dots(with_groups)
