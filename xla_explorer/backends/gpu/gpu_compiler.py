@@ -114,6 +114,7 @@ class GpuCompiler:
         seconds["llvm-ir"] = time.perf_counter() - started
         record_launches(program, trace.journal)
         record_math(program, trace.journal)
+        record_constants(program, trace.journal)
         stages = gpu_stages(trace, assignment, program, architecture)
         executable = GpuExecutable(
             trace.module,
@@ -157,6 +158,16 @@ def record_math(program: GpuProgram, journal: Journal | None) -> None:
         for opcode, row in sorted({pair for one in made.kernels for pair in device_functions_of(one.kernel, program.dialect.math)}):
             facts = {"level": program.dialect.math, "function": opcode, "instructions": list(row.instructions), "max_ulps": row.max_ulps}
             journal.write("allowed", "math", (i.id,), (i.name,), None, facts)
+
+
+def record_constants(program: GpuProgram, journal: Journal | None) -> None:
+    """Where constants that kernels read were put, as decisions of kind `constant-memory` about (constant, its reader)."""
+    if journal is None or journal.level < Level.DECISIONS:
+        return
+    for i, placed in program.constants:
+        facts = {"bytes": placed.size, "loads": placed.loads, "addresses_per_warp": placed.addresses, "bank_bytes": placed.bank_bytes}
+        subjects, names = (placed.constant.id, i.id), (placed.constant.name, i.name)
+        journal.write("allowed" if placed.reason is None else "denied", "constant-memory", subjects, names, placed.reason, facts)
 
 
 def _math_level(options: CompileOptions) -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.async_thunks import DONES, STARTS, done_thunks, operand_places, result_places, start_of, wrapped_operation
 from xla_explorer.backends.gpu.emitters import OPERATIONS, EmittedKernels, operation_is_emitted, write_gpu_kernels
+from xla_explorer.backends.gpu.emitters.constant_memory import ConstantBank, ConstantPlacement
 from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
 from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, KernelDialect, KernelModule
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
@@ -20,18 +21,20 @@ from xla_explorer.compiler.buffers import RENAMES_MEMORY, BufferAssignment, Buff
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.codegen.target import NVPTX, CodegenTarget
-from xla_explorer.compiler.transforms.library_calls.library_call import FftCall, MatmulCall, call_name, library_call_of
+from xla_explorer.compiler.transforms.library_calls.library_call import ConvolutionCall, FftCall, MatmulCall, call_name, library_call_of
 from xla_explorer.compiler.transforms.scheduling.stream_assignment import stream_of, waits_for
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
+_RECORDED = (MatmulCall, FftCall, ConvolutionCall)  # calls that do nothing but queue work, and can stand in a graph
+
 
 class GpuProgram(NamedTuple):
     """thunks: of the entry. kernels: each distinct one, in the order of the module. lines, origins: the LLVM IR module. scratch_bytes:
     memory of each stream for what one kernel of an operation leaves for the next. emitted: what wrote each instruction's kernels, and why
-    not something else. dialect: how LLVM has its kernels."""
+    not something else. dialect: how LLVM has its kernels. constants: for each instruction, where the constants that it reads were put."""
 
     thunks: tuple[Thunk, ...]
     kernels: tuple[GpuKernel, ...]
@@ -40,6 +43,7 @@ class GpuProgram(NamedTuple):
     scratch_bytes: int = 0
     emitted: tuple[tuple[HloInstruction, EmittedKernels], ...] = ()
     dialect: KernelDialect = PTX_KERNELS
+    constants: tuple[tuple[HloInstruction, ConstantPlacement], ...] = ()
 
     @property
     def text(self) -> str:
@@ -72,7 +76,7 @@ class GpuProgram(NamedTuple):
     @property
     def can_be_graph(self) -> bool:
         """Whether the host decides nothing and computes nothing in between, so that a CUDA graph can hold the whole."""
-        return all(thunk.kind in ("kernel", "copy", "wait") or isinstance(thunk.call, (MatmulCall, FftCall)) for thunk in self.thunks)
+        return all(thunk.kind in ("kernel", "copy", "wait") or isinstance(thunk.call, _RECORDED) for thunk in self.thunks)
 
     @property
     def evaluated(self) -> list[Thunk]:
@@ -99,15 +103,14 @@ def library_choice(i: HloInstruction, made: EmittedKernels, why: Reason | None) 
     """Why a library call is not made where XLA would make one, with what both ways are estimated to take; None where XLA would write a
     kernel too. why: what the choice of libraries says of it."""
     name = i.opcode.name
-    if why is None and name != "convolution":
+    if why is None:
         return None
-    because = why.message if why is not None else "there is no cuDNN call yet"
-    facts: dict[str, object] = {"opcode": name, "emitter": made.emitter, "because": why.code if why is not None else "no-call-yet"}
+    facts: dict[str, object] = {"opcode": name, "emitter": made.emitter, "because": why.code}
     if made.estimated_us is not None:
         facts |= {"own_us": round(made.estimated_us, 2), "library_us": round(made.library_us, 2)}
-    facts |= dict(why.facts) if why is not None else {}
+    facts |= dict(why.facts)
     own = "loop kernel, one thread per result element" if made.emitter == "loop" else f"{made.emitter} kernel"
-    return refuse("library-not-called", f"%{i.name}: XLA would call a library for this {name}; it is a {own} here: {because}", **facts)
+    return refuse("library-not-called", f"%{i.name}: XLA would call a library for this {name}; it is a {own} here: {why.message}", **facts)
 
 
 class GpuProgramWriter:
@@ -129,6 +132,8 @@ class GpuProgramWriter:
         self.target = target
         self.kernels = KernelModule(architecture, dialect)
         self.emitted: list[tuple[HloInstruction, EmittedKernels]] = []
+        self.constants: list[tuple[HloInstruction, ConstantPlacement]] = []
+        self._bank = ConstantBank()
 
     def write(self) -> GpuProgram:
         """The program."""
@@ -136,7 +141,7 @@ class GpuProgramWriter:
         lines, origins = self.kernels.write()
         scratch = max([made.scratch_bytes for _, made in self.emitted], default=0)
         return GpuProgram(thunks, tuple(self.kernels.kernels), tuple(lines), tuple(origins), scratch, tuple(self.emitted),
-                          self.kernels.dialect)  # fmt: skip
+                          self.kernels.dialect, tuple(self.constants))  # fmt: skip
 
     def _computation(self, computation: HloComputation) -> tuple[Thunk, ...]:
         thunks: list[Thunk] = []
@@ -240,9 +245,22 @@ class GpuProgramWriter:
             for y, b in enumerate(distinct)
             if x < y
         )
-        made = write_gpu_kernels(i, self.kernels.architecture, slots, self.target)
+        made = self._with_constants(i, write_gpu_kernels(i, self.kernels.architecture, slots, self.target), distinct)
         self.emitted.append((i, made))
         kernels = [self.kernels.add(f"{i.name}{e.suffix}", i.id, e.kernel, may_overlap, e, made.emitter) for e in made.kernels]
         product = product_in(i, "dot", "convolution")
         why = library_choice(i, made, self.why_no_library(i if isinstance(product, Reason) else product.dot))
         return [Thunk("kernel", i, kernel, distinct, reason=why) for kernel in kernels]
+
+    def _with_constants(self, i: HloInstruction, made: EmittedKernels, places: Sequence[BufferSlice]) -> EmittedKernels:
+        """The kernels with constants in the constant bank where that is better (NVIDIA's GPUs). places: of their parameters."""
+        found = {n: p.allocation.instruction for n, p in enumerate(places) if p.allocation.kind == "constant"}
+        constants = {n: constant for n, constant in found.items() if constant is not None}
+        if not constants or not isinstance(self.kernels.architecture, GpuArchitecture):
+            return made
+        kernels = []
+        for kernel in made.kernels:
+            placed, placements = self._bank.place(kernel, constants)
+            kernels.append(placed)
+            self.constants += [(i, placement) for placement in placements]
+        return made._replace(kernels=tuple(kernels))

@@ -1,8 +1,9 @@
 """What a kernel did, per PTX line: instructions, divergence, sectors of global memory, shared-memory bank conflicts.
 
 A request is one memory instruction of one warp. A sector is 32 bytes; four-byte accesses of neighbouring lanes need 4 sectors a
-request, the least there is. A bank conflict of n means n passes where one would do. Source: CUDA C++ Best Practices Guide, "Coalesced
-Access to Global Memory", "Shared Memory and Memory Banks". No caches are modelled.
+request, the least there is. A bank conflict of n means n passes where one would do; constant memory takes one for each word that a warp
+asks for. Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory", "Shared Memory and Memory Banks", "Constant Memory".
+No caches are modelled.
 """
 
 from __future__ import annotations
@@ -88,6 +89,9 @@ class KernelCounters:
         self.requests[pc] += len(rows)
         if space == "global":
             self.sectors[pc] += _distinct_in_rows(_sectors_of(rows, total))
+        elif space == "const":
+            self.passes[pc] += _distinct_in_rows(np.where(rows >= _ABSENT, _ABSENT, rows // _BANK))
+            self.least_passes[pc] += len(rows)
         else:
             self._banks(pc, rows, total)
         if action == "atomic":

@@ -72,6 +72,7 @@ class Access:
     ) -> None:
         self.pc, self.where, self.width, self.total, self.wanted = pc, where, width, total, wanted
         self.space = state_space(parts)
+        self.in_bank = "const" in parts  # the constant bank: global memory here, but served otherwise
 
     def resolve(self, batch: Batch, group: Group, action: str) -> tuple[AddressSpace, Array, Array | None]:
         """The space, each lane's byte offset in it (one entry when all agree on global memory), and the lanes at fault, or None."""
@@ -81,7 +82,7 @@ class Access:
         if len(where) == 1 and (space != "global" or action != "load"):
             where = np.broadcast_to(where, group.count)
         if batch.counters is not None:
-            batch.counters.memory(batch, self.pc, space, action, where, group, self.total)
+            batch.counters.memory(batch, self.pc, "const" if self.in_bank else space, action, where, group, self.total)
         memory = batch.spaces[space]
         offset = _offsets(batch, space, where, lanes)
         if batch.copies is not None and space == "shared" and action != "store":
