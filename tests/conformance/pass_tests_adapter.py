@@ -50,6 +50,7 @@ CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
     "call-inliner": ("single_call_site", "update_domain"),
     "cse": ("is_layout_sensitive", "only_fusion_computations"),
     "reduction-splitter": ("ignore_small_reduce_dims",),
+    "reorder-convert-reduce-add": ("enable_reduce_scatter",),
     "while-loop-constant-sinking": ("sink_broadcast_of_constants", "sink_only_scalar_constants"),
     "while-loop-invariant-code-motion": ("hoist_constants", "hoist_reshapes"),
     "while_loop_unroller": ("unroll_factor",),

@@ -388,6 +388,37 @@ CASES += [
             "k = f32[5,1,7]{0,1,2} parameter(1)\nROOT c = f32[3,4,7]{0,1,2} convolution(x, k), window={size=1}, dim_labels=b0f_i0o->b0f",
         ]
     ],
+    *[
+        Case("move_copy_to_users", "x = f32[3,4,5]{2,1,0} parameter(0)\nc = f32[3,4,5]{0,1,2} copy(x)\n" + body, ADD)
+        for body in [
+            "ROOT r = f32[3,4,5]{0,1,2} sqrt(c)",
+            "y = f32[3,4,5]{2,1,0} parameter(1)\nd = f32[3,4,5]{0,1,2} copy(y)\nROOT r = f32[3,4,5]{0,1,2} add(c, d)",
+            "v = f32[] constant(7)\nROOT p = f32[6,4,13]{0,1,2} pad(c, v), padding=1_2x0_0x0_0_2",
+            "z = f32[] constant(0)\nROOT s = f32[3,5]{0,1} reduce(c, z), dimensions={1}, to_apply=add",
+        ]
+    ],
+    Case(
+        "slice-hoister",
+        "x = f32[3,4] parameter(0)\ny = f32[3,4] parameter(1)\na = f32[3,4] add(x, y)\nt = f32[4,3] transpose(a), dimensions={1,0}\n"
+        "ROOT s = f32[2,3] slice(t), slice={[0:3:2], [0:3]}",
+    ),
+    Case(
+        "dot_dimension_sorter",
+        "x = f32[2,3,4] parameter(0)\ny = f32[5,3,4] parameter(1)\n"
+        "ROOT d = f32[2,5] dot(x, y), lhs_contracting_dims={2,1}, rhs_contracting_dims={2,1}",
+    ),
+    Case(
+        "dot_dimension_merger",
+        "x = f32[4,2,3,5] parameter(0)\ny = f32[2,3,4,6] parameter(1)\nROOT d = f32[2,3,5,6] dot(x, y), "
+        "lhs_batch_dims={1,2}, rhs_batch_dims={0,1}, lhs_contracting_dims={0}, rhs_contracting_dims={2}",
+        there="reshape",
+    ),
+    Case(
+        "convolution_4d_expander",
+        "x = f32[2,5,1,6,1,3] parameter(0)\nk = f32[2,1,3,1,3,4] parameter(1)\n"
+        "ROOT c = f32[2,4,1,4,1,4] convolution(x, k), window={size=2x1x3x1}, dim_labels=b0123f_0123io->b0123f",
+        there="reshape",
+    ),
     Case(
         "constant_folding",
         "x = f32[] parameter(0)\na = f32[] constant(3)\nb = f32[] constant(4)\nc = f32[] call(a, x, b), to_apply=f\n"
@@ -467,6 +498,7 @@ TWO_SUMS = (
         ("all-reduce-reassociate", TWO_SUMS + "ROOT s = f32[8] add(a, b)", 1),
         ("all-reduce-reassociate", TWO_SUMS + "c = f32[4] slice(a), slice={[0:4]}\nd = f32[4] slice(b), slice={[0:4]}\nROOT s = f32[4] add(c, d)", 1),
         ("all-reduce-reassociate", TWO_SUMS + "c = f64[8] convert(a)\nd = f64[8] convert(b)\nROOT s = f64[8] add(c, d)", 1),
+        ("reorder-convert-reduce-add", TWO_SUMS + "c = f64[8] convert(a)\nd = f64[8] convert(b)\nROOT s = f64[8] add(c, d)", 2),
         ("all-reduce-combiner", TWO_SUMS + "ROOT s = (f32[8], f32[8]) tuple(a, b)", 1),
         ("all-reduce-combiner{combine_threshold_in_bytes=40}", TWO_SUMS + "ROOT s = (f32[8], f32[8]) tuple(a, b)", 2),
         ("all-reduce-simplifier", COLLECTIVE + "ROOT a = f32[8] all-reduce(x), replica_groups={{0},{1}}, to_apply=add", 0),

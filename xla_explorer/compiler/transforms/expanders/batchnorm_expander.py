@@ -1,4 +1,8 @@
-"""Batch normalisation becomes elementwise operations and reductions. Source: xla/service/batchnorm_expander.cc."""
+"""Batch normalisation becomes elementwise operations and reductions. Source: xla/service/batchnorm_expander.cc.
+
+That of bf16 is computed in f32: the variance is a difference of nearly equal numbers, and bf16 counts no further than to 256. XLA's
+backends come to the same by keeping the f32 between the expanded operations.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,14 @@ import dataclasses
 import math
 from typing import ClassVar
 
+import numpy as np
+
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import S32
+from xla_explorer.hlo.primitive_type import BF16, F32, S32
 
 
 def _element_count(b: HloBuilder, x: HloValue, over: list[int]) -> HloValue:
@@ -47,9 +53,19 @@ class BatchNormExpander(OpExpanderPass):
         }[i.opcode.name]
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """In f32 where the type is bf16."""
+        operands = values_of(b, i)
+        if operands[0].dtype is not BF16:
+            return self._formula(b, i, operands)
+        result = self._formula(b, i, [v.astype(F32) for v in operands])
+        if not i.shape.is_tuple:
+            return result.astype(BF16)
+        return b.tuple(*[result[k].astype(BF16) for k in range(len(i.shape.tuple_shapes))])
+
+    def _formula(self, b: HloBuilder, i: HloInstruction, operands: list[HloValue]) -> HloValue:
         """By opcode."""
         feature = int(i.attributes["feature_index"])
-        x, *others = values_of(b, i)
+        x, *others = operands
         dimensions = x.shape.dimensions
         over = [d for d in range(x.ndim) if d != feature]
 
@@ -59,7 +75,7 @@ class BatchNormExpander(OpExpanderPass):
         def per_feature(value: HloValue) -> HloValue:
             return b.broadcast(value, (dimensions[feature],), ())
 
-        epsilon = b.constant(i.attributes["epsilon"], x.dtype)
+        epsilon = b.constant(float(np.float32(i.attributes["epsilon"])), x.dtype)  # a float whatever the type is
         if i.opcode.name == "batch-norm-inference":
             scale, offset, mean, variance = others
             factor = scale * (variance + per_feature(epsilon)).rsqrt()

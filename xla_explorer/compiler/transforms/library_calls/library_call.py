@@ -104,12 +104,43 @@ class TriangularSolveCall(NamedTuple):
         return self.rows if self.left_side else self.columns
 
 
-LibraryCall = MatmulCall | FftCall | CholeskyCall | TriangularSolveCall
+class ConvolutionCall(NamedTuple):
+    """A cross-correlation or a derivative of one, in the terms of that correlation: result[n, k] = sum of image[n, c] and filter[k, c].
+
+    form: `forward`, `backward-input` (the image's derivative from the result's) or `backward-filter`. image, result: (batch, features,
+    spatial extents ...), with strides in that order; filter: (output features, input features of a group, extents ...), contiguous, its
+    input features the major or (features_last) the minor dimension after the output features. padding (on both sides), stride, dilation:
+    of each spatial dimension. compute: `f32`, `tf32` or `f64`. Operands of the instruction: image and filter; the result's derivative and
+    filter; image and the result's derivative.
+    """
+
+    form: str
+    image: tuple[int, ...]
+    image_strides: tuple[int, ...]
+    filter: tuple[int, ...]
+    features_last: bool
+    result: tuple[int, ...]
+    result_strides: tuple[int, ...]
+    padding: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    groups: int
+    type: str
+    compute: str
+
+    @property
+    def library(self) -> str:
+        """Whose routine it is."""
+        return "cudnn"
+
+
+LibraryCall = MatmulCall | FftCall | CholeskyCall | TriangularSolveCall | ConvolutionCall
 _KINDS: dict[str, type[LibraryCall]] = {
     "matmul": MatmulCall, "fft": FftCall, "cholesky": CholeskyCall, "triangular-solve": TriangularSolveCall,
+    "convolution": ConvolutionCall,
 }  # fmt: skip
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-PRODUCTS = {"cublasLt": "cuBLASLt", "cublas": "cuBLAS", "cufft": "cuFFT", "cusolver": "cuSOLVER"}
+PRODUCTS = {"cublasLt": "cuBLASLt", "cublas": "cuBLAS", "cufft": "cuFFT", "cusolver": "cuSOLVER", "cudnn": "cuDNN"}
 
 
 def call_name(call: LibraryCall) -> str:

@@ -9,10 +9,17 @@ shares of the peak that kernels reach are assumptions, not measurements.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from xla_explorer.compiler.transforms.library_calls.library_call import CholeskyCall, FftCall, LibraryCall, MatmulCall, TriangularSolveCall
+from xla_explorer.compiler.transforms.library_calls.library_call import (
+    CholeskyCall,
+    ConvolutionCall,
+    FftCall,
+    LibraryCall,
+    MatmulCall,
+    TriangularSolveCall,
+)
 from xla_explorer.hlo.instruction import HloInstruction
 
 _LAUNCH_US = 1.0
@@ -88,14 +95,34 @@ def costs_of(call: LibraryCall, rates: Rates, dot: HloInstruction | None = None)
         return _matmul(call, rates, rates.own_product(dot) if dot is not None else None)
     if isinstance(call, FftCall):
         return _fft(call, rates)
+    if isinstance(call, ConvolutionCall):
+        return _convolution(call, rates, rates.own_product(dot) if dot is not None else None)
     return _solver(call, rates)
 
 
-def arithmetic_of(call: MatmulCall) -> str:
+def arithmetic_of(call: MatmulCall | ConvolutionCall) -> str:
     """The kind of arithmetic, as rates are named."""
-    if call.operand_type in ("f16", "bf16"):
+    if (call.operand_type if isinstance(call, MatmulCall) else call.type) in ("f16", "bf16"):
         return "f16"
     return call.compute
+
+
+def _convolution(call: ConvolutionCall, rates: Rates, planned: OwnProduct | None) -> Costs:
+    size = _BYTES[call.type]
+    elements = [math.prod(dims) for dims in (call.image, call.filter, call.result)]
+    memory = size * sum(elements) / rates.bytes_per_us
+    work = float(elements[2]) * math.prod(call.filter[1:])
+    rows, columns, depth = elements[2] // call.result[1], call.result[1] // call.groups, math.prod(call.filter[1:])
+    if call.form == "backward-filter":
+        rows, columns, depth = depth, call.filter[0] // call.groups, rows
+    tiles = call.groups * -(-rows // _TILE) * -(-columns // _TILE)
+    splits = min(_SPLITS, max(1, depth // 512))
+    kind = arithmetic_of(call)
+    own_kind = kind if rates.own.get(kind) else "f32"
+    library = rates.arithmetic_us(work, rates.library[kind], rates.library_share, tiles / rates.multiprocessors * splits)
+    emitter, own = planned or ("", rates.arithmetic_us(work, rates.own[own_kind], _OWN_SHARE, tiles / rates.multiprocessors))
+    library_us, own_us = _LAUNCH_US + _HOST_US + max(library, memory), _LAUNCH_US + max(own, memory / 0.9)
+    return Costs(library_us, own_us, memory, library, own, emitter)
 
 
 def _matmul(call: MatmulCall, rates: Rates, planned: OwnProduct | None) -> Costs:
@@ -114,6 +141,12 @@ def _matmul(call: MatmulCall, rates: Rates, planned: OwnProduct | None) -> Costs
     emitter, own = planned or ("", rates.arithmetic_us(work, rates.own[own_kind], _OWN_SHARE, used))
     library_us, own_us = _LAUNCH_US + _HOST_US + max(library, memory), _LAUNCH_US + max(own, memory / 0.9)
     return Costs(library_us, own_us, memory, library, own, emitter)
+
+
+def with_preparation(costs: Costs, written: Sequence[int], rates: Rates) -> Costs:
+    """The same, where the library's operands are written by kernels of their own first: bytes of each."""
+    extra = sum([_LAUNCH_US + 2 * size / rates.bytes_per_us for size in written])
+    return costs._replace(library_us=costs.library_us + extra)
 
 
 def _fft(call: FftCall, rates: Rates) -> Costs:

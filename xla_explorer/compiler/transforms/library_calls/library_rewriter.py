@@ -1,4 +1,5 @@
-"""The pass `library-rewriter`: products, transforms, factorisations and triangular systems become library calls where that is faster.
+"""The pass `library-rewriter`: products, convolutions, transforms, factorisations and triangular systems become library calls where that is
+faster.
 
 The instruction stays what it is, so everything can still be evaluated and read; the call stands in its `backend_config`. A product takes
 the bias and the activation after it along, in a fusion of kind kCustom. XLA rewrites into custom calls instead
@@ -9,15 +10,23 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
+from xla_explorer.compiler.transforms.library_calls.convolution_matching import convolution_of, prepared, prepared_bytes
 from xla_explorer.compiler.transforms.library_calls.epilogue_matching import Epilogue, epilogue_of
-from xla_explorer.compiler.transforms.library_calls.library_call import PRODUCTS, LibraryCall, MatmulCall, annotate, call_name
-from xla_explorer.compiler.transforms.library_calls.library_costs import Costs, Rates, costs_of
+from xla_explorer.compiler.transforms.library_calls.library_call import (
+    PRODUCTS,
+    ConvolutionCall,
+    LibraryCall,
+    MatmulCall,
+    annotate,
+    call_name,
+)
+from xla_explorer.compiler.transforms.library_calls.library_costs import Costs, Rates, costs_of, with_preparation
 from xla_explorer.compiler.transforms.library_calls.matmul_matching import matmul_of, may_use_tf32
 from xla_explorer.compiler.transforms.library_calls.solver_matching import cholesky_of, fft_of, triangular_solve_of
 from xla_explorer.foundation.reason import Reason, refuse
@@ -37,11 +46,19 @@ LIBRARY_REASONS: dict[str, str] = {
     "too-many-dimensions": "cuFFT transforms at most three dimensions at once",
     "library-not-there": "the library is not installed, or no NVIDIA device is used",
     "own-kernel-faster": "our own kernel is estimated to take less time",
+    "control-dependency": "its place in the order of execution is fixed",
+    "batch-groups": "cuDNN has no convolution of a batch in groups",
+    "partly-reversed": "cuDNN reverses a window in all dimensions or in none",
+    "negative-padding": "cuDNN does not leave a border of the image out",
+    "grouped-derivative": "the features of a grouped derivative are in another order than cuDNN's",
+    "no-derivative": "a dilated image whose padding is that of no convolution's derivative",
     "forbidden-by-user": "the user wants our own kernel",
 }
 _CUSTOM = attributes_of({"kind": "kCustom"})
 _TF32_SHARE, _TF32_GAIN_US = 0.9, 2.0  # accuracy is not given away for less: of the time in full precision, microseconds saved
-_LIBRARIES = {"dot": "cublasLt", "fft": "cufft", "cholesky": "cusolver", "triangular-solve": "cublas"}
+_LIBRARIES = {"dot": "cublasLt", "fft": "cufft", "cholesky": "cusolver", "triangular-solve": "cublas", "convolution": "cudnn"}
+
+_Tf32Call = TypeVar("_Tf32Call", MatmulCall, ConvolutionCall)
 
 
 class Choice:
@@ -54,7 +71,11 @@ class Choice:
         if isinstance(self.call, MatmulCall):
             self.call = _with_tf32(self.call, i, rates) if tf32 else self.call
             self.epilogue = epilogue_of(i)
+        elif isinstance(self.call, ConvolutionCall):
+            self.call = _with_tf32(self.call, i, rates) if tf32 else self.call
         self.costs: Costs | None = None if isinstance(self.call, Reason) else costs_of(self.call, rates, i)
+        if isinstance(self.call, ConvolutionCall) and self.costs is not None:
+            self.costs = with_preparation(self.costs, prepared_bytes(i), rates)
 
     def no_such_routine(self, i: HloInstruction) -> Reason | None:
         """Does the library do this?"""
@@ -81,6 +102,8 @@ class Choice:
         if isinstance(self.call, MatmulCall):
             facts |= {"m": self.call.m, "n": self.call.n, "k": self.call.k, "batch": self.call.batch, "compute": self.call.compute}
             facts["epilogue"] = self.epilogue.name if self.epilogue is not None else "none"
+        if isinstance(self.call, ConvolutionCall):
+            facts |= {"form": self.call.form, "compute": self.call.compute, "prepared": len(prepared_bytes(self.instruction))}
         return facts
 
     def refusal(self) -> Reason | None:
@@ -119,7 +142,14 @@ class LibraryRewriter:
 
     def _one(self, computation: HloComputation, choice: Choice, pinned: set[HloInstruction], context: PassContext) -> bool:
         i = choice.instruction
-        checks = (choice.no_such_routine, choice.library_not_there)
+
+        def fixed_in_order(i: HloInstruction) -> Reason | None:
+            moves = isinstance(choice.call, ConvolutionCall) and bool(prepared_bytes(i))
+            if moves and (i.control_predecessors or i in pinned):
+                return refuse("control-dependency", f"%{i.name} has control dependencies, and another instruction would stand for it")
+            return None
+
+        checks = (choice.no_such_routine, choice.library_not_there, fixed_in_order)
         if context.decide("library-call", checks, (choice.own_kernel_faster,), i, facts=choice.facts) is not None:
             return False
         call, epilogue = choice.call, choice.epilogue
@@ -130,7 +160,7 @@ class LibraryRewriter:
             places = tuple([fusion.operands.index(o) for o in read])
             annotate(fusion, call._replace(epilogue=epilogue.name, operands=places))
         else:
-            annotate(i, call)
+            annotate(prepared(i) if isinstance(call, ConvolutionCall) else i, call)
         return True
 
 
@@ -141,7 +171,7 @@ def why_no_library(i: HloInstruction, target: Mapping[str, Any]) -> Reason | Non
     return Choice(i, Rates.of(target), dict(target.get("libraries", {})), bool(target.get("tf32", True))).refusal()
 
 
-def _with_tf32(call: MatmulCall, dot: HloInstruction, rates: Rates) -> MatmulCall:
+def _with_tf32(call: _Tf32Call, dot: HloInstruction, rates: Rates) -> _Tf32Call:
     fast = call._replace(compute="tf32")
     if call.compute != "f32" or not may_use_tf32(dot) or not rates.library.get("tf32"):
         return call
@@ -157,4 +187,5 @@ def _may_join(epilogue: Epilogue, pinned: set[HloInstruction], context: PassCont
     )
 
 
-_MATCHERS = {"dot": matmul_of, "fft": fft_of, "cholesky": cholesky_of, "triangular-solve": triangular_solve_of}
+_MATCHERS = {"dot": matmul_of, "fft": fft_of, "cholesky": cholesky_of, "triangular-solve": triangular_solve_of,
+             "convolution": convolution_of}  # fmt: skip

@@ -1,0 +1,59 @@
+"""Sums over devices in the type in which they are added up. Source: xla/service/gpu/transforms/reorder_convert_reduce_add.cc."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.removal import substitute
+from xla_explorer.compiler.transforms.collectives.reassociation import reduction_kind
+from xla_explorer.compiler.transforms.simplifiers.algebraic.contractions import add_reducer
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+
+def converts_a_sum(convert: HloInstruction) -> Reason | None:
+    """What is converted is the sum of one array over devices, read here alone."""
+    total = convert.operands[0]
+    if reduction_kind(total) != "add" or len(total.operands) != 1 or len(total.users) != 1:
+        return refuse("not-a-sum", f"%{total.name} is no sum of one array that %{convert.name} alone reads")
+    return None
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class ReorderConvertReduceAdd:
+    """convert(all-reduce(x)) + y becomes all-reduce(convert(x)) + y, so that sums which meet can be made one. Likewise reduce-scatter.
+
+    enable_reduce_scatter: reduce-scatter, too.
+    """
+
+    name: ClassVar[str] = "reorder-convert-reduce-add"
+    enable_reduce_scatter: bool = False
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """At every addition."""
+        sums = ("all-reduce", "reduce-scatter") if self.enable_reduce_scatter else ("all-reduce",)
+        changed = False
+        for computation in list(module.computations.values()):
+            for i in [i for i in computation.post_order() if i.opcode.name == "add"]:
+                for convert in dict.fromkeys(i.operands):
+                    if convert.opcode.name == "convert" and convert.operands[0].opcode.name in sums:
+                        changed |= self._reorder(convert, context)
+        return changed
+
+    def _reorder(self, convert: HloInstruction, context: PassContext) -> bool:
+        if context.decide(self.name, (converts_a_sum,), (), convert) is not None:
+            return False
+        computation, total = convert.parent, convert.operands[0]
+        before = computation.module.next_instruction_id
+        x = total.operands[0]
+        early = computation.add(convert.opcode, x.shape.with_element_type(convert.shape.element_type), (x,), metadata=convert.metadata)
+        called = (add_reducer(computation, convert.shape),)
+        made = computation.add(total.opcode, convert.shape, (early,), total.attributes, called=called, metadata=total.metadata)
+        context.rewrote(self.name, convert, made, tuple(range(before, computation.module.next_instruction_id)))
+        substitute(convert, made, before)
+        return True

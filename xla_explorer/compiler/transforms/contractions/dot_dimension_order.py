@@ -1,0 +1,109 @@
+"""Dots whose contracted and batch dimensions are in the order of memory, and as few as they can be.
+
+Source: xla/service/gpu/transforms/dot_dimension_sorter.cc, dot_dimension_merger.cc.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes, values_of
+from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.hlo.builder.builder import HloBuilder
+from xla_explorer.hlo.builder.value import HloValue
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.layout import layout
+from xla_explorer.hlo.shape import Shape
+
+
+def lists_as_many(i: HloInstruction) -> bool:
+    """Several dimensions are contracted."""
+    return len(i.attributes.value("lhs_contracting_dims")) > 1
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class DotDimensionSorter(OpExpanderPass):
+    """Contracted dimensions are listed in ascending order where they follow each other, so that no transpose need bring them there."""
+
+    name: ClassVar[str] = "dot_dimension_sorter"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
+
+    def matches(self, i: HloInstruction) -> bool:
+        """Neighbours on one side, listed in another order than theirs."""
+        return lists_as_many(i) and self._order(i) is not None
+
+    def _order(self, i: HloInstruction) -> list[int] | None:
+        sides = [i.attributes.value(f"{side}_contracting_dims") for side in ("lhs", "rhs")]
+        neighbours = [max(dims) - min(dims) + 1 == len(dims) for dims in sides]
+        ordered = [list(dims) == sorted(dims) for dims in sides]
+        if not any(neighbours) or (ordered[0] and neighbours[0]) or (ordered[1] and neighbours[1] and not neighbours[0]):
+            return None
+        leading = sides[0] if neighbours[0] else sides[1]
+        return sorted(range(len(leading)), key=lambda n: leading[n])
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """The same dot, its contracted dimensions listed otherwise."""
+        order = self._order(i)
+        assert order is not None
+        moved = {f"{s}_contracting_dims": tuple([i.attributes.value(f"{s}_contracting_dims")[n] for n in order]) for s in ("lhs", "rhs")}
+        return b.emit("dot", values_of(b, i), {**own_attributes(i), **moved}, shape=i.shape)
+
+
+def _lie_together(shape: Shape, dims: tuple[int, ...]) -> bool:
+    """Neighbours in ascending order, each right behind the one before it in memory."""
+    order = shape.layout.minor_to_major
+    return all(b == a + 1 and order.index(b) + 1 == order.index(a) for a, b in itertools.pairwise(dims))
+
+
+def batches_lie_together(i: HloInstruction) -> Reason | None:
+    """On both sides, and in the result, the batch dimensions are neighbours, in the dimensions and in memory."""
+    for side, operand in zip(("lhs", "rhs"), i.operands, strict=True):
+        if not _lie_together(operand.shape, i.attributes.value(f"{side}_batch_dims")):
+            return refuse("batch-scattered", f"the batch dimensions of %{operand.name} do not lie together", side=side)
+    if not _lie_together(i.shape, tuple(range(len(i.attributes.value("lhs_batch_dims"))))):
+        return refuse("batch-scattered", f"the batch dimensions of %{i.name} do not lie together", side="result")
+    return None
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class DotDimensionMerger(OpExpanderPass):
+    """Batch dimensions that follow each other become one."""
+
+    name: ClassVar[str] = "dot_dimension_merger"
+    opcodes: ClassVar[frozenset[str]] = frozenset(["dot"])
+
+    def matches(self, i: HloInstruction) -> bool:
+        """Several batch dimensions."""
+        return len(i.attributes.value("lhs_batch_dims")) > 1
+
+    def legality(self) -> tuple[Check, ...]:
+        """They can be one without a byte moving."""
+        return (batches_lie_together,)
+
+    def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
+        """reshape of both sides, dot, reshape."""
+        count = len(i.attributes.value("lhs_batch_dims"))
+        changes: dict[str, tuple[int, ...]] = {}
+        made = []
+        for side, x in zip(("lhs", "rhs"), values_of(b, i), strict=True):
+            first = i.attributes.value(f"{side}_batch_dims")[0]
+            contracting = i.attributes.value(f"{side}_contracting_dims")
+            changes[f"{side}_batch_dims"] = (first,)
+            changes[f"{side}_contracting_dims"] = tuple([d if d < first else d - count + 1 for d in contracting])
+            made.append(b.emit("reshape", (x,), {}, shape=_merged(x.shape, first, count)))
+        dot = b.emit("dot", made, {**own_attributes(i), **changes}, shape=_merged(i.shape, 0, count))
+        return b.emit("reshape", (dot,), {}, shape=i.shape)
+
+
+def _merged(shape: Shape, first: int, count: int) -> Shape:
+    """The shape with `count` dimensions from `first` on in one."""
+    sizes = shape.dimensions
+    order = [d if d <= first else d - count + 1 for d in shape.layout.minor_to_major if not first < d < first + count]
+    merged = (*sizes[:first], math.prod(sizes[first : first + count]), *sizes[first + count :])
+    return shape.with_dimensions(merged).with_layout(layout(tuple(order), shape.layout.properties))

@@ -1,0 +1,77 @@
+"""The pass `slice-hoister`: of an elementwise result only what is read is computed.
+
+Source: xla/hlo/transforms/simplifiers/slice_hoister.cc.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.removal import substitute
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+
+def computed_for_the_slice_alone(cut: HloInstruction, whole: HloInstruction) -> Reason | None:
+    """Nobody else reads the whole, which would be computed in parts twice."""
+    if len(whole.users) > 1 or whole.is_root:
+        return refuse("read-elsewhere", f"%{whole.name} is not read by %{cut.name} alone", users=len(whole.users))
+    return None
+
+
+def is_of_one_shape(whole: HloInstruction) -> Reason | None:
+    """Every operand has the shape of the result, so that the same part of each is needed."""
+    if any(o.shape.dimensions != whole.shape.dimensions or any(o.shape.dynamic) for o in whole.operands):
+        return refuse("shape-differs", f"an operand of %{whole.name} is not of its shape")
+    return None
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class SliceHoister:
+    """slice(x + y) becomes slice(x) + slice(y), for elementwise operations of two operands, and transposes, that only the slice reads."""
+
+    name: ClassVar[str] = "slice-hoister"
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """In every computation that is no fusion body."""
+        bodies = module.fusion_computations()
+        changed = False
+        for computation in module.computations.values():
+            if computation in bodies:
+                continue
+            cuts = [i for i in computation.post_order() if i.opcode.name == "slice"]
+            while cuts:
+                parts = self._hoist(cuts.pop(), context)
+                changed |= bool(parts)
+                cuts += parts
+        return changed
+
+    def _hoist(self, cut: HloInstruction, context: PassContext) -> list[HloInstruction]:
+        """The slices that take the place of one further up; none when it stays."""
+        whole, computation = cut.operands[0], cut.parent
+        turned = whole.opcode.name == "transpose"
+        if not turned and (not whole.opcode.elementwise or len(whole.operands) != 2 or is_of_one_shape(whole) is not None):
+            return []
+        if context.decide(self.name, (), (computed_for_the_slice_alone,), cut, whole) is not None:
+            return []
+        before = computation.module.next_instruction_id
+        attributes, sizes = cut.attributes, cut.shape.dimensions
+        if turned:
+            back = [whole.attributes["dimensions"].index(d) for d in range(cut.shape.rank)]
+            rows = cut.attributes["slice"]
+            attributes, sizes = attributes.with_values(slice=tuple([rows[d] for d in back])), tuple([sizes[d] for d in back])
+        parts = [
+            computation.add("slice", o.shape.with_dimensions(sizes), (o,), attributes, metadata=cut.metadata)
+            for o in dict.fromkeys(whole.operands)
+        ]
+        by_operand = dict(zip(dict.fromkeys(whole.operands), parts, strict=True))
+        operands = [by_operand[o] for o in whole.operands]
+        made = computation.add(whole.opcode, cut.shape, operands, whole.attributes, metadata=whole.metadata)
+        context.rewrote(self.name, cut, made, tuple(range(before, computation.module.next_instruction_id)))
+        substitute(cut, made, before)
+        return parts
