@@ -67,6 +67,7 @@ def write_cholesky(i: HloInstruction, target: CodegenTarget, slots: tuple[int, .
     which, order, status = w.stack_slot("i8"), w.stack_slot("i32"), w.stack_slot("i32")
     zero = scalar_constant(0, element_type)
     not_a_number = nan_constant(register_type(element_type))
+    failure = (not_a_number, float_constant(0.0, register_type(element_type))) if element_type.is_complex else not_a_number
     with context.iterate(list(i.shape.dimensions[:-2])) as batch:
         with w.loop(size, stem="row") as row:
             # The diagonal belongs to the triangle that is read.
@@ -88,9 +89,7 @@ def write_cholesky(i: HloInstruction, target: CodegenTarget, slots: tuple[int, .
         w.branch_if(w.value(f"icmp ne i32 {w.value(f'load i32, ptr {status}')}, 0"), failed, done)
         w.start_block(failed)
         with w.loop(size, stem="row") as row, w.loop(size, stem="fill") as column:
-            output.store(
-                w, (*batch, row, column), (not_a_number, not_a_number) if element_type.is_complex else not_a_number
-            )
+            output.store(w, (*batch, row, column), failure)
         w.branch(done)
         w.start_block(done)
     return context.finish(slots)

@@ -97,6 +97,11 @@ def _feature_view(vector: Array, rank: int, feature: int) -> Array:
     return vector.reshape([-1 if d == feature else 1 for d in range(rank)])
 
 
+def _epsilon(i: HloInstruction) -> float:
+    """XLA's attribute is an f32, whatever the type of the operands."""
+    return float(np.float32(i.attributes.value("epsilon")))
+
+
 @evaluates("batch-norm-training")
 def batch_norm_training(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """(normalised, mean, biased variance) of each feature."""
@@ -104,7 +109,7 @@ def batch_norm_training(i: HloInstruction, operands: Sequence[Value], evaluator:
     feature = i.attributes.value("feature_index")
     others = tuple([d for d in range(x.ndim) if d != feature])
     mean, variance = x.mean(axis=others), x.var(axis=others)
-    result = _normalise(x, scale, offset, mean, variance, i.attributes.value("epsilon"), feature)
+    result = _normalise(x, scale, offset, mean, variance, _epsilon(i), feature)
     return tuple(
         [convert(v, s.element_type) for v, s in zip((result, mean, variance), i.shape.tuple_shapes, strict=True)]
     )
@@ -114,9 +119,7 @@ def batch_norm_training(i: HloInstruction, operands: Sequence[Value], evaluator:
 def batch_norm_inference(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """Normalised by a given mean and variance."""
     x, scale, offset, mean, variance = map(_wide, operands)
-    result = _normalise(
-        x, scale, offset, mean, variance, i.attributes.value("epsilon"), i.attributes.value("feature_index")
-    )
+    result = _normalise(x, scale, offset, mean, variance, _epsilon(i), i.attributes.value("feature_index"))
     return convert(result, i.shape.element_type)
 
 
@@ -135,7 +138,7 @@ def batch_norm_gradient(i: HloInstruction, operands: Sequence[Value], evaluator:
     others = tuple([d for d in range(x.ndim) if d != feature])
     count = math.prod([x.shape[d] for d in others])
     scale, mean, variance = [_feature_view(v, x.ndim, feature) for v in (scale, mean, variance)]
-    deviation = np.sqrt(variance + i.attributes.value("epsilon"))
+    deviation = np.sqrt(variance + _epsilon(i))
     normalised = (x - mean) / deviation
     grad_offset = gradient.sum(axis=others)
     grad_scale = (gradient * normalised).sum(axis=others)

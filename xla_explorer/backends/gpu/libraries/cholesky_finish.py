@@ -9,8 +9,8 @@ from xla_explorer.backends.gpu.architecture import GpuArchitecture
 
 NAME = "finish_cholesky"
 BLOCK = 256
-# Words of an element of NaN, by HLO type: those of f64 are low, high.
-_NAN_WORDS = {"f32": (0x7FC00000,), "f64": (0, 0x7FF80000), "c64": (0x7FC00000,) * 2, "c128": (0, 0x7FF80000) * 2}
+# Words of an element of NaN, by HLO type: those of f64 are low, high. Only the real part of a complex one is NaN.
+_NAN_WORDS = {"f32": (0x7FC00000,), "f64": (0, 0x7FF80000), "c64": (0x7FC00000, 0), "c128": (0, 0x7FF80000, 0, 0)}
 
 
 def words_of(kind: str) -> int:
@@ -27,7 +27,7 @@ def ptx(architecture: GpuArchitecture, kind: str, n: int, batch: int, lower: boo
     """The module: arguments are the address of the factors and that of a status for each."""
     words, total = words_of(kind), n * n * batch * words_of(kind)
     version = f"{architecture.ptx_version // 10}.{architecture.ptx_version % 10}"
-    low, high = _NAN_WORDS[kind][0], _NAN_WORDS[kind][1 if words > 1 else 0]
+    marked, place = max((word, place) for place, word in enumerate(_NAN_WORDS[kind]))  # the one word that is not zero
     other = "gt" if lower else "lt"  # column against row: the triangle without values
     return f"""
 .version {version}
@@ -70,9 +70,8 @@ def ptx(architecture: GpuArchitecture, kind: str, n: int, batch: int, lower: boo
 	st.global.b32 [%rd6], %r11;
 	bra.uni $L_end;
 $L_failed:
-	and.b32 %r12, %r5, 1;
-	setp.eq.s32 %p4, %r12, 0;
-	selp.b32 %r13, {low}, {high}, %p4;
+	setp.eq.s32 %p4, %r5, {place};
+	selp.b32 %r13, {marked}, 0, %p4;
 	st.global.b32 [%rd6], %r13;
 $L_end:
 	ret;

@@ -231,7 +231,7 @@ class _Cholesky:
         bad = w.value(f"icmp ne i32 {self.failed.load(0)}, 0")
         with block.only_if(bad):
             missing = nan_constant(register_type(panels.kind))
-            self._clear((missing, missing) if panels.kind.is_complex else missing, True)
+            self._clear((missing, float_constant(0.0, register_type(panels.kind))) if panels.kind.is_complex else missing, True)
 
     def _factor(self, start: str | int, offset: str | int) -> None:
         """The diagonal tile: its rows are the sums of the first threads; its factor goes to shared memory and to the result."""

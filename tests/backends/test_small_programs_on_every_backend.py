@@ -1,0 +1,45 @@
+"""Small programs whose compiled values once were not the evaluator's, on every backend that runs here."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+
+
+def values(text, backend, *inputs):
+    """The leaves: of the evaluator, of a backend."""
+    if backend is None:
+        found = xe.evaluate(xe.parse_hlo(text), *inputs)
+        return list(found) if isinstance(found, tuple) else [found]
+    options = {"device": "emulator"} if backend == "gpu" else {}
+    return xe.compile(text, backend=backend, **options).run_flat(list(inputs))
+
+
+@pytest.mark.parametrize("backend", ["cpu", "gpu"])
+def test_bf16_variance_is_not_a_difference_of_rounded_sums(backend):
+    text = """HloModule m
+ENTRY e { x = bf16[300,2] parameter(0) s = bf16[2] parameter(1) o = bf16[2] parameter(2)
+  ROOT r = (bf16[300,2], bf16[2], bf16[2]) batch-norm-training(x, s, o), epsilon=0.001, feature_index=1 }"""
+    x = (np.random.default_rng(0).standard_normal((300, 2)) * 0.1 + 3).astype(ml_dtypes.bfloat16)
+    one = np.ones(2, ml_dtypes.bfloat16)
+    for want, got in zip(values(text, None, x, one, one), values(text, backend, x, one, one), strict=True):
+        np.testing.assert_allclose(np.asarray(got, "f4"), np.asarray(want, "f4"), rtol=0.01, atol=0.02)
+
+
+@pytest.mark.parametrize("backend", [None, "cpu", "gpu"])
+def test_epsilon_of_batch_normalisation_is_a_float(backend):
+    text = """HloModule m
+ENTRY e { x = f64[2,1] parameter(0) s = f64[1] parameter(1)
+  c = f64[] constant(0) z = f64[1] broadcast(c), dimensions={}
+  ROOT r = f64[2,1] batch-norm-inference(x, s, z, z, z), epsilon=0.1, feature_index=1 }"""
+    (found,) = values(text, backend, np.ones((2, 1)), np.ones(1))
+    np.testing.assert_allclose(found, 1 / np.sqrt(np.float64(np.float32(0.1))), rtol=1e-14)
+
+
+@pytest.mark.parametrize("backend", [None, "cpu", "gpu"])
+def test_a_complex_factor_that_does_not_exist_is_a_real_nan(backend):
+    text = "HloModule m\nENTRY e { a = c64[2,2] parameter(0) ROOT r = c64[2,2] cholesky(a), lower=true }"
+    (found,) = values(text, backend, -np.eye(2, dtype=np.complex64))
+    assert np.isnan(found.real).all()
+    assert not np.asarray(found.imag).any()
