@@ -11,6 +11,7 @@ import itertools
 
 import ml_dtypes
 import numpy as np
+from fake_cudnn import FakeCudnn
 
 from xla_explorer.backends.gpu.libraries.matmul import HeuristicResult
 from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject
@@ -23,7 +24,7 @@ LAYOUT_BYTES = {5: 4, 6: 8}
 PREFERENCE_BYTES = {1: 8, 5: 4, 6: 4, 7: 4, 8: 4}
 
 
-class FakeLibraries:
+class FakeLibraries(FakeCudnn):
     """calls: (function, plain arguments) in order. alive: handles that were created and not destroyed. fail: function -> status, once."""
 
     def __init__(self, driver):

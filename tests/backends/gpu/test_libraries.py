@@ -20,7 +20,7 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
 
-EVERYTHING = {"dot", "fft", "cholesky", "triangular-solve"}
+EVERYTHING = {"dot", "fft", "cholesky", "triangular-solve", "convolution"}
 
 
 def program(text, **options):

@@ -11,17 +11,26 @@ from typing import Any
 
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.libraries import cholesky_finish
+from xla_explorer.backends.gpu.libraries.convolution import ConvolutionPlan
 from xla_explorer.backends.gpu.libraries.fft import FftPlan
 from xla_explorer.backends.gpu.libraries.matmul import WORKSPACE_BYTES, MatmulPlan, alignment_of
 from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject, find_library
 from xla_explorer.backends.gpu.libraries.solver import SIZES, cholesky_workspace, factor, solve_triangular
 from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor, GpuExecutionError, PtxProgram
 from xla_explorer.backends.interfaces import DeviceMemory
-from xla_explorer.compiler.transforms.library_calls.library_call import CholeskyCall, FftCall, LibraryCall, MatmulCall, TriangularSolveCall
+from xla_explorer.compiler.transforms.library_calls.library_call import (
+    CholeskyCall,
+    ConvolutionCall,
+    FftCall,
+    LibraryCall,
+    MatmulCall,
+    TriangularSolveCall,
+)
 from xla_explorer.foundation.reason import Reason
 
-_CREATE = {"cublasLt": "cublasLtCreate", "cublas": "cublasCreate_v2", "cusolver": "cusolverDnCreate"}
-_DESTROY = {"cublasLt": "cublasLtDestroy", "cublas": "cublasDestroy_v2", "cusolver": "cusolverDnDestroy"}
+_CREATE = {"cublasLt": "cublasLtCreate", "cublas": "cublasCreate_v2", "cusolver": "cusolverDnCreate", "cudnn": "cudnnCreate"}
+_DESTROY = {"cublasLt": "cublasLtDestroy", "cublas": "cublasDestroy_v2", "cusolver": "cusolverDnDestroy",
+            "cudnn": "cudnnDestroy"}  # fmt: skip
 
 
 class LibraryRunner:
@@ -31,6 +40,7 @@ class LibraryRunner:
         self.executor, self.find = executor, find
         self._handles: dict[str, ctypes.c_void_p] = {}
         self._matmuls: dict[tuple[MatmulCall, tuple[int, int, int]], MatmulPlan] = {}
+        self._convolutions: dict[ConvolutionCall, ConvolutionPlan] = {}
         self._ffts: dict[tuple[FftCall, int], FftPlan] = {}
         self._spaces: dict[tuple[int, str, int], DeviceMemory] = {}
 
@@ -44,6 +54,8 @@ class LibraryRunner:
             self._matmul(call, operands, result, queue, stream)
         elif isinstance(call, FftCall):
             self._fft(call, operands[0], result, queue, stream)
+        elif isinstance(call, ConvolutionCall):
+            self._convolution(call, operands, result, queue)
         elif isinstance(call, CholeskyCall):
             self._cholesky(call, operands[0], result, queue, stream)
         else:
@@ -51,14 +63,16 @@ class LibraryRunner:
 
     def close(self) -> None:
         """Give everything back."""
-        plans: list[MatmulPlan | FftPlan] = [*self._matmuls.values(), *self._ffts.values()]
+        plans: list[MatmulPlan | FftPlan | ConvolutionPlan] = [
+            *self._matmuls.values(), *self._ffts.values(), *self._convolutions.values(),
+        ]  # fmt: skip
         for plan in plans:
             plan.close()
         for name, handle in self._handles.items():
             self._library(name).call(_DESTROY[name], handle)
         for memory in self._spaces.values():
             self.executor.deallocate(memory)
-        for kept in (self._matmuls, self._ffts, self._handles, self._spaces):
+        for kept in (self._matmuls, self._ffts, self._convolutions, self._handles, self._spaces):
             kept.clear()
 
     # -- what calls share ----------------------------------------------------------------------------------------------
@@ -94,6 +108,13 @@ class LibraryRunner:
             plan = MatmulPlan(self._library("cublasLt"), self._handle("cublasLt"), call, bias, alignments)
             self._matmuls[call, alignments] = plan
         plan.run(left, right, result, bias, self._space(queue, "cuBLASLt", WORKSPACE_BYTES).address, queue)
+
+    def _convolution(self, call: ConvolutionCall, operands: Sequence[int], result: int, queue: int) -> None:
+        handle = self._handle("cudnn")
+        plan = self._convolutions.get(call)
+        if plan is None:
+            plan = self._convolutions[call] = ConvolutionPlan(self._library("cudnn"), handle, call)
+        plan.run(operands[0], operands[1], result, self._space(queue, "cuDNN", plan.workspace_bytes).address, queue)
 
     def _fft(self, call: FftCall, operand: int, result: int, queue: int, stream: Any) -> None:
         # A plan has one work area of its own, so a stream has plans of its own.

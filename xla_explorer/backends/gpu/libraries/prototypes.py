@@ -1,6 +1,6 @@
 """C prototypes of the functions that are called: argument types by function. All return a status, 0 for success.
 
-Source: cublasLt.h, cublas_v2.h, cufft.h, cusolverDn.h as their documentation lists them.
+Source: cublasLt.h, cublas_v2.h, cufft.h, cusolverDn.h, cudnn_ops.h, cudnn_cnn.h as their documentation lists them.
 """
 
 from __future__ import annotations
@@ -41,6 +41,32 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "cusolverDnCreate": (POINTER,),
     "cusolverDnDestroy": (POINTER,),
     "cusolverDnSetStream": (POINTER, POINTER),
+}
+PROTOTYPES |= {
+    # cuDNN
+    "cudnnCreate": (POINTER,),
+    "cudnnDestroy": (POINTER,),
+    "cudnnSetStream": (POINTER, POINTER),
+    "cudnnCreateTensorDescriptor": (POINTER,),
+    "cudnnSetTensorNdDescriptor": (POINTER, INT, INT, POINTER, POINTER),  # descriptor, type, dimensions, extents, strides
+    "cudnnDestroyTensorDescriptor": (POINTER,),
+    "cudnnCreateFilterDescriptor": (POINTER,),
+    "cudnnSetFilterNdDescriptor": (POINTER, INT, INT, INT, POINTER),  # descriptor, type, format, dimensions, extents
+    "cudnnDestroyFilterDescriptor": (POINTER,),
+    "cudnnCreateConvolutionDescriptor": (POINTER,),
+    # descriptor, spatial dimensions, padding, strides, dilations, mode, type of computation
+    "cudnnSetConvolutionNdDescriptor": (POINTER, INT, POINTER, POINTER, POINTER, INT, INT),
+    "cudnnSetConvolutionMathType": (POINTER, INT),
+    "cudnnSetConvolutionGroupCount": (POINTER, INT),
+    "cudnnDestroyConvolutionDescriptor": (POINTER,),
+    # handle, three descriptors and the convolution's, how many are wanted, how many were found, results
+    "cudnnGetConvolutionForwardAlgorithm_v7": (POINTER,) * 5 + (INT, POINTER, POINTER),
+    "cudnnGetConvolutionBackwardDataAlgorithm_v7": (POINTER,) * 5 + (INT, POINTER, POINTER),
+    "cudnnGetConvolutionBackwardFilterAlgorithm_v7": (POINTER,) * 5 + (INT, POINTER, POINTER),
+    # handle, alpha, two descriptors with their arrays, the convolution's, algorithm, workspace, its size, beta, result's descriptor, result
+    "cudnnConvolutionForward": (POINTER,) * 7 + (INT, POINTER, SIZE, POINTER, POINTER, POINTER),
+    "cudnnConvolutionBackwardData": (POINTER,) * 7 + (INT, POINTER, SIZE, POINTER, POINTER, POINTER),
+    "cudnnConvolutionBackwardFilter": (POINTER,) * 7 + (INT, POINTER, SIZE, POINTER, POINTER, POINTER),
 }
 for _letter in "SDCZ":  # f32, f64, c64, c128
     # handle, side, triangle, operation, diagonal, m, n, alpha, A, its leading dimension, B, its leading dimension

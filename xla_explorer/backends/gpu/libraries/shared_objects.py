@@ -6,15 +6,18 @@ They are looked for by NVIDIA's `cuda-pathfinder` (it comes with cuda-bindings),
 from __future__ import annotations
 
 import ctypes
+import sys
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from xla_explorer.backends.gpu.libraries.prototypes import PROTOTYPES
 from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
 from xla_explorer.foundation.reason import Reason, refuse
 
-LIBRARIES = ("cublasLt", "cublas", "cufft", "cusolver")
-_WHEELS = {"cublasLt": "nvidia-cublas", "cublas": "nvidia-cublas", "cufft": "nvidia-cufft", "cusolver": "nvidia-cusolver"}
+LIBRARIES = ("cublasLt", "cublas", "cufft", "cusolver", "cudnn")
+_WHEELS = {"cublasLt": "nvidia-cublas", "cublas": "nvidia-cublas", "cufft": "nvidia-cufft", "cusolver": "nvidia-cusolver",
+           "cudnn": "nvidia-cudnn-cu13"}  # fmt: skip
 _STATUS = {
     1: "NOT_INITIALIZED", 2: "ALLOC_FAILED", 3: "INVALID_VALUE", 4: "ARCH_MISMATCH", 6: "EXECUTION_FAILED", 7: "INVALID_VALUE",
     8: "ARCH_MISMATCH", 11: "MAPPING_ERROR", 13: "EXECUTION_FAILED", 14: "INTERNAL_ERROR", 15: "NOT_SUPPORTED",
@@ -28,13 +31,21 @@ _CUSOLVER_STATUS = {
     7: "INTERNAL_ERROR", 8: "MATRIX_TYPE_NOT_SUPPORTED", 9: "NOT_SUPPORTED",
 }  # fmt: skip
 
+_CUDNN_STATUS = {
+    1001: "NOT_INITIALIZED", 1002: "SUBLIBRARY_VERSION_MISMATCH", 1004: "DEPRECATED", 1008: "SUBLIBRARY_LOADING_FAILED", 2000: "BAD_PARAM",
+    2002: "BAD_PARAM_NULL_POINTER", 2003: "BAD_PARAM_MISALIGNED_POINTER", 2006: "BAD_PARAM_SIZE_INSUFFICIENT",
+    2008: "BAD_PARAM_SHAPE_MISMATCH", 3000: "NOT_SUPPORTED", 4000: "INTERNAL_ERROR", 5000: "EXECUTION_FAILED",
+}  # fmt: skip
+_TABLES = {"cufft": _CUFFT_STATUS, "cusolver": _CUSOLVER_STATUS, "cudnn": _CUDNN_STATUS}
+_CUDNN_FILES = ("libcudnn.so.9", "libcudnn.so")
+
 
 class LibraryError(GpuExecutionError):
     """A library function answered with an error. status: its number."""
 
     def __init__(self, function: str, status: int) -> None:
         self.status = status
-        table = _CUFFT_STATUS if function.startswith("cufft") else _CUSOLVER_STATUS if function.startswith("cusolver") else _STATUS
+        table = next((known for prefix, known in _TABLES.items() if function.startswith(prefix)), _STATUS)
         step = 'compile with libraries="never" to use our own kernels'
         super().__init__(f"{function}: status {status} ({table.get(status, 'unknown')})", step)
 
@@ -62,6 +73,8 @@ class SharedObject:
 def find_library(name: str) -> SharedObject | Reason:
     """A library of `LIBRARIES`, loaded; or why it is not there."""
     wheel = _WHEELS[name]
+    if name == "cudnn":
+        return _find_cudnn()
     try:
         from cuda.pathfinder import load_nvidia_dynamic_lib
     except ImportError:
@@ -75,6 +88,18 @@ def find_library(name: str) -> SharedObject | Reason:
     except Exception as problem:
         text = (str(problem).splitlines() or [""])[0][:200]
         return refuse("library-not-installed", f"not installed (pip install {wheel}): {text}", library=name)
+
+
+def _find_cudnn() -> SharedObject | Reason:
+    """cuDNN, of which not every cuda-pathfinder knows: from its wheel, else where the loader looks. It loads its parts itself."""
+    problem = ""
+    folders = [f"{folder}/nvidia/cudnn/lib/" for folder in sys.path if Path(f"{folder}/nvidia/cudnn/lib").is_dir()]
+    for path in [f"{folder}{name}" for folder in (*folders, "") for name in _CUDNN_FILES]:
+        try:
+            return SharedObject(ctypes.CDLL(path))
+        except OSError as error:
+            problem = problem or (str(error).splitlines() or [""])[0][:200]
+    return refuse("library-not-installed", f"not installed (pip install {_WHEELS['cudnn']}): {problem}", library="cudnn")
 
 
 def why_missing(name: str) -> str:

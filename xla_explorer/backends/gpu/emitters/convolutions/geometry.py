@@ -19,7 +19,6 @@ from xla_explorer.hlo.attributes import WindowDimension
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-
 class Spatial(NamedTuple):
     """A spatial dimension. size: of the image. strides: of the image, the weights, the result; phases: see `Phase`."""
 
