@@ -85,3 +85,33 @@ def test_warpgroups_in_any_order(monkeypatch, seed):
     (place,) = [offset for offset, (name, _) in memory._names.items() if name == "output"]
     found = memory.read(GLOBAL_BASE + place, 4 * 256 * 256).view(np.float32).reshape(256, 256)[:rows, :columns]
     np.testing.assert_allclose(found, (a.astype(np.float32) @ b.astype(np.float32))[:rows, :columns], rtol=1e-2, atol=1e-2)
+
+
+ROWS = SUM.replace("[3,2000]", "[64,63]").replace("f32[3]", "f32[64]").replace("  n = f32[64,63] exponential(x)\n", "").replace("reduce(n,", "reduce(x,")
+
+
+@pytest.mark.parametrize("isolate", [False, True])
+def test_what_a_change_of_the_ptx_would_do(isolate):
+    x = np.ones((3, 2000), np.float32)
+    emulation = xe.compile(SUM, backend="gpu", device="emulator", isolate=isolate).emulation(x)
+    assert len(emulation.findings) == 0
+    racing = emulation.edited("bar.sync 0;", "")
+    assert racing.findings["kind"].str.startswith("race").all() and racing.findings["hlo"].tolist() == ["%r"]
+    assert "bar.sync" in emulation.text and "bar.sync" not in racing.text and "bar.sync" not in racing.ptx.text
+    assert racing.kernels["warp_instructions"][0] < emulation.kernels["warp_instructions"][0]
+    # Stepped: without the barrier warp 0 reads what the others have not stored.
+    assert emulation.stepper().run_to("bar.sync").step().warps["state"][0].startswith("waits at barrier")
+    ahead = racing.stepper().run_to("ld.shared")
+    assert ahead.warps["next"][0].startswith("ld.shared") and ahead.warps["line"][1] < ahead.warps["line"][0]
+    with pytest.raises(XlaExplorerError, match=r"the PTX has no 'bar\.sync 7;'"):
+        emulation.edited("bar.sync 7;", "")
+
+
+def test_an_access_that_is_not_coalesced_is_coloured():
+    emulation = xe.compile(ROWS, backend="gpu", device="emulator").emulation(np.ones((64, 63), np.float32))
+    mine = next(line for line in emulation.text.splitlines() if "mul.wide.u32" in line and line.endswith(", 4;"))
+    slow = emulation.edited(", 252;", ", 4;").edited(mine, mine.replace(", 4;", ", 252;"))
+    assert len(slow.findings) == 0 and (slow.values[0] == 63).all()
+    rows = slow.ptx.marked
+    assert rows[rows["text"].str.contains("ld.global")]["marks"].tolist() == ["uncoalesced"]
+    assert "#ffd8a8" in slow.ptx.to_html() and slow.kernels["sectors"][0] > 2 * emulation.kernels["sectors"][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +26,12 @@ class Emulation:
     counters: a row per PTX line that ran: kernel, line, opcode, warp_instructions, thread_instructions, active (share of lanes),
     divergent_branches (warps), requests and sectors of memory, sectors_per_request (4 is best for 4-byte elements), sector_use (share of
     bytes asked for), bank_conflict (1 is best), same_address, hlo, source line. kernels: the sums. ptx: the text, with these by line.
-    findings: a row per fault. `stepper(kernel)` goes through a kernel by hand.
+    findings: a row per fault. `stepper(kernel)` goes through a kernel by hand; `edited(old, new)` is what a change of the PTX would do.
     """
 
     def __init__(
-        self, session: Session, values: list[Array], rows: list[dict[str, Any]], findings: list[Any], arguments: list[Array]
+        self, session: Session, values: list[Array], rows: list[dict[str, Any]], findings: list[Any], arguments: list[Array],
+        text: str | None = None,
     ) -> None:
         from xla_explorer.backends.gpu.emulator.counters import COLUMNS
         from xla_explorer.explorer.wide_frame import wide_frame
@@ -44,7 +46,7 @@ class Emulation:
             return session.source_line(key) if key is not None and key in names else ""
 
         self._ptx: CountedPtx | None = None
-        self._gpu, self._arguments, self._hlo = session, arguments, hlo
+        self._gpu, self._arguments, self._hlo, self._text = session, arguments, hlo, text
         placed = self._placed = [{**row, "hlo": hlo(row["instruction"]), "source": source(row["instruction"])} for row in rows]
         self.counters: pandas.DataFrame = wide_frame(placed, [*COLUMNS, "hlo", "source"])
         self.findings: pandas.DataFrame = wide_frame(
@@ -65,8 +67,26 @@ class Emulation:
         if self._ptx is None:
             from xla_explorer.explorer.counted_ptx import CountedPtx
 
-            self._ptx = CountedPtx(self._gpu.stage("ptx").text, self._placed)
+            self._ptx = CountedPtx(self.text, self._placed)
         return self._ptx
+
+    @property
+    def text(self) -> str:
+        """The PTX that ran."""
+        return self._gpu.stage("ptx").text if self._text is None else self._text
+
+    def edited(self, old: str, new: str) -> Emulation:
+        """What would happen with the same arguments if each `old` in the PTX were `new`: counters and faults of a change, or of a mistake.
+
+        Blanks and tabs in `old` stand for each other. XlaExplorerError when it is not in the text, and for text that is no PTX.
+        """
+        pattern = r"[ \t]+".join([re.escape(word) for word in old.split()])
+        if not pattern or not re.search(pattern, self.text):
+            raise XlaExplorerError(f"the PTX has no {old!r}", "see .ptx for the text")
+        text = re.sub(pattern, lambda _: new, self.text)
+        executable: Any = self._gpu.executable
+        result = executable.emulate(self._arguments, text=text)
+        return Emulation(self._gpu, result.values, result.rows, result.findings, self._arguments, text)
 
     def stepper(self, kernel: str = "", block: int = 0) -> SteppedKernel:
         """A block of a kernel's first launch with the same arguments, to be stepped warp by warp. kernel: "" is the first.
@@ -77,7 +97,7 @@ class Emulation:
 
         name = kernel or str(self.counters["kernel"].iloc[0])
         executable: Any = self._gpu.executable
-        return SteppedKernel(executable.stepper(self._arguments, name, block), self._gpu.stage("ptx").text, self._hlo)
+        return SteppedKernel(executable.stepper(self._arguments, name, block, 1, self._text), self.text, self._hlo)
 
     def __repr__(self) -> str:
         total = int(self.counters["thread_instructions"].sum())

@@ -40,12 +40,13 @@ class SteppedKernel:
         return self
 
     def run_to(self, place: int | str, warp: int = 0) -> SteppedKernel:
-        """Step a warp until its next instruction is on a PTX line, or computes an HLO instruction (`%add`); other warps run only while it
-        waits. XlaExplorerError for a place that it does not come to; then it has run to its end."""
+        """Step a warp until its next instruction is on a PTX line, computes an HLO instruction (`%add`), or begins with an opcode
+        (`bar.sync`); other warps run only while it waits. XlaExplorerError for a place that it does not come to: it has run to its end.
+        """
         self._warp = warp
         for _ in range(_MOST_STEPS):
             following = self._stepper.next(warp)
-            if following is not None and place in (following.line, self._hlo(following.origin)):
+            if following is not None and (place in (following.line, self._hlo(following.origin)) or _begins(following.opcode, place)):
                 return self
             able = self._stepper.runnable
             if not able:
@@ -123,6 +124,11 @@ class SteppedKernel:
             '<table style="font-family:monospace;border-collapse:collapse;color:#000;background:#fff">'
             f"{''.join(body)}</table><p>{states}</p></div>"
         )
+
+
+def _begins(opcode: str, place: int | str) -> bool:
+    """Whether an instruction has an opcode, or one that goes on after it: `ld.shared.b32` is `ld.shared`."""
+    return isinstance(place, str) and (opcode + ".").startswith(place + ".")
 
 
 def _ranges(warps: list[int]) -> str:

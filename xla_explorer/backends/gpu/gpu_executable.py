@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -143,14 +144,16 @@ class GpuExecutable:
         self.executor.synchronize()
         return DeviceArray(self.executor, memory, reader.shape)
 
-    def start(self, arrays: Sequence[Any], executor: DeviceExecutor | None = None, probe: Probe | None = None) -> GpuRun:
+    def start(
+        self, arrays: Sequence[Any], executor: DeviceExecutor | None = None, probe: Probe | None = None, ptx: PtxProgram | None = None
+    ) -> GpuRun:
         """A run with its arguments on the device, to be run any number of times (`run.launcher()` is a CUDA graph where it can be one).
-        Close it, or use `with`."""
+        Close it, or use `with`. ptx: instead of the program's own."""
         if executor is None:
             executor = self.executor
             if self.why_emulated is not None:
                 say_once(self.why_emulated)
-        run = GpuRun(self.module, self.assignment, self.program, executor, executor.load_ptx(self.ptx), probe, self.synchronous)
+        run = GpuRun(self.module, self.assignment, self.program, executor, executor.load_ptx(ptx or self.ptx), probe, self.synchronous)
         try:
             run.upload(self._prepared(arrays, executor, run))
         except BaseException:
@@ -177,18 +180,28 @@ class GpuExecutable:
         return reader.prepare(value)
 
     # -- looking -------------------------------------------------------------------------------------------------------
-    def emulate(self, arrays: list[Any], options: LaunchOptions | None = None) -> EmulationResult:
-        """Run on an emulator of its own that counts and collects faults, whatever device there is."""
+    def edited(self, text: str) -> PtxProgram:
+        """The program with another PTX text; lines that are not changed keep the HLO instruction that they are of."""
+        matcher = difflib.SequenceMatcher(None, self.ptx.text.splitlines(), text.splitlines(), autojunk=False)
+        origins: list[int | None] = [None] * len(text.splitlines())
+        for first, other, count in matcher.get_matching_blocks():
+            origins[other : other + count] = self.ptx.origins[first : first + count]
+        return self.ptx._replace(text=text, origins=origins)
+
+    def emulate(self, arrays: list[Any], options: LaunchOptions | None = None, text: str | None = None) -> EmulationResult:
+        """Run on an emulator of its own that counts and collects faults, whatever device there is. text: PTX instead of the program's."""
         findings: list[Finding] = []
         executor = EmulatedExecutor(options or LaunchOptions(counters=True), findings)
-        with self.start(arrays, executor) as run:
+        ptx = self.ptx if text is None else self.edited(text)
+        with self.start(arrays, executor, ptx=ptx) as run:
             run.run()
             values = run.results()
-        kernels = executor.load_ptx(self.ptx)
+        kernels = executor.load_ptx(ptx)
         return EmulationResult(values, findings, [row for kernel in kernels.values() for row in kernel.counters.rows()])
 
-    def stepper(self, arrays: list[Any], kernel: str, first_block: int = 0, blocks: int = 1) -> WarpStepper:
+    def stepper(self, arrays: list[Any], kernel: str, first_block: int = 0, blocks: int = 1, text: str | None = None) -> WarpStepper:
         """The first launch of a kernel, to be stepped warp by warp; what comes before it has run. Of its grid only some blocks are there.
+        text: PTX instead of the program's.
 
         XlaExplorerError for a kernel that is not in the program, or not launched with these arguments, and for blocks that do not exist.
         """
@@ -199,7 +212,8 @@ class GpuExecutable:
             raise XlaExplorerError(f"kernel {kernel} has blocks 0 to {launches[kernel].blocks - 1}", "choose among these")
         try:
             # Not closed: the stepper goes on in its memory.
-            self.start(arrays, EmulatedExecutor(stop_before=kernel)).run()
+            executor = EmulatedExecutor(findings=[], stop_before=kernel)
+            self.start(arrays, executor, ptx=None if text is None else self.edited(text)).run()
         except LaunchReached as at:
             return WarpStepper(at.kernel, at.grid, at.block, at.arguments, first_block, blocks, at.shared)
         raise XlaExplorerError(f"kernel {kernel} is not launched with these arguments", "it is in a branch or loop that does not run")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult, ProfileResult, ProgramStep, Stage, hlo_stage
-from xla_explorer.backends.registry import is_registered_here
+from xla_explorer.backends.registry import is_registered_here, platform
 from xla_explorer.compiler.buffers.assignment import assign_buffers
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS
-from xla_explorer.compiler.pipeline import PassTrace
+from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
 from xla_explorer.explorer.isolation.failure import (
     IsolatedCrashError,
     IsolatedError,
@@ -22,6 +23,7 @@ from xla_explorer.explorer.isolation.failure import (
 )
 from xla_explorer.explorer.isolation.process import ChildProcess, ProcessEndedError, RemoteError, shared_process
 from xla_explorer.explorer.isolation.settings import Isolation
+from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.module import HloModule
 
@@ -141,11 +143,20 @@ class RemoteExecutable:
 
 
 class RemoteEmulatedExecutable(RemoteExecutable):
-    """With the PTX emulator's counters."""
+    """With the PTX emulator's counters. here: the program compiled in this process, whose kernels are stepped: none of its code runs
+    natively."""
 
-    def emulate(self, arrays: list[Array]) -> Any:
+    def __init__(self, program: RemoteProgram, here: Callable[[], Any]) -> None:
+        super().__init__(program)
+        self._here = here
+
+    def emulate(self, arrays: list[Array], text: str | None = None) -> Any:
         """See the GPU executable."""
-        return self.program.ask("emulate", [np.asarray(a) for a in arrays])
+        return self.program.ask("emulate", [np.asarray(a) for a in arrays], text)
+
+    def stepper(self, *arguments: Any) -> Any:
+        """See the GPU executable."""
+        return self._here().stepper(*arguments)
 
 
 def run_backend_isolated(backend: str, trace: PassTrace, options: CompileOptions, isolation: Isolation) -> CompileResult:
@@ -157,8 +168,12 @@ def run_backend_isolated(backend: str, trace: PassTrace, options: CompileOptions
             trace.journal.write(*event)
     if described["steps"] is not None:
         program.steps = described["steps"]
-    make = RemoteEmulatedExecutable if described["emulates"] else RemoteExecutable
-    executable = None if described["steps"] is None else make(program)
+    executable: RemoteExecutable | None = None
+    if described["emulates"]:
+        silent = PassTrace(trace.module, PassPipeline("stepped", ()), Journal("off"), None, None, dict(trace.target))
+        executable = RemoteEmulatedExecutable(program, lambda: platform(backend).compiler().run_backend(silent, options).executable)
+    elif described["steps"] is not None:
+        executable = RemoteExecutable(program)
     donate = bool(options.backend_options.get("donate"))
     buffers = assign_buffers(trace.module, donate=donate) if described["buffers"] else None
     stages = _stages(program, trace, described["stages"])

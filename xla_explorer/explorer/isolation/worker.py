@@ -103,9 +103,9 @@ class Worker:
         """See `Executable.profile`."""
         return self._begin(number, "measuring").profile(arrays, repeats)
 
-    def emulate(self, number: int, arrays: list[Any]) -> Any:
+    def emulate(self, number: int, arrays: list[Any], text: str | None = None) -> Any:
         """See the GPU executable."""
-        return self._begin(number, "running").emulate(arrays)
+        return self._begin(number, "running").emulate(arrays, text=text)
 
     def _begin(self, number: int, phase: str) -> Any:
         self.board.begin(number, phase)
