@@ -46,6 +46,10 @@ IGNORED_OPTIONS = frozenset(["cudnn_batchnorm_forward_training_metadata"])
 
 # The parameters of the passes' constructors in XLA, in order, by our names for them: tests give literal ones by position.
 CONSTRUCTOR_PARAMETERS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ["reduce-scatter-creator", "all-gather-dynamic-slice-simplifier", "all-gather-to-collective-permute-simplifier"],
+        ("replica_count", "num_partitions"),
+    ),
     "batchnorm_expander": ("rewrite_training_op", "rewrite_inference_op", "rewrite_grad_op"),
     "call-inliner": ("single_call_site", "update_domain"),
     "cse": ("is_layout_sensitive", "only_fusion_computations"),

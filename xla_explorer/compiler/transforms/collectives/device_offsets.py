@@ -1,0 +1,121 @@
+"""Where each device cuts what a collective gives all of them: start indices computed from the device's number.
+
+Source: xla/service/collective_opt_utils.cc. There a fixed set of expressions is recognised; here the start index is computed for every
+device, so every expression of constants, tables and the numbers of the device is understood.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from xla_explorer.compiler.transforms.simplifiers.algebraic.dynamic_slicing import start_operands
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+_MOVES = frozenset(["reshape", "bitcast", "copy"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Devices:
+    """How many replicas there are, and partitions of each."""
+
+    replicas: int
+    partitions: int
+
+    @staticmethod
+    def of(i: HloInstruction, replicas: int, partitions: int) -> Devices:
+        """Those given, or else (0) what the module says, or one."""
+        said = i.parent.module.attributes
+        return Devices(replicas or int(said.get("replica_count") or 1), partitions or int(said.get("num_partitions") or 1))
+
+    def groups_of(self, collective: HloInstruction) -> list[list[tuple[int, int]]] | Reason:
+        """The groups that work together, as (replica, partition), in order; every device is in one."""
+        found = collective.attributes.get("replica_groups")
+        listed = [list(g) for g in found.groups] if found is not None and found.groups else []
+        channel, flat = "channel_id" in collective.attributes, bool(collective.attributes.value("use_global_device_ids"))
+        if channel and flat:
+            listed = listed or [list(range(self.replicas * self.partitions))]
+            groups = [[divmod(number, self.partitions) for number in g] for g in listed]
+        elif channel:
+            listed = listed or [list(range(self.replicas))]
+            if any(len(g) != 1 for g in listed):
+                return refuse("groups-of-replicas", f"%{collective.name} groups several replicas with all their partitions")
+            groups = [[(g[0], p) for p in range(self.partitions)] for g in listed]
+        else:
+            listed = listed or [list(range(self.replicas))]
+            groups = [[(r, p) for r in g] for g in listed for p in range(self.partitions)]
+        devices = sorted(d for g in groups for d in g)
+        if devices != [(r, p) for r in range(self.replicas) for p in range(self.partitions)]:
+            return refuse("devices-differ", f"the groups of %{collective.name} are not all {self.replicas} x {self.partitions} devices")
+        if len({len(g) for g in groups}) != 1:
+            return refuse("groups-differ", f"the groups of %{collective.name} are of different sizes")
+        return groups
+
+
+def number_on(i: HloInstruction, replica: int, partition: int) -> int | None:
+    """The value of a scalar integer on one device; None when it depends on more than the device. Source of each step: its opcode."""
+    name, operands = i.opcode.name, i.operands
+    if name == "constant":
+        return int(i.literal.array.reshape(-1)[0]) if i.shape.element_count == 1 and not i.shape.element_type.is_float else None
+    if name in ("replica-id", "partition-id"):
+        return replica if name == "replica-id" else partition
+    if name in _MOVES:
+        return number_on(operands[0], replica, partition)
+    if name == "dynamic-slice":
+        return _looked_up(i, replica, partition)
+    values = [number_on(o, replica, partition) for o in operands] if name in ("add", "subtract", "multiply", "clamp", "convert") else []
+    if not values or any(v is None for v in values) or i.shape.element_count != 1 or not i.shape.element_type.is_integer:
+        return None
+    known = [v for v in values if v is not None]
+    if name == "clamp":
+        return min(max(known[0], known[1]), known[2])
+    result = {"add": sum(known), "convert": known[0]}.get(name)
+    if result is None:
+        result = known[0] - known[1] if name == "subtract" else known[0] * known[1]
+    kind = i.shape.element_type
+    low, high = (0, 1 << kind.bits) if kind.is_unsigned else (-(1 << kind.bits - 1), 1 << kind.bits - 1)
+    return result if low <= result < high else None
+
+
+def _looked_up(i: HloInstruction, replica: int, partition: int) -> int | None:
+    """One element of a table: a constant, or an iota."""
+    table = i.operands[0]
+    if table.shape.rank != 1 or i.shape.element_count != 1 or table.opcode.name not in ("constant", "iota"):
+        return None
+    at = number_on(i.operands[1], replica, partition)
+    if at is None or not table.shape.element_type.is_integer:
+        return None
+    at = min(max(at, 0), table.shape.dimensions[0] - 1)
+    return at if table.opcode.name == "iota" else int(table.literal.array[at])
+
+
+@dataclasses.dataclass(frozen=True)
+class Cut:
+    """The one dimension that a dynamic-slice cuts, how much it takes, and the number of the part that each device of each group takes."""
+
+    dimension: int
+    size: int
+    parts: tuple[tuple[int, ...], ...]
+
+
+def cut_by_device(cut: HloInstruction, groups: list[list[tuple[int, int]]]) -> Cut | Reason:
+    """What a dynamic-slice takes on each device, when it is a part of the one dimension that it cuts."""
+    before, after = cut.operands[0].shape.dimensions, cut.shape.dimensions
+    starts = start_operands(cut)
+    changed = [d for d in range(len(before)) if before[d] != after[d]]
+    if len(changed) != 1 or len(starts) != len(before):
+        return refuse("not-one-dimension", f"%{cut.name} cuts {len(changed)} dimensions", dimensions=tuple(changed))
+    dimension = changed[0]
+    size, start = after[dimension], starts[dimension]
+    rows = []
+    for group in groups:
+        row = []
+        for device in group:
+            at = number_on(start, *device)
+            if at is None:
+                return refuse("start-unknown", f"where %{cut.name} starts does not follow from the device alone")
+            if at % size or not 0 <= at <= before[dimension] - size:
+                return refuse("not-a-part", f"on device {device} %{cut.name} starts at {at}, no whole part of {size}", start=at)
+            row.append(at // size)
+        rows.append(tuple(row))
+    return Cut(dimension, size, tuple(rows))

@@ -1,0 +1,105 @@
+"""A sum over devices of which each keeps a part of its own becomes a reduce-scatter.
+
+Source: xla/service/gpu/transforms/reduce_scatter_creator.cc.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.removal import substitute
+from xla_explorer.compiler.transforms.collectives.device_offsets import Cut, Devices, cut_by_device
+from xla_explorer.compiler.transforms.simplifiers.algebraic.slicing import slice_attributes
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.attributes.values import SliceDimension
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
+
+
+def collective_behind(cut: HloInstruction, opcode_name: str) -> HloInstruction | None:
+    """The collective over one array whose result, reshaped perhaps, the dynamic-slice alone reads."""
+    x = cut.operands[0]
+    if x.opcode.name in ("reshape", "bitcast") and len(x.users) == 1:
+        x = x.operands[0]
+    return x if x.opcode.name == opcode_name and len(x.operands) == 1 and len(x.users) == 1 and x.shape.is_array else None
+
+
+def same_dimension(source: Shape, target: Shape, dimension: int) -> int | None:
+    """The dimension of `source` that a reshape to `target` leaves as `dimension`; None when it is no dimension of its own."""
+    wanted = math.prod(target.dimensions[:dimension]), target.dimensions[dimension]
+    for d, size in enumerate(source.dimensions):
+        if (math.prod(source.dimensions[:d]), size) == wanted:
+            return d
+    return None
+
+
+def each_takes_its_own(cut: Cut, size: int) -> Reason | None:
+    """The first device of each group takes the first part, and so on, to the end but for less than a part for each."""
+    count = len(cut.parts[0])
+    if any(row != tuple(range(count)) for row in cut.parts):
+        return refuse("parts-out-of-order", "the devices of a group do not take the parts in their order", parts=cut.parts[0])
+    if size - cut.size * count >= count:
+        return refuse("parts-left", f"{count} parts of {cut.size} leave more than a remainder of {size}", size=size, part=cut.size)
+    return None
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class ReduceScatterCreator:
+    """dynamic-slice(all-reduce(x)) becomes reduce-scatter(x) when the devices of each group take the parts in their order.
+
+    replica_count, num_partitions: of devices; 0: as the module says.
+    """
+
+    name: ClassVar[str] = "reduce-scatter-creator"
+    replica_count: int = 0
+    num_partitions: int = 0
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """In every computation."""
+        changed = False
+        for computation in list(module.computations.values()):
+            for cut in [i for i in computation.post_order() if i.opcode.name == "dynamic-slice"]:
+                total = collective_behind(cut, "all-reduce")
+                if total is not None:
+                    changed |= self._create(cut, total, context)
+        return changed
+
+    def _create(self, cut: HloInstruction, total: HloInstruction, context: PassContext) -> bool:
+        groups = Devices.of(total, self.replica_count, self.num_partitions).groups_of(total)
+        found = groups if isinstance(groups, Reason) else cut_by_device(cut, groups)
+        if isinstance(found, Reason):
+            context.refused(self.name, cut, found)
+            return False
+        whole = cut.operands[0].shape
+        size, count = whole.dimensions[found.dimension], len(found.parts[0])
+        dimension = same_dimension(total.shape, whole, found.dimension)
+        if dimension is None:
+            context.refused(self.name, cut, refuse("reshape-splits", f"what %{cut.name} cuts is no dimension of %{total.name}"))
+            return False
+        reason = each_takes_its_own(found, size)
+        if reason is not None:
+            context.refused(self.name, cut, reason)
+            return False
+        computation, before = cut.parent, cut.parent.module.next_instruction_id
+        x, sizes = total.operands[0], list(total.shape.dimensions)
+        if found.size * count != size:
+            rows = [SliceDimension(0, n) for n in sizes]
+            rows[dimension] = SliceDimension(0, found.size * count)
+            sizes[dimension] = found.size * count
+            x = computation.add("slice", x.shape.with_dimensions(sizes), (x,), slice_attributes(rows), metadata=cut.metadata)
+        sizes[dimension] = found.size
+        attributes = total.attributes.with_values(dimensions=(dimension,))
+        made = computation.add(
+            "reduce-scatter", total.shape.with_dimensions(sizes), (x,), attributes, called=total.called, metadata=total.metadata
+        )
+        if made.shape.dimensions != cut.shape.dimensions:
+            made = computation.add("reshape", cut.shape, (made,), metadata=cut.metadata)
+        context.rewrote(self.name, cut, made, tuple(range(before, computation.module.next_instruction_id)))
+        substitute(cut, made, before)
+        return True
