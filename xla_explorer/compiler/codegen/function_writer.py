@@ -16,6 +16,9 @@ NO_UNROLL = ", !llvm.loop !1"  # for loops of kernels in their final form, which
 NO_UNROLL_METADATA = {"!1 = distinct !{!1, !2}": None, '!2 = !{!"llvm.loop.unroll.disable"}': None}  # a kernel's `globals`
 NO_VECTOR = ", !llvm.loop !20"  # for loops of kernels that are scalar by their nature
 NO_VECTOR_METADATA = {"!20 = distinct !{!20, !21}": None, '!21 = !{!"llvm.loop.vectorize.enable", i1 false}': None}  # a kernel's `globals`
+# For the loops of `while`: without metadata of their own, LLVM gives them that of an inner loop which ends where they go back.
+WHILE = ", !llvm.loop !30"
+WHILE_METADATA = {"!30 = distinct !{!30, !31}": None, '!31 = !{!"llvm.loop.unroll.disable"}': None}  # a program's `globals`
 UNROLL = ", !llvm.loop !3"
 UNROLL_BY_4 = ", !llvm.loop !5"  # for scalar loops, whose iterations overlap when they stand side by side
 UNROLL_METADATA = (
@@ -217,7 +220,8 @@ class FunctionWriter:
         if self.unroll and not metadata and self._kept_loops == kept and isinstance(extent, int) and isinstance(start, int):
             iterations = -(-(extent - start) // step)
             size = len(self.lines) - phi_line + self._repeated_lines - repeated
-            if iterations <= UNROLLED_ITERATIONS and iterations * size <= UNROLLED_LINES:
+            short = iterations <= UNROLLED_ITERATIONS and iterations * size <= UNROLLED_LINES
+            if short and (stem == "window" or not self._chooses_around_a_loop(phi_line)):
                 metadata = UNROLL
                 self.unrolls = True
                 self._repeated_lines += (iterations - 1) * size
@@ -227,6 +231,13 @@ class FunctionWriter:
             self._kept_loops += 1
         self.do(f"br i1 {condition}, label %{label}, label %{end}{metadata}")
         self.start_block(end)
+
+    def _chooses_around_a_loop(self, first: int) -> bool:
+        """Whether there are a loop and a choice from line `first` on. LLVM may take the choice out of the loop around them, which then
+        does not run a constant number of times: it would complain on stderr that it cannot unroll that. (Whether a window reaches into
+        padding changes with every step.)"""
+        branches = [line for line in self.lines[first:] if line.startswith("  br i1")]
+        return len({line.endswith(UNROLL) for line in branches}) == 2
 
     def body_lines(self) -> tuple[list[str], list[int | None]]:
         """The whole body, stack slots first."""

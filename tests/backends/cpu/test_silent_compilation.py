@@ -1,0 +1,43 @@
+"""Nothing of LLVM reaches the standard error: loops that are marked to be unrolled can be."""
+
+import pytest
+
+import xla_explorer as xe
+
+LOOP_AT_THE_END_OF_A_LOOP = """HloModule m
+body { s = (s32[], s32[2,2]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  two = s32[] constant(2)
+  j = s32[] add(i, two)
+  eight = s32[] constant(8)
+  b = s32[2,2] broadcast(eight), dimensions={}
+  ROOT r = (s32[], s32[2,2]) tuple(j, b) }
+condition { s = (s32[], s32[2,2]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT }
+ENTRY e { v = s32[2,2] parameter(0)
+  zero = s32[] constant(0)
+  x = (s32[], s32[2,2]) tuple(zero, v)
+  w = (s32[], s32[2,2]) while(x), condition=condition, body=body
+  ROOT r = s32[2,2] get-tuple-element(w), index=1 }"""
+
+CHOICE_AROUND_A_LOOP = """HloModule m
+sum { a = s16[] parameter(0)
+  b = s16[] parameter(1)
+  ROOT c = s16[] add(a, b) }
+ENTRY e { p = s16[] parameter(0)
+  x = s16[7] parameter(1)
+  y = s16[7] multiply(x, x)
+  zero = s16[] constant(0)
+  r = s16[] reduce(y, zero), dimensions={0}, to_apply=sum
+  b = s16[1,2] broadcast(r), dimensions={}
+  q = s16[4,4] pad(b, p), padding=2_1x1_0_1
+  ROOT s = s16[3,3] slice(q), slice={[0:3], [0:3]} }"""
+
+
+@pytest.mark.parametrize("text", [LOOP_AT_THE_END_OF_A_LOOP, CHOICE_AROUND_A_LOOP])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_compiling_prints_nothing(text, threads, capfd):
+    xe.compile(text, backend="cpu", threads=threads, cache=False)
+    assert capfd.readouterr() == ("", "")
