@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from xla_explorer.compiler.pipeline import optimize
-from xla_explorer.hlo.evaluator import evaluate, flatten_value
+from xla_explorer.hlo.evaluator import evaluate, evaluate_replicated, flatten_value
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text import parse_hlo
 
@@ -513,3 +513,56 @@ TWO_SUMS = (
 def test_collectives(passes: str, body: str, count: int) -> None:
     trace = optimize(parse_hlo(f"HloModule m\n{ADD}ENTRY e {{\n{body}\n}}\n"), passes, verify=True)
     assert [i.opcode.name for i in trace.module.entry.instructions.values()].count("all-reduce") == count
+
+
+OWN_PART = "r = u32[] replica-id()\nt = s32[4] constant({0, 2, 4, 6})\nd = s32[1] dynamic-slice(t, r), dynamic_slice_sizes={1}\ni = s32[] reshape(d)\n"
+GROUPS = "replica_groups={{0,1,2,3}}"
+
+
+@pytest.mark.parametrize(
+    "passes, body, there",
+    [
+        (
+            "reduce-scatter-creator",
+            f"a = f32[8,3] all-reduce(x), {GROUPS}, to_apply=add\nROOT p = f32[2,3] dynamic-slice(a, i, z), dynamic_slice_sizes={{2,3}}",
+            "reduce-scatter",
+        ),
+        (
+            "reduce-scatter-creator",
+            f"a = f32[8,3] all-reduce(x), {GROUPS}, to_apply=add\nb = f32[8,3,1] reshape(a)\n"
+            "ROOT p = f32[2,3,1] dynamic-slice(b, i, z, z), dynamic_slice_sizes={2,3,1}",
+            "reduce-scatter",
+        ),
+        (
+            "all-gather-dynamic-slice-simplifier",
+            f"y = f32[2,3] slice(x), slice={{[1:3], [0:3]}}\na = f32[8,3] all-gather(y), {GROUPS}, dimensions={{0}}\n"
+            "ROOT p = f32[2,3] dynamic-slice(a, i, z), dynamic_slice_sizes={2,3}",
+            "slice",
+        ),
+        (
+            "all-gather-to-collective-permute-simplifier",
+            f"y = f32[2,3] slice(x), slice={{[1:3], [0:3]}}\na = f32[8,3] all-gather(y), {GROUPS}, dimensions={{0}}\n"
+            "u = s32[4] constant({2, 6, 0, 4})\ne = s32[1] dynamic-slice(u, r), dynamic_slice_sizes={1}\nj = s32[] reshape(e)\n"
+            "ROOT p = f32[2,3] dynamic-slice(a, j, z), dynamic_slice_sizes={2,3}",
+            "collective-permute",
+        ),
+    ],
+)
+def test_each_device_keeps_its_part(passes: str, body: str, there: str) -> None:
+    entry = f"x = f32[8,3] parameter(0)\nz = s32[] constant(0)\n{OWN_PART}{body}"
+    module = parse_hlo(f"HloModule m, replica_count=4\n{ADD}ENTRY e {{\n{entry}\n}}\n")
+    trace = optimize(module, passes, verify=True)
+    assert trace.changed and there in {i.opcode.name for i in trace.module.entry.instructions.values()}
+    given = [[np.random.default_rng(k).standard_normal((8, 3)).astype(np.float32)] for k in range(4)]
+    for a, b in zip(evaluate_replicated(module, given), evaluate_replicated(trace.module, given), strict=True):
+        np.testing.assert_allclose(flatten_value(a)[0], flatten_value(b)[0], rtol=1e-6)
+
+
+def test_parts_in_another_order_are_no_reduce_scatter() -> None:
+    body = (
+        f"x = f32[8,3] parameter(0)\nz = s32[] constant(0)\n{OWN_PART}".replace("{0, 2, 4, 6}", "{2, 0, 4, 6}")
+        + f"a = f32[8,3] all-reduce(x), {GROUPS}, to_apply=add\nROOT p = f32[2,3] dynamic-slice(a, i, z), dynamic_slice_sizes={{2,3}}"
+    )
+    trace = optimize(parse_hlo(f"HloModule m, replica_count=4\n{ADD}ENTRY e {{\n{body}\n}}\n"), "reduce-scatter-creator")
+    assert trace.journal is not None and not trace.changed
+    assert [e.reason.code for e in trace.journal.events if e.reason] == ["parts-out-of-order"]
