@@ -29,6 +29,8 @@ def belongs_into_epilogue(i: HloInstruction, dot: HloInstruction) -> Reason | No
     name, shape = i.opcode.name, i.shape
     if not shape.is_array or shape.element_type is not dot.shape.element_type or not shape.layout.is_default:
         return refuse("type-differs", f"%{i.name} is {shape}, the product {dot.shape}")
+    if not shape.element_type.is_float:
+        return refuse("not-in-registers", f"%{i.name} works on integers; tiles of floats only have an epilogue")
     if name == "broadcast":
         operand = i.operands[0]
         scalar = operand.shape.element_count == 1 and operand.shape.rank == 0

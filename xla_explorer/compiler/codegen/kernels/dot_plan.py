@@ -15,6 +15,7 @@ from xla_explorer.compiler.codegen.kernels.dot_epilogue import EpilogueWriter
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
+    INTEGER_LANES,
     L2_BLOCK_BYTES,
     LANES,
     Blocks,
@@ -111,7 +112,7 @@ def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan
     element_type = dot.shape.element_type
     if target.kind != "cpu" or not target.vector_bits:
         return refuse("no-vectors", "the target has no vector registers", target=target.kind)
-    if element_type.name not in LANES or any(o.shape.element_type is not element_type for o in dot.operands):
+    if element_type.name not in (*LANES, *INTEGER_LANES) or any(o.shape.element_type is not element_type for o in dot.operands):
         return refuse("type-without-tile", f"no register tile for {element_type}", element_type=element_type.name)
     sizes, operands = dot_sizes(dot), strided_operands(dot)
     if operands is None:
@@ -128,6 +129,8 @@ def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan
         left, right = (MatrixOperand(right.column, right.row, right.batch), MatrixOperand(left.column, left.row, left.batch))
         sizes = sizes._replace(rows=rows, columns=columns)
     if columns == 1 or (rows == 1 and right.column != 1):
+        if element_type.name not in LANES:
+            return refuse("type-without-tile", f"no matrix-vector product for {element_type}", element_type=element_type.name)
         matrix = 0 if columns == 1 else 1
         count, row = (rows, left.row) if matrix == 0 else (columns, right.column)
         if depth > 1 and (left.column != 1 or right.row != 1):

@@ -31,7 +31,7 @@ UNROLLED = 128  # multiply-adds of an innermost loop that LLVM may unroll; more 
 STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that for a vector beyond 2 ...
 DEEP = 1024  # ... or beyond 3 in deeper products, whose panels the first-level cache does not hold either way
 LANES = {"f32": ("float", 4), "f64": ("double", 8)}
-GROUPS = ("i32", 4)  # of small integers, see `grouped_products`
+INTEGER_LANES = {"s32": ("i32", 4), "u32": ("i32", 4), "s64": ("i64", 8), "u64": ("i64", 8)}
 
 
 class DepthLoop(NamedTuple):
@@ -137,12 +137,12 @@ class TileEpilogue(Protocol):
 
 
 class TileWriter:
-    """Writes tiles of one element type (`f32`, `f64`, or else groups of integers) into a function."""
+    """Writes tiles of one element type (one of LANES or INTEGER_LANES) into a function."""
 
     def __init__(self, w: FunctionWriter, element_type: str, tile: Tile) -> None:
         self.w = w
         self.tile = tile
-        self.scalar, self.bytes = LANES.get(element_type, GROUPS)
+        self.scalar, self.bytes = LANES.get(element_type) or INTEGER_LANES[element_type]
         self.vector = f"<{tile.width} x {self.scalar}>"
         self.epilogue: TileEpilogue | None = None
         self._fma = f"llvm.fma.v{tile.width}f{8 * self.bytes}"
@@ -231,8 +231,10 @@ class TileWriter:
         return after
 
     def multiply_add(self, x: str, y: str, z: str) -> str:
-        """x * y + z, vectors, rounded once."""
+        """x * y + z, vectors, rounded once; integers wrap."""
         t = self.vector
+        if self.scalar.startswith("i"):
+            return self.w.value(f"add {t} {self.w.value(f'mul {t} {x}, {y}')}, {z}")
         return self.w.call_intrinsic(self._fma, t, (t, x), (t, y), (t, z))
 
     def _panels(self, columns: int, cut: Cut | None) -> tuple[str | int, str | int]:
