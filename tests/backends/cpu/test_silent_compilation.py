@@ -35,8 +35,19 @@ ENTRY e { p = s16[] parameter(0)
   q = s16[4,4] pad(b, p), padding=2_1x1_0_1
   ROOT s = s16[3,3] slice(q), slice={[0:3], [0:3]} }"""
 
+CHOICE_BY_THE_INDEX = """HloModule m
+ENTRY e { i = s32[] parameter(0)
+  x = u8[16,1] parameter(1)
+  a = u8[16,1] shift-left(x, x)
+  b = u8[16,1] or(x, a)
+  c = u8[16,1] shift-right-logical(b, b)
+  y = u8[16,3] concatenate(c, b, x), dimensions={1}
+  zero = s32[] constant(0)
+  s = u8[4,3] dynamic-slice(y, i, zero), dynamic_slice_sizes={4,3}
+  ROOT n = u8[4,3] not(s) }"""
 
-@pytest.mark.parametrize("text", [LOOP_AT_THE_END_OF_A_LOOP, CHOICE_AROUND_A_LOOP])
+
+@pytest.mark.parametrize("text", [LOOP_AT_THE_END_OF_A_LOOP, CHOICE_AROUND_A_LOOP, CHOICE_BY_THE_INDEX])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_compiling_prints_nothing(text, threads, capfd):
     xe.compile(text, backend="cpu", threads=threads, cache=False)
