@@ -419,6 +419,21 @@ CASES += [
         "ROOT c = f32[2,4,1,4,1,4] convolution(x, k), window={size=2x1x3x1}, dim_labels=b0123f_0123io->b0123f",
         there="reshape",
     ),
+    *[
+        Case("dynamic_padder", "n = s32[] constant(2)\n" + body, ADD)
+        for body in [
+            "x = f32[3,4] parameter(0)\na = f32[3,<=4] set-dimension-size(x, n), dimensions={1}\ni = s32[2] parameter(1)\n"
+            "g = f32[2,<=4] gather(a, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}\n"
+            "z = f32[] constant(0)\nROOT r = f32[2] reduce(g, z), dimensions={1}, to_apply=add",
+            "x = f32[5,4] parameter(0)\ni = s32[3] parameter(1)\na = s32[<=3] set-dimension-size(i, n), dimensions={0}\n"
+            "u = f32[3,4] parameter(2)\nb = f32[<=3,4] set-dimension-size(u, n), dimensions={0}\n"
+            "ROOT s = f32[5,4] scatter(x, a, b), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+            "index_vector_dim=1, to_apply=add",
+            "x = f32[4,4] parameter(0)\na = f32[<=4,4] set-dimension-size(x, n), dimensions={0}\n"
+            "b = f32[<=4,<=4] set-dimension-size(a, n), dimensions={1}\nz = f32[] constant(0)\n"
+            "ROOT r = f32[] reduce(b, z), dimensions={0,1}, to_apply=add",
+        ]
+    ],
     Case(
         "constant_folding",
         "x = f32[] parameter(0)\na = f32[] constant(3)\nb = f32[] constant(4)\nc = f32[] call(a, x, b), to_apply=f\n"

@@ -73,6 +73,14 @@ def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]
     if name == "slice":
         # A part of a dimension has the slice's size, as in dynamic_dimension_inference.cc.
         return {d: size for d, size in first.items() if i.shape.dimensions[d] == i.operands[0].shape.dimensions[d]}
+    if name == "gather":
+        return _gather_sizes(i, sizes)
+    if name == "scatter" and len(i.operands) == 3 and not set(i.attributes["update_window_dims"]) & set(sizes.get(i.operands[2], {})):
+        # Of dynamic updates, those beyond the size have no place; windows are whole.
+        return first if i.attributes["index_vector_dim"] not in sizes.get(i.operands[1], {}) else _unsupported(i)
+    if name == "reshape" and not any(i.shape.dynamic):
+        # Said to be static: what the frontend knows of the size is that it is the bound.
+        return {}
     if name == "reshape":
         # Dimensions of size 1 come and go; the others keep their order.
         old = [d for d, n in enumerate(i.operands[0].shape.dimensions) if n != 1]
@@ -81,7 +89,32 @@ def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]
             return {new[old.index(d)]: size for d, size in first.items()}
     if name == "tuple" and i.is_root:
         return {}
+    return _unsupported(i)
+
+
+def _unsupported(i: HloInstruction) -> Reason:
+    name = i.opcode.name
     return refuse("not-padded", f"a dynamic operand of a {name} (%{i.name}) is not supported", opcode=name)
+
+
+def _gather_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reason:
+    """Windows that take a dimension whole have its size, and there are as many as there are indices."""
+    a, (x, indices) = i.attributes, i.operands
+    dropped = (*a.value("collapsed_slice_dims"), *a.value("operand_batching_dims"))
+    offsets = list(a["offset_dims"])
+    found: dict[int, HloInstruction] = {}
+    for d, size in sizes.get(x, {}).items():
+        if a["slice_sizes"][d] != x.shape.dimensions[d]:
+            return _unsupported(i)
+        if d not in dropped:
+            found[offsets[[k for k in range(x.shape.rank) if k not in dropped].index(d)]] = size
+    batch = [d for d in range(i.shape.rank) if d not in offsets]
+    rows = [d for d in range(indices.shape.rank) if d != a["index_vector_dim"]]
+    for d, size in sizes.get(indices, {}).items():
+        if d not in rows:
+            return _unsupported(i)
+        found[batch[rows.index(d)]] = size
+    return found
 
 
 def _dot_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]:
@@ -152,6 +185,12 @@ class DynamicPadder:
             zero = b.constant(0, i.shape.element_type)
             sides = [i.attributes.value(f"{side}_contracting_dims") for side in ("lhs", "rhs")]
             computation.set_operands(i, [masked(o, sizes[o], over, zero) for o, over in zip(i.operands, sides, strict=True)])
+        elif name == "scatter" and sizes[i.operands[1]]:
+            # An index out of range writes nowhere.
+            kind = i.operands[1].shape.element_type
+            beyond = b.constant((1 << (kind.bits - kind.is_signed)) - 1, kind)
+            indices = masked(i.operands[1], sizes[i.operands[1]], sizes[i.operands[1]], beyond)
+            computation.set_operands(i, (i.operands[0], indices, i.operands[2]))
         elif name == "get-dimension-size":
             [d] = i.attributes["dimensions"]
             known = sizes[i.operands[0]].get(d)
@@ -165,6 +204,7 @@ class DynamicPadder:
                 source = b.emit("copy", (HloValue(b, source),), {}).instruction
             sizes[source] = sizes[i]
             computation.replace(i, source)
+            computation.remove(i)
 
     @staticmethod
     def _with_sizes(root: HloInstruction, sizes: Sizes) -> HloInstruction:
