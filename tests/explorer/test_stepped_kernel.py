@@ -100,7 +100,11 @@ def test_what_a_change_of_the_ptx_would_do(isolate):
     assert "bar.sync" in emulation.text and "bar.sync" not in racing.text and "bar.sync" not in racing.ptx.text
     assert racing.kernels["warp_instructions"][0] < emulation.kernels["warp_instructions"][0]
     # Stepped: without the barrier warp 0 reads what the others have not stored.
-    assert emulation.stepper().run_to("bar.sync").step().warps["state"][0].startswith("waits at barrier")
+    stepped = emulation.stepper().run_to("bar.sync")
+    last = next(line.split()[1].rstrip(",") for line in emulation.text.splitlines() if "shfl.sync" in line)
+    assert stepped.registers(0)[last].dtype.kind in "iu" and stepped.registers(0, floats=True)[last].dtype.kind == "f"
+    assert stepped.step().warps["state"][0].startswith("waits at barrier") and stepped.warps["line"].isna().tolist()[0]
+    assert "NA" not in stepped.warps._repr_html_() and "nan" not in emulation.counters._repr_html_()
     ahead = racing.stepper().run_to("ld.shared")
     assert ahead.warps["next"][0].startswith("ld.shared") and ahead.warps["line"][1] < ahead.warps["line"][0]
     with pytest.raises(XlaExplorerError, match=r"the PTX has no 'bar\.sync 7;'"):

@@ -137,7 +137,7 @@ class Run:
                 child.stdin.close()
                 begun, why = self._watch(child, lines, deadline)
             said = errors.read_text()[-1500:]
-        if begun is not None and begun not in self.rows:
+        if begun is not None and begun not in self.rows and why != "time":
             self.rows[begun] = {"error": why or f"the process ended with status {child.returncode}", "said": said[-600:]}
         elif begun is None and why != "time":
             self.result.setdefault("problems", []).append({"status": child.returncode, "why": why, "said": said})

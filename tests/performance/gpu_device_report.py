@@ -25,8 +25,8 @@ SCHEMA: dict[str, dict[str, str]] = {
     },
     "environment": {
         "device": "see above", "numpy": "version", "llvmlite": "version", "llvm": "version", "ptxas": "its path", "jax": "version, or why not",
-        "jaxlib": "version, or why not", "torch": "version, or why not", "cuda.bindings": "version, or why not", "cublasLt": "found, or why not",
-        "cublas": "found, or why not", "cufft": "found, or why not", "cusolver": "found, or why not", "first_kernel_error": "largest difference of tanh",
+        "jaxlib": "version, or why not", "torch": "version, or why not", "cuda.bindings": "version, or why not", "libraries": "NVIDIA's: found, or why not",
+        "first_kernel_error": "largest difference of tanh",
         "code": "the way from PTX to machine code: ptxas, nvjitlink or driver", "nvidia_smi": "clocks (MHz), driver, power, temperature before the work",
         "ncu": "version of Nsight Compute, or why not", "name": "environment", "error": "why nothing works",
     },

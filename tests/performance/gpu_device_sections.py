@@ -74,8 +74,7 @@ class Bench:
             "device": self.executor.facts._asdict(), "numpy": np.__version__, "llvmlite": llvmlite.__version__,
             "llvm": ".".join(map(str, llvmlite.binding.llvm_version_info)), "ptxas": find_ptxas(), "nvidia_smi": nvidia_smi(), "ncu": ncu_version(),
         }  # fmt: skip
-        for name in LIBRARIES:
-            row[name] = why_missing(name) or "found"
+        row["libraries"] = {name: why_missing(name) or "found" for name in LIBRARIES}
         for name in ("jax", "jaxlib", "torch", "cuda.bindings"):
             try:
                 row[name] = getattr(importlib.import_module(name), "__version__", "found")

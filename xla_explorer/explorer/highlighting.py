@@ -3,6 +3,7 @@ colours that can be read on light and dark."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -21,12 +22,26 @@ def highlighted(text: str, language: str) -> str:
         return escape(text)
     lexer = _lexer(language)
     out: list[str] = []
-    for token, piece in lexer.get_tokens(text):
+    for token, piece in _whole_words(lexer.get_tokens(text)) if language == "ptx" else lexer.get_tokens(text):
         colour = formatter(token)
         # Our own escape, which also makes control characters visible.
         out.append(f'<span style="color:{colour}">{escape(piece)}</span>' if colour else escape(piece))
     made = "".join(out)
     return made if text.endswith("\n") else made.removesuffix("\n")
+
+
+def _whole_words(tokens: Iterable[tuple[Any, str]]) -> Iterator[tuple[Any, str]]:
+    """Names that Pygments' PTX lexer splits after an opcode (`red` + `uce_fusion`) put together again."""
+    before: tuple[Any, str] | None = None
+    for token, piece in tokens:
+        if before is not None and before[1].isalpha() and (piece[0].isalnum() or piece[0] == "_"):
+            before = token, before[1] + piece
+            continue
+        if before is not None:
+            yield before
+        before = token, piece
+    if before is not None:
+        yield before
 
 
 @cache

@@ -56,9 +56,17 @@ class SteppedKernel:
         raise XlaExplorerError(f"warp {warp} does not come to {what}", "see .warps for where warps are; .findings for what went wrong")
 
     # -- looking -------------------------------------------------------------------------------------------------------
-    def registers(self, warp: int | None = None) -> pandas.DataFrame:
-        """A row per lane, a column per register that has been written, and whether the lane is active; of the warp stepped last."""
+    def registers(self, warp: int | None = None, floats: bool = False) -> pandas.DataFrame:
+        """A row per lane, a column per register that has been written, and whether the lane is active; of the warp stepped last.
+
+        floats: registers of 32 bits as f32 values. PTX gives most of them no type; by default they are shown as integers.
+        """
         frame: pandas.DataFrame = self._stepper.to_frame(self._warp if warp is None else warp)
+        if floats:
+            import numpy as np
+
+            for name in [name for name in frame.columns if frame[name].dtype.kind in "iu" and frame[name].dtype.itemsize == 4]:
+                frame[name] = frame[name].to_numpy().view(np.float32)
         return frame
 
     @property
@@ -66,7 +74,7 @@ class SteppedKernel:
         """state: `can go on`, what the warp waits for, or `has ended`. line, next: the PTX instruction that it runs next. active: lanes."""
         from xla_explorer.explorer.wide_frame import wide_frame
 
-        return wide_frame(self._rows(), list(COLUMNS))
+        return wide_frame(self._rows(), list(COLUMNS)).astype({"line": "Int64"})
 
     @property
     def findings(self) -> pandas.DataFrame:

@@ -11,14 +11,15 @@ from xla_explorer.explorer.display import table_html
 
 
 class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped without its stubs
-    """An ordinary DataFrame; `_repr_html_` neither cuts sentences nor aligns them to the right. At most 200 rows are shown."""
+    """An ordinary DataFrame; `_repr_html_` neither cuts sentences nor aligns them to the right, and leaves cells without a value empty.
+    At most 200 rows are shown."""
 
     @property
     def _constructor(self) -> type[WideFrame]:
         return WideFrame
 
     def _repr_html_(self) -> str:
-        rows = [[index, *row] for index, row in zip(self.index, self.astype(object).values.tolist(), strict=True)]
+        rows = [[index, *row] for index, row in zip(self.index, self.astype(object).where(self.notna(), "").values.tolist(), strict=True)]
         return table_html("", ["", *map(str, self.columns)], rows)
 
 

@@ -29,7 +29,7 @@ def test_on_the_emulator(script, tmp_path, capsys):
     assert script.main(["--emulate", "--sections", "environment,copy,memory,matmul", "--repeats", "1", "--out", str(out)]) == 0
     result = json.loads(out.read_text())
     assert {"date", "device", "command", "copy", "memory", "matmul"} <= set(result) and result["device"]["name"] == "PTX emulator"
-    assert result["environment"]["first_kernel_error"] < 1e-6 and "cublasLt" in result["environment"]
+    assert result["environment"]["first_kernel_error"] < 1e-6 and "cublasLt" in result["environment"]["libraries"]
     names = ["elementwise_chain", "softmax", "layernorm", "reduce_rows", "reduce_columns", "reduce_all", "transpose", "transpose_bf16", "row_moments"]
     assert [row["name"] for row in result["memory"]] == names
     assert all(row["relative_error"] < 1e-5 and row["median_us"] > 0 for row in result["memory"])
