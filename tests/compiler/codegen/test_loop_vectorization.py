@@ -4,6 +4,7 @@ import ctypes
 import re
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -12,7 +13,7 @@ from xla_explorer.backends.cpu.cpu_compiler import codegen_target
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.target_machine import host_target
-from xla_explorer.compiler.codegen import loop_vectorization
+from xla_explorer.compiler.codegen import loop_vectorization, program_kernels
 from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS, LOOP_REASONS
 from xla_explorer.compiler.codegen.loop_vectorization import vectorized_kernel
@@ -20,6 +21,7 @@ from xla_explorer.compiler.codegen.target import CodegenTarget, vectorizes_itsel
 from xla_explorer.compiler.codegen.vector_instructions import VectorFunctions
 from xla_explorer.foundation.reason import Reason
 
+BF16 = ml_dtypes.bfloat16
 WIDE = CodegenTarget("cpu", "ptr", "x86_64-unknown-linux-gnu", 512)
 needs_fixed_width = pytest.mark.skipif(
     not vectorizes_itself(CodegenTarget("cpu", "ptr", host_target().triple, host_target().vector_register_bits)),
@@ -282,3 +284,47 @@ ENTRY e { x = f32[9,300] parameter(0)
     wanted = [int(np.argmax(row)) for row in x]
     assert list(places) == wanted
     np.testing.assert_array_equal(values, x[np.arange(9), wanted])
+
+
+# -- two elements of 16 bits as a word -------------------------------------------------------------------------------------
+PAIRED = """HloModule paired
+
+ENTRY e {{
+  x = bf16[{n}] parameter(0)
+  y = bf16[{n}] parameter(1)
+  s = bf16[] parameter(2)
+  b = bf16[{n}] broadcast(s), dimensions={{}}
+  p = bf16[{n}] multiply(x, b)
+  q = bf16[{n}] subtract(p, y)
+  g = pred[{n}] compare(q, x), direction=GT
+  ROOT r = bf16[{n}] select(g, q, y)
+}}
+"""
+
+
+@needs_fixed_width
+@pytest.mark.parametrize("n", [2048, 2111, 65536])
+@pytest.mark.parametrize("donate", [False, True])
+def test_pairs_have_the_bits_of_single_elements(n, donate, monkeypatch):
+    every = np.arange(65536).astype(np.uint16)[-n:]
+    arguments = [every.view(BF16), np.roll(every, 4099 % n)[::-1].copy().view(BF16), np.array(1.171875, BF16)]
+    paired = xe.compile(PAIRED.format(n=n), backend="cpu", threads=1, cache=False, donate=donate)
+    assert ".words = load <" in paired.stage("llvm-ir").text or donate
+    monkeypatch.setattr(program_kernels, "may_read_pairs", lambda made: False)
+    single = xe.compile(PAIRED.format(n=n), backend="cpu", threads=1, cache=False)
+    assert ".words" not in single.stage("llvm-ir").text
+    wanted = single.run_flat([a.copy() for a in arguments])[0].view(np.uint16)
+    got = paired.run_flat([a.copy() for a in arguments])[0].view(np.uint16)
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_what_comes_in_pairs():
+    both = load("x", t="i16") + "  %w = zext i16 %x to i32\n  %s = shl i32 %w, 16\n  %f = bitcast i32 %s to float\n"
+    back = "  %b = bitcast float %f to i32\n  %h = lshr i32 %b, 16\n  %y = trunc i32 %h to i16\n"
+    assert ".words = load <16 x i32>" in rewritten(both + back + store("%y", t="i16"))
+    for other in (
+        both + back + store("%f"),  # a result of 32 bits
+        both + back + "  %n = trunc i64 %i3 to i32\n  %z = add i32 %n, %h\n  %q = trunc i32 %z to i16\n" + store("%q", t="i16"),
+        load("x", t="i16") + "  %y = add i16 %x, 1\n" + store("%y", t="i16"),  # computed with 16 bits
+    ):
+        assert ".words" not in str(rewritten(other))

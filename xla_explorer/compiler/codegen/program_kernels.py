@@ -9,7 +9,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.kernels import Kernel, write_kernel
 from xla_explorer.compiler.codegen.library_calls import write_library_convolution, write_library_dot
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS
-from xla_explorer.compiler.codegen.loop_vectorization import VectorDecision, in_vectors, is_scalar, is_written, little_code
+from xla_explorer.compiler.codegen.loop_vectorization import VectorDecision, in_vectors, is_scalar, is_written, little_code, may_read_pairs
 from xla_explorer.compiler.codegen.parallel_plan import parallel_decision, plan_parallel
 from xla_explorer.compiler.codegen.program_records import KernelDecision, Place
 from xla_explorer.compiler.codegen.share_function import chain_function, scratch_of_kernel, share_function
@@ -114,7 +114,11 @@ class ProgramKernels:
         little = little_code([kernel.made for kernel in self._kernels if not is_scalar(kernel.made)])
         for kernel in self._kernels:
             reason = self._left_to_llvm(kernel, little)
-            decided = VectorDecision(kernel.made, False, reason) if reason else in_vectors(kernel.made, self.target, library)
+            left = VectorDecision(kernel.made, False, reason) if reason else None
+            decided = left or in_vectors(kernel.made, self.target, library)
+            if left is not None and reason is little and may_read_pairs(kernel.made):
+                tried = in_vectors(kernel.made, self.target, library)
+                decided = tried if tried.pairs else left
             kernel.made = decided.kernel
             i = kernel.instruction
             named = Reason(decided.reason.code, f"%{i.name}: {decided.reason.message}", decided.reason.facts)

@@ -30,6 +30,7 @@ from xla_explorer.compiler.codegen.vector_instructions import (
     result_type,
     vector_instruction,
 )
+from xla_explorer.compiler.codegen.vector_pairs import come_in_pairs, half_of_words, words_of_halves
 
 FEW_LINES = 12  # a vector loop shorter than this is repeated, so that its own arithmetic does not count
 FEWEST_LANES = 4  # a vector is made narrower down to this for a loop with few iterations
@@ -85,6 +86,8 @@ class VectorLoop:
         self.splats: dict[tuple[str, str], str] = {}
         self.counter = 0
         self.lanes = 0
+        self.pairs = False
+        self.even: dict[str, str] = {}  # with pairs: what each store writes of the even elements
 
     def _iterations(self, bound: str, everything: tuple[str, ...]) -> int:
         if not self.start.startswith("%") and not bound.startswith("%"):
@@ -253,7 +256,15 @@ class VectorLoop:
         copies = INTERLEAVED if len(kept) <= FEW_LINES or (self.reductions and len(kept) <= 3 * FEW_LINES) else 1
         if any("call" in line and "@xe_" in line for line, _ in kept):
             copies = 2 if self.reductions else 1
-        while copies > 1 and (self.lanes * copies > self.iterations or self.iterations % (self.lanes * copies) >= self.lanes):
+        if max(widths) == 32 and not self.reductions and 2 * self.lanes <= self.iterations and (
+            self.iterations % (2 * self.lanes) == 0 or not self._updates(kept)
+        ):
+            self.pairs = come_in_pairs([line for line, _ in kept], self.addresses, self.linear, self.slots)
+        if self.pairs:
+            copies = 2
+            self.kernel.pairs = True
+        while copies > 1 and not self.pairs and (self.lanes * copies > self.iterations
+                                                 or self.iterations % (self.lanes * copies) >= self.lanes):
             copies //= 2
         step = self.lanes * copies
         rest = self.iterations % step
@@ -300,6 +311,13 @@ class VectorLoop:
             self._finish(reduction)
         self._append(f"  br label %{self.exit}", None)
 
+    def _updates(self, kept: list[tuple[str, int | None]]) -> bool:
+        """Whether some result takes the place of an operand. All of them may then be computed from what an earlier iteration wrote, those
+        in memory of their own too."""
+        in_place = {self.addresses[m[2]][1] for line, _ in kept
+                    if (v := VALUE.fullmatch(line)) and (m := match_load(v[2])) and m[2] in self.addresses}
+        return any((m := match_store(line)) and m[3] in self.addresses and self.addresses[m[3]][1] in in_place for line, _ in kept)
+
     def _once(self, inner: list[tuple[str, int | None]], starts: list[str]) -> None:
         """One time around the loop is straight code."""
         initial = {phi: start for r, start in zip(self.reductions.values(), starts, strict=True) for phi in r.phis}
@@ -333,13 +351,10 @@ class VectorLoop:
         names: dict[str, str] = {}
         for reduction in self.reductions.values():
             names[reduction.load] = reduction.phis[copy]
-        in_place = {self.addresses[m[2]][1] for line, _ in kept
-                    if (v := VALUE.fullmatch(line)) and (m := match_load(v[2])) and m[2] in self.addresses}
-        # Then all results may be computed from what an earlier iteration wrote, those in memory of their own too.
-        updates = any((m := match_store(line)) and m[3] in self.addresses and self.addresses[m[3]][1] in in_place for line, _ in kept)
+        updates = self._updates(kept)
 
         def at(pointer: str) -> str:
-            if copy == 0:
+            if copy == 0 or self.pairs:
                 return pointer
             name = f"{pointer}.{copy}"
             if pointer not in names:
@@ -365,6 +380,14 @@ class VectorLoop:
                     raise RefusedLoop("not-consecutive", line.strip())
                 value, align = of(m[1], m[2]), m[4] or str(BITS[m[1]] // 8)
                 pointer = at(m[3])
+                if self.pairs:
+                    if copy == 0:
+                        self.even[line] = value
+                    else:
+                        words = words_of_halves(self._fresh("pair"), self.even[line], value, self.lanes)
+                        out += [(one, origin) for one in words.lines]
+                        out.append((f"  store {self._vector('i32')} {words.value}, ptr {pointer}, align {align}", origin))
+                    continue
                 if mask is not None and updates:
                     # What an earlier iteration wrote is not computed again, for it is computed from itself.
                     before, chosen = self._fresh(), self._fresh()
@@ -386,7 +409,11 @@ class VectorLoop:
             if (m := match_load(text)) is not None:
                 if m[2] not in self.addresses or self.addresses[m[2]][0] != m[1]:
                     raise RefusedLoop("not-consecutive", text)
-                rewritten = f"load {self._vector(m[1])}, ptr {at(m[2])}, align {m[3] or BITS[m[1]] // 8}"
+                whole = self._vector("i32" if self.pairs else m[1])
+                rewritten = f"load {whole}, ptr {at(m[2])}, align {m[3] or BITS[m[1]] // 8}"
+                if self.pairs:
+                    before, rewritten = half_of_words(name, rewritten, copy, self.lanes)
+                    out.append((before, origin))
             elif (m := match_cast(text)) is not None and m[1] == "trunc" and m[5] == "i32" and self.linear.get(m[4]) == 1:
                 rewritten = self._numbers(m[4], copy, out, origin)
             else:
