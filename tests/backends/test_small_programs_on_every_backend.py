@@ -43,3 +43,14 @@ def test_a_complex_factor_that_does_not_exist_is_a_real_nan(backend):
     (found,) = values(text, backend, -np.eye(2, dtype=np.complex64))
     assert np.isnan(found.real).all()
     assert not np.asarray(found.imag).any()
+
+
+@pytest.mark.parametrize("backend", ["cpu", "gpu"])
+def test_three_bytes_of_another_kernel(backend):
+    text = """HloModule m
+before { a = u8[] parameter(0) b = u8[] parameter(1) ROOT r = pred[] compare(a, b), direction=LT }
+sum { a = u8[] parameter(0) b = u8[] parameter(1) ROOT r = u8[] add(a, b) }
+ENTRY e { p = u8[3] parameter(0) s = u8[3] sort(p), dimensions={0}, to_apply=before z = u8[] constant(0)
+  r = u8[] reduce(s, z), dimensions={0}, to_apply=sum ROOT b = u8[3,2] broadcast(r), dimensions={} }"""
+    (found,) = values(text, backend, np.array([3, 1, 2], np.uint8))
+    assert (found == 6).all()

@@ -184,3 +184,28 @@ def test_freed_memory_is_out_of_bounds():
     assert kernel.launch(1, 4, [kept]).findings == []
     assert [f.kind for f in kernel.launch(1, 4, [freed]).findings] == ["out of bounds"]
     assert device.allocate(12) == freed, "memory is used again"
+
+
+@pytest.mark.parametrize(("pragma", "kinds"), [('.pragma "used_bytes_mask 0x7";', set()), ('.pragma "used_bytes_mask 0xf";', {"out of bounds"})])
+def test_bytes_that_nobody_reads_of_a_wide_load(pragma, kinds):
+    # LLVM loads three bytes as four where the address is a multiple of four.
+    text = f"""
+.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry three(.param .u64 .ptr .global .align 16 a, .param .u64 .ptr .global .align 16 b) {{
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<4>;
+	ld.param.b64 %rd1, [a];
+	ld.param.b64 %rd2, [b];
+	{pragma}
+	ld.global.b32 %r1, [%rd1];
+	and.b32 %r2, %r1, 65280;
+	st.global.b32 [%rd2], %r2;
+	ret;
+}}
+"""
+    out = np.zeros(1, np.int32)
+    result, _ = launch(text, 1, 1, [np.array([1, 2, 3], np.uint8), out])
+    assert {f.kind for f in result.findings} == kinds
+    assert bool(kinds) or out[0] == 0x200

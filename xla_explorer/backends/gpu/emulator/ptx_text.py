@@ -25,7 +25,8 @@ class UnsupportedPtxError(XlaExplorerError, NotImplementedError):
 class PtxInstruction(NamedTuple):
     """opcode: with its modifiers, `ld.global.v4.b32`. guard: `%p1`, `!%p1` or None. line: of the PTX text, from 1.
 
-    origin: what the line belongs to: the id given by the source map, else the line of the last `.loc`, else None.
+    origin: what the line belongs to: the id given by the source map, else the line of the last `.loc`, else None. used_bytes: of a load,
+    a bit for each byte that anybody reads, where the pragma `used_bytes_mask` before it says so.
     """
 
     opcode: str
@@ -33,6 +34,7 @@ class PtxInstruction(NamedTuple):
     guard: str | None
     line: int
     origin: int | None
+    used_bytes: int | None = None
 
     @property
     def text(self) -> str:
@@ -87,6 +89,7 @@ _PARAMETER = re.compile(
 )
 _HEADER = re.compile(r"(?:\.(?:visible|weak|extern)\s+)*\.(entry|func)\b")
 _LABEL = re.compile(r"\s*([\w$]+)\s*:(?!:)")
+_USED_BYTES = re.compile(r"used_bytes_mask\s+(0x[0-9a-fA-F]+|\d+)")
 _OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^,{}\[\]]+")
 _LINE_DIRECTIVES = (".version", ".target", ".address_size", ".file")
 
@@ -137,6 +140,7 @@ class _Reader:
         self.kernel: PtxKernel | None = None
         self.depth = 0
         self.location: int | None = None
+        self.used_bytes: int | None = None
         self.label = ""
 
     def read(self, text: str) -> PtxModule:
@@ -220,6 +224,8 @@ class _Reader:
                     kernel.registers[stem + bracket] = kind[1:]
                 return
             if text.startswith(".pragma"):
+                mask = _USED_BYTES.search(text)
+                self.used_bytes = int(mask[1], 0) if mask else self.used_bytes
                 return
             if text.startswith(".branchtargets"):
                 kernel.tables[self.label] = [name.strip() for name in text.split(None, 1)[1].split(",")]
@@ -235,7 +241,8 @@ class _Reader:
         words = text.split(None, 1)
         operands = tuple([o.strip() for o in _OPERAND.findall(words[1]) if o.strip()]) if len(words) > 1 else ()
         origin = self.location if self.origins is None else self.origins[line - 1] if line <= len(self.origins) else None
-        kernel.instructions.append(PtxInstruction(words[0], operands, guard, line, origin))
+        kernel.instructions.append(PtxInstruction(words[0], operands, guard, line, origin, self.used_bytes))
+        self.used_bytes = None
 
 
 def _kernel_of(head: str) -> PtxKernel:

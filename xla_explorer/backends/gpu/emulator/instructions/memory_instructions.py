@@ -58,7 +58,8 @@ class Access:
     """One memory instruction: where it goes, in which space, how wide.
 
     wanted: whether anybody reads element k of a vector load. LLVM widens loads to aligned 16 bytes where that cannot leave the page;
-    what lies past the end of a buffer then goes into registers, or bits of them, that nobody looks at. That is no fault.
+    what lies past the end of a buffer then goes into registers, or bits of them, that nobody looks at. That is no fault. used: the bits of
+    the bytes that are looked at, where the program says so (three bytes are loaded as four).
     """
 
     def __init__(
@@ -69,8 +70,9 @@ class Access:
         width: int,
         total: int,
         wanted: Callable[[int], bool] = lambda element: True,
+        used: int | None = None,
     ) -> None:
-        self.pc, self.where, self.width, self.total, self.wanted = pc, where, width, total, wanted
+        self.pc, self.where, self.width, self.total, self.wanted, self.used = pc, where, width, total, wanted, used
         self.space = state_space(parts)
         self.in_bank = "const" in parts  # the constant bank: global memory here, but served otherwise
 
@@ -119,11 +121,15 @@ class Access:
             if not (state != ALL_WRITTEN[width]).any() or not self.wanted(k):
                 continue
             octets = np.ascontiguousarray(state).view(np.uint8).reshape(-1, width)
-            missing = octets[:, 0] == UNMAPPED if action == "load" else (octets == UNMAPPED).any(1)
+            # Of a vector's element the first byte counts: the rest may be what widening adds.
+            mapped = octets[:, :1] if action == "load" else octets
+            written = octets[:, :1] if total > width else octets
+            if self.used is not None:
+                mapped = written = octets[:, [j for j in range(width) if self.used >> (k * width + j) & 1]]
+            missing = (mapped == UNMAPPED).any(1)
             if missing.any():
                 unmapped = unmapped | missing
-            # Of a vector's element the first byte counts: the rest may be what widening adds.
-            not_written = octets[:, 0] == MAPPED if total > width else (octets == MAPPED).any(1)
+            not_written = (written == MAPPED).any(1)
             stale = not_written if stale is None else stale | not_written
         if bad is not None:
             unmapped = unmapped & ~crooked
@@ -195,7 +201,7 @@ def load(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step
     def wanted(element: int) -> bool:
         return targets[element] != "_" and names.slot(targets[element]) in names.read
 
-    access = Access(pc, parts, address_getter(names, i.operands[1]), width, width * len(puts), wanted)
+    access = Access(pc, parts, address_getter(names, i.operands[1]), width, width * len(puts), wanted, i.used_bytes)
     shift = width.bit_length() - 1
 
     def load_elements(batch: Batch, group: Group) -> None:
