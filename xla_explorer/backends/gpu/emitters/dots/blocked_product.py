@@ -3,8 +3,8 @@
 A step's tiles come from memory into registers while those of the step before are multiplied, and go into the other half of shared memory
 afterwards, so there is one barrier a step. Tiles have the reduced dimension major: a thread reads its rows and its columns 16 bytes at a
 time, lanes of a warp standing 4 x 8, so that each read is one pass over the banks. Where memory is read along the reduced dimension, the
-threads that put a tile there write to it across; in each group of its rows the columns stand in another order (an exclusive or), and
-those writes go to different banks too.
+threads that put a tile there write to it across; in rows that they write to together the columns stand in different orders (an exclusive
+or), and those writes go to different banks too.
 
 Source: V. Volkov, J. Demmel, "Benchmarking GPUs to tune dense linear algebra", 2008; NVIDIA, CUTLASS, "Efficient GEMM in CUDA".
 """
@@ -31,7 +31,8 @@ from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, s
 from xla_explorer.hlo.primitive_type import F32, PrimitiveType
 
 THREADS, SIDE = 256, 16  # threads of a block; of them beside and above one another
-_BANKS, _GROUPS = 32, 4  # groups of rows with different orders
+_BANK_BYTES = 128  # of all banks
+_MOST_ACROSS = 8  # threads beside one another that write to different rows of a tile
 # Rows and columns of the result that a thread computes, and the rate relative to the largest, which reads least for a product (assumed).
 _SQUARES = {(8, 8): 1.0, (8, 4): 0.85, (4, 8): 0.85, (4, 4): 0.7, (8, 2): 0.55, (2, 8): 0.55, (4, 2): 0.45, (2, 4): 0.45, (2, 2): 0.3}
 _OWN_SHARE = 0.6  # of the peak at large sizes; assumed, not measured
@@ -107,16 +108,19 @@ class _Tile:
         self.base = f"getelementptr inbounds (i8, ptr addrspace(3) {kernel.block._name}, i64 {offset})"
         thread = words.of(kernel.block.thread)
         per = (self.depth if self.across else self.length) // self.width
-        # The thread's vectors are in one column of the tile, or one row, as it lies in memory: the other number grows.
-        self.minor, self.major = words.mul(words.mod(thread, per), self.width), words.div(thread, per)
-        self.major_step = THREADS // per
+        # Neighbouring threads take neighbours in memory; of those that put them across, so many that the banks suffice.
+        near = min(per, _MOST_ACROSS) if self.across else per
+        self.minor, self.major = words.mul(words.mod(thread, near), self.width), words.div(thread, near)
+        self.near, self.beside, self.major_step = near, per // near, THREADS // near
         self.active = words.below(thread, self.rest) if self.rest and vectors < THREADS else None
         assert vectors < THREADS or not self.rest
 
     def _at(self, number: int) -> tuple[Word, Word]:
         """(kept, reduced) within the tile of a vector's first element."""
-        major = self.kernel.words.add(self.major, number * self.major_step)
-        return (major, self.minor) if self.across else (self.minor, major)
+        words = self.kernel.words
+        minor = words.add(self.minor, number % self.beside * self.near * self.width)
+        major = words.add(self.major, number // self.beside * self.major_step)
+        return (major, minor) if self.across else (minor, major)
 
     def fetch(self, step: Word) -> None:
         """Load the tile of a step; zero what does not exist."""
@@ -153,10 +157,8 @@ class _Tile:
 
     def _order(self, row: Word) -> Word:
         """What a row's columns are combined with: a multiple of what a thread reads together, different where threads write together."""
-        words, vector = self.kernel.words, 16 // self.wide.bytes
-        if self.width == 1:
-            return words.mul(words.mod(row, 8), vector)
-        return words.mul(words.mod(words.div(row, self.width), _GROUPS), _BANKS // self.wide.bytes)
+        words = self.kernel.words
+        return words.mul(words.mod(words.div(row, self.width), self.near), _BANK_BYTES // self.wide.bytes // self.near)
 
     def put(self, half: Word) -> None:
         """What was fetched, into a half of shared memory."""
