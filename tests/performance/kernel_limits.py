@@ -1,12 +1,14 @@
 """Each kernel class against its limit, in one run: `python kernel_limits.py [--threads N] [--filter RE] [--xla PYTHON_WITH_JAX] [--json FILE]`.
 
 First the machine's own limits are measured (`machine_limits`: bandwidth by working set, multiply-adds), then each kernel; its share is
-the least time by these limits over the least time measured, Python's call included. Kernels and XLA run in turns, XLA in a process of its own.
+the least time by these limits over the least time measured, Python's call included; `alone` is the share without what a call of a kernel
+for one element takes. Kernels and XLA run in turns, XLA in a process of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import re
@@ -163,6 +165,12 @@ class Xla:
         return float(json.loads(self.child.stdout.readline()))
 
 
+@functools.lru_cache
+def call_seconds(parameters: int, threads: int) -> float:
+    """What a call takes that computes one element of so many arrays."""
+    return Ours(_stream({1: "copy", 2: "add"}[min(parameters, 2)], 1, min(parameters, 2)), threads).seconds(3000)
+
+
 def measure(case: Case, threads: int, rounds: int, xla: Xla | None, limit: Callable[[float, float, str, bool], float]) -> dict[str, Any]:
     """The row of one case. limit: the least seconds for (flops, bytes, type, whether results are written past the cache)."""
     from xla_explorer.explorer.profiling import streaming_kernels
@@ -178,17 +186,20 @@ def measure(case: Case, threads: int, rounds: int, xla: Xla | None, limit: Calla
         if xla is not None and theirs is not None:
             theirs = min(theirs, xla.ask({"repeats": repeats}))
     return {"kind": case.kind, "name": case.name, "threads": threads, "us": best * 1e6, "limit_us": least * 1e6, "share": least / best,
+            "alone": least / max(best - call_seconds(len(case.shapes), threads), 1e-9),
             "gflops": case.flops / best / 1e9, "gbytes": case.moved / best / 1e9,
             "xla_us": None if theirs is None else theirs * 1e6, "ratio": None if theirs is None else best / theirs}
 
 
 def table(rows: list[dict[str, Any]]) -> str:
     """The rows in Markdown; a share below what is wanted of its class has a star."""
-    lines = ["| class | kernel | threads | us | limit us | share | GF/s | GB/s | XLA us | ratio |", "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    lines = ["| class | kernel | threads | us | limit us | share | alone | GF/s | GB/s | XLA us | ratio |",
+             "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
     for r in rows:
         missed = "*" if r["share"] < WANTED.get(r["kind"], 0.0) else ""
         xla = ("", "") if r["xla_us"] is None else (f"{r['xla_us']:.1f}", f"{r['ratio']:.2f}")
-        lines.append(f"| {r['kind']} | {r['name']} | {r['threads']} | {r['us']:.1f} | {r['limit_us']:.1f} | {r['share']:.2f}{missed} | "
+        shares = f"{r['share']:.2f}{missed} | {r['alone']:.2f}"
+        lines.append(f"| {r['kind']} | {r['name']} | {r['threads']} | {r['us']:.1f} | {r['limit_us']:.1f} | {shares} | "
                      f"{r['gflops']:.0f} | {r['gbytes']:.0f} | {xla[0]} | {xla[1]} |")
     return "\n".join(lines)
 

@@ -155,8 +155,8 @@ def measure(array_bytes: int = 48 << 20, repeats: int = 4) -> MachineLimits:
         def run_streaming(core: int) -> None:
             past_the_cache(*(buffer.address for buffer in buffers[core]), count)
 
-        streaming = traffic / _best_seconds(run_streaming, 1, repeats)
-        streaming_all = max(streaming, traffic * cores / _best_seconds(run_streaming, cores, repeats)) if cores > 1 else streaming
+        streaming = traffic / _best_seconds(run_streaming, 1, 3 * repeats)
+        streaming_all = max(streaming, traffic * cores / _best_seconds(run_streaming, cores, 3 * repeats)) if cores > 1 else streaming
     addresses = [[buffer.address for buffer in group] for group in buffers]
 
     def small_triads(few: int, rounds: int) -> float:
