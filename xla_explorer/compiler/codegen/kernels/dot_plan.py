@@ -39,8 +39,8 @@ from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-DEEP_BYTES = 4096  # of a row of the left operand in a block of the contraction ...
-DEEPEST_BYTES = 6144  # ... which is cut from here on ...
+DEEP_BYTES = 2048  # of a row of the left operand in a block of the contraction ...
+DEEPEST = 1536  # ... which is cut where it is longer than so many elements ...
 FEW_TILES = 8  # ... but not for so few tiles
 LARGEST_PACKED = 16 << 20  # bytes of scratch memory for a packed right operand
 PAGE = 4096  # lines so many bytes apart fall into the same set of a first-level cache (64 sets of lines of 64 bytes)
@@ -154,7 +154,7 @@ def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan
                                                         or (down >= RIGHT_PACKED_FROM_TILES and _collide(right.row * bytes_, depth))):
         packing = "panels"
     across = -(-columns // tile.columns)
-    deep = _block_depth(depth, bytes_) if depth * bytes_ > DEEPEST_BYTES and down * across > FEW_TILES else 0
+    deep = _block_depth(depth, bytes_) if depth > DEEPEST and down * across > FEW_TILES else 0
     if deep and packing == "none":
         packing = "panels"
     packed = _packed_elements(tile, columns, depth) if packing != "none" else 0

@@ -24,6 +24,7 @@ RESULT_BYTES = 4 << 20
 OPEN_ROWS = 32  # so many then
 COLLIDING = 1024  # rows so many bytes apart, or a multiple, put a column of lines into few sets of the caches
 L2_BLOCK_BYTES = 384 * 1024  # of the left operand, kept in the second-level cache while the right one passes by
+CUT_BLOCK_BYTES = 512 * 1024  # the same where the contraction is cut, so that panels of the right one are small
 LEFT_PADDING = 16  # elements between copied rows, which would otherwise fall into the same sets of the first-level cache
 LEFT_LINES = 8  # of the left operand that are packed together: as many as stay in a set of the first-level cache
 PACKED_ROWS = 16  # of the right operand
@@ -320,7 +321,7 @@ class TileWriter:
         small = columns * depth * self.bytes <= L2_BLOCK_BYTES and not by.left
         if small and rows * columns * self.bytes > RESULT_BYTES and c_row * self.bytes % COLLIDING == 0:
             most = max(1, OPEN_ROWS // tile.rows)
-        blocks, per_block = _blocks(down, tile.rows * deep * self.bytes, most)
+        blocks, per_block = _blocks(down, tile.rows * deep * self.bytes, most, CUT_BLOCK_BYTES if by.depth else L2_BLOCK_BYTES)
         kept = tile.rows * tile.columns
         if by.depth:
             w.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
@@ -396,7 +397,7 @@ def _left_tile(tile: Tile, deep: int) -> int:
 
 
 def left_block_elements(tile: Tile, rows: int, deep: int, element_bytes: int) -> int:
-    """Elements of the left operand that `TileWriter.product` copies at a time. deep: contracted elements of a block."""
+    """Elements of the left operand that `TileWriter.product` copies at a time, at most. deep: contracted elements of a block."""
     return _most_tiles(tile, rows, deep, element_bytes) * _left_tile(tile, deep)
 
 
@@ -407,15 +408,15 @@ def sum_block_elements(tile: Tile, rows: int, columns: int, deep: int, element_b
 
 def _most_tiles(tile: Tile, rows: int, deep: int, element_bytes: int) -> int:
     """Tile rows of a block, at most: a share of a product that is cut may have larger blocks than the whole."""
-    return min(-(-rows // tile.rows), max(1, L2_BLOCK_BYTES // (tile.rows * deep * element_bytes)))
+    return min(-(-rows // tile.rows), max(1, CUT_BLOCK_BYTES // (tile.rows * deep * element_bytes)))
 
 
-def _blocks(down: int, tile_bytes: int, limit: int | None = None) -> tuple[int, int]:
+def _blocks(down: int, tile_bytes: int, limit: int | None = None, block_bytes: int = L2_BLOCK_BYTES) -> tuple[int, int]:
     """(number of blocks, tiles in each): blocks of tile rows that stay in the second-level cache.
 
     The last block repeats tiles where they do not come out even, so up to twice as many blocks are taken where fewer are repeated.
     """
-    most = max(1, L2_BLOCK_BYTES // tile_bytes)
+    most = max(1, block_bytes // tile_bytes)
     if limit is not None:
         most = min(most, limit)
     blocks = -(-down // most)
