@@ -109,6 +109,8 @@ def test_load(tmp_path: Path, softmax: Session) -> None:
         xe.load(tmp_path / "m.mlir")
     with pytest.raises(xe.XlaExplorerError, match="cannot read"):
         xe.load(tmp_path / "nothing.hlo")
+    with pytest.raises(xe.XlaExplorerError, match="a module's text"):
+        xe.load(text)
     (tmp_path / "bad.gz").write_bytes(b"\x1f\x8bnot gzip at all")
     with pytest.raises(xe.XlaExplorerError, match="cannot read"):
         xe.load(tmp_path / "bad.gz")

@@ -71,7 +71,7 @@ class SliceHoister:
         ]
         by_operand = dict(zip(dict.fromkeys(whole.operands), parts, strict=True))
         operands = [by_operand[o] for o in whole.operands]
-        made = computation.add(whole.opcode, cut.shape, operands, whole.attributes, metadata=whole.metadata)
+        made = computation.add(whole.opcode, cut.shape, operands, whole.attributes, called=whole.called, metadata=whole.metadata)
         context.rewrote(self.name, cut, made, tuple(range(before, computation.module.next_instruction_id)))
         substitute(cut, made, before)
         return parts

@@ -218,10 +218,11 @@ def bitcast_around_unary(
 
 
 def turns_a_sum_with_a_scalar(i: HloInstruction) -> bool:
-    """An elementwise operation of an array and a repeated scalar, no comparison, that nobody else reads."""
+    """An elementwise operation (no map) of an array and a repeated scalar, no comparison, that nobody else reads."""
     inner = i.operands[0]
     return (
         inner.opcode.elementwise
+        and not inner.called
         and len(inner.operands) == 2
         and len(inner.users) == 1
         and inner.opcode.name != "compare"
