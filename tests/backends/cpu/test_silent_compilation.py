@@ -46,8 +46,16 @@ ENTRY e { i = s32[] parameter(0)
   s = u8[4,3] dynamic-slice(y, i, zero), dynamic_slice_sizes={4,3}
   ROOT n = u8[4,3] not(s) }"""
 
+WINDOW_IN_PADDING = """HloModule m
+xor { a = s32[] parameter(0)
+  b = s32[] parameter(1)
+  ROOT c = s32[] xor(a, b) }
+ENTRY e { x = s32[130,1,1] parameter(0)
+  zero = s32[] constant(0)
+  ROOT w = s32[130,2,3] reduce-window(x, zero), window={size=3x1x1 stride=1x2x1 pad=2_0x2_1x2_0}, to_apply=xor }"""
 
-@pytest.mark.parametrize("text", [LOOP_AT_THE_END_OF_A_LOOP, CHOICE_AROUND_A_LOOP, CHOICE_BY_THE_INDEX])
+
+@pytest.mark.parametrize("text", [LOOP_AT_THE_END_OF_A_LOOP, CHOICE_AROUND_A_LOOP, CHOICE_BY_THE_INDEX, WINDOW_IN_PADDING])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_compiling_prints_nothing(text, threads, capfd):
     xe.compile(text, backend="cpu", threads=threads, cache=False)

@@ -221,7 +221,7 @@ class FunctionWriter:
             iterations = -(-(extent - start) // step)
             size = len(self.lines) - phi_line + self._repeated_lines - repeated
             short = iterations <= UNROLLED_ITERATIONS and iterations * size <= UNROLLED_LINES
-            if short and (stem == "window" or not self._chooses(phi_line)):
+            if short and not self._chooses(phi_line):
                 metadata = UNROLL
                 self.unrolls = True
                 self._repeated_lines += (iterations - 1) * size
@@ -234,8 +234,7 @@ class FunctionWriter:
 
     def _chooses(self, first: int) -> bool:
         """Whether there is a choice from line `first` on. LLVM may take it out of the loop around it, or thread the loop through it; what
-        is left does not run a constant number of times, and LLVM would complain on stderr that it cannot unroll it. (Whether a window
-        reaches into padding depends on more than the loop.)"""
+        is left does not run a constant number of times, and LLVM would complain on stderr that it cannot unroll it."""
         return any(line.startswith("  br i1") and not line.endswith(UNROLL) for line in self.lines[first:])
 
     def body_lines(self) -> tuple[list[str], list[int | None]]:
