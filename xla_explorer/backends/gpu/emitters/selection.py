@@ -23,6 +23,7 @@ from xla_explorer.backends.gpu.emitters.loops.vector_loop import write_vector_lo
 from xla_explorer.backends.gpu.emitters.operations.registry import write_operation
 from xla_explorer.backends.gpu.emitters.reductions.reduction import write_reduction
 from xla_explorer.backends.gpu.emitters.reductions.scan import write_scan
+from xla_explorer.backends.gpu.emitters.wide_accesses import with_wide_accesses
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture, LaunchDimensions, launch_dimensions
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.kernels import Kernel, load_kernel_writers, write_kernel
@@ -108,7 +109,7 @@ def _finished(draft: OperationDraft, slots: tuple[int, ...], refused: tuple[tupl
     scratch = draft.scratch_bytes > 0
     kernels = []
     for one in draft.kernels:
-        kernel = one.context.finish(slots)
+        kernel = with_wide_accesses(one.context.finish(slots))
         kernel = kernel._replace(threads=one.launch.threads, parameters=kernel.parameters + scratch)
         kernels.append(
             EmittedKernel(kernel, one.launch, one.shared_bytes, scratch, one.dynamic_shared_bytes, one.tensor_maps, one.suffix)
