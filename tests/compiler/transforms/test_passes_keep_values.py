@@ -186,6 +186,11 @@ CASES = [
         ADD_BF16,
         there="convert",
     ),
+    Case(
+        "float-normalization-bf16",
+        "x = bf16[4] parameter(0)\na = bf16[4] add(x, x)\nb = f32[4] convert(a)\nROOT t = (f32[4], bf16[4]) tuple(b, a)",
+        there="convert",
+    ),
     Case("float-normalization-s4", "x = s4[6] parameter(0)\nROOT r = s4[6] add(x, x)", there="convert"),
     Case(
         "convert-mover",

@@ -63,8 +63,15 @@ def in_wide_type(i: HloInstruction, low: PrimitiveType, high: PrimitiveType) -> 
         users, was_root, shape = list(i.users), i.is_root, i.shape
         computation.set_shape(i, _widened(shape, low, high))
         back = _back(i, shape)
-        for user in users:
+        wideners = [u for u in users if u.opcode.name == "convert" and u.shape is i.shape]
+        for user in [u for u in users if u not in wideners]:
             computation.set_operands(user, [back if o is i else o for o in user.operands])
+        # Who widens the narrow result again reads the wide one: it has been rounded once less.
+        for user in wideners:
+            computation.replace(user, i)
+            computation.remove(user)
+        if not back.users and not was_root:
+            computation.remove(back)
         if was_root:
             computation.set_root(back)
     return True

@@ -16,17 +16,29 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, PARAMETER, TUPLE, opcode
+from xla_explorer.hlo.opcodes import GET_TUPLE_ELEMENT, PARAMETER, TUPLE, opcode
 
 WHILE = opcode("while")
 
 
 def _only_element(i: HloInstruction) -> int | None:
-    """k when the instruction is element k of the state, or reads nothing but constants and that element."""
-    if i.opcode is GET_TUPLE_ELEMENT:
-        return int(i.attributes["index"]) if i.operands[0].opcode is PARAMETER else None
-    read = {element_index(o) for o in i.operands if o.opcode is not CONSTANT}
-    return read.pop() if len(read) == 1 else None
+    """k when element k of the state is all that the instruction depends on, constants aside."""
+    seen: set[HloInstruction] = set()
+    found: set[int] = set()
+    stack = [i]
+    while stack:
+        current = stack.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        if current.opcode is PARAMETER or current.opcode.side_effect:
+            return None
+        index = element_index(current)
+        if index is not None:
+            found.add(index)
+        else:
+            stack.extend(current.operands)
+    return found.pop() if len(found) == 1 else None
 
 
 def counting_element(loop: HloInstruction) -> int | None:
@@ -76,7 +88,8 @@ class WhileLoopTripCountAnnotator:
                 else:
                     config["known_trip_count"] = {"n": str(found.trip_count)}
                     if found.element >= 0 and found.step and found.trip_count:
-                        config["known_init_step"] = {"init": str(found.first), "step": str(found.step)}
+                        if found.first >= 0:  # XLA reads the bounds of the range as unsigned numbers
+                            config["known_init_step"] = {"init": str(found.first), "step": str(found.step)}
                         config["known_induction_variable"] = {"tuple_index": str(found.element)}
                         read_final_value(loop, found)
                 config["dynamic_variables"] = []
