@@ -61,7 +61,8 @@ def cpu_pipeline(name: str = "cpu", *, libraries: bool = True, excess_precision:
         name,
         # Simplification merges the transposes of convolutions that follow each other.
         after_inlining=(
-            make_pass("dynamic-padder"), make_pass("defuser"), *wide, make_pass("convolution-canonicalization", features_last=True)
+            make_pass("async-inliner"), make_pass("dynamic-padder"), make_pass("defuser"), *wide,
+            make_pass("convolution-canonicalization", features_last=True),
         ),
         before_layouts=(*expanders, make_pass("change-op-data-type", excess_precision=excess_precision)),
         fusing=fusing,

@@ -1,0 +1,87 @@
+"""Asynchronous computations become part of what starts them, for a target where nothing goes on beside the program."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.inlining.call_inliner import CALL, inline_call, wanted_inline
+from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.attributes import NO_ATTRIBUTES
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+
+def chain_of(done: HloInstruction) -> list[HloInstruction]:
+    """The done, its updates, and last the start."""
+    chain = [done]
+    while chain[-1].opcode.name in ("async-done", "async-update"):
+        chain.append(chain[-1].operands[0])
+    return chain
+
+
+def one_chain(done: HloInstruction) -> Reason | None:
+    """Nothing but the next link reads what is under way."""
+    *_, start = chain = chain_of(done)
+    if start.opcode.name != "async-start":
+        return refuse("no-start", f"%{done.name} does not end an async-start: %{start.name} is a {start.opcode.name}", start=start.name)
+    shared = next((i for i in chain[1:] if len(i.users) != 1), None)
+    if shared is not None:
+        return refuse("several-users", f"%{shared.name} is read by {len(shared.users)} instructions", users=len(shared.users))
+    if done.shape != start.called[0].root.shape:
+        return refuse("shape-differs", f"%{done.name} is {done.shape.text}, what was started gives {start.called[0].root.shape.text}")
+    return None
+
+
+def several_operations(done: HloInstruction) -> Reason | None:
+    """More than one operation that is no collective's: one has a stream to run on."""
+    *_, start = chain_of(done)
+    if start.opcode.name != "async-start":
+        return None  # `one_chain` says what is wrong
+    work = [i for i in start.called[0].instructions.values() if i.opcode.name not in ("parameter", "constant", "tuple")]
+    if len(work) > 1:
+        return None
+    return refuse("runs-beside", f"%{start.name} starts one operation, which runs on a stream of its own", operations=len(work))
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class AsyncInliner:
+    """async-start, its updates and its done become the instructions of the computation, which stand where the done stood.
+
+    only_several: leave computations of one operation alone, for a target with streams, where one operation runs beside the program.
+    """
+
+    name: ClassVar[str] = "async-inliner"
+    only_several: bool = False
+
+    def run(self, module: HloModule, context: PassContext) -> bool:
+        """Inline, callees first."""
+        changed = False
+        checks = (wanted_inline, several_operations, one_chain) if self.only_several else (wanted_inline, one_chain)
+        for computation in module.post_order_computations():
+            for done in sorted([i for i in computation.instructions.values() if i.opcode.name == "async-done"], key=lambda i: i.id):
+                if context.decide("inlining", checks, (), done) is None:
+                    _inline(done)
+                    changed = True
+        if changed:
+            DeadCodeElimination().run(module, context)
+        return changed
+
+
+def _inline(done: HloInstruction) -> None:
+    computation = done.parent
+    *_, start = chain = chain_of(done)
+    call = computation.add(CALL, done.shape, start.operands, NO_ATTRIBUTES, called=start.called, name=done.name, metadata=start.metadata)
+    before = dict.fromkeys([p for i in chain for p in i.control_predecessors if p not in chain])
+    computation.set_control_predecessors(call, list(before))
+    for after in [i for i in computation.instructions.values() if i not in chain and any(p in chain for p in i.control_predecessors)]:
+        computation.set_control_predecessors(after, [*[p for p in after.control_predecessors if p not in chain], call])
+    computation.replace(done, call)
+    for i in chain:
+        computation.set_control_predecessors(i, ())
+        computation.remove(i)
+    inline_call(call)
