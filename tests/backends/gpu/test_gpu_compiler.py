@@ -277,3 +277,15 @@ ENTRY e { x = f32[64,96] parameter(0) y = f32[96,64] parameter(1) zero = f32[] c
     assert len(origins) == joined.count("\n") and set(owners) == set(origins)
     assert joined.count(".version") == 1
     assert [len(group) for group in kernel_groups(kernels, 10**6)] == [len(kernels)] and kernel_groups((), 5) == [()]
+
+
+@pytest.mark.parametrize(("body", "kinds"), [
+    ("b = f32[64] exponential(a) ROOT c = f32[64] add(b, a)", {"kernel"}),
+    ("ROOT c = f32[64] exponential(a)", {"kernel", "copy"}),
+])  # fmt: skip
+def test_asynchronous_work_of_several_instructions_has_kernels(body, kinds):
+    """One operation keeps its stream; several become part of the program, which the evaluator ran before."""
+    text = f"""HloModule m
+wrapped {{ a = f32[64] parameter(0) {body} }}
+ENTRY e {{ x = f32[64] parameter(0) s = ((f32[64]), f32[64], s32[]) async-start(x), calls=wrapped ROOT d = f32[64] async-done(s) }}"""
+    assert {thunk.kind for thunk in compiled(text).program.walk()} == kinds

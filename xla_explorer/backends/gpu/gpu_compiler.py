@@ -45,7 +45,7 @@ def gpu_pipeline() -> PassPipeline:
     ))
     return code_generation_pipeline(
         "gpu",
-        after_inlining=(make_pass("dynamic-padder"), make_pass("defuser")),
+        after_inlining=(make_pass("async-inliner", only_several=True), make_pass("dynamic-padder"), make_pass("defuser")),
         before_layouts=tuple([make_pass(expander) for expander in _EXPANDED]),
         fusing=fusing,
         after_fusion=horizontal,
