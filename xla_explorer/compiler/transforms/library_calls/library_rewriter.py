@@ -43,7 +43,7 @@ LIBRARY_REASONS: dict[str, str] = {
     "minor-dimension-is-batch": "neither dimension of a matrix is contiguous",
     "result-layout": "the library would write another layout",
     "too-large-for-the-library": "sizes are 32-bit integers in the library's interface",
-    "too-many-dimensions": "cuFFT transforms at most three dimensions at once",
+    "too-many-dimensions": "cuFFT transforms at most three dimensions at once, cuDNN has one to three spatial ones",
     "library-not-there": "the library is not installed, or no NVIDIA device is used",
     "own-kernel-faster": "our own kernel is estimated to take less time",
     "control-dependency": "its place in the order of execution is fixed",

@@ -1,0 +1,31 @@
+"""Devices that gather, and then keep what they gave, need not gather.
+
+Source: xla/hlo/transforms/collectives/all_gather_dynamic_slice_simplifier.cc.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.collectives.all_gather_cut import GatheredCut
+from xla_explorer.compiler.transforms.collectives.device_offsets import Cut
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+
+@register_pass()
+@dataclasses.dataclass(frozen=True)
+class AllGatherDynamicSliceSimplifier(GatheredCut):
+    """dynamic-slice(all-gather(x)) becomes x when each device takes the part that it gave."""
+
+    name: ClassVar[str] = "all-gather-dynamic-slice-simplifier"
+    replica_count: int = 0
+    num_partitions: int = 0
+
+    def taken(self, gathered: HloInstruction, cut: Cut, groups: list[list[tuple[int, int]]]) -> HloInstruction | Reason:
+        """What was gathered."""
+        if any(row != tuple(range(len(row))) for row in cut.parts):
+            return refuse("parts-of-others", f"the devices take parts of %{gathered.name} that others gave")
+        return gathered.operands[0]
