@@ -60,7 +60,7 @@ class TensorCoreConvolutionPlan(NamedTuple):
 
 def plan_tensor_core_convolution(i: HloInstruction, architecture: GpuArchitecture) -> TensorCoreConvolutionPlan | Reason:
     """The plan for a convolution, or one in a fusion with what follows it; or why the tensor cores are not used."""
-    found = served_product(i, _TYPES)
+    found = served_product(i, _TYPES, "type-not-of-tensor-cores")
     if isinstance(found, Reason):
         return found
     if not mma_rate(architecture.name):

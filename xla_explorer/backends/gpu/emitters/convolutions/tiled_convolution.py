@@ -45,18 +45,20 @@ class TiledConvolutionPlan(NamedTuple):
     library_us: float
 
 
-def served_product(i: HloInstruction, opcode_types: frozenset[str] = _TYPES) -> tuple[Product, ConvolutionProduct] | Reason:
+def served_product(
+    i: HloInstruction, types: frozenset[str] = _TYPES, code: str = "type-not-tiled"
+) -> tuple[Product, ConvolutionProduct] | Reason:
     """The convolution that an instruction is, or that a fusion computes and does something elementwise to, and its geometry; or why
-    kernels for such types do not serve it."""
+    kernels for such types do not serve it (a refusal with the code)."""
     product = product_in(i, "convolution")
     if isinstance(product, Reason):
         return product
     conv = product.dot
     kind, result = conv.operands[0].shape.element_type, conv.shape.element_type
     same = conv.operands[1].shape.element_type is kind and (result is kind or result.name in _RESULTS.get(kind.name, ()))
-    if kind.name not in opcode_types or not same:
-        text = f"%{conv.name}: no tiles of {kind} x {conv.operands[1].shape.element_type} to {result}"
-        return refuse("type-not-tiled", text, type=kind.name)
+    if kind.name not in types or not same:
+        text = f"%{conv.name}: {kind} x {conv.operands[1].shape.element_type} to {result}, where {', '.join(sorted(types))} are served"
+        return refuse(code, text, type=kind.name)
     geometry = convolution_product(conv)
     return geometry if isinstance(geometry, Reason) else (product, geometry)
 

@@ -37,7 +37,7 @@ _MOST_ACROSS = 8  # threads beside one another that write to different rows of a
 _SQUARES = {(8, 8): 1.0, (8, 4): 0.85, (4, 8): 0.85, (4, 4): 0.7, (8, 2): 0.55, (2, 8): 0.55, (4, 2): 0.45, (2, 4): 0.45, (2, 2): 0.3}
 _OWN_SHARE = 0.6  # of the peak at large sizes; assumed, not measured
 _RESIDENT = 2  # blocks of a multiprocessor that hide one another's waiting
-_STEP_US, _LAUNCH_US = 0.6, 2.0  # from asking for a tile to having it; a second kernel
+_STEP_US, _LAUNCH_US = 0.4, 2.0  # from asking for a tile to having it in shared memory; a second kernel; assumed
 _PARTS = (1, 2, 4, 8, 16, 32, 64)
 
 
