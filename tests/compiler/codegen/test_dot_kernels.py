@@ -144,6 +144,13 @@ def test_long_contractions_are_cut_into_blocks():
     assert [plan.left_packed for plan in plans] == ["rows", "rows", "", "columns", "rows", "rows", ""]
 
 
+def test_left_rows_that_collide_are_copied():
+    module = check([("f32", (60, 1024), (1024, 20), (60, 20), MULTIPLY), ("f32", (60, 1000), (1000, 20), (60, 20), MULTIPLY)],
+                   ["mk,kn->mn"] * 2)
+    plans = [plan_dot(i, HOST_LIKE) for i in module.entry.sequence() if i.opcode.name == "dot"]
+    assert plans[0].tile.rows > dot_plan.WAYS and [plan.left_packed for plan in plans] == ["rows", ""]
+
+
 def test_blocks_of_tiles_repeat_little():
     for down in range(1, 200):
         for tile_bytes in (1 << 10, 24 << 10, 96 << 10, 1 << 20):

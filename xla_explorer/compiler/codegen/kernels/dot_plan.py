@@ -162,7 +162,7 @@ def plan_dot(dot: HloInstruction, target: CodegenTarget) -> DotPlan | VectorPlan
     if left.row == 1 and left.column != 1 and down > 1 and across >= LEFT_PACKED_FROM_PANELS:
         if _collide(left.column * bytes_, deep or depth) and (left.column * bytes_ % PAGE == 0 or rows * depth * bytes_ > L2_BLOCK_BYTES):
             copied = "columns"
-    elif left.column == 1 and down > 1 and across >= LEFT_PACKED_FROM_PANELS and deep:
+    elif left.column == 1 and down > 1 and (_collide(left.row * bytes_, tile.rows) or (deep and across >= LEFT_PACKED_FROM_PANELS)):
         copied = "rows"
     if packed * bytes_ > LARGEST_PACKED:
         return refuse("dot-too-large", f"%{dot.name} would need {packed * bytes_ >> 20} MiB for a copy of its right operand",

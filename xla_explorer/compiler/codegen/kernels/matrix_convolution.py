@@ -134,7 +134,7 @@ def plan_convolution(i: HloInstruction, target: CodegenTarget) -> ConvolutionPla
              and (labels.input_batch, *labels.input_spatial) == (labels.output_batch, *labels.output_spatial))
     rows, positions = (prod(outputs), 1) if whole else (min([phase.outputs for phase in cut[-1]]), prod(outputs[:-1]))
     sizes = DotSizes(rows, features, taps * depth, positions)
-    tile = choose_tile(rows, features, taps * depth, element_type.bytes, target)
+    tile = choose_tile(rows, features, taps * depth, element_type.bytes, target, near=not whole)
     assert tile is not None
     before = [max(0, *[-phase.start for phase in one]) for one in cut]
     behind = [_rows_behind(rule, one, n) for rule, one, n in zip(rules, cut, extents, strict=True)]

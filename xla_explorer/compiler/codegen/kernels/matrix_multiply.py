@@ -64,12 +64,13 @@ def vector_registers(target: CodegenTarget) -> int:
     return 16 if target.vector_bits < 512 and target.triple.startswith(("x86", "i686")) else 32
 
 
-def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target: CodegenTarget) -> Tile | None:
+def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target: CodegenTarget, near: bool = False) -> Tile | None:
     """The tile that needs the fewest cycles by a simple model of a core; None when the target has no vectors.
 
     A step of the contraction takes as long as its multiply-adds (two a cycle), its loads (two a cycle) or the latency
     of a multiply-add (four cycles), whichever is longest; a little is added for more than 8 rows and 2 vectors, whose many
-    addresses miss the first-level cache more often (deep products only). Entering and leaving a tile is counted with its stores.
+    addresses miss the first-level cache more often (deep products only; not for rows that lie `near` one another, in tiles of one vector,
+    whose loads are a part of the multiply-adds). Entering and leaving a tile is counted with its stores.
     """
     if not target.vector_bits or not target.fused_multiply_add:
         return None
@@ -89,7 +90,8 @@ def choose_tile(rows: int, columns: int, depth: int, element_bytes: int, target:
                 continue
             step = max(height * vectors / 2, (height + vectors) / 2, 4.0)
             if depth > 64:
-                step *= 1 + STREAM_COST * (max(0, height - 8) + 2 * max(0, vectors - (3 if depth > DEEP else 2)))
+                far = 0 if near and vectors == 1 else max(0, height - 8)
+                step *= 1 + STREAM_COST * (far + 2 * max(0, vectors - (3 if depth > DEEP else 2)))
             cycles = down * across * (depth * step + 12 + height * vectors)
             if best is None or cycles < best.cycles:
                 best = Tile(height, vectors, width, cycles)
