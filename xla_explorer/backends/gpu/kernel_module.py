@@ -30,7 +30,7 @@ class GpuKernel(NamedTuple):
 
     may_overlap: some of its arguments share memory, so its parameters are not `noalias`. emitter: who wrote it. scratch: its last
     pointer is memory that nobody else needs. shared_bytes: static shared memory of a block; dynamic_shared_bytes: what a launch asks
-    for besides. tensor_maps: its parameters after the pointers (see `tensor_map`).
+    for besides. tensor_maps: its parameters after the pointers (see `tensor_map`). many_registers: see `KernelDraft`.
     """
 
     name: str
@@ -43,6 +43,7 @@ class GpuKernel(NamedTuple):
     shared_bytes: int = 0
     dynamic_shared_bytes: int = 0
     tensor_maps: tuple[TensorMap, ...] = ()
+    many_registers: bool = False
 
 
 class KernelDialect(NamedTuple):
@@ -99,7 +100,7 @@ class KernelModule:
             unique = f"{stem}_{number}"
         self._names.add(unique)
         made = GpuKernel(unique, instruction, kernel, emitted.launch, may_overlap, emitter, emitted.scratch, emitted.shared_bytes,
-                         emitted.dynamic_shared_bytes, emitted.tensor_maps)  # fmt: skip
+                         emitted.dynamic_shared_bytes, emitted.tensor_maps, emitted.many_registers)  # fmt: skip
         self._known[key] = made
         self.kernels.append(made)
         return made
@@ -142,7 +143,7 @@ def write_kernels(kernels: Sequence[GpuKernel], dialect: KernelDialect = PTX_KER
     groups: dict[str, int] = {}
     for k in kernels:
         # Registers can be handed from warp to warp (setmaxnreg) only where a block is known to be alone.
-        alone = ' "nvvm.minctasm"="1"' if k.tensor_maps else ""
+        alone = ' "nvvm.minctasm"="1"' if k.tensor_maps or k.many_registers else ""
         group = groups.setdefault(dialect.block_attribute.format(threads=k.launch.threads_per_block) + alone, len(groups))
         alias = "" if k.may_overlap else " noalias"
         parameters = ", ".join(

@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import plan_tiled_convolution
+from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
+from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas
+from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.hlo.attributes import WindowDimension
+from xla_explorer.hlo.evaluator import evaluate
 from xla_explorer.hlo.text.parser import parse_hlo
 
 RANDOM = np.random.default_rng(11)
@@ -69,6 +73,45 @@ def test_windows(kind, name, monkeypatch_loop):
     monkeypatch_loop(True)
     ran = check(text_of(kind, x, k, result, how), *arrays(kind, x, k), relative=RELATIVE[kind], assemble=name in ("strided", "groups"))
     assert ran.emitted.emitter == ("tensor-core-convolution" if kind == "bf16" else "tiled-convolution")
+
+
+FUSED = """HloModule m
+ENTRY e {{
+  x = {kind}[2,12,12,16] parameter(0)
+  k = {kind}[3,3,{depth},32] parameter(1)
+  b = {kind}[32] parameter(2)
+  c = {kind}[2,12,12,32] convolution(x, k), window={{size=3x3 pad=1_1x1_1}}, dim_labels=b01f_01io->b01f, feature_group_count={groups}
+  bb = {kind}[2,12,12,32] broadcast(b), dimensions={{3}}
+  s = {kind}[2,12,12,32] add(c, bb)
+  z = {kind}[] constant(0)
+  zs = {kind}[2,12,12,32] broadcast(z), dimensions={{}}
+  ROOT r = {kind}[2,12,12,32] maximum(s, zs)
+}}"""
+
+
+@pytest.mark.parametrize(("kind", "groups", "emitter"), [
+    ("f32", 1, "tiled-convolution"), ("bf16", 1, "tensor-core-convolution"), ("f32", 16, "depthwise-convolution"),
+])  # fmt: skip
+def test_bias_and_activation_are_done_where_the_sums_are(kind, groups, emitter):
+    module = parse_hlo(FUSED.format(kind=kind, depth=16 // groups, groups=groups))
+    options = CompileOptions(backend_options={"architecture": "sm_90", "device": "emulator", "libraries": "never"})
+    compiler = GpuCompiler()
+    result = compiler.run_backend(compiler.run_hlo_passes(module, options), options)
+    assert {thunk.kernel.emitter for thunk in result.program.walk()} == {emitter}
+    given = arrays(kind, *[p.shape.dimensions for p in module.entry.parameters()])
+    found, wanted = (np.asarray(v, np.float64) for v in (result.executable.execute(given)[0], evaluate(module, *given)))
+    np.testing.assert_allclose(found, wanted, rtol=RELATIVE[kind], atol=RELATIVE[kind])
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_90a"])
+def test_nothing_spills(architecture):
+    if find_ptxas() is None:
+        pytest.skip("ptxas is not installed")
+    how = f"window={{size=3x3 pad=1_1x1_1}}, dim_labels={NHWC}"
+    for kind, batch in (("f32", 32), ("f32", 4), ("bf16", 32), ("f64", 8)):
+        x, k, result = (batch, 28, 28, 128), (3, 3, 128, 128), (batch, 28, 28, 128)
+        for row in assemble_ptx(ptx_of(text_of(kind, x, k, result, how), architecture)[3], architecture).resources:
+            assert row.spill_stores == 0 and row.registers <= 255
 
 
 def test_zeros_between_elements_are_not_multiplied():

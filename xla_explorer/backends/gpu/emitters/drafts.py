@@ -21,7 +21,8 @@ ALIGNMENT = 256  # bytes between arrays in scratch memory
 
 class KernelDraft(NamedTuple):
     """shared_bytes: static shared memory of a block; dynamic_shared_bytes: what its launch must ask for besides. suffix: what the
-    kernel's name has after the instruction's. tensor_maps: parameters after the pointers, one each."""
+    kernel's name has after the instruction's. tensor_maps: parameters after the pointers, one each. many_registers: threads get as many
+    as one block alone could have, where the assembler would rather leave room for more blocks."""
 
     context: KernelContext
     launch: LaunchDimensions
@@ -29,6 +30,7 @@ class KernelDraft(NamedTuple):
     suffix: str = ""
     dynamic_shared_bytes: int = 0
     tensor_maps: tuple[TensorMap, ...] = ()
+    many_registers: bool = False
 
 
 class OperationDraft(NamedTuple):

@@ -57,7 +57,7 @@ _NOT_OF_THIS_KIND = frozenset(
 class EmittedKernel(NamedTuple):
     """kernel: its last pointer is scratch memory when `scratch` is true. shared_bytes: static shared memory of a block;
     dynamic_shared_bytes: what its launch must ask for besides. tensor_maps: parameters after the pointers, one each.
-    suffix: what its name has after the instruction's."""
+    suffix: what its name has after the instruction's. many_registers: see `KernelDraft`."""
 
     kernel: Kernel
     launch: LaunchDimensions
@@ -66,6 +66,7 @@ class EmittedKernel(NamedTuple):
     dynamic_shared_bytes: int = 0
     tensor_maps: tuple[TensorMap, ...] = ()
     suffix: str = ""
+    many_registers: bool = False
 
 
 class EmittedKernels(NamedTuple):
@@ -111,7 +112,7 @@ def _finished(draft: OperationDraft, slots: tuple[int, ...], refused: tuple[tupl
     for one in draft.kernels:
         kernel = with_wide_accesses(one.context.finish(slots))
         kernel = kernel._replace(threads=one.launch.threads, parameters=kernel.parameters + scratch)
-        kernels.append(
-            EmittedKernel(kernel, one.launch, one.shared_bytes, scratch, one.dynamic_shared_bytes, one.tensor_maps, one.suffix)
-        )
+        kernels.append(EmittedKernel(
+            kernel, one.launch, one.shared_bytes, scratch, one.dynamic_shared_bytes, one.tensor_maps, one.suffix, one.many_registers
+        ))  # fmt: skip
     return EmittedKernels(tuple(kernels), draft.emitter, draft.scratch_bytes, refused, draft.estimated_us, draft.library_us)

@@ -26,7 +26,7 @@ from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import (
 )
 from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import GatheredMatrix
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Matrices, Operand
-from xla_explorer.backends.gpu.emitters.dots.partial_products import partial_sums, parts_for
+from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, partial_sums, parts_for
 from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import (
     DEPTH,
@@ -77,7 +77,7 @@ def plan_tensor_core_convolution(i: HloInstruction, architecture: GpuArchitectur
     choices = []
     for (rows, columns), (_, relative) in TILES.items():
         tiles = geometry.products * -(-m // rows) * -(-n // columns)
-        parts = parts_for(tiles, steps, architecture) if one_phase else parts_for(architecture.multiprocessors, steps, architecture)
+        parts = parts_for(tiles, steps, architecture) if one_phase else Parts(1, steps)
         waves = -(-tiles * parts.number // architecture.multiprocessors)
         work, share = waves * rows * columns * parts.each * DEPTH, OWN_SHARE * relative * gathered
         stored = StoredProducts(m, n, (geometry.groups,))

@@ -193,7 +193,7 @@ def write_tiled_convolution(i: HloInstruction, architecture: GpuArchitecture, sl
         kernel.multiply(right, left, arrays[::-1], place.row, place.column, first_step, store)
     else:
         kernel.multiply(left, right, arrays, place.row, place.column, first_step, store)
-    kernels.append(KernelDraft(context, plan.launch, block.shared_bytes))
+    kernels.append(KernelDraft(context, plan.launch, block.shared_bytes, many_registers=True))
     if parts.number > 1:
         combine, scratch = combining_kernel(i, conv, geometry, parts, slots, architecture)
         kernels.append(combine)

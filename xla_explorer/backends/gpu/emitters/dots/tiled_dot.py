@@ -104,7 +104,7 @@ def write_tiled_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tup
     sides = matrix(plan.left, plan.m), matrix(plan.right, plan.n)
     first = words.mul(row, rows), words.mul(column, columns)
     kernel.multiply(*sides, (context.arrays[a], context.arrays[b]), *first, words.mul(split, parts.each), store)
-    kernels = [KernelDraft(context, plan.launch, block.shared_bytes)]
+    kernels = [KernelDraft(context, plan.launch, block.shared_bytes, many_registers=True)]
     if parts.number > 1:
         kernels.append(sum_of_parts(i, plan, parts, slots, architecture))
     return OperationDraft(tuple(kernels), "tiled-dot", parts.scratch_bytes(plan), plan.estimated_us, plan.library_us)
