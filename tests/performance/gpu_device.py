@@ -193,9 +193,18 @@ def write_json(path: Path, result: dict[str, Any]) -> None:
 
 
 def merged(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """Several calls as one result: each section from the last call that has it, and what was called when."""
+    """Several calls as one result: each section from the last call that has it, what was not begun anywhere, and what was called when."""
     calls = [{key: r.get(key) for key in ("date", "command", "commit", "problems") if r.get(key)} for r in results]
-    return {**{key: value for r in results for key, value in r.items() if key not in ("command", "problems")}, "calls": calls}
+    whole: dict[str, Any] = {}
+    left: dict[str, int] = {}
+    for r in results:
+        for section in SECTIONS:
+            if section in r:
+                left.pop(section, None)
+            if r.get("left_out", {}).get(section) and (section in r or section not in whole):
+                left[section] = r["left_out"][section]
+        whole.update({key: value for key, value in r.items() if key not in ("command", "problems", "left_out")})
+    return {**whole, "calls": calls, **({"left_out": left} if left else {})}
 
 
 def _end(child: subprocess.Popen[str]) -> None:

@@ -26,6 +26,7 @@ MARKS = {
 }
 _SECTOR_USE = 0.5
 _BANK_CONFLICT = 1.5
+_CELL = "padding:0 4px;text-align:left;line-height:1.35"
 _SHOWN = 1500  # lines of a static page; the busiest part of what is longer
 
 
@@ -114,36 +115,38 @@ class CountedPtx:
         return "\n".join([head, *[f"{row['line']:5} {row['text'].strip():60} {row['marks']}: {row['why']}" for row in worst]])
 
     def to_html(self) -> str:
-        """A table of lines: number, bar, text; colours with a legend and the reason as a tooltip. No scripts."""
+        """A table of lines: number, how often warps ran it, bar, text; colours with a legend and the reason as a tooltip. No scripts."""
         first, last = self._window()
         legend = " ".join(
-            [f'<span style="background:{rgb};padding:0 6px" title="{escape(why)}">{name}</span>' for name, (rgb, why) in MARKS.items()]
+            f'<span style="background:{rgb};color:#000;padding:0 6px" title="{escape(why)}">{mark}</span>'
+            for mark, (rgb, why) in MARKS.items()
         )
         body = []
         most = max([row["share"] for row in self._rows], default=0.0) or 1.0
         for row in self._rows[first:last]:
             mark = row["marks"].split(", ")[0]
-            style = f' style="background:{MARKS[mark][0]}"' if mark else ""
+            # Other rows take the page's own colours, light or dark.
+            style = f"background:{MARKS[mark][0]};color:#000" if mark else "background:none"
             title = escape(" · ".join([part for part in (row["hlo"], row["why"]) if part]))
             bar = f'<div style="width:{round(60 * row["share"] / most)}px;height:9px;background:#74c0fc"></div>' if row["share"] else ""
             ran = str(row["warp_instructions"]) if row["warp_instructions"] else ""
             body.append(
-                f'<tr{style} title="{title}"><td style="color:#888;text-align:right">{row["line"]}</td>'
-                f'<td style="text-align:right;padding:0 6px">{ran}</td>'
-                f'<td style="width:62px">{bar}</td><td style="white-space:pre;text-align:left">{escape(row["text"])}</td></tr>'
+                f'<tr style="{style}" title="{title}"><td style="{_CELL};text-align:right;opacity:0.6">{row["line"]}</td>'
+                f'<td style="{_CELL};text-align:right">{ran}</td><td style="{_CELL};width:62px">{bar}</td>'
+                f'<td style="{_CELL};white-space:pre">{escape(row["text"].expandtabs())}</td></tr>'
             )
         left_out = f"<p>lines {first + 1} to {last} of {len(self._rows)}</p>" if last - first < len(self._rows) else ""
         return (
             f'<div style="font-size:12px">colours: {legend}; bar: share of the kernel\'s warp instructions{left_out}'
-            '<div style="max-height:480px;overflow:auto">'
-            '<table style="font-family:monospace;border-collapse:collapse;color:#000;background:#fff">'
+            '<div style="max-height:640px;overflow:auto">'
+            '<table style="font-family:monospace;border-collapse:collapse">'
             f"{''.join(body)}</table></div></div>"
         )
 
     def _window(self) -> tuple[int, int]:
-        """The lines of a page: all, or as many around the busiest."""
+        """The lines of a page: from the first that ran (what stands before declares), or as many around the busiest."""
         if len(self._rows) <= _SHOWN:
-            return 0, len(self._rows)
+            return next((k for k, row in enumerate(self._rows) if row["warp_instructions"]), 0), len(self._rows)
         busiest = max(range(len(self._rows)), key=lambda k: self._rows[k]["warp_instructions"])
         first = min(max(busiest - _SHOWN // 2, 0), len(self._rows) - _SHOWN)
         return first, first + _SHOWN

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("warp", "state", "line", "next", "active", "hlo")
 _AROUND = 8  # lines of PTX shown before and after the one that runs next
+_CELL = "padding:0 4px;text-align:left;line-height:1.35"
 _MOST_STEPS = 1_000_000  # of `run_to`
 
 
@@ -116,12 +117,13 @@ class SteppedKernel:
         here = rows[self._warp]["line"] or min(standing, default=1)
         body = []
         for number in range(max(here - _AROUND, 1), min(here + _AROUND, len(self._lines)) + 1):
-            style = ' style="background:#fff3bf"' if number == here else ""
+            # Other rows take the page's own colours, light or dark.
+            style = "background:#fff3bf;color:#000" if number == here else "background:none"
             who = f"&#9664; {_ranges(standing[number])}" if number in standing else ""
             body.append(
-                f'<tr{style}><td style="color:#666;text-align:right">{number}</td>'
-                f'<td style="white-space:pre;text-align:left;padding-left:8px">{escape(self._lines[number - 1])}</td>'
-                f'<td style="color:#1864ab;text-align:left;padding-left:16px">{who}</td></tr>'
+                f'<tr style="{style}"><td style="{_CELL};text-align:right;opacity:0.6">{number}</td>'
+                f'<td style="{_CELL};white-space:pre;padding-left:8px">{escape(self._lines[number - 1].expandtabs())}</td>'
+                f'<td style="{_CELL};padding-left:16px"><b>{who}</b></td></tr>'
             )
         by_state: dict[str, list[int]] = {}
         for row in rows:
@@ -129,7 +131,7 @@ class SteppedKernel:
         states = "; ".join([f"{_ranges(warps)}: {escape(state)}" for state, warps in by_state.items()])
         return (
             f'<div style="font-size:12px"><p>{escape(repr(self))}</p>'
-            '<table style="font-family:monospace;border-collapse:collapse;color:#000;background:#fff">'
+            '<table style="font-family:monospace;border-collapse:collapse">'
             f"{''.join(body)}</table><p>{states}</p></div>"
         )
 

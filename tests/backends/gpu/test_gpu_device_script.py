@@ -161,6 +161,14 @@ def test_every_field_is_described_and_rendered(script):
     assert "- a sample of the conformance cases: 0 of 1 pass (0.0 %)" in text and "- perf: 1 not begun in time" in text
 
 
+def test_calls_are_merged(script):
+    first = {"date": "1", "copy": {"GB/s": 1}, "sample": {"run": 3}, "left_out": {"sample": 2}}
+    second = {"date": "2", "left_out": {"copy": 1, "perf": 9}}
+    both = script.merged([first, second])
+    assert both["left_out"] == {"sample": 2, "perf": 9} and both["copy"] == {"GB/s": 1} and [c["date"] for c in both["calls"]] == ["1", "2"]
+    assert script.merged([first, second, {"perf": [], "sample": {"run": 5}}]).get("left_out") is None
+
+
 NCU = '''==PROF== Connected to process 7
 "ID","Process ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
 "0","7","softmax","dram__bytes.sum","Gbyte","2.15"
