@@ -69,6 +69,18 @@ def test_many_short_jobs_from_native_code(library):
     assert (counts == 20_000).all()
 
 
+def test_the_caller_takes_chunks_from_the_front(pool):
+    """And the workers from the back, so that a core finds in its cache what it had before."""
+    seen = []
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(lambda _, chunk: seen.append((chunk, threading.get_ident())))
+    for _ in range(20):
+        seen.clear()
+        pool.parallel_for(ctypes.cast(function, ctypes.c_void_p).value, 0, 6)
+        mine = [chunk for chunk, thread in seen if thread == threading.get_ident()]
+        assert mine == list(range(len(mine)))
+        assert sorted(chunk for chunk, _ in seen) == list(range(6))
+
+
 def test_jobs_after_pauses_find_sleeping_workers(pool, library):
     counts = np.zeros(8, "i8")
     for number in range(30):

@@ -31,7 +31,7 @@ PARALLEL_FOR_DECLARATION: Final = f"declare void @{PARALLEL_FOR_SYMBOL}(ptr, ptr
 _TICKET, _JOB, _PENDING, _BUSY, _SLEEPERS, _STOP, _WORKERS, _SEMAPHORE, _STATE_BYTES = (64 * k for k in range(9))
 
 _IR: Final = """
-; ticket: generation of the job in the upper 32 bits, chunks that nobody has taken in the lower 32.
+; ticket: generation of the job in the upper 16 bits, then, of the chunks that nobody has taken, the first and the end, 24 bits each.
 @state = external global [512 x i8], align 64
 
 declare i32 @sem_post(ptr) nounwind
@@ -39,16 +39,32 @@ declare i32 @sem_wait(ptr) nounwind
 declare i32 @sched_yield() nounwind
 PAUSE_DECLARATION
 
-define internal void @take_chunks() nounwind {
+define internal i1 @nothing_left(i64 %ticket) nounwind alwaysinline {
+  %above = lshr i64 %ticket, 24
+  %first = and i64 %above, 16777215
+  %end = and i64 %ticket, 16777215
+  %none = icmp eq i64 %first, %end
+  ret i1 %none
+}
+
+; The caller takes chunks from the front and the workers from the back: then a core gets what it had in the run before, or in the kernel
+; before, which is still in its cache.
+define internal void @take_chunks(i1 %from_the_front) nounwind {
 entry:
   br label %look
 look:
   %ticket = load atomic i64, ptr TICKET acquire, align 8
-  %left = and i64 %ticket, 4294967295
-  %none = icmp eq i64 %left, 0
+  %none = call i1 @nothing_left(i64 %ticket)
   br i1 %none, label %exit, label %try
 try:
-  %less = sub i64 %ticket, 1
+  %above = lshr i64 %ticket, 24
+  %first = and i64 %above, 16777215
+  %end = and i64 %ticket, 16777215
+  %last = sub i64 %end, 1
+  %chunk = select i1 %from_the_front, i64 %first, i64 %last
+  %first_taken = add i64 %ticket, 16777216
+  %last_taken = sub i64 %ticket, 1
+  %less = select i1 %from_the_front, i64 %first_taken, i64 %last_taken
   %pair = cmpxchg ptr TICKET, i64 %ticket, i64 %less acq_rel monotonic, align 8
   %won = extractvalue { i64, i1 } %pair, 1
   br i1 %won, label %run, label %look
@@ -56,8 +72,6 @@ run:
   ; The job cannot end before this chunk is done, so its fields are stable now.
   %function = load ptr, ptr JOB, align 8
   %context = load ptr, ptr JOB_CONTEXT, align 8
-  %chunks = load i64, ptr JOB_CHUNKS, align 8
-  %chunk = sub i64 %chunks, %left
   call void %function(ptr %context, i64 %chunk)
   %before = atomicrmw sub ptr PENDING, i64 1 release, align 8
   br label %look
@@ -70,7 +84,7 @@ entry:
   %workers = load atomic i64, ptr WORKERS monotonic, align 8
   %alone = icmp eq i64 %workers, 0
   %small = icmp ult i64 %chunks, 2
-  %large = icmp ugt i64 %chunks, 4294967295
+  %large = icmp ugt i64 %chunks, 16777215
   %a = or i1 %alone, %small
   %serial_wanted = or i1 %a, %large
   br i1 %serial_wanted, label %serial_entry, label %claim
@@ -90,11 +104,10 @@ serial:
 publish:
   store ptr %function, ptr JOB, align 8
   store ptr %context, ptr JOB_CONTEXT, align 8
-  store i64 %chunks, ptr JOB_CHUNKS, align 8
   store atomic i64 %chunks, ptr PENDING monotonic, align 8
   %old = load atomic i64, ptr TICKET monotonic, align 8
-  %generation = and i64 %old, -4294967296
-  %next_generation = add i64 %generation, 4294967296
+  %generation = and i64 %old, -281474976710656
+  %next_generation = add i64 %generation, 281474976710656
   %ticket = or i64 %next_generation, %chunks
   store atomic i64 %ticket, ptr TICKET seq_cst, align 8
   %others = sub i64 %chunks, 1
@@ -118,7 +131,7 @@ post:
   %w_next = sub i64 %w, 1
   br label %wake
 work:
-  call void @take_chunks()
+  call void @take_chunks(i1 true)
   br label %wait
 wait:
   %spins = phi i64 [0, %work], [%spins_next, %spin_again]
@@ -152,9 +165,8 @@ awake:
 spin:
   %n = phi i64 [0, %awake], [%n_next, %idle]
   %ticket = load atomic i64, ptr TICKET monotonic, align 8
-  %left = and i64 %ticket, 4294967295
-  %work_there = icmp ne i64 %left, 0
-  br i1 %work_there, label %work, label %check_stop
+  %nothing = call i1 @nothing_left(i64 %ticket)
+  br i1 %nothing, label %check_stop, label %work
 check_stop:
   %stop = load atomic i64, ptr STOP monotonic, align 8
   %stopping = icmp ne i64 %stop, 0
@@ -167,8 +179,8 @@ idle:
 sleep:
   %sleeping = atomicrmw add ptr SLEEPERS, i64 1 seq_cst, align 8
   %again = load atomic i64, ptr TICKET seq_cst, align 8
-  %again_left = and i64 %again, 4294967295
-  %again_work = icmp ne i64 %again_left, 0
+  %again_nothing = call i1 @nothing_left(i64 %again)
+  %again_work = xor i1 %again_nothing, true
   %again_stop = load atomic i64, ptr STOP seq_cst, align 8
   %again_stopping = icmp ne i64 %again_stop, 0
   %leave = or i1 %again_work, %again_stopping
@@ -188,7 +200,7 @@ wait:
   %interrupted = icmp ne i32 %result, 0
   br i1 %interrupted, label %wait, label %work
 work:
-  call void @take_chunks()
+  call void @take_chunks(i1 false)
   br label %awake
 exit:
   ret void
@@ -204,7 +216,7 @@ _PAUSES: Final = {"x86_64": ("call void @llvm.x86.sse2.pause()", "declare void @
 def pool_ir(architecture: str) -> str:
     """LLVM IR of the pool. It needs a symbol `state` of 512 zeroed bytes with a semaphore at 448."""
     pause, declaration = _PAUSES.get(architecture, ("fence syncscope(\"singlethread\") seq_cst", ""))
-    places = {"JOB_CONTEXT": _JOB + 8, "JOB_CHUNKS": _JOB + 16, "TICKET": _TICKET, "JOB": _JOB, "PENDING": _PENDING,
+    places = {"JOB_CONTEXT": _JOB + 8, "TICKET": _TICKET, "JOB": _JOB, "PENDING": _PENDING,
               "BUSY": _BUSY, "SLEEPERS": _SLEEPERS, "STOP": _STOP, "WORKERS": _WORKERS, "SEMAPHORE": _SEMAPHORE}
     text = _IR.replace("PAUSE_DECLARATION", declaration).replace("PAUSE", pause)
     for name, offset in places.items():
