@@ -60,7 +60,8 @@ class GpuCompiler:
     `emulator`. synchronous: wait after every kernel, so that an error names the one that made it. graphs: whether a device replays the
     program as a CUDA graph from the second call on, with its memory kept in between (default: yes). libraries: `auto` (default: NVIDIA's
     libraries where they are installed and a device runs the program), `never`, or `always` (what would be called; on the emulator the
-    evaluator stands in for them). tf32: whether f32 products of default precision may use it in a library (default: as XLA, yes).
+    evaluator stands in for them). tf32: whether f32 products and convolutions of default precision may use it in a library (default: as
+    XLA, yes).
     math: how exact f32 division and functions are, `xla` (default: as XLA's GPU code), `precise` or `fast`; `device_math.TABLE` has the
     bounds in ulps.
     """
