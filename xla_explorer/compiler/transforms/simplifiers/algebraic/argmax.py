@@ -124,10 +124,13 @@ def extremum_of_constant(computation: HloComputation, instruction: HloInstructio
     return computation.add("tuple", instruction.shape, parts)
 
 
+_USERS_LOOKED_AT = 64
+
+
 def _found_beside(i: HloInstruction) -> HloInstruction | None:
-    """A reduce that gives the same extremum, and its place."""
+    """A reduce that gives the same extremum, and its place; among few readers of the array, so that the search stays short."""
     x, start = i.operands
-    for other in x.users:
+    for other in x.users if len(x.users) <= _USERS_LOOKED_AT else ():
         if (
             other.opcode is i.opcode
             and other is not i
