@@ -27,7 +27,8 @@ L2_BLOCK_BYTES = 384 * 1024  # of the left operand, kept in the second-level cac
 CUT_BLOCK_BYTES = 512 * 1024  # the same where the contraction is cut, so that panels of the right one are small
 LEFT_PADDING = 16  # elements between copied rows, which would otherwise fall into the same sets of the first-level cache
 LEFT_LINES = 8  # of the left operand that are packed together: as many as stay in a set of the first-level cache
-PACKED_ROWS = 16  # of the right operand
+PACKED_ROWS = 16  # of the right operand that are copied together where each lies in pages of its own ...
+PAGE_BYTES = 4096  # ... as rows do that are so far apart
 UNROLLED = 128  # multiply-adds of an innermost loop that LLVM may unroll; more only costs compile time
 STREAM_COST = 0.005  # of a step, for each row of the left operand beyond 8; twice that for a vector beyond 2 ...
 DEEP = 1024  # ... or beyond 3 in deeper products, whose panels the first-level cache does not hold either way
@@ -245,11 +246,11 @@ class TileWriter:
         return (cut.begin, cut.end) if cut is not None and cut.along == "panels" else (0, -(-columns // self.tile.columns))
 
     def pack(self, b: str, b_row: int, depth: int, columns: int, scratch: str, cut: Cut | None = None) -> None:
-        """Copy a row-major depth x columns matrix as panels of tile columns, each panel contiguous; PACKED_ROWS of all panels before the
-        next ones, so that rows are read along."""
+        """Copy a row-major depth x columns matrix as panels of tile columns, each panel contiguous; of rows that are far apart, PACKED_ROWS of
+        all panels before the next ones, so that rows are read along."""
         tile, w = self.tile, self.w
         begin, end = self._panels(columns, cut)
-        few = min(PACKED_ROWS, depth)
+        few = min(PACKED_ROWS, depth) if b_row * self.bytes >= PAGE_BYTES else depth
         with w.loop(-(-depth // few), stem="pack.rows", metadata=NO_UNROLL) as chunk, \
                 w.loop(end, begin, stem="pack", metadata=NO_UNROLL) as p:
             first = tile_starts(w, chunk, few, depth)
