@@ -54,3 +54,23 @@ ENTRY e { p = u8[3] parameter(0) s = u8[3] sort(p), dimensions={0}, to_apply=bef
   r = u8[] reduce(s, z), dimensions={0}, to_apply=sum ROOT b = u8[3,2] broadcast(r), dimensions={} }"""
     (found,) = values(text, backend, np.array([3, 1, 2], np.uint8))
     assert (found == 6).all()
+
+
+@pytest.mark.parametrize("backend", ["cpu", "gpu"])
+@pytest.mark.parametrize(
+    "comparator",
+    ["ROOT r = pred[] compare(a, b), direction=LT", "ROOT r = pred[] compare(b, a), direction=LT",
+     "l = pred[] compare(a, b), direction=LT e = pred[] compare(a, b), direction=EQ g = pred[] compare(i, j), direction=GT "
+     "n = pred[] and(e, g) ROOT r = pred[] or(l, n)"],
+    ids=["ascending", "descending", "two keys"])  # fmt: skip
+def test_sorting_keeps_all_records_though_some_are_nan(backend, comparator):
+    text = f"""HloModule m
+c {{ a = f32[] parameter(0) b = f32[] parameter(1) i = s32[] parameter(2) j = s32[] parameter(3) {comparator} }}
+ENTRY e {{ x = f32[300] parameter(0) y = s32[300] parameter(1)
+  ROOT s = (f32[300], s32[300]) sort(x, y), dimensions={{0}}, is_stable=true, to_apply=c }}"""
+    random = np.random.default_rng(3)
+    x, numbers = random.integers(-9, 9, 300).astype(np.float32), np.arange(300, dtype=np.int32)
+    x[random.integers(0, 300, 40)] = np.nan
+    keys, found = values(text, backend, x, numbers)
+    assert sorted(found) == list(range(300))
+    np.testing.assert_array_equal(keys, x[found])

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import ROOT_CHECKS, KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.row_sort import RadixKey, Record, RowSort, integer_key
 from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
@@ -45,16 +46,22 @@ def _radix_keys(context: KernelContext, comparator: HloComputation) -> list[Radi
     return keys
 
 
+def key_of_record(w: FunctionWriter, comparator: HloComputation, key: SortKey, record: Record) -> Value:
+    """The key of a record, which takes the place of the comparator's left side."""
+
+    def reader(value: Value) -> Callable[[IndexTuple], Value]:
+        return lambda _index: value
+
+    parameters = comparator.parameters()
+    sources = {parameters[2 * k]: reader(value) for k, value in enumerate(record)}
+    return ElementalEmitter(w, sources).element(key.side, ())
+
+
 def _key_function(context: KernelContext, comparator: HloComputation, key: SortKey) -> Callable[[Record], str]:
     w = context.writer
-    parameters = comparator.parameters()
 
     def of(record: Record) -> str:
-        def reader(value: Value) -> Callable[[IndexTuple], Value]:
-            return lambda _index: value
-
-        sources = {parameters[2 * k]: reader(value) for k, value in enumerate(record)}
-        value = ElementalEmitter(w, sources).element(key.side, ())
+        value = key_of_record(w, comparator, key, record)
         return integer_key(w, value, key.side.shape.element_type, key.ascending, key.total_order)
 
     return of

@@ -3,7 +3,7 @@
 A merge pass doubles the length of the sorted runs. A block makes one tile of the result: a binary search on its two diagonals finds which
 parts of the two runs it consists of (merge path), the block loads these and ranks them in shared memory. The passes go back and forth
 between the result and scratch memory. topk keeps of every tile only what can still be among the first k, until one tile is left.
-Comparators must be strict weak orders, as HLO demands; equal records keep their order.
+Comparators must be strict weak orders, as HLO demands (`record_order.py` makes them so for NaN); equal records keep their order.
 Source: Green, McColl, Bader, "GPU merge path", 2012; XLA's own kernels sort bitonically (xla/service/llvm_ir/sort_util.cc).
 """
 
@@ -17,6 +17,7 @@ from xla_explorer.backends.gpu.architecture import STATIC_SHARED_BYTES, GpuArchi
 from xla_explorer.backends.gpu.emitters.block import Block, smaller, unravel
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, ScratchArrays, fresh_context
 from xla_explorer.backends.gpu.emitters.operations.block_sort import Before, Record, SharedRecords, padded_count
+from xla_explorer.backends.gpu.emitters.operations.record_order import order_of_records
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -301,12 +302,7 @@ def write_sort(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[in
     def kernel(number: int) -> tuple[KernelContext, Rows, Rows, Before]:
         """Of pass `number`; the last one stores the result, those before alternate."""
         context = fresh_context(i, slots)
-        emitter = context.emitter()
-
-        def before(a: Record, b: Record) -> str:
-            (result,) = emitter.inline_scalar_computation(i.to_apply, [x for pair in zip(a, b, strict=True) for x in pair])
-            return str(result)
-
+        before = order_of_records(context, i.to_apply)
         operands = ArrayRows(context, [context.arrays[o] for o in i.operands], axis)
         results = ArrayRows(context, context.outputs, axis)
 
