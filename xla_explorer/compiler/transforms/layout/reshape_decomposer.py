@@ -22,20 +22,21 @@ BITCAST = opcode("bitcast")
 RESHAPE = opcode("reshape")
 
 
-def why_not_bitcast(i: HloInstruction) -> Reason | None:
-    """None when a reshape keeps the order of its operand's bytes."""
+def why_not_decomposed(i: HloInstruction) -> Reason | None:
+    """None when a reshape can be made of copies and a bitcast."""
     for side in (i, i.operands[0]):
         if True in side.shape.dynamic:
             return refuse("dynamic-dimension", f"%{side.name} has a dynamic dimension: {side.shape}")
         if "T(" in side.shape.layout.properties:
             return refuse("layout-differs", f"%{side.name} is tiled: {side.shape}")
-    return no_byte_is_moved(i, i.operands[0])
+    if i.shape.layout.properties != i.operands[0].shape.layout.properties:
+        return refuse("layout-differs", f"%{i.name} is {i.shape}, %{i.operands[0].name} {i.operands[0].shape}")
+    return None
 
 
-def why_not_decomposed(i: HloInstruction) -> Reason | None:
-    """None when a reshape can be made of copies and a bitcast."""
-    reason = why_not_bitcast(i)
-    return reason if reason is not None and reason.code == "dynamic-dimension" else None
+def why_not_bitcast(i: HloInstruction) -> Reason | None:
+    """None when a reshape keeps the order of its operand's bytes."""
+    return why_not_decomposed(i) or no_byte_is_moved(i, i.operands[0])
 
 
 def aligned_layout(source: Shape, target: Shape) -> Layout | None:
