@@ -36,12 +36,11 @@ class StoredProducts(NamedTuple):
 
 
 class TiledConvolutionPlan(NamedTuple):
-    """loop_us: device time of one thread for each element. library_us: of a library."""
+    """library_us: device time of a library."""
 
     geometry: ConvolutionProduct
     blocks: BlockedPlan
     launch: LaunchDimensions
-    loop_us: float
     library_us: float
 
 
@@ -98,7 +97,7 @@ def plan_tiled_convolution(i: HloInstruction, architecture: GpuArchitecture) -> 
            f"time{cut}; {plan.blocks} blocks on {architecture.multiprocessors} multiprocessors; estimated at {plan.estimated_us:.3g} us, "
            f"one thread an element at {loop:.3g} us")  # fmt: skip
     launch = LaunchDimensions(plan.blocks, THREADS, plan.blocks * THREADS, why)
-    return TiledConvolutionPlan(geometry, plan, launch, loop, library_convolution_us(geometry, kind, architecture))
+    return TiledConvolutionPlan(geometry, plan, launch, library_convolution_us(geometry, kind, architecture))
 
 
 class BlockPlace(NamedTuple):
