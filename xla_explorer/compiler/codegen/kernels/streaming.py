@@ -44,8 +44,9 @@ def is_streamed(context: KernelContext, output: ArrayInMemory, at_least: int) ->
 
 
 def _leaves_the_program(i: HloInstruction) -> bool:
-    """Whether no other kernel reads the result."""
-    return all(user.opcode.name == "tuple" or (user.opcode.name == "get-tuple-element" and _leaves_the_program(user)) for user in i.users)
+    """Whether no other kernel reads the result: not that of a loop's body, which the next iteration reads."""
+    passed_on = [user.opcode.name == "tuple" or (user.opcode.name == "get-tuple-element" and _leaves_the_program(user)) for user in i.users]
+    return i.parent.is_entry and all(passed_on)
 
 
 def tile_elements(rows: list[tuple[HloInstruction, ArrayInMemory]]) -> int:
