@@ -279,6 +279,13 @@ def test_a_value_that_grows_stays_in_the_loop() -> None:
     assert simplified(text, "while-loop-invariant-code-motion").changed
 
 
+def test_a_hoisted_value_leaves_the_trip_count() -> None:
+    text = loop().replace("b = f32[] multiply(a, k)", "e = f32[] exponential(k)\n  b = f32[] multiply(a, e)")
+    trace = optimize(parse_hlo(text), "while-loop-trip-count-annotator,while-loop-invariant-code-motion", verify=True)
+    [made] = [i for i in trace.module.instructions() if i.opcode.name == "while"]
+    assert trace.steps[-1].changed and "known_trip_count" in made.attributes["backend_config"]
+
+
 def state_loop(start: str, state: str, body: str, condition: str, result: str) -> str:
     """A loop over a state written out, `p` in condition and body; `w` is what comes out."""
     return f"""HloModule m

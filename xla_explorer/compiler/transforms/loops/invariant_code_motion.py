@@ -181,7 +181,7 @@ def hoist(loop: HloInstruction, context: PassContext, policy: HoistingPolicy) ->
     body.set_root(body.add(TUPLE, shape, [*old_root.operands, *read], name=old_root.name))
     remove_if_dead(body, old_root)
     remove_dead_instructions(body)
-    return replace_loop(loop, [*parts, *carried], lambda made, k: element(computation, made, k))
+    return replace_loop(loop, [*parts, *carried], lambda made, k: element(computation, made, k), same_numbers=True)
 
 
 @register_pass()

@@ -89,11 +89,16 @@ def passed_on(body: HloComputation) -> set[int]:
 
 
 def replace_loop(
-    loop: HloInstruction, parts: Sequence[HloInstruction], after: Callable[[HloInstruction, int], HloInstruction]
+    loop: HloInstruction,
+    parts: Sequence[HloInstruction],
+    after: Callable[[HloInstruction, int], HloInstruction],
+    *,
+    same_numbers: bool = False,
 ) -> HloInstruction:
     """Put a loop with the same (changed) condition and body, and with another state, in the place of one. Returns it.
 
-    parts: what the new state starts from. after(new loop, k): what element k of the old state was, after the loop.
+    parts: what the new state starts from. after(new loop, k): what element k of the old state was, after the loop. same_numbers: the
+    elements of the old state are the first of the new one, so that what the loop says of their numbers still holds.
     """
     computation = loop.parent
     shape: Shape = tuple_shape([p.shape for p in parts])
@@ -101,7 +106,7 @@ def replace_loop(
         WHILE,
         shape,
         (computation.add(TUPLE, shape, parts),),
-        loop.attributes.with_values(backend_config=None, origin=None),
+        loop.attributes.with_values(origin=None) if same_numbers else loop.attributes.with_values(backend_config=None, origin=None),
         called=loop.called,
         name=loop.name,
         metadata=loop.metadata,
