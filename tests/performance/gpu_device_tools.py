@@ -23,9 +23,14 @@ _METRICS = (
 )  # fmt: skip
 
 
+def _tool(name: str) -> str | None:
+    """On the path, or where images with CUDA have it."""
+    return shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin:/usr/local/nvidia/bin:/usr/bin")
+
+
 def nvidia_smi() -> dict[str, str]:
     """Facts of the first device now; or `absent`, and why."""
-    tool = shutil.which("nvidia-smi")
+    tool = _tool("nvidia-smi")
     if tool is None:
         return {"absent": "nvidia-smi is not on the path"}
     try:
@@ -40,7 +45,7 @@ def nvidia_smi() -> dict[str, str]:
 
 def ncu_version() -> str:
     """Nsight Compute's, or that it is not there."""
-    tool = shutil.which("ncu")
+    tool = _tool("ncu")
     if tool is None:
         return "not on the path"
     try:
@@ -52,7 +57,7 @@ def ncu_version() -> str:
 
 def counters_of(settings: dict[str, Any], item: str, seconds: float) -> dict[str, Any]:
     """Counters of every kernel that a program launches once; or `absent`, and why. A process of its own runs it under ncu."""
-    tool = shutil.which("ncu")
+    tool = _tool("ncu")
     if tool is None:
         return {"absent": "ncu is not on the path"}
     script = Path(__file__).resolve().parent / "gpu_device_sections.py"
