@@ -13,7 +13,7 @@ from xla_explorer.compiler.codegen.target import HOST_LIKE, grouped_product
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.text.parser import parse_hlo
 
-WITH_GROUPS = dataclasses.replace(HOST_LIKE, features=frozenset(["avx512vnni"]))
+WITH_GROUPS = dataclasses.replace(HOST_LIKE, features=frozenset(["avx512vnni", "avx512vl"]))
 HERE = codegen_target(host_target(), libraries=True)
 DTYPES = {"s8": np.int8, "u8": np.uint8, "s16": np.int16}
 PAIRS = [("s8", "s8"), ("u8", "s8"), ("s8", "u8"), ("u8", "u8"), ("s16", "s16")]
@@ -75,6 +75,14 @@ def test_batches(monkeypatch):
                  "lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}")  # fmt: skip
     x, y = operands(module, ("any", "any"))
     np.testing.assert_array_equal(run_kernels(module, x, y)[0], x.astype(np.int32) @ y.astype(np.int32))
+
+
+def test_only_where_vectors_of_every_width_can_be_multiplied():
+    def found(bits, *features):
+        return grouped_product(dataclasses.replace(HOST_LIKE, vector_bits=bits, features=frozenset(features)), "s8", "s8") is not None
+
+    assert found(512, "avx512vnni", "avx512vl") and found(256, "avxvnni") and found(512, "avx512vnni", "avx512vl", "avxvnni")
+    assert not found(512, "avx512vnni") and not found(512, "avxvnni") and not found(512)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,12 @@ from xla_explorer.compiler.pipeline import optimize
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.text import parse_hlo
 
-FACTS = {"triple": "x86_64-unknown-linux-gnu", "vector_register_bits": 512, "fused_multiply_add": True, "features": frozenset(["avx512vnni"])}
+FACTS = {
+    "triple": "x86_64-unknown-linux-gnu",
+    "vector_register_bits": 512,
+    "fused_multiply_add": True,
+    "features": frozenset(["avx512vnni", "avx512vl"]),
+}
 TEXT = """HloModule m
 
 ENTRY e {

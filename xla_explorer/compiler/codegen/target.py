@@ -58,13 +58,17 @@ _VNNI = {
     ("u8", "u8"): GroupedProduct(_BYTES, 4, right_first=True, biased=True),
     ("s16", "s16"): GroupedProduct(_WORDS, 2),
 }
-_GROUPED_PRODUCTS = {"avx512vnni": _VNNI, "avxvnni": _VNNI}  # by feature, then by the names of the factors' types
+# Features that are needed together, bits of the widest vectors that they serve (LLVM aborts on wider ones), and what there is by the names
+# of the factors' types.
+_GROUPED_PRODUCTS = ((frozenset(["avx512vnni", "avx512vl"]), 512, _VNNI), (frozenset(["avxvnni"]), 256, _VNNI))
 
 
 def grouped_product(target: CodegenTarget, left: str, right: str) -> GroupedProduct | None:
     """The target's instruction for factors of these types, None where it has none."""
-    tables = [table for feature, table in _GROUPED_PRODUCTS.items() if feature in target.features]
-    return tables[0].get((left, right)) if tables else None
+    for needed, widest, table in _GROUPED_PRODUCTS:
+        if needed <= target.features and target.vector_bits <= widest:
+            return table.get((left, right))
+    return None
 
 
 HOST_LIKE = CodegenTarget("cpu", "ptr", "", 512)
