@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from emitter_runner import check
+from emitter_runner import check, ptx_of
 
 from xla_explorer.backends.gpu.emitters.wide_accesses import with_wide_accesses
 from xla_explorer.compiler.codegen.kernels import Kernel
@@ -124,3 +124,14 @@ def test_other_types(kind, count):
 ENTRY e {{ x = {kind}[1024,{count * 64}] parameter(0) ROOT r = {kind}[1024,{count * 64}] {name}(x) }}"""
     values = np.random.default_rng(5).integers(0, 2, (1024, count * 64)) + (1j if kind == "c64" else 0)
     check(text, values.astype(primitive_type(kind).dtype), assemble=False)
+
+
+def test_long_functions_do_not_keep_a_loop_from_reading_sixteen_bytes():
+    """One element a thread leaves too few bytes under way for the memory of a large GPU."""
+    text = """HloModule m
+f { x = f32[1048576] parameter(0) a = f32[1048576] erf(x) b = f32[1048576] tanh(a) c = f32[1048576] exponential(b)
+  d = f32[1048576] log(c) e = f32[1048576] logistic(d) ROOT r = f32[1048576] divide(e, x) }
+ENTRY e { x = f32[1048576] parameter(0) ROOT r = f32[1048576] fusion(x), kind=kLoop, calls=f }"""
+    _, emitted, _, ptx = ptx_of(text)
+    assert emitted.emitter == "vector-loop"
+    assert "ld.global.nc.v4.b32" in ptx

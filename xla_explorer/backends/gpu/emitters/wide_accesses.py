@@ -15,6 +15,7 @@ from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.compiler.codegen.llvm_types import type_bits
 
 WIDEST = 16  # bytes
+_NARROWEST = 32  # bits: of shorter elements LLVM makes single accesses again, and then joins them itself
 _DEFINITION = re.compile(r"^  (%\S+) = (.*)$")
 _SUM = re.compile(r"(add|sub|mul|shl) (?:nuw |nsw )*i64 ([^ ,]+), ([^ ,]+)$")
 _PURE = re.compile(r"(?:udiv|sdiv|urem|srem|and|or|xor|lshr|ashr|zext|sext|trunc|select|icmp) |call i32 @llvm\.nvvm\.read\.ptx\.sreg\.")
@@ -123,7 +124,7 @@ def with_wide_accesses(kernel: Kernel) -> Kernel:
 
 def _note(groups: _Groups, addresses: dict[str, tuple[str, str, _Form]], pointer: str, kind: str, element: _Element) -> None:
     known = addresses.get(pointer)
-    if known is not None and known[0] == kind:
+    if known is not None and known[0] == kind and type_bits(kind) >= _NARROWEST:
         groups.setdefault((kind, known[1], known[2].terms), {}).setdefault(known[2].constant, []).append(element)
 
 

@@ -20,16 +20,18 @@ from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 LARGEST = 8
-MOST_WORK = 256  # operations that one thread may have
-_LONG = frozenset({"exponential", "log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan2", "logistic", "divide", "remainder",
-                   "cbrt", "exponential-minus-one", "log-plus-one", "rsqrt", "sqrt"})  # fmt: skip
+MOST_WORK = 1024  # operations that one thread may have: code stays within the instruction cache
+_SHORT = frozenset({"exponential", "logistic", "divide", "rsqrt", "sqrt"})  # by the special function unit
+_LONG = frozenset({"log", "tanh", "power", "sine", "cosine", "tan", "erf", "atan2", "remainder", "cbrt", "exponential-minus-one",
+                   "log-plus-one"})  # fmt: skip
 
 
 def _work(context: KernelContext) -> int:
     """About how many machine instructions an element takes."""
     i = context.instruction
     body = list(i.called[0].instructions.values()) if i.opcode.name == "fusion" else [i]
-    return sum([24 if inner.opcode.name in _LONG else 1 if inner.opcode.name in ELEMENTWISE_EMITTERS else 2 for inner in body])
+    names = [inner.opcode.name for inner in body]
+    return sum([24 if name in _LONG else 8 if name in _SHORT else 1 if name in ELEMENTWISE_EMITTERS else 2 for name in names])
 
 
 def plan_vector_loop(context: KernelContext, architecture: GpuArchitecture) -> tuple[int, LaunchDimensions] | Reason:
