@@ -306,3 +306,13 @@ def test_libraries_that_are_not_installed_say_what_to_install():
     for name in LIBRARIES:
         found = find_library(name)
         assert isinstance(found, SharedObject) or (isinstance(found, Reason) and "pip install" in found.message)
+
+
+def test_work_spaces_stay_where_recorded_graphs_have_them(libraries):
+    runner = LibraryRunner(CudaExecutor(driver_of(libraries.driver)), libraries.find)
+    first = runner._space(1, "cuFFT", 1000).address
+    larger = runner._space(1, "cuFFT", 100_000)
+    assert larger.size >= 100_000 and larger.address != first
+    assert runner._space(1, "cuFFT", 900).address == first and runner._space(2, "cuFFT", 900).address != first
+    runner.close()
+    assert sum(map(len, runner.executor._free.values())) == 3
