@@ -31,22 +31,22 @@ GATHERED = (
 )
 GATHERED_BETWEEN = GATHERED.replace("64", "66")  # rows that do not begin with a cache line
 IN_A_LOOP = """HloModule m
-more { s = (s32[], f32[64,64]) parameter(0)
+more { s = (s32[], f32[64,64], f32[64,64]) parameter(0)
  i = s32[] get-tuple-element(s), index=0
  n = s32[] constant(3)
  ROOT r = pred[] compare(i, n), direction=LT }
-turn { s = (s32[], f32[64,64]) parameter(0)
+turn { s = (s32[], f32[64,64], f32[64,64]) parameter(0)
  i = s32[] get-tuple-element(s), index=0
  one = s32[] constant(1)
  j = s32[] add(i, one)
  x = f32[64,64] get-tuple-element(s), index=1
  t = f32[64,64] transpose(x), dimensions={1,0}
- ROOT r = (s32[], f32[64,64]) tuple(j, t) }
+ ROOT r = (s32[], f32[64,64], f32[64,64]) tuple(j, x, t) }
 ENTRY e { x = f32[64,64] parameter(0)
  z = s32[] constant(0)
- s = (s32[], f32[64,64]) tuple(z, x)
- w = (s32[], f32[64,64]) while(s), condition=more, body=turn
- ROOT r = f32[64,64] get-tuple-element(w), index=1 }"""
+ s = (s32[], f32[64,64], f32[64,64]) tuple(z, x, x)
+ w = (s32[], f32[64,64], f32[64,64]) while(s), condition=more, body=turn
+ ROOT r = f32[64,64] get-tuple-element(w), index=2 }"""
 READ_AGAIN = (
     "HloModule m\nENTRY e { x = f32[64,64] parameter(0)\n a = f32[64,64] exponential(x)\n"
     " ROOT d = f32[64,64] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"
