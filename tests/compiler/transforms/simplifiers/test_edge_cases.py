@@ -56,6 +56,16 @@ ENTRY e {
 }""",
         [NUMBERS, np.int32(1), np.int32(100)],
     ),
+    # A float becomes the nearest u8, an integer keeps its low bits.
+    "integers-by-way-of-floats": (
+        """HloModule m
+ENTRY e {
+  x = s16[5]{0} parameter(0)
+  w = f32[5]{0} convert(x)
+  ROOT r = u8[5]{0} convert(w)
+}""",
+        [np.array([-1, 5, 300, -32768, 32767], np.int16)],
+    ),
     "empty-and-long": (
         """HloModule m
 ENTRY e {

@@ -263,10 +263,18 @@ def convert_there_and_back(x: HloInstruction) -> HloInstruction:
     return x
 
 
+def saturates_nowhere(x: HloInstruction, instruction: HloInstruction, middle: HloInstruction) -> Reason | None:
+    """A float becomes the nearest integer that there is, an integer keeps its low bits: -1 as u8 is 0 by way of f32, 255 straight."""
+    first, last = x.shape.element_type, instruction.shape.element_type
+    if not (first.is_integer and middle.shape.element_type.is_float and last.is_integer) or holds_every_value(first, last):
+        return None
+    return refuse("conversion-saturates", f"{last} does not hold every {first}, and floats saturate", of=first.name, to=last.name)
+
+
 @rule(
     convert(convert(any_("x"), name="middle")),
     exactness=Exactness.BITWISE,
-    when=(middle_loses_nothing,),
+    when=(middle_loses_nothing, saturates_nowhere),
     before="x = bf16[4] parameter(0)\nw = f32[4] convert(x)\nROOT r = f64[4] convert(w)",
     after="x = bf16[4] parameter(0)\nROOT r = f64[4] convert(x)",
 )
