@@ -12,6 +12,34 @@ from xla_explorer.hlo.text import parse_hlo
 
 NUMBERS = np.arange(8, dtype=np.float32)
 
+# The reducer of an argmax: the greater value, NaN above all, and of equal ones the lower place.
+PLACE = """HloModule m
+place {
+  a = f32[] parameter(0)
+  b = f32[] parameter(2)
+  above = pred[] compare(a, b), direction=GT
+  odd = pred[] compare(a, a), direction=NE
+  first = pred[] or(above, odd)
+  value = f32[] select(first, a, b)
+  equal = pred[] compare(a, b), direction=EQ
+  i = s8[] parameter(1)
+  j = s8[] parameter(3)
+  before = pred[] compare(i, j), direction=LT
+  tie = pred[] and(equal, before)
+  left = pred[] or(first, tie)
+  number = s8[] select(left, i, j)
+  ROOT pair = (f32[], s8[]) tuple(value, number)
+}
+most {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT m = f32[] maximum(a, b)
+}
+ENTRY e {
+"""
+PLACE_END = "(f32[], s8[]) reduce(x, n, low, z), dimensions={0}, to_apply=place"
+TOTAL = PLACE.replace("direction=GT", "direction=GT, type=TOTALORDER").replace("direction=NE", "direction=NE, type=TOTALORDER")
+
 MODULES = {
     # The empty slice starts behind what the strided one reads of x: 3 + 2 * 3 > 8.
     "empty-slice-of-a-strided-slice": (
@@ -55,6 +83,60 @@ ENTRY e {
   ROOT r = f32[2]{0} dynamic-slice(a, j), dynamic_slice_sizes={2}
 }""",
         [NUMBERS, np.int32(1), np.int32(100)],
+    ),
+    # The numbers of an s8 that counts to 200 wrap around: the lowest place is number -128.
+    "places-that-wrap-around": (
+        f"""{PLACE}
+  c = f32[] constant(42)
+  x = f32[200] broadcast(c), dimensions={{}}
+  n = s8[200] iota(), iota_dimension=0
+  low = f32[] constant(-inf)
+  z = s8[] constant(0)
+  ROOT r = {PLACE_END}
+}}""",
+        [],
+    ),
+    # In the total order zero is greater than minus zero.
+    "extremum-in-the-total-order": (
+        f"""{TOTAL}
+  c = f32[] constant(-0)
+  x = f32[5] broadcast(c), dimensions={{}}
+  n = s8[5] iota(), iota_dimension=0
+  low = f32[] constant(0)
+  z = s8[] constant(0)
+  r = {PLACE_END}
+  v = f32[] get-tuple-element(r), index=0
+  one = f32[] constant(1)
+  ROOT d = f32[] divide(one, v)
+}}""",
+        [],
+    ),
+    # The places are made of the maximum, or wait for it: it cannot come from the reduce that finds its place.
+    "places-that-depend-on-the-extremum": (
+        f"""{PLACE}
+  x = f32[8] parameter(0)
+  low = f32[] constant(-inf)
+  m = f32[] reduce(x, low), dimensions={{0}}, to_apply=most
+  s = s8[] convert(m)
+  n = s8[8] broadcast(s), dimensions={{}}
+  z = s8[] constant(0)
+  b = {PLACE_END}
+  ROOT t = (f32[], (f32[], s8[])) tuple(m, b)
+}}""",
+        [NUMBERS],
+    ),
+    "places-that-wait-for-the-extremum": (
+        f"""{PLACE}
+  x = f32[8] parameter(0)
+  low = f32[] constant(-inf)
+  m = f32[] reduce(x, low), dimensions={{0}}, to_apply=most
+  g = f32[] negate(m)
+  n = s8[8] iota(), iota_dimension=0
+  z = s8[] constant(0)
+  b = {PLACE_END}, control-predecessors={{g}}
+  ROOT t = (f32[], (f32[], s8[])) tuple(m, b)
+}}""",
+        [NUMBERS],
     ),
     # A float becomes the nearest u8, an integer keeps its low bits.
     "integers-by-way-of-floats": (

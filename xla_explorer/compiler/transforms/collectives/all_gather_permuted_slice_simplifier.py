@@ -31,16 +31,15 @@ class AllGatherPermutedSliceSimplifier(GatheredCut):
             return refuse("not-a-permutation", f"two devices take the same part of %{gathered.name}")
         if all(row == tuple(range(len(row))) for row in cut.parts):
             return refuse("parts-of-their-own", f"every device takes the part of %{gathered.name} that it gave")
-        channel = "channel_id" in gathered.attributes
-        if channel and not gathered.attributes.value("use_global_device_ids"):
-            return refuse("numbers-of-partitions", f"%{gathered.name} numbers partitions, of every replica alike")
-        partitions = len({p for g in groups for _, p in g})
-
-        def number(device: tuple[int, int]) -> int:
-            return device[0] * partitions + device[1] if channel else device[0]
-
-        pairs = sorted({(number(g[part]), number(g[k])) for g, row in zip(groups, cut.parts, strict=True) for k, part in enumerate(row)})
-        kept = {"channel_id": gathered.attributes["channel_id"]} if channel else {}
+        sent = [(g[part], g[k]) for g, row in zip(groups, cut.parts, strict=True) for k, part in enumerate(row)]
+        # A collective-permute numbers replicas, for every partition alike, or (by a channel) partitions, for every replica alike.
+        channel = gathered.attributes.get("channel_id")
+        across = 0 if not channel or all(a[1] == b[1] for a, b in sent) else 1
+        pairs = sorted({(source[across], target[across]) for source, target in sent})
+        alike = len(pairs) == len({source for source, _ in pairs}) and all(a[1 - across] == b[1 - across] for a, b in sent)
+        if not alike:
+            return refuse("replicas-and-partitions", f"what %{gathered.name} gives goes other ways in other replicas or partitions")
+        kept = {"channel_id": channel} if across else {}
         x = gathered.operands[0]
         attributes = attributes_of({**kept, "source_target_pairs": tuple(pairs)})
         return gathered.parent.add("collective-permute", x.shape, (x,), attributes, metadata=gathered.metadata)

@@ -10,6 +10,7 @@ import dataclasses
 
 from xla_explorer.compiler.transforms.simplifiers.algebraic.dynamic_slicing import start_operands
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.evaluator.groups import GroupMode, group_mode
 from xla_explorer.hlo.instruction import HloInstruction
 
 _MOVES = frozenset(["reshape", "bitcast", "copy"])
@@ -32,11 +33,11 @@ class Devices:
         """The groups that work together, as (replica, partition), in order; every device is in one."""
         found = collective.attributes.get("replica_groups")
         listed = [list(g) for g in found.groups] if found is not None and found.groups else []
-        channel, flat = "channel_id" in collective.attributes, bool(collective.attributes.value("use_global_device_ids"))
-        if channel and flat:
+        mode = group_mode(collective)
+        if mode is GroupMode.FLATTENED_IDS:
             listed = listed or [list(range(self.replicas * self.partitions))]
             groups = [[divmod(number, self.partitions) for number in g] for g in listed]
-        elif channel:
+        elif mode is GroupMode.CROSS_REPLICA_AND_PARTITION:
             listed = listed or [list(range(self.replicas))]
             if any(len(g) != 1 for g in listed):
                 return refuse("groups-of-replicas", f"%{collective.name} groups several replicas with all their partitions")
@@ -59,7 +60,7 @@ def number_on(i: HloInstruction, replica: int, partition: int) -> int | None:
         return int(i.literal.array.reshape(-1)[0]) if i.shape.element_count == 1 and not i.shape.element_type.is_float else None
     if name in ("replica-id", "partition-id"):
         return replica if name == "replica-id" else partition
-    if name in _MOVES:
+    if name in _MOVES and operands[0].shape.element_type is i.shape.element_type:
         return number_on(operands[0], replica, partition)
     if name == "dynamic-slice":
         return _looked_up(i, replica, partition)
@@ -107,6 +108,8 @@ def cut_by_device(cut: HloInstruction, groups: list[list[tuple[int, int]]]) -> C
         return refuse("not-one-dimension", f"%{cut.name} cuts {len(changed)} dimensions", dimensions=tuple(changed))
     dimension = changed[0]
     size, start = after[dimension], starts[dimension]
+    if not size:
+        return refuse("takes-nothing", f"%{cut.name} has no element")
     rows = []
     for group in groups:
         row = []

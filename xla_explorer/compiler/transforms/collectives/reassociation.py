@@ -14,6 +14,7 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
 from xla_explorer.compiler.transforms.simplifiers.algebraic.comparison import holds_every_value
 from xla_explorer.compiler.transforms.simplifiers.algebraic.facts import placed_first
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -45,22 +46,23 @@ class CollectiveReassociation:
         return changed
 
     def _reassociate(self, i: HloInstruction, context: PassContext) -> bool:
-        sides = [_behind_moves(x, self.opcode) for x in i.operands]
-        if i.operands[0] is i.operands[1] or any(side is None for side in sides):
+        found = [side for side in [_behind_moves(x, self.opcode) for x in i.operands] if side is not None]
+        if i.operands[0] is i.operands[1] or len(found) < 2:
             return False
-        (a, over_a), (b, over_b) = [side for side in sides if side is not None]
-        if not _alike(a, b) or any(reduction_kind(x) != i.opcode.name or x.control_predecessors for x in (a, b)):
-            return False
+        (a, over_a), (b, over_b) = found
         after = _same_cut(over_a, over_b)
-        moves = (*over_a, *over_b)
-        if after is None and moves and (self.opcode != "all-reduce" or any(m.opcode.name == "dynamic-slice" for m in moves)):
+        moves = () if after is not None else (*over_a, *over_b)
+        inner = [over[0].shape if moves and over else x.operands[0].shape for x, over in ((a, over_a), (b, over_b))]
+        reason = _same_collective(i, a, b) or self._moves_may_come_first(i, moves)
+        if reason is None and inner[0] is not inner[1]:
+            reason = refuse("shape-differs", f"%{a.name} and %{b.name} are given {inner[0]} and {inner[1]}")
+        if reason is not None:
+            context.refused(self.name, i, reason)
             return False
         computation, before = i.parent, i.parent.module.next_instruction_id
-        inner = [_moved(x.operands[0], () if after is not None else over) for x, over in ((a, over_a), (b, over_b))]
-        if inner[0].shape is not inner[1].shape:
-            return False
-        together = computation.add(i.opcode, inner[0].shape, inner, name=i.name)
-        shape = a.shape if after is not None or not moves else together.shape
+        sides = [_moved(x.operands[0], over if moves else ()) for x, over in ((a, over_a), (b, over_b))]
+        together = computation.add(i.opcode, inner[0], sides, name=i.name)
+        shape = together.shape if moves else a.shape
         called = a.called
         if shape.element_type is not a.called[0].root.shape.element_type:
             called = (_reducer(i, shape),)
@@ -69,6 +71,19 @@ class CollectiveReassociation:
         context.rewrote(self.name, i, result, tuple(range(before, computation.module.next_instruction_id)))
         substitute(i, result, before)
         return True
+
+    def _moves_may_come_first(self, i: HloInstruction, moves: tuple[HloInstruction, ...]) -> Reason | None:
+        """What stands between the two sums does to what is summed what it does to the sum."""
+        for move in moves:
+            source, target = move.operands[0].shape.element_type, move.shape.element_type
+            if self.opcode != "all-reduce" or move.opcode.name == "dynamic-slice":
+                return refuse("moves-between", f"%{move.name} stands between a {self.opcode} and %{i.name}", move=move.name)
+            if source is target:
+                continue
+            wraps = i.opcode.name in ("add", "multiply") and not source.is_float and not source.is_complex
+            if move.opcode.name != "convert" or wraps or not holds_every_value(source, target):
+                return refuse("sums-differ", f"{source} is not combined as {target} is", of=source.name, to=target.name)
+        return None
 
 
 # What may stand between a sum over devices and a sum here: it treats each element alike, or leaves some out.
@@ -79,8 +94,6 @@ def _behind_moves(x: HloInstruction, opcode_name: str) -> tuple[HloInstruction, 
     """(the collective that x comes from, what moves its elements, the last one first), when nobody else reads any of them."""
     moves: list[HloInstruction] = []
     while x.opcode.name in _MOVES and len(x.users) == 1 and not x.is_root:
-        if x.opcode.name == "convert" and not holds_every_value(x.operands[0].shape.element_type, x.shape.element_type):
-            return None
         moves.append(x)
         x = x.operands[0]
     if x.opcode.name != opcode_name or len(x.operands) != 1 or len(x.users) != 1 or x.is_root:
@@ -88,12 +101,19 @@ def _behind_moves(x: HloInstruction, opcode_name: str) -> tuple[HloInstruction, 
     return x, tuple(moves)
 
 
-def _alike(a: HloInstruction, b: HloInstruction) -> bool:
-    """The same collective over the same groups, in the same group of the schedule; one may sum in a wider type."""
+def _same_collective(i: HloInstruction, a: HloInstruction, b: HloInstruction) -> Reason | None:
+    """Both do what `i` does, over the same groups, in the same group of the schedule; one may do it in a wider type."""
+    for x in (a, b):
+        if reduction_kind(x) != i.opcode.name:
+            return refuse("other-operation", f"%{x.name} does not {i.opcode.name}")
+        if x.control_predecessors:
+            return refuse("control-dependency", f"%{x.name} has to wait for others")
     ours, theirs = [x.attributes.with_values(channel_id=None, sharding=None, frontend_attributes=None) for x in (a, b)]
     groups = [re.search(r'_scheduling_group_id="([^"]*)"', x.attributes.get("frontend_attributes") or "") for x in (a, b)]
     labels = [None if found is None else found[1] for found in groups]
-    return ours is theirs and ("channel_id" in a.attributes) == ("channel_id" in b.attributes) and labels[0] == labels[1]
+    if ours is theirs and ("channel_id" in a.attributes) == ("channel_id" in b.attributes) and labels[0] == labels[1]:
+        return None
+    return refuse("collectives-differ", f"%{a.name} and %{b.name} are not over the same groups")
 
 
 def _same_cut(over_a: tuple[HloInstruction, ...], over_b: tuple[HloInstruction, ...]) -> HloInstruction | None:

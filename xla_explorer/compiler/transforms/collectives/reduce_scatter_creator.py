@@ -24,7 +24,7 @@ from xla_explorer.hlo.shape import Shape
 def collective_behind(cut: HloInstruction, opcode_name: str) -> HloInstruction | None:
     """The collective over one array whose result, reshaped perhaps, the dynamic-slice alone reads."""
     x = cut.operands[0]
-    if x.opcode.name in ("reshape", "bitcast") and len(x.users) == 1:
+    if x.opcode.name in ("reshape", "bitcast") and len(x.users) == 1 and x.operands[0].shape.element_type is x.shape.element_type:
         x = x.operands[0]
     return x if x.opcode.name == opcode_name and len(x.operands) == 1 and len(x.users) == 1 and x.shape.is_array else None
 

@@ -23,6 +23,16 @@ def converts_a_sum(convert: HloInstruction) -> Reason | None:
     return None
 
 
+def adds_up_alike(convert: HloInstruction) -> Reason | None:
+    """Floats add up to nearly the same in another float type, and integers that are narrowed to the same: they wrap around. Integers that
+    are widened do not, nor do floats that lose their fractions first."""
+    before, after = convert.operands[0].shape.element_type, convert.shape.element_type
+    fractions = (before.is_float or before.is_complex) and (after.is_float or after.is_complex)
+    if fractions or (before.is_integer and after.is_integer and after.bits <= before.bits):
+        return None
+    return refuse("sums-differ", f"{before} adds up to something else than {after}", of=before.name, to=after.name)
+
+
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class ReorderConvertReduceAdd:
@@ -46,7 +56,7 @@ class ReorderConvertReduceAdd:
         return changed
 
     def _reorder(self, convert: HloInstruction, context: PassContext) -> bool:
-        if context.decide(self.name, (converts_a_sum,), (), convert) is not None:
+        if context.decide(self.name, (converts_a_sum, adds_up_alike), (), convert) is not None:
             return False
         computation, total = convert.parent, convert.operands[0]
         before = computation.module.next_instruction_id

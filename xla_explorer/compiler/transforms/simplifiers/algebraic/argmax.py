@@ -15,6 +15,7 @@ from xla_explorer.compiler.transforms.simplifiers.algebraic.reductions import is
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import PrimitiveType
 
 _EXTREMUM = {"GT": "maximum", "LT": "minimum"}
 _ARGMAX = """place {
@@ -39,10 +40,11 @@ _MOST = "most {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT m = 
 
 
 def _compares(i: HloInstruction, direction: str, left: int, right: int) -> bool:
-    """i compares two parameters of the reducer."""
+    """i compares two parameters of the reducer, zeros alike whatever their signs."""
     return (
         i.opcode.name == "compare"
         and i.attributes["direction"] == direction
+        and i.attributes.get("type") != "TOTALORDER"
         and [o.opcode.name for o in i.operands] == ["parameter", "parameter"]
         and [int(o.payload) for o in i.operands] == [left, right]
     )
@@ -102,7 +104,13 @@ def finds_the_place_of_a_constant(i: HloInstruction) -> bool:
     if any(isinstance(n, float) and math.isnan(n) for n in (number, least)):
         return False
     within = least <= number if extremum_with_place(i.called[0]) == "maximum" else least >= number
-    return within and tuple(i.attributes["dimensions"]) == (place.attributes["iota_dimension"],)
+    along = place.attributes["iota_dimension"]
+    return within and tuple(i.attributes["dimensions"]) == (along,) and holds_index(place.shape.element_type, place.shape.dimensions[along])
+
+
+def holds_index(kind: PrimitiveType, size: int) -> bool:
+    """Whether numbers counted from zero stay in order: integers wrap around, floats stand still."""
+    return not kind.is_integer or size <= 1 << (kind.bits - kind.is_signed)
 
 
 @rule(
@@ -127,6 +135,16 @@ def extremum_of_constant(computation: HloComputation, instruction: HloInstructio
 _USERS_LOOKED_AT = 64
 
 
+_GIVEN = ("constant", "iota", "parameter")
+
+
+def _is_given(places: HloInstruction) -> bool:
+    """Places that depend on nothing computed, the extremum that they would take the place of least of all."""
+    while places.opcode.name in ("broadcast", "convert", "reshape"):
+        places = places.operands[0]
+    return places.opcode.name in _GIVEN
+
+
 def _found_beside(i: HloInstruction) -> HloInstruction | None:
     """A reduce that gives the same extremum, and its place; among few readers of the array, so that the search stays short."""
     x, start = i.operands
@@ -136,6 +154,9 @@ def _found_beside(i: HloInstruction) -> HloInstruction | None:
             and other is not i
             and finds_a_place(other)
             and other.operands[0] is x
+            and _is_given(other.operands[1])
+            and other.operands[3].opcode.name in _GIVEN
+            and not other.control_predecessors
             and extremum_with_place(other.called[0]) == plain_reducer(i.called[0])
             and same_value(other.operands[2], start)
             and other.attributes["dimensions"] == i.attributes["dimensions"]
