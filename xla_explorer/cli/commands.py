@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.module import HloModule
 
 
+MOST_VALUES = 1000
+"""Elements of a result that is printed as JSON."""
+
+
 class InputError(XlaExplorerError, ValueError):
     """Something on the command line cannot be used."""
 
@@ -86,13 +90,15 @@ def run(given: Namespace) -> int:
     elif given.json:
         json.dump(
             [
-                {"dtype": str(v.dtype), "shape": list(v.shape), "values": v.astype(object).tolist() if v.size <= 1000 else None}
+                {"dtype": str(v.dtype), "shape": list(v.shape), "values": v.astype(object).tolist() if v.size <= MOST_VALUES else None}
                 for v in values
             ],
             sys.stdout,
             default=str,
         )
         print()
+        if not given.output and any(v.size > MOST_VALUES for v in values):
+            print(f"results of more than {MOST_VALUES} elements have no values here: write them with -o FILE.npz", file=sys.stderr)
     else:
         print(f"# {module.name} on {session.backend}, {which}")
         with np.printoptions(threshold=40, edgeitems=3):
@@ -121,14 +127,14 @@ def opt(given: Namespace) -> int:
 
 def explain(given: Namespace) -> int:
     """Explain an instruction, a decision, or all decisions."""
-    from xla_explorer.cli.output import print_frame
+    from xla_explorer.cli.output import print_answer, print_frame
     from xla_explorer.explorer.compiling import compile
 
     session = compile(read_module(given.file), given.backend, given.passes)
     if given.consumer:
-        print(session.why_not("fusion", given.instruction, given.consumer))
+        print_answer(session.why_not("fusion", given.instruction, given.consumer), as_json=given.json)
     elif given.instruction:
-        print(session.explain(given.instruction))
+        print_answer(session.explain(given.instruction), as_json=given.json)
     else:
         print_frame(session.decisions(given.kind), ["verdict", "kind", "code", "subjects", "message"], as_json=given.json, limit=10_000)
     return 0

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from xla_explorer.explorer.examples import TOUR_NOTEBOOK, notebook_paths
 
+SHUT_DOWN_SECONDS = 15
+
 
 def copy_notebooks(folder: Path) -> Path:
     """The notebooks in a folder of the reader's; those that are there already are kept. Returns the path of the tour."""
@@ -23,13 +25,19 @@ def copy_notebooks(folder: Path) -> Path:
 def lab(folder: Path, *, browser: bool, port: int | None, options: Sequence[str] = ()) -> int:
     """Copy the notebooks and run JupyterLab on the tour until it is stopped. Returns its exit code."""
     notebook = copy_notebooks(folder)
-    command = [sys.executable, "-m", "jupyterlab", str(notebook), *options]
+    # -y: Ctrl-C reaches the server too, which would ask whether it is meant; here it is.
+    command = [sys.executable, "-m", "jupyterlab", str(notebook), "-y", *options]
     if not browser:
         command.append("--no-browser")
     if port is not None:
         command.append(f"--port={port}")
     print(f"opening {notebook} (copies, the course beside it; Ctrl-C stops JupyterLab)")
+    server = subprocess.Popen(command)
     try:
-        return subprocess.call(command)
+        return server.wait()
     except KeyboardInterrupt:
+        try:
+            server.wait(SHUT_DOWN_SECONDS)  # it ends its kernels first
+        except subprocess.TimeoutExpired:
+            server.kill()
         return 0

@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from xla_explorer import __version__
 from xla_explorer.cli import commands
@@ -148,11 +150,18 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+    """A warning is one line for a reader, without the place in our code that gave it."""
+    print(f"note: {message}", file=sys.stderr)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Returns the exit code."""
     given = make_parser().parse_args(arguments)
     try:
-        status: int = given.run(given)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            status: int = given.run(given)
         sys.stdout.flush()
         return status
     except BrokenPipeError:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display import table_text
@@ -28,6 +29,26 @@ def print_frame(frame: pandas.DataFrame, columns: Sequence[str] | None = None, *
     shown = frame if columns is None else frame[list(columns)]
     rows = [[None if value != value else value for value in row] for row in shown.astype(object).values.tolist()]
     print_table(list(shown.columns), rows, as_json=as_json, limit=limit)
+
+
+def print_answer(answer: Any, *, as_json: bool = False) -> None:
+    """An object that prints itself, or its public fields as a JSON object."""
+    if as_json:
+        json.dump(plain(_fields_by_name(vars(answer))), sys.stdout, indent=1)
+        print()
+    else:
+        print(answer)
+
+
+def _fields_by_name(value: Any) -> Any:
+    """Records as objects: JSON would take them as lists, without the names of their fields."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    elif dataclasses.is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _fields_by_name(item) for key, item in value.items()}
+    return [_fields_by_name(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def heading(text: str) -> None:

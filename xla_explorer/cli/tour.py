@@ -9,7 +9,7 @@ from xla_explorer.explorer.arguments import largest_error, random_arguments
 from xla_explorer.explorer.compiling import compile
 from xla_explorer.explorer.examples import EXAMPLES, example
 from xla_explorer.explorer.session import Session
-from xla_explorer.explorer.views.quantities import byte_count, microseconds
+from xla_explorer.explorer.views.quantities import byte_count, microseconds, number_of
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 
 _TIMES = ("kernel", "opcode", "runs_on", "n", "median_us", "iqr_us", "bytes", "flops", "GB/s", "roofline_share", "line")
@@ -66,7 +66,7 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
     print_frame(session.kernels, ["kernel", "opcode", "runs_on", "code", "line"], limit=limit)
     slow = session.kernels[session.kernels["runs_on"] == "evaluator"]
     if len(slow):
-        print(f"{len(slow)} kernels have no native code yet and run on the evaluator; the column code says why")
+        print(f"without native code yet, on the evaluator: {number_of(len(slow), 'kernel')}; the column code says why")
     print(f"memory: {session.buffers!r}")
 
     heading("Run, checked against the evaluator, timed")

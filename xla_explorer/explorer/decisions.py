@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.compiler.pipeline import PassContext
 from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, InstructionFusion, PriorityFusion, fusion_checklist
 from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
+from xla_explorer.explorer.accepted_sentences import accepted_sentence
 from xla_explorer.explorer.display import table_html
 from xla_explorer.explorer.lineage import Lineage
 from xla_explorer.explorer.refusal_costs import RefusalCost, RefusalCosts
@@ -108,13 +109,8 @@ def _facts(event: Event, cost: RefusalCost | None = None) -> dict[str, Any]:
 def _message(event: Event) -> str:
     if event.reason is not None:
         return event.reason.message
-    if event.kind == "allowed" and len(event.names) > 1:
-        forced = " because the user forces it" if event.facts and event.facts.get("forced-by-user") else ""
-        if event.by == "share-buffer":
-            return f"%{event.names[0]} and %{event.names[1]} share a buffer{forced}"
-        return f"%{event.names[0]} is computed inside the {event.by} of %{event.names[1]}{forced}"
-    if event.kind == "allowed" and event.names:
-        return f"nothing spoke against {event.by} of %{event.names[0]}"
+    if event.kind == "allowed":
+        return accepted_sentence(event.by, event.names, event.facts)
     if event.kind == "applied":
         return f"%{event.names[0]}" + (f" becomes %{event.names[1]}" if len(event.names) > 1 else "")
     return ""

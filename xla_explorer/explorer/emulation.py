@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.arguments import Array, random_arguments
+from xla_explorer.explorer.views.quantities import number_of
 from xla_explorer.explorer.views.svg import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -101,8 +102,8 @@ class Emulation:
 
     def __repr__(self) -> str:
         total = int(self.counters["thread_instructions"].sum())
-        faults = f"{len(self.findings)} kinds of faults: see .findings" if len(self.findings) else "no faults"
-        return f"<Emulation of {self.counters['kernel'].nunique()} kernels: {total} instructions of threads, {faults}>"
+        faults = f"{number_of(len(self.findings), 'kind')} of faults: see .findings" if len(self.findings) else "no faults"
+        return f"<Emulation of {number_of(self.counters['kernel'].nunique(), 'kernel')}: {total} instructions of threads, {faults}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>{self.kernels._repr_html_()}"}

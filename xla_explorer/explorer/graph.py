@@ -9,6 +9,7 @@ from typing import Any
 from xla_explorer.explorer.module_picture import snapshot_picture
 from xla_explorer.explorer.views.dot import picture_dot, render_dot
 from xla_explorer.explorer.views.picture import PictureGraph
+from xla_explorer.explorer.views.quantities import number_of
 from xla_explorer.explorer.views.svg import escape, picture_svg
 from xla_explorer.hlo.computation import HloComputation
 
@@ -49,14 +50,14 @@ class Graph:
 
     def __repr__(self) -> str:
         picture = self.picture
-        parts = [f"{len(picture.nodes)} nodes", f"{len([e for e in picture.edges if e.kind == 'data'])} edges"]
+        parts = [number_of(len(picture.nodes), "node"), number_of(len([e for e in picture.edges if e.kind == "data"]), "edge")]
         if picture.groups:
-            parts.append(f"{len([g for g in picture.groups if g.kind == 'fusion'])} fusions")
+            parts.append(number_of(len([g for g in picture.groups if g.kind == "fusion"]), "fusion"))
         refused = len([e for e in picture.edges if e.kind == "fusion-refused"])
         if refused:
-            parts.append(f"{refused} refused fusions")
+            parts.append(number_of(refused, "refused fusion"))
         if picture.hidden:
-            parts.append(f"{picture.hidden} instructions not drawn")
+            parts.append(f"{number_of(picture.hidden, 'instruction')} not drawn")
         return f"<Graph {picture.title}: {', '.join(parts)}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:

@@ -16,6 +16,7 @@ from xla_explorer.explorer.progress import working
 from xla_explorer.explorer.session_code import SessionCode
 from xla_explorer.explorer.source_lines import SourceLines
 from xla_explorer.explorer.trace import Trace
+from xla_explorer.explorer.views.quantities import number_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord
@@ -381,7 +382,7 @@ class Session(SessionCode):
             f"{self.source.instruction_count()} -> {self.module.instruction_count()} instructions",
         ]
         if self.program_steps:
-            parts.append(f"{len(self.program_steps)} kernels")
+            parts.append(number_of(len(self.program_steps), "kernel"))
             slow = len([s for s in self.program_steps if s.runs_on == "evaluator"])
             if slow and self.backend != "interpreter":
                 parts.append(f"{slow} on the evaluator")

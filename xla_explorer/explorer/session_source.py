@@ -13,6 +13,7 @@ from xla_explorer.explorer.python_source import python_pane
 from xla_explorer.explorer.rule_book import rule_book
 from xla_explorer.explorer.session_reports import SessionReports, TraceReports
 from xla_explorer.explorer.views.picture import PictureGraph
+from xla_explorer.explorer.views.quantities import number_of
 from xla_explorer.explorer.views.reports import Reports
 from xla_explorer.explorer.views.source import CodePane, DecisionRow, RewriteRow, StepRow, TextLine, TimingRow
 from xla_explorer.foundation.collector import collector_paused
@@ -179,7 +180,7 @@ class SessionSource(TraceSource):
             found["kernels_after"] = len(session.program_steps)
             slow = len([s for s in session.program_steps if s.runs_on == "evaluator"])
             if slow and session.backend != "interpreter":
-                found["not_compiled"] = f"{slow} kernels (they run on the evaluator)"
+                found["not_compiled"] = f"{number_of(slow, 'kernel')} (on the evaluator)"
         try:
             found["bytes_before"] = module_cost(session.source).bytes_accessed
             found["bytes_after"] = module_cost(session.module).bytes_accessed

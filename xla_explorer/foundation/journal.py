@@ -18,6 +18,10 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
 
 
+class JournalLevelError(XlaExplorerError, ValueError):
+    """A level that there is not."""
+
+
 class JournalFormatError(XlaExplorerError, ValueError):
     """A file that is no journal."""
 
@@ -38,7 +42,7 @@ class Level(enum.IntEnum):
         try:
             return cls[text.upper()]
         except KeyError:
-            raise ValueError(f"journal level {text!r}: choose from off, passes, decisions, everything") from None
+            raise JournalLevelError(f"there is no journal level {text!r}", "choose from off, passes, decisions, everything") from None
 
 
 class Span:

@@ -12,7 +12,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class NotebookDiagnostic(Exception):
-    """What a magic raises: the message of an XlaExplorerError, shown alone. `problem` is the error itself."""
+    """What a magic raises: the message of our error, or of a file that cannot be had, shown alone. `problem` is the error itself."""
 
     def __init__(self, problem: BaseException) -> None:
         super().__init__(diagnostic_text(problem))
@@ -45,6 +45,10 @@ def one_diagnostic(function: _Function) -> _Function:
             return function(*arguments, **named)
         except XlaExplorerError as problem:
             raise NotebookDiagnostic(problem) from None
+        except OSError as problem:
+            if problem.filename is None:
+                raise
+            raise NotebookDiagnostic(problem) from None  # a file that the line names
         except KeyboardInterrupt:
             raise NotebookInterrupt from None
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from xla_explorer.explorer.display import CodeText, table_html, table_text
+from xla_explorer.explorer.views.quantities import number_of
 
 Bundle = dict[str, str]
 
@@ -18,7 +19,7 @@ def _module(module: Any) -> Bundle:
 def _computation(computation: Any) -> Bundle:
     lines = [str(i) for i in computation.instructions.values()]
     html = CodeText("\n".join(lines), "hlo", "module.to_text()")._repr_mimebundle_()["text/html"]
-    return {"text/plain": f"<HloComputation %{computation.name}: {len(lines)} instructions>", "text/html": html}
+    return {"text/plain": f"<HloComputation %{computation.name}: {number_of(len(lines), 'instruction')}>", "text/html": html}
 
 
 def _instruction(instruction: Any) -> Bundle:
@@ -42,7 +43,7 @@ def _pipeline(pipeline: Any) -> Bundle:
                 rows.append((path, step.name))
 
     walk(pipeline.steps, pipeline.name)
-    title, columns = f"{pipeline.name}: {len(rows)} passes", ["pipeline", "pass"]
+    title, columns = f"{pipeline.name}: {len(rows)} pass{'' if len(rows) == 1 else 'es'}", ["pipeline", "pass"]
     return {"text/plain": f"{title}\n{table_text(columns, rows)}", "text/html": table_html(title, columns, rows)}
 
 

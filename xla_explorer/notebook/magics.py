@@ -40,6 +40,26 @@ def _shown(text: str) -> list[str]:
     return wanted
 
 
+def _parsed(magic: Any, line: str) -> Any:
+    """The arguments of a cell magic; None where the line asks for help, which is then printed."""
+    words = line.split()
+    if "-h" in words or "--help" in words:
+        print(magic.__doc__.strip())
+        return None
+    try:
+        return parse_argstring(magic, line)
+    except UsageError as problem:
+        raise UsageError(f"{problem}; --help lists the arguments") from None
+
+
+def _words(line: str) -> list[str]:
+    """The words of a line magic."""
+    try:
+        return shlex.split(line)
+    except ValueError as problem:
+        raise UsageError(f"{line.strip()}: {str(problem).lower()}") from None
+
+
 @magics_class
 class HloMagics(Magics):
     """`%%hlo`, `%%jax`, `%hlo_step`, `%hlo_diff`, `%hlo_time`, `%hlo_passes`, `%hlo_explore`."""
@@ -72,8 +92,12 @@ class HloMagics(Magics):
     @one_diagnostic
     def hlo(self, line: str, cell: str) -> Any:
         """Compile the HLO text of the cell; bind and return the session."""
-        given = parse_argstring(self.hlo, line)
+        given = _parsed(self.hlo, line)
+        if given is None:
+            return None
         wanted = _shown(given.show)
+        if given.time and given.no_run:
+            raise UsageError("argument --time: a profile runs the module; leave out --no-run, or --time")
         if not given.name.isidentifier():
             raise UsageError(f"argument name: {given.name!r} is no Python variable name")
         backends = [name for name in given.backend.split(",") if name] or ["cpu"]
@@ -126,7 +150,9 @@ class HloMagics(Magics):
     @one_diagnostic
     def jax(self, line: str, cell: str) -> Any:
         """Run the cell; compile what JAX compiled in it, and bind and return the sessions. `NAME.largest` is mostly the one you want."""
-        given = parse_argstring(self.jax, line)
+        given = _parsed(self.jax, line)
+        if given is None:
+            return None
         wanted = _shown(given.show)
         assert self.shell is not None
         with captured_programs() as modules:
@@ -192,12 +218,12 @@ class HloMagics(Magics):
     @one_diagnostic
     def hlo_step(self, line: str) -> Any:
         """`%hlo_step [NAME] [N | next | prev]`: what the next pass that changed something did (or pass N), as a diff."""
-        words = shlex.split(line)
+        words = _words(line)
         name = words[0] if words and not words[0].lstrip("-").isdigit() and words[0] not in ("next", "prev") else "_hlo"
         where = next((w for w in words if w != name), "next")
         thing = self._value(name)
-        trace = thing if hasattr(thing, "text_diff") else getattr(thing, "trace", None)
-        if trace is None:
+        trace = thing if hasattr(thing, "text_diff") else getattr(thing, "trace", None)  # arrays have a trace too: numpy's
+        if not hasattr(trace, "text_diff"):
             raise UsageError(f"{name} is a {type(thing).__name__}, neither a session nor a trace")
         changed = [s.index for s in trace.steps if s.changed]
         if not changed:
@@ -217,17 +243,17 @@ class HloMagics(Magics):
             f"pass {index} of {len(trace.steps)}, {step.pipeline}/{step.name}: {step.instructions_before} -> "
             f"{step.instructions_after} instructions, {step.rewrites} rules applied"
         )
-        return trace.text_diff(index)
+        return trace.text_diff(index) if step.changed else CodeText("it changed nothing")
 
     @line_magic
     @one_diagnostic
     def hlo_diff(self, line: str) -> Any:
         """`%hlo_diff a b`: the texts of two modules or sessions as a unified diff."""
-        words = shlex.split(line)
+        words = _words(line)
         if len(words) != 2:
             raise UsageError("%hlo_diff takes two names: %hlo_diff a b")
         try:
-            return diff(self._value(words[0]), self._value(words[1]))
+            return diff(self._value(words[0]), self._value(words[1])) or CodeText("no difference: the two are the same text")
         except TypeError as problem:
             raise UsageError(str(problem)) from None
 
@@ -235,7 +261,7 @@ class HloMagics(Magics):
     @one_diagnostic
     def hlo_time(self, line: str) -> Timing:
         """`%hlo_time [-r N] f x y`: time calls of a session (or a module, compiled for the CPU) on variables."""
-        words = shlex.split(line)
+        words = _words(line)
         repeats = None
         if words[:1] == ["-r"]:
             if len(words) < 2 or not words[1].isdigit():

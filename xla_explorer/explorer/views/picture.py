@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
+from xla_explorer.explorer.views.quantities import number_of
+
 NodeKind = Literal[
     "elementwise",
     "data-movement",
@@ -112,7 +114,7 @@ class PictureGraph:
 
     def __repr__(self) -> str:
         boxes = f", {len(self.groups)} boxes" if self.groups else ""
-        return f"<PictureGraph {self.title!r}: {len(self.nodes)} nodes, {len(self.edges)} edges{boxes}>"
+        return f"<PictureGraph {self.title!r}: {number_of(len(self.nodes), 'node')}, {number_of(len(self.edges), 'edge')}{boxes}>"
 
     def to_svg(self, *, budget: int = 300, focus: int | None = None) -> str:
         """The picture as one SVG document (presentation attributes only). See `svg.picture_svg`."""

@@ -30,6 +30,11 @@ def byte_count(value: float | None) -> str:
     return MISSING
 
 
+def number_of(count: int, noun: str) -> str:
+    """`1 kernel`, `2 kernels`. noun: in the singular, with a plural in s."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def percent(value: float | None) -> str:
     """0.123 is 12 %."""
     return MISSING if value is None or not math.isfinite(value) else f"{value * 100:.0f} %"

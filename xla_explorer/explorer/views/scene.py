@@ -23,6 +23,8 @@ MANY_USERS = 16
 BOX_HEAD = 20.0
 BOX_FOOT = 8.0
 BOX_PAD = 12.0
+LABEL_ROOM = 30.0
+"""What a node is wider than its text: the slants and rounded ends of the outlines, which are not as wide below as in the middle."""
 LOOSE = 14.0
 """More room at head and foot of a box whose inside has boxes: those stand out of their rows."""
 LABEL_LENGTH, NAME_LENGTH, DETAIL_LENGTH = 30, 26, 36
@@ -344,13 +346,13 @@ def _element(tree: _Tree, key: Key) -> SceneNode:
 def _measure(node: SceneNode, tree: _Tree, options: SceneOptions, memory: Memory, path: str) -> None:
     if node.group is not None and node.group in tree.opened:
         node.box = _level(tree, node.group, replace(options, focus=options.focus), memory, f"{path}/{node.group}")
-        head = 7.0 * (len(node.label) + len(node.name) + 4) + 16
+        head = 7.5 * (len(node.label) + len(node.name) + 4) + 16
         node.width = max(head, node.box.width + 2 * BOX_PAD)
         loose = node.kind == "computation" or any(inner.kind == "fusion" and inner.box for inner in node.box.nodes)
         node.inset = BOX_HEAD + LOOSE if loose else BOX_HEAD
         node.height = node.box.height + node.inset + (BOX_FOOT + LOOSE if loose else BOX_FOOT)
         return
-    node.width = max(48.0, 20 + max(7.2 * len(node.label), 6.0 * len(node.name), 5.8 * len(node.detail)))
+    node.width = max(48.0, LABEL_ROOM + max(7.2 * len(node.label), 6.0 * len(node.name), 5.8 * len(node.detail)))
     node.height = 48.0 if node.name else 36.0
 
 

@@ -63,6 +63,9 @@ export const showNumber = v =>
       : String(v);
 export const showPercent = v => (isNumber(v) ? `${(v * 100).toFixed(0)} %` : MISSING);
 
+// 1 kernel, 2 kernels
+export const numberOf = (count, noun) => `${showNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
+
 export const VERDICT_MARK = { accepted: "✓", refused: "✗", applied: "✓" };
 
 // What a decision is about, one end or two.

@@ -1,5 +1,5 @@
 // The kernels tab: what runs, what each kernel computes, what it costs; LLVM's passes and remarks of one on demand.
-import { make, scrollWithin, showBytes, showMicroseconds, showNumber } from "./elements.js";
+import { make, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber } from "./elements.js";
 import { followLlvm } from "./llvm.js";
 import { named } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
@@ -70,7 +70,7 @@ export function kernelsTab(app) {
     table = tableOf(columns, kept, r => app.select(r.instruction, "kernels"));
     body.replaceChildren(table);
     note.textContent = rows.length
-      ? `${rows.length} kernels in the order in which they run${rows.length > MOST_KERNEL_ROWS ? `, ${rows.length - MOST_KERNEL_ROWS} not shown: session.kernels` : ""} · ~ marks an estimate`
+      ? `${rows.length === 1 ? "1 kernel" : `${numberOf(rows.length, "kernel")} in the order in which they run`}${rows.length > MOST_KERNEL_ROWS ? `, ${rows.length - MOST_KERNEL_ROWS} not shown: session.kernels` : ""} · ~ marks an estimate`
       : "this backend makes no kernels";
     if (rows.length && !by) {
       const keys = ["name", "opcode", "computes", "calls", "measured", "predicted", "read", "written", "flops", "line", "runsOn", "reason"];

@@ -1,5 +1,5 @@
 // Two pictures of the times: the roofline (work per byte against work per second, under the measured limits) and the run as a bar.
-import { make, shape, showBytes, showMicroseconds, showNumber } from "./elements.js";
+import { make, numberOf, shape, showBytes, showMicroseconds, showNumber } from "./elements.js";
 import { num } from "./drawing.js";
 
 const PLOT_WIDTH = 1000,
@@ -32,7 +32,7 @@ export function rooflinePlot(roof, rows, choose) {
     [x0, x1, y0, y1] = [low(Math.min(...xs) / 2), high(Math.max(...xs) * 2), low(Math.min(...ys) / 2), high(Math.max(...ys) * 1.2)],
     X = v => PLOT_LEFT + (Math.log10(v / x0) / Math.log10(x1 / x0)) * (PLOT_WIDTH - PLOT_LEFT - 20),
     Y = v => 10 + (1 - Math.log10(v / y0) / Math.log10(y1 / y0)) * (PLOT_HEIGHT - 10 - PLOT_BOTTOM);
-  const svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": `roofline of ${points.length} kernels`, viewBox: `0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}` });
+  const svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": `roofline of ${numberOf(points.length, "kernel")}`, viewBox: `0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}` });
   for (let v = x0; v <= x1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${num(X(v))} 10V${PLOT_HEIGHT - PLOT_BOTTOM}` }), plotText(X(v), PLOT_HEIGHT - PLOT_BOTTOM + 13, power(v), "middle", "dim"));
   for (let v = y0; v <= y1 * 1.01; v *= 10) svg.append(shape("path", { class: "grid", d: `M${PLOT_LEFT} ${num(Y(v))}H${PLOT_WIDTH - 20}` }), plotText(PLOT_LEFT - 6, Y(v) + 4, rateText(v), "end", "dim"));
   svg.append(plotText(PLOT_WIDTH - 20, PLOT_HEIGHT - 6, "flops per byte of traffic (estimates) →", "end", "dim"));
@@ -81,7 +81,7 @@ export function timelinePlot(rows, choose) {
   const kernels = rows.filter(r => r.instruction !== null && r.median > 0),
     total = kernels.reduce((sum, r) => sum + r.median, 0);
   if (!total) return make("p", { className: "xe-note", textContent: "not run yet: session.profile(*arrays)" });
-  const svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": `one run of ${kernels.length} kernels`, viewBox: `0 0 ${PLOT_WIDTH} 120` }),
+  const svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": `one run of ${numberOf(kernels.length, "kernel")}`, viewBox: `0 0 ${PLOT_WIDTH} 120` }),
     width = PLOT_WIDTH - 40,
     step = 10 ** Math.floor(Math.log10(total)) * (total / 10 ** Math.floor(Math.log10(total)) > 5 ? 1 : total / 10 ** Math.floor(Math.log10(total)) > 2 ? 0.5 : 0.2);
   for (let v = 0; v <= total * 1.001; v += step) {
@@ -101,5 +101,5 @@ export function timelinePlot(rows, choose) {
     svg.append(g);
     at += r.median;
   });
-  return make("div", { className: "xe-plot" }, svg, make("p", { className: "xe-dim", textContent: `${kernels.length} kernels in program order, each as long as its median; together ${showMicroseconds(total)}, without what lies between them.` }));
+  return make("div", { className: "xe-plot" }, svg, make("p", { className: "xe-dim", textContent: `${numberOf(kernels.length, "kernel")} in program order, each as long as its median; together ${showMicroseconds(total)}, without what lies between them.` }));
 }

@@ -8,6 +8,7 @@ const BOX_HEAD = 20,
   MANY_USERS = 16,
   BOX_FOOT = 8,
   BOX_PAD = 12,
+  LABEL_ROOM = 30,
   LOOSE = 14,
   LABEL_LENGTH = 30,
   NAME_LENGTH = 26,
@@ -201,7 +202,7 @@ function elementOf(tree, key) {
 function measure(node, tree, options, memory, path) {
   if (node.group !== null && tree.opened.has(node.group)) {
     node.box = levelOf(tree, node.group, options, memory, `${path}/${node.group}`);
-    node.width = Math.max(7 * (codePoints(node.label) + codePoints(node.name) + 4) + 16, node.box.width + 2 * BOX_PAD);
+    node.width = Math.max(7.5 * (codePoints(node.label) + codePoints(node.name) + 4) + 16, node.box.width + 2 * BOX_PAD);
     const loose = node.kind === "computation" || node.box.nodes.some(inner => inner.kind === "fusion" && inner.box);
     node.inset = loose ? BOX_HEAD + LOOSE : BOX_HEAD;
     node.height = node.box.height + node.inset + (loose ? BOX_FOOT + LOOSE : BOX_FOOT);
@@ -209,7 +210,7 @@ function measure(node, tree, options, memory, path) {
   }
   node.width = Math.max(
     48,
-    20 + Math.max(7.2 * codePoints(node.label), 6 * codePoints(node.name), 5.8 * codePoints(node.detail)),
+    LABEL_ROOM + Math.max(7.2 * codePoints(node.label), 6 * codePoints(node.name), 5.8 * codePoints(node.detail)),
   );
   node.height = node.name ? 48 : 36;
 }

@@ -1,5 +1,5 @@
 // The times table: one row a kernel, units in the head, n and spread beside every median; evaluator rows say so.
-import { make, scrollWithin, showBytes, showMicroseconds, showNumber, showPercent } from "./elements.js";
+import { make, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber, showPercent } from "./elements.js";
 import { rooflinePlot, timelinePlot } from "./roofline.js";
 import { csvButton } from "./tables.js";
 
@@ -53,7 +53,7 @@ export function timesView(app) {
         className: "xe-dim",
         textContent: !rows.length
           ? "not run yet: session.profile(*arrays)"
-          : `${rows.filter(r => r.instruction !== null).length} kernels${slow ? `, ${slow} of them by the evaluator (numpy, not compiled)` : ""} · ~ marks an estimate`,
+          : `${numberOf(rows.filter(r => r.instruction !== null).length, "kernel")}${slow ? `, ${slow} of them by the evaluator (numpy, not compiled)` : ""} · ~ marks an estimate`,
       }),
     ),
     box,
