@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
@@ -26,10 +26,11 @@ from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, col
 from xla_explorer.compiler.codegen.target import CodegenTarget
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
-from xla_explorer.compiler.pipeline.pass_interface import make_pass
+from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import AlgebraicSimplifier
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
@@ -38,6 +39,7 @@ from xla_explorer.hlo.module import HloModule
 if TYPE_CHECKING:
     from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram
 
+FusionPolicy = Literal["time", "xla"]
 PARALLEL_CODEGEN_LINES = 4000  # LLVM IR lines from which code generation on two cores pays
 
 
@@ -48,15 +50,22 @@ _EXPANDED = (
 _EXPANDED_WITHOUT_HOST = ("cholesky-expander", "triangular-solve-expander")  # what LAPACK does where it is
 
 
-def cpu_pipeline(name: str = "cpu", *, libraries: bool = True, excess_precision: bool = False) -> PassPipeline:
+def cpu_pipeline(
+    name: str = "cpu", *, libraries: bool = True, excess_precision: bool = False, fusion_policy: FusionPolicy = "time"
+) -> PassPipeline:
     """The shared pipeline, with what has no kernel expanded or dissolved; dots of 16-bit floats are computed in f32, for which there are
     fast kernels. What the expanders leave is simplified again. libraries: whether the code may call LAPACK.
-    excess_precision: chains of bf16 are computed in f32 and rounded where they end, as XLA:CPU does by default."""
+    excess_precision: chains of bf16 are computed in f32 and rounded where they end, as XLA:CPU does by default.
+    fusion_policy: `time` fuses what is faster by our estimate; `xla` what XLA:CPU would."""
     expanders = [make_pass(expander) for expander in (*_EXPANDED, *(() if libraries else _EXPANDED_WITHOUT_HOST))]
     wide = (make_pass("excess-precision"),) if excess_precision else ()
     # Reductions are split when no simplification comes any more, which would join them. Products before fusion, which takes what is
     # left: a loop around it could be fused with what follows.
-    fusing = PassPipeline("cpu-fusion", (make_pass("reduction-splitter"), make_pass("dot-epilogue-fusion"), make_pass("fusion")))
+    fusing: HloPass | PassPipeline = PassPipeline(
+        "cpu-fusion", (make_pass("reduction-splitter"), make_pass("dot-epilogue-fusion"), make_pass("fusion"))
+    )
+    if fusion_policy == "xla":
+        fusing = make_pass("fusion", policy="xla")
     return code_generation_pipeline(
         name,
         # Simplification merges the transposes of convolutions that follow each other.
@@ -66,7 +75,14 @@ def cpu_pipeline(name: str = "cpu", *, libraries: bool = True, excess_precision:
         ),
         before_layouts=(*expanders, make_pass("change-op-data-type", excess_precision=excess_precision)),
         fusing=fusing,
+        fusion_policy=fusion_policy,
     )
+
+
+def _fusion_policy(given: Any) -> FusionPolicy:
+    if given not in (None, *get_args(FusionPolicy)):
+        raise XlaExplorerError(f"there is no fusion_policy {given!r}", f"one of {', '.join(map(repr, get_args(FusionPolicy)))}")
+    return given or "time"
 
 
 class CpuCompiler:
@@ -112,7 +128,10 @@ class CpuCompiler:
 
     def run_hlo_passes(self, module: HloModule, options: CompileOptions) -> PassTrace:
         """Optimise a copy of the module. `none` runs only what code generation cannot do without."""
-        pipeline = requested_pipeline(options.passes, cpu_pipeline(excess_precision=bool(options.backend_options.get("excess_precision"))))
+        asked = options.backend_options
+        policy = _fusion_policy(asked.get("fusion_policy"))
+        default = cpu_pipeline(excess_precision=bool(asked.get("excess_precision")), fusion_policy=policy)
+        pipeline = requested_pipeline(options.passes, default)
         target = {**target_facts(), "donate": bool(options.backend_options.get("donate"))}
         return optimize(module, pipeline, options.journal, control=options.control, target=target, verify=options.verify)
 

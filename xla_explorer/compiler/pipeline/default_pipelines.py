@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from xla_explorer.compiler.pipeline.optimize import PipelineLike, as_pipeline
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
@@ -72,12 +74,14 @@ def code_generation_pipeline(
     before_layouts: tuple[HloPass, ...] = (),
     fusing: HloPass | PassPipeline | None = None,
     after_fusion: tuple[HloPass, ...] = (),
+    fusion_policy: Literal["time", "xla"] = "time",
     asynchronous: bool = False,
 ) -> PassPipeline:
     """The whole default pipeline of a backend that generates code from fusions: simplify; fix layouts; fuse; make copies
     explicit; order (cpu_compiler.cc, gpu_compiler.cc). after_inlining: see `default_simplification_pipeline`. before_layouts: what
     the backend replaces before layouts are fixed. fusing: its policy of fusion (default: the CPU's). after_fusion: what it makes of
-    finished kernels. asynchronous: whether it has streams."""
+    finished kernels. fusion_policy: `xla` wraps what XLA:CPU wraps, which makes no kernels of several results. asynchronous: whether it has
+    streams."""
     lowering = PassPipeline(
         "lowering",
         (
@@ -96,8 +100,11 @@ def code_generation_pipeline(
         "fusion",
         (
             fusing or make_pass("fusion"),
-            make_pass("fusion-wrapper"),
-            make_pass("multi-output-fusion"),
+            *(
+                (make_pass("fusion-wrapper"), make_pass("multi-output-fusion"))
+                if fusion_policy == "time"
+                else (make_pass("fusion-wrapper", policy="xla"),)
+            ),
             *after_fusion,
             make_pass("cse", is_layout_sensitive=True),
             make_pass("dce"),

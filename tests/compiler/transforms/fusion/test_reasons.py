@@ -18,6 +18,7 @@ from xla_explorer.compiler.transforms.fusion import (
     REASONS_BY_KIND,
 )
 from xla_explorer.compiler.transforms.fusion.reasons import ROW_REASONS, WRAPPER_REASONS
+from xla_explorer.compiler.transforms.fusion.xla_policy import XLA_FUSION_REASONS
 from xla_explorer.compiler.transforms.scheduling import LATENCY_HIDING_REASONS, STREAM_REASONS
 
 FUSION = pathlib.Path(fusion.__file__).parent
@@ -25,6 +26,7 @@ SCHEDULING = pathlib.Path(scheduling.__file__).parent
 WISHES = {"forbidden-by-user"}
 SOURCES = {  # files of one policy -> the codes that it may use
     (FUSION / "policy.py", FUSION / "priority_fusion.py", FUSION / "priority_policy.py"): FUSION_REASONS,
+    (FUSION / "xla_policy.py", FUSION / "xla_planning.py"): XLA_FUSION_REASONS,
     (FUSION / "fusion_wrapper.py",): WRAPPER_REASONS,
     (FUSION / "multi_output_fusion.py", FUSION / "contracted_order.py"): MULTI_OUTPUT_REASONS,
     (FUSION / "horizontal_fusion.py", FUSION / "contracted_order.py"): HORIZONTAL_REASONS,

@@ -43,7 +43,7 @@ def build_fusion(
         FUSION,
         root.shape,
         operands,
-        kind or (INPUT if root.opcode is fusible.REDUCE else LOOP),
+        _with_wishes(kind or (INPUT if root.opcode is fusible.REDUCE else LOOP), root),
         called=(fused,),
         name=name or fusion_name(members),
         metadata=root.metadata,
@@ -80,6 +80,14 @@ def build_fusion(
             inner[member] = fused.insert(copy)
     fused.root = inner[root]
     return fusion
+
+
+def _with_wishes(kind: Attributes, root: HloInstruction) -> Attributes:
+    """The attributes of a fusion: what the frontend wants kept of its root, and where the value lives, holds for the fusion too."""
+    beside = root.attributes
+    if not beside.sharding_text:
+        return kind
+    return kind.with_values(sharding=beside.get("sharding"), frontend_attributes=beside.get("frontend_attributes"))
 
 
 def fusion_name(members: list[HloInstruction]) -> str:

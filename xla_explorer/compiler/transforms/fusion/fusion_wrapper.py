@@ -5,16 +5,22 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion import fusible
-from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
+from xla_explorer.compiler.transforms.fusion.building import LOOP, build_fusion, order_callees_first
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.opcodes import opcode
+
+# What XLA:CPU leaves to other emitters: they copy faster than its loop emitter.
+_COPIED = frozenset({fusible.CONCATENATE, fusible.DYNAMIC_UPDATE_SLICE, fusible.TRANSPOSE})
+_XLA_ALSO = frozenset([opcode(name) for name in ("reshape", "map", "reduce-window", "scatter")])
+_ASKED_OF_XLA = fusible.CONSUMERS | _XLA_ALSO | {fusible.COPY}
 
 
 def is_not_elemental(i: HloInstruction) -> Reason | None:
@@ -28,12 +34,26 @@ def is_not_elemental(i: HloInstruction) -> Reason | None:
     return None
 
 
+def is_not_wrapped_by_xla(i: HloInstruction) -> Reason | None:
+    """Does XLA:CPU's loop emitter compute it? (`FusionWrapper::MustWrapInstruction`)"""
+    if i.opcode is fusible.COPY:
+        if i.shape is i.operands[0].shape:
+            return refuse("copied-as-it-is", f"%{i.name} copies bytes in one piece")
+        kind = i.shape.element_type
+        wrapped = kind.is_pred or (kind.is_signed and kind.bits >= 8) or (kind.is_float and kind.bits >= 16)
+    else:
+        wrapped = i.opcode in _XLA_ALSO or (i.opcode in fusible.CONSUMERS and i.opcode not in _COPIED)
+    return None if wrapped else refuse("consumer-not-fusible", f"%{i.name} ({i.opcode.name}) has an emitter of its own")
+
+
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class FusionWrapper:
-    """Wraps what fusion left alone; its scalar constants go inside."""
+    """Wraps what fusion left alone. policy: `time` wraps what our kernels compute, scalar constants inside; `xla` what XLA:CPU wraps, and
+    nothing with it."""
 
     name: ClassVar[str] = "fusion-wrapper"
+    policy: Literal["time", "xla"] = "time"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Wrap in every computation that is a program."""
@@ -42,16 +62,18 @@ class FusionWrapper:
             pinned = fusible.control_successors(computation)
             control_dependency = functools.partial(_control_dependency, pinned)
             for i in reversed(computation.post_order()):
-                if i.opcode not in fusible.CONSUMERS:
+                if i.opcode not in (fusible.CONSUMERS if self.policy == "time" else _ASKED_OF_XLA):
                     continue
-                if context.decide("fusion-wrapper", (is_not_elemental, control_dependency), (), i) is None:
-                    constants = dict.fromkeys(
+                checks = (is_not_elemental if self.policy == "time" else is_not_wrapped_by_xla, control_dependency)
+                if context.decide("fusion-wrapper", checks, (), i) is None:
+                    constants = {} if self.policy == "xla" else dict.fromkeys(
                         [o for o in i.operands if fusible.is_small_constant(o) and not context.control.kept_apart((o,), (i,))]
                     )
                     if i.opcode is fusible.DYNAMIC_UPDATE_SLICE:
                         constants.pop(i.operands[0], None)  # the buffer that it updates comes from outside
                     word = i.opcode.name.replace("-", "_")
-                    build_fusion(computation, i, (i, *constants), name=f"wrapped_{word}", computation_name=f"wrapped_{word}_computation")
+                    build_fusion(computation, i, (i, *constants), name=f"wrapped_{word}", computation_name=f"wrapped_{word}_computation",
+                                 kind=None if self.policy == "time" else LOOP)
                     changed = True
         if changed:
             order_callees_first(module)

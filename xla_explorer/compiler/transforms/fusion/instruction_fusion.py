@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.fusion.building import build_fusion, order_callees_first
+from xla_explorer.compiler.transforms.fusion.building import LOOP, build_fusion, order_callees_first
 from xla_explorer.compiler.transforms.fusion.planning import plan_fusions
+from xla_explorer.compiler.transforms.fusion.xla_planning import XlaFusionPlanner
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.module import HloModule
 
@@ -21,6 +22,7 @@ class InstructionFusion:
     max_operands: arrays that one kernel may read. max_emitted: LLVM instructions per element, about. max_evaluations: copies of
     one producer in the code of one element. tiny_reduce: reduces of at most so many elements are repeated in their consumers.
     code_price: nanoseconds per execution that a repeated instruction must save.
+    policy: `time` compares times as said above; `xla` fuses what XLA:CPU would, by its rules and in its order, whatever the numbers.
     """
 
     name: ClassVar[str] = "fusion"
@@ -29,11 +31,17 @@ class InstructionFusion:
     max_evaluations: int = 15
     tiny_reduce: int = 8
     code_price: float = 400.0
+    policy: Literal["time", "xla"] = "time"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Fuse in the entry and in every computation that while, conditional and call run."""
         changed = False
         for computation in sequential_computations(module):
+            if self.policy == "xla":
+                for kernel in XlaFusionPlanner(computation, context).plan():
+                    build_fusion(computation, kernel.root, kernel.members, name=kernel.name, kind=LOOP)
+                    changed = True
+                continue
             for group in plan_fusions(computation, context, max_operands=self.max_operands, max_emitted=self.max_emitted,
                                       max_evaluations=self.max_evaluations, tiny_reduce=self.tiny_reduce,
                                       code_price=self.code_price):

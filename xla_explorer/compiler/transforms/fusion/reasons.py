@@ -9,6 +9,7 @@ from xla_explorer.compiler.transforms.fusion.dot_epilogue_fusion import EPILOGUE
 from xla_explorer.compiler.transforms.fusion.horizontal_fusion import HORIZONTAL_REASONS
 from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MULTI_OUTPUT_REASONS
 from xla_explorer.compiler.transforms.fusion.policy import FUSION_REASONS
+from xla_explorer.compiler.transforms.fusion.xla_policy import XLA_FUSION_REASONS
 
 # What the user's wishes do to a decision of any kind (see `PassControl`).
 USER_REASONS: dict[str, str] = {
@@ -25,8 +26,10 @@ ROW_REASONS: dict[str, str] = {
     "forbidden-by-user": "the user wants the two in different kernels",
 }
 
-WRAPPER_REASONS: dict[str, str] = {code: FUSION_REASONS[code] for code in ("consumer-not-fusible", "layout-differs", "control-dependency")}
-
+WRAPPER_REASONS: dict[str, str] = {
+    **{code: FUSION_REASONS[code] for code in ("consumer-not-fusible", "layout-differs", "control-dependency")},
+    "copied-as-it-is": "by XLA's policy: bytes that keep their order are copied in one piece",
+}
 
 
 def _without(table: dict[str, str], *codes: str) -> dict[str, str]:
@@ -34,7 +37,7 @@ def _without(table: dict[str, str], *codes: str) -> dict[str, str]:
 
 
 REASONS_BY_KIND: dict[str, dict[str, str]] = {
-    "fusion": FUSION_REASONS,
+    "fusion": {**FUSION_REASONS, **_without(XLA_FUSION_REASONS, *FUSION_REASONS)},
     "fusion-wrapper": WRAPPER_REASONS,
     "multi-output-fusion": MULTI_OUTPUT_REASONS,
     "horizontal-loop-fusion": _without(HORIZONTAL_REASONS, "not-a-reduce", "dimensions-differ"),

@@ -1,0 +1,120 @@
+"""A kernel in the making, as XLA:CPU's fusion sees it: what is inside, what it reads, what it reads more than once, how often each member's
+code is emitted.
+
+The graph stays unchanged while fusions are planned; a kernel is named by its root. Source: xla/service/instruction_fusion.cc,
+xla/service/fusion_node_indexing_evaluation.cc, `HloInstruction::OperandElementUse`.
+"""
+
+from __future__ import annotations
+
+from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import FUSION, OpcodeSpec, opcode
+
+_DOT = opcode("dot")
+_PERMUTING = frozenset({fusible.BITCAST, fusible.CONCATENATE, fusible.RESHAPE, fusible.REVERSE, fusible.SLICE, fusible.TRANSPOSE,
+                        fusible.GATHER})
+_ONCE = fusible.ELEMENTWISE | {fusible.COPY, fusible.BITCAST_CONVERT, opcode("map"), opcode("rng")}
+
+
+def reuses_operand(i: HloInstruction, number: int) -> bool:
+    """Whether an instruction may read an element of that operand more than once."""
+    row = i.opcode
+    if row in _PERMUTING or row in _ONCE:
+        return False
+    if row is fusible.PAD:
+        return number > 0
+    if row is fusible.REDUCE:
+        return number >= len(i.operands) // 2
+    if row is fusible.DYNAMIC_UPDATE_SLICE:
+        return number > 1
+    if row is _DOT and i.shape.rank <= 1:
+        return i.operands[1 - number].shape.rank > 1
+    return True
+
+
+class FusedKernel:
+    """members: what it computes, the root first, in the order in which they were taken in; operands: what it reads, in XLA's order;
+    reused: the operands of which it reads elements more than once."""
+
+    __slots__ = ("_copies", "_indexing", "members", "operands", "reused", "root")
+
+    def __init__(self, root: HloInstruction) -> None:
+        self.root = root
+        self.members: dict[HloInstruction, None] = {root: None}
+        self.operands: dict[HloInstruction, None] = dict.fromkeys(root.operands)
+        self.reused = {o for number, o in enumerate(root.operands) if reuses_operand(root, number)}
+        self._copies: dict[HloInstruction, int] = {}  # how often a member's code is emitted
+        self._indexing: dict[HloInstruction, dict[HloInstruction, None]] = {}  # value -> whose index expressions it is read with
+        self._emit(root, 1)
+
+    @property
+    def is_fusion(self) -> bool:
+        """Whether it has taken anything in."""
+        return len(self.members) > 1
+
+    @property
+    def updated_buffer(self) -> HloInstruction | None:
+        """What a dynamic-update-slice at its root writes into, if that comes from outside."""
+        if self.root.opcode is not fusible.DYNAMIC_UPDATE_SLICE or self.root.operands[0] in self.members:
+            return None
+        return self.root.operands[0]
+
+    def count(self, row: OpcodeSpec) -> int:
+        """How many members have that opcode."""
+        return sum([1 for member in self.members if member.opcode is row])
+
+    def copies_of(self, producer: HloInstruction) -> int:
+        """How often the code of an operand would be emitted, taken in."""
+        return sum([self._copies[user] for user in self._indexing[producer]])
+
+    def indexing_reader(self, operand: HloInstruction) -> HloInstruction | None:
+        """A member other than the root that an operand reaches and that does not read element by element."""
+        stack, seen = [operand], {operand}
+        while stack:
+            value = stack.pop()
+            for user in value.users:
+                if user not in self.members or user is self.root or user in seen:
+                    continue
+                if user.opcode not in _ONCE and user.opcode is not fusible.BITCAST:
+                    return user
+                seen.add(user)
+                stack.append(user)
+        return None
+
+    def absorb(self, producer: HloInstruction) -> None:
+        """Take an operand in."""
+        if producer in self.reused:
+            self.reused.remove(producer)
+            self.reused.update(producer.operands)
+        else:
+            self.reused.update([o for number, o in enumerate(producer.operands) if reuses_operand(producer, number)])
+        copies = self.copies_of(producer)
+        self.members[producer] = None
+        del self.operands[producer]
+        for operand in producer.operands:
+            if operand not in self.members:
+                self.operands[operand] = None
+        self._emit(producer, copies)
+
+    def _emit(self, member: HloInstruction, copies: int) -> None:
+        self._copies[member] = copies
+        indexed = self._indexing.get(member) if member is not self.root else {self.root: None}
+        for operand in member.operands:
+            users = self._indexing.setdefault(operand, {})
+            if member.opcode is fusible.TRANSPOSE or _same_index(operand, member):
+                users.update(indexed or {})
+            else:
+                users[member] = None
+
+    @property
+    def name(self) -> str:
+        """The name that XLA gives the fusion: the first that was taken in, and the root."""
+        first = list(self.members)[1]
+        return f"{first.opcode.name}_{self.root.opcode.name}_{FUSION.name}"
+
+
+def _same_index(a: HloInstruction, b: HloInstruction) -> bool:
+    """Whether both are indexed alike: the same dimensions in the same layout."""
+    one, other = a.shape, b.shape
+    return one.is_array and other.is_array and one.dimensions == other.dimensions and one.layout == other.layout

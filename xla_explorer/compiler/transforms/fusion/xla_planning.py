@@ -1,0 +1,156 @@
+"""Which fusions XLA:CPU would make of a computation: its queue, in its order, on the unchanged graph.
+
+Instructions come users first; each is asked about its operands, last in the order first, and after each that it takes in it is asked anew.
+Source: xla/service/instruction_fusion.cc (`RunImpl`, `ReversePostOrderFusionQueue`, `ComputeGloballyUnfusible`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.transforms.fusion import fusible
+from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
+from xla_explorer.compiler.transforms.fusion.xla_kernel import FusedKernel
+from xla_explorer.compiler.transforms.fusion.xla_policy import XlaFusionPolicy, feeds_shifted_exponential, is_fusible
+from xla_explorer.foundation.reason import Check, Reason, first_refusal
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.opcodes import FUSION
+from xla_explorer.hlo.shape import Shape
+
+_UNRECORDED = frozenset({"parameter", "get-tuple-element", "tuple", "while", "conditional", "call", "after-all"})
+
+
+class XlaFusionPlanner:
+    """Plans the fusions of one computation; nothing is changed."""
+
+    def __init__(self, computation: HloComputation, context: PassContext) -> None:
+        self.computation = computation
+        self.context = context
+        self._order = list(computation.post_order())
+        self._place = {i: number for number, i in enumerate(self._order)}
+        self._kernels: dict[HloInstruction, FusedKernel] = {}
+        self._readers: dict[HloInstruction, dict[HloInstruction, None]] = {i: dict.fromkeys(i.users) for i in self._order}
+        self._refused: set[tuple[HloInstruction, HloInstruction]] = set()
+        self._policy = XlaFusionPolicy(self._kernel, self._readers.__getitem__, self._apart() if context.control.forbid else None)
+
+    def plan(self) -> list[FusedKernel]:
+        """Kernels of two or more members, users before producers."""
+        self._bar()
+        gone: set[HloInstruction] = set()
+        for root in reversed(self._order):
+            if root not in gone and is_fusible(root) and root.opcode is not FUSION:
+                while (producer := self._next(root)) is not None:
+                    self._fuse(producer, root, gone)
+        return [kernel for root in reversed(self._order) if (kernel := self._kernels.get(root)) is not None and kernel.is_fusion]
+
+    def _kernel(self, root: HloInstruction) -> FusedKernel:
+        found = self._kernels.get(root)
+        if found is None:
+            found = self._kernels[root] = FusedKernel(root)
+        return found
+
+    def _next(self, root: HloInstruction) -> HloInstruction | None:
+        """The operand that the kernel of `root` takes in next: of those that may be, the last in the order."""
+        for producer in sorted(self._kernel(root).operands, key=self._place.__getitem__, reverse=True):
+            if is_fusible(producer) and self._decide(producer, root) is None:
+                return producer
+        return None
+
+    def _decide(self, producer: HloInstruction, root: HloInstruction) -> Reason | None:
+        """Ask the context; a refusal is recorded once however often the kernel asks."""
+        policy, context = self._policy, self.context
+        legality, profitability = policy.legality, policy.profitability
+        if (producer, root) in self._refused or producer.opcode.name in _UNRECORDED:
+            reason = first_refusal((*legality, *profitability), producer, root)
+            if reason is not None and not context.control.force:
+                return reason
+        found = context.decide("fusion", legality, profitability, producer, root, facts=lambda: {"policy": "xla"})
+        if found is not None:
+            self._refused.add((producer, root))
+        return found
+
+    def _fuse(self, producer: HloInstruction, root: HloInstruction, gone: set[HloInstruction]) -> None:
+        readers = self._readers
+        self._kernel(root).absorb(producer)
+        readers[producer].pop(root, None)
+        for operand in producer.operands:
+            readers[operand][root] = None
+        if not readers[producer]:
+            gone.add(producer)
+            for operand in producer.operands:
+                readers[operand].pop(producer, None)
+
+    def _apart(self) -> Check:
+        def kept_apart_by_user(producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
+            return kept_apart(self.context.control, (producer,), self._kernel(consumer).members)
+
+        return kept_apart_by_user
+
+    # -- what is barred from every kernel ----------------------------------------------------------------------------
+    def _bar(self) -> None:
+        """Bar what would be read from more kernels than its operands can bear."""
+        checks = (*self._policy.legality, *self._policy.profitability)
+        fuses: dict[tuple[HloInstruction, HloInstruction], bool] = {}
+
+        def edge(producer: HloInstruction, consumer: HloInstruction) -> bool:
+            found = fuses.get((producer, consumer))
+            if found is None:
+                found = fuses[producer, consumer] = first_refusal(checks, producer, consumer) is None
+            return found
+
+        barred: dict[HloInstruction, str] = {}
+        for producer in reversed(self._order):
+            read = sum([_elements(operand.shape) for operand in dict.fromkeys(producer.operands)])
+            if _reads_one_array(producer) or read <= _elements(producer.shape):
+                continue
+            if not is_fusible(producer) or not self._on_all_paths(producer, barred, edge):
+                barred[producer] = "reads-multiply"
+        barred.update({i: "max-must-agree" for i in self._order if feeds_shifted_exponential(i)})
+        self._policy.barred = barred
+
+    def _on_all_paths(
+        self, producer: HloInstruction, barred: dict[HloInstruction, str], edge: Callable[[HloInstruction, HloInstruction], bool]
+    ) -> bool:
+        """Whether every user can take it in along every path that leads there."""
+        last = max([self._place[user] for user in producer.users], default=0)
+        below = {producer}
+        if len(producer.users) > 1:
+            for i in self._order[self._place[producer] + 1 : last]:
+                if any(o in below for o in i.operands):
+                    below.add(i)
+        stack, seen = list(producer.users), set(producer.users)
+        while stack:
+            consumer = stack.pop()
+            if not is_fusible(consumer):
+                return False
+            for operand in dict.fromkeys(consumer.operands):
+                if operand in below:
+                    if operand in barred or not edge(operand, consumer):
+                        return False
+                    if operand is not producer and operand not in seen:
+                        seen.add(operand)
+                        stack.append(operand)
+        return True
+
+
+def _elements(shape: Shape) -> int:
+    return shape.element_count if shape.is_array else sum([_elements(part) for part in shape.tuple_shapes])
+
+
+def _true_rank(shape: Shape) -> int:
+    if shape.is_tuple:
+        return max([_true_rank(part) for part in shape.tuple_shapes], default=0)
+    return sum([1 for size in shape.dimensions if size != 1]) if shape.is_array else 0
+
+
+def _reads_one_array(i: HloInstruction) -> bool:
+    """Whether at most one operand is as large as the result, by rank; what is made where it is read does not count."""
+    rank = _true_rank(i.shape)
+    large = [
+        o for o in i.operands
+        if o.opcode is not fusible.BROADCAST and o.opcode is not fusible.IOTA and not fusible.is_small_constant(o)
+        and (_true_rank(o.shape) if o.shape.is_array else 0) >= rank
+    ]
+    return len(large) <= 1
