@@ -48,6 +48,8 @@ PROGRAMS = {
         "c = c64[10,12,17] fft(x), fft_type=RFFT, fft_length={10,12,32}\n ROOT r = f32[10,12,32] fft(c), fft_type=IRFFT, fft_length={10,12,32}",
         "10,12,32",
     ),
+    "cubic-fft": unary("c = c64[12,12,12] convert(x)\n ROOT r = c64[12,12,12] fft(c), fft_type=FFT, fft_length={12,12,12}", "12,12,12"),
+    "fft-of-two-equal-sides": unary("c = c64[9,9,20] convert(x)\n ROOT r = c64[9,9,20] fft(c), fft_type=IFFT, fft_length={9,9,20}", "9,9,20"),
     "transposed-convolution": convolution("1,9,14,5", "4,4,5,8", "1,18,28,8", "size=4x4 pad=2_2x2_2 lhs_dilate=2x2"),
     "two-nests": unary(
         "a = f32[31,64] negate(x)\n b = f32[64,31] transpose(x), dimensions={1,0}\n ROOT t = (f32[31,64], f32[64,31]) tuple(a, b)", "31,64"

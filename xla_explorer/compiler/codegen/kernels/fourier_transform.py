@@ -70,7 +70,7 @@ class _FftWriter:
         self.inverse = self.kind in ("IFFT", "IRFFT")
         self.t = memory_type((i.shape if i.shape.element_type.is_complex else i.operands[0].shape).element_type)
         self.scale = 1.0 / math.prod(self.lengths) if self.inverse else 1.0
-        self._buffers: dict[tuple[str, int, int], str] = {}
+        self._buffers: dict[tuple[str, int, int], int] = {}
         self._share: Index = 0  # in a phase, where all shares see the same scratch memory
         self._vectors = vectorizes_itself(context.target)
         if self._vectors:
@@ -130,9 +130,9 @@ class _FftWriter:
         for k in range(4):
             key = t, count, k
             if key not in self._buffers:
-                self._buffers[key] = self.context.scratch(size * parts)
+                self._buffers[key] = self.context.reserve_scratch(size * parts)
             at = self._buffers[key]
-            names.append(at if parts == 1 else self.w.value(f"getelementptr inbounds i8, ptr {at}, i64 {self.w.mul(self._share, size)}"))
+            names.append(self.context.scratch_address(at if parts == 1 else self.w.add(self.w.mul(self._share, size), at)))
         return (names[0], names[1]), (names[2], names[3])
 
     def _lanes(self, length: int, lines: int, t: str, columns: bool) -> int:

@@ -82,8 +82,16 @@ class KernelContext:
 
     def scratch(self, size: int) -> str:
         """Address of `size` bytes, aligned to 64, that belong to this kernel while it runs (CPU only)."""
+        return self.scratch_address(self.reserve_scratch(size))
+
+    def reserve_scratch(self, size: int) -> int:
+        """The same as an offset, for blocks of which none dominates the others: each asks for the address itself."""
         offset = self._scratch_bytes
         self._scratch_bytes += -(-size // 64) * 64
+        return offset
+
+    def scratch_address(self, offset: int | str) -> str:
+        """Where reserved memory is."""
         return self.writer.value(f"getelementptr inbounds i8, ptr %scratch, i64 {offset}")
 
     def table(self, data: bytes) -> str:
