@@ -586,3 +586,23 @@ def test_parts_in_another_order_are_no_reduce_scatter() -> None:
     trace = optimize(parse_hlo(f"HloModule m, replica_count=4\n{ADD}ENTRY e {{\n{body}\n}}\n"), "reduce-scatter-creator")
     assert trace.journal is not None and not trace.changed
     assert [e.reason.code for e in trace.journal.events if e.reason] == ["parts-out-of-order"]
+
+
+@pytest.mark.parametrize(
+    "passes, body",
+    [
+        # Of four-bit elements two lie in a byte, of others one: a layout of the one is none for the other.
+        ("move_copy_to_users", "x = s8[3,4] parameter(0)\nc = s8[3,4]{0,1} copy(x)\nROOT r = s4[3,4]{0,1:E(4)} convert(c)"),
+        (
+            "dot_dimension_merger",
+            "x = s32[<=2,3,4,5] parameter(0)\ny = s32[<=2,3,5,6] parameter(1)\nROOT r = s32[<=2,3,4,6] dot(x, y), "
+            "lhs_batch_dims={0,1}, rhs_batch_dims={0,1}, lhs_contracting_dims={3}, rhs_contracting_dims={2}",
+        ),
+        (
+            "slice-hoister",
+            "x = f32[<=6,4] parameter(0)\nt = f32[4,<=6] transpose(x), dimensions={1,0}\nROOT r = f32[2,<=6] slice(t), slice={[0:2], [0:6]}",
+        ),
+    ],
+)
+def test_what_the_pass_does_not_know_stays(passes: str, body: str) -> None:
+    assert not optimize(parse_hlo(f"HloModule m\nENTRY e {{\n{body}\n}}\n"), passes, verify=True).changed

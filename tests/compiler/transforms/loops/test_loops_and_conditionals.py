@@ -363,3 +363,53 @@ def test_a_loop_with_side_effects_is_not_run_twice() -> None:
     for passes in ("while-loop-invariant-code-motion", "simplify-while-loops"):
         trace = optimize(parse_hlo(text), passes, verify=True)
         assert trace.changed and opcodes(trace.module).count("while") == 1
+
+
+def test_a_loop_that_may_not_end_stays_in_the_loop_that_may_not_run() -> None:
+    """The inner loop counts to a number that is never reached from below when it is negative, and then the outer one does not run."""
+    text = """HloModule m
+inner_body {
+  p = (s32[], s32[]) parameter(0)
+  k = s32[] get-tuple-element(p), index=0
+  n = s32[] get-tuple-element(p), index=1
+  one = s32[] constant(1)
+  l = s32[] add(k, one)
+  ROOT t = (s32[], s32[]) tuple(l, n)
+}
+inner_condition {
+  p = (s32[], s32[]) parameter(0)
+  k = s32[] get-tuple-element(p), index=0
+  n = s32[] get-tuple-element(p), index=1
+  ROOT c = pred[] compare(k, n), direction=NE
+}
+body {
+  p = (s32[], s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  n = s32[] get-tuple-element(p), index=1
+  z = s32[] constant(0)
+  t = (s32[], s32[]) tuple(z, n)
+  w = (s32[], s32[]) while(t), condition=inner_condition, body=inner_body
+  g = s32[] get-tuple-element(w), index=0
+  a = s32[] get-tuple-element(p), index=2
+  b = s32[] add(a, g)
+  ROOT r = (s32[], s32[], s32[]) tuple(j, n, b)
+}
+condition {
+  p = (s32[], s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] get-tuple-element(p), index=1
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  n = s32[] parameter(0)
+  z = s32[] constant(0)
+  t = (s32[], s32[], s32[]) tuple(z, n, z)
+  ROOT w = (s32[], s32[], s32[]) while(t), condition=condition, body=body
+}"""
+    trace = optimize(parse_hlo(text), "while-loop-invariant-code-motion", verify=True)
+    assert [i.called[0].name for i in trace.module.entry.instructions.values() if i.opcode.name == "while"] == ["condition"]
+    assert evaluate(trace.module, np.int32(-5))[2] == 0
+    known = text.replace("n = s32[] parameter(0)", "n = s32[] constant(3)")
+    assert evaluate(optimize(parse_hlo(known), "while-loop-invariant-code-motion", verify=True).module)[2] == 9

@@ -24,7 +24,10 @@ def _lie_together(shape: Shape, dims: tuple[int, ...]) -> bool:
 
 
 def batches_lie_together(i: HloInstruction) -> Reason | None:
-    """On both sides, and in the result, the batch dimensions are neighbours, in the dimensions and in memory."""
+    """On both sides, and in the result, the batch dimensions are neighbours, in the dimensions and in memory, and of known size."""
+    dynamic = next((x for x in (i, *i.operands) if any(x.shape.dynamic)), None)
+    if dynamic is not None:
+        return refuse("dynamic-shape", f"%{dynamic.name} is {dynamic.shape}")
     for side, operand in zip(("lhs", "rhs"), i.operands, strict=True):
         if not _lie_together(operand.shape, i.attributes.value(f"{side}_batch_dims")):
             return refuse("batch-scattered", f"the batch dimensions of %{operand.name} do not lie together", side=side)

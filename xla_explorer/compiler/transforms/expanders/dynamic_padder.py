@@ -77,7 +77,8 @@ def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]
         return _gather_sizes(i, sizes)
     if name == "scatter" and len(i.operands) == 3 and not set(i.attributes["update_window_dims"]) & set(sizes.get(i.operands[2], {})):
         # Of dynamic updates, those beyond the size have no place; windows are whole.
-        return first if i.attributes["index_vector_dim"] not in sizes.get(i.operands[1], {}) else _unsupported(i)
+        along = i.attributes["index_vector_dim"] in sizes.get(i.operands[1], {})
+        return first if not along and _index_out_of_range(i) is not None else _unsupported(i)
     if name == "reshape" and not any(i.shape.dynamic):
         # Said to be static: what the frontend knows of the size is that it is the bound.
         return {}
@@ -95,6 +96,13 @@ def inferred_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction]
 def _unsupported(i: HloInstruction) -> Reason:
     name = i.opcode.name
     return refuse("not-padded", f"a dynamic operand of a {name} (%{i.name}) is not supported", opcode=name)
+
+
+def _index_out_of_range(i: HloInstruction) -> int | None:
+    """A start index at which a scatter writes nothing; None when there is none."""
+    kind, mapped = i.operands[1].shape.element_type, i.attributes["scatter_dims_to_operand_dims"]
+    index = -1 if kind.is_signed else (1 << kind.bits) - 1
+    return index if mapped and not 0 <= index < i.operands[0].shape.dimensions[mapped[0]] else None
 
 
 def _gather_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reason:
@@ -186,9 +194,7 @@ class DynamicPadder:
             sides = [i.attributes.value(f"{side}_contracting_dims") for side in ("lhs", "rhs")]
             computation.set_operands(i, [masked(o, sizes[o], over, zero) for o, over in zip(i.operands, sides, strict=True)])
         elif name == "scatter" and sizes[i.operands[1]]:
-            # An index out of range writes nowhere.
-            kind = i.operands[1].shape.element_type
-            beyond = b.constant((1 << (kind.bits - kind.is_signed)) - 1, kind)
+            beyond = b.constant(_index_out_of_range(i), i.operands[1].shape.element_type)
             indices = masked(i.operands[1], sizes[i.operands[1]], sizes[i.operands[1]], beyond)
             computation.set_operands(i, (i.operands[0], indices, i.operands[2]))
         elif name == "get-dimension-size":

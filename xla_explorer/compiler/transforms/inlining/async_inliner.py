@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.rewriting.removal import control_users
 from xla_explorer.compiler.transforms.inlining.call_inliner import CALL, inline_call, wanted_inline
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 from xla_explorer.foundation.reason import Reason, refuse
@@ -78,10 +79,10 @@ def _inline(done: HloInstruction) -> None:
     call = computation.add(CALL, done.shape, start.operands, NO_ATTRIBUTES, called=start.called, name=done.name, metadata=start.metadata)
     before = dict.fromkeys([p for i in chain for p in i.control_predecessors if p not in chain])
     computation.set_control_predecessors(call, list(before))
-    for after in [i for i in computation.instructions.values() if i not in chain and any(p in chain for p in i.control_predecessors)]:
-        computation.set_control_predecessors(after, [*[p for p in after.control_predecessors if p not in chain], call])
+    # What had to follow the start, not the done, may have to come before the done: it follows what the start had to follow.
+    for after in control_users(computation, done):
+        computation.set_control_predecessors(after, [call if p is done else p for p in after.control_predecessors])
     computation.replace(done, call)
     for i in chain:
-        computation.set_control_predecessors(i, ())
         computation.remove(i)
     inline_call(call)

@@ -60,7 +60,8 @@ class MoveCopyToUsers:
         sources = [o.operands[0] for o in arrays]
         layout = sources[0].shape.layout
         same_before = all(s.shape.layout is layout for s in sources)
-        same_after = all(o.shape.layout.minor_to_major == i.shape.layout.minor_to_major for o in arrays)
+        # The whole layout: where the elements are packed otherwise than the result's, the source's layout is none for the result.
+        same_after = all(o.shape.layout is i.shape.layout for o in arrays) and layout.properties == i.shape.layout.properties
         if not same_before or not same_after or i.shape.rank != sources[0].shape.rank:
             return False
         before = computation.module.next_instruction_id

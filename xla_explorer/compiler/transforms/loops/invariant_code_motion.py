@@ -11,7 +11,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, remove_if_dead
-from xla_explorer.compiler.transforms.loops.induction import runs_at_most_once
+from xla_explorer.compiler.transforms.loops.induction import find_induction, runs_at_most_once
 from xla_explorer.compiler.transforms.loops.loop_state import (
     WHILE,
     called_elsewhere,
@@ -47,6 +47,15 @@ def is_an_array(i: HloInstruction) -> Reason | None:
     if any(any(leaf.dynamic) or not leaf.is_array for leaf in _leaves(i.shape)):
         return refuse("not-an-array", f"%{i.name} is {i.shape}")
     return None
+
+
+def is_known_to_end(i: HloInstruction) -> Reason | None:
+    """No loop in it may run for ever: the loop around it may be one that never runs."""
+    found = find_induction(i) if i.opcode is WHILE else None
+    if isinstance(found, Reason):
+        return refuse("may-not-end", f"it is not known how often %{i.name} runs: {found.message}", loop=i.name)
+    inner = [is_known_to_end(x) for c in i.called for x in c.instructions.values() if x.called]
+    return next((reason for reason in inner if reason is not None), None)
 
 
 def _leaves(shape: Shape) -> list[Shape]:
@@ -94,6 +103,7 @@ def invariant_instructions(
     """(all invariant instructions of the body in order, those of them that are worth carrying)."""
     body = loop.called[1]
     unchanged, targets = passed_on(body), control_targets(body)
+    legality = (is_an_array, is_known_to_end) if isinstance(find_induction(loop), Reason) else (is_an_array,)
     invariant: dict[HloInstruction, None] = {}
     wanted = []
     for i in body.post_order():
@@ -108,7 +118,7 @@ def invariant_instructions(
             continue
         if not all(o in invariant for o in i.operands):
             continue
-        if context.decide("loop-hoisting", (is_an_array,), (policy.does_not_grow,), i) is not None:
+        if context.decide("loop-hoisting", legality, (policy.does_not_grow,), i) is not None:
             continue
         invariant[i] = None
         if policy.is_worth_it(i):

@@ -23,11 +23,10 @@ def computed_for_the_slice_alone(cut: HloInstruction, whole: HloInstruction) -> 
     return None
 
 
-def is_of_one_shape(whole: HloInstruction) -> Reason | None:
-    """Every operand has the shape of the result, so that the same part of each is needed."""
-    if any(o.shape.dimensions != whole.shape.dimensions or any(o.shape.dynamic) for o in whole.operands):
-        return refuse("shape-differs", f"an operand of %{whole.name} is not of its shape")
-    return None
+def is_static(cut: HloInstruction, whole: HloInstruction) -> Reason | None:
+    """The same part of each operand is needed, whose size is known."""
+    dynamic = next((o for o in (cut, whole, *whole.operands) if any(o.shape.dynamic)), None)
+    return None if dynamic is None else refuse("dynamic-shape", f"%{dynamic.name} is {dynamic.shape}")
 
 
 @register_pass()
@@ -55,16 +54,17 @@ class SliceHoister:
         """The slices that take the place of one further up; none when it stays."""
         whole, computation = cut.operands[0], cut.parent
         turned = whole.opcode.name == "transpose"
-        if not turned and (not whole.opcode.elementwise or len(whole.operands) != 2 or is_of_one_shape(whole) is not None):
+        if not turned and (not whole.opcode.elementwise or len(whole.operands) != 2):
             return []
-        if context.decide(self.name, (), (computed_for_the_slice_alone,), cut, whole) is not None:
+        if context.decide(self.name, (is_static,), (computed_for_the_slice_alone,), cut, whole) is not None:
             return []
         before = computation.module.next_instruction_id
         attributes, sizes = cut.attributes, cut.shape.dimensions
         if turned:
             back = [whole.attributes["dimensions"].index(d) for d in range(cut.shape.rank)]
             rows = cut.attributes["slice"]
-            attributes, sizes = attributes.with_values(slice=tuple([rows[d] for d in back])), tuple([sizes[d] for d in back])
+            attributes = attributes.with_values(slice=tuple([rows[d] for d in back]), sharding=None)
+            sizes = tuple([sizes[d] for d in back])
         parts = [
             computation.add("slice", o.shape.with_dimensions(sizes), (o,), attributes, metadata=cut.metadata)
             for o in dict.fromkeys(whole.operands)
