@@ -14,6 +14,7 @@ from test_libraries import check, libraries, program, values  # noqa: F401
 
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.libraries import convolution as convolution_calls
+from xla_explorer.backends.gpu.libraries import shared_objects
 from xla_explorer.backends.gpu.libraries.prototypes import PROTOTYPES
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.compiler.transforms.library_calls.convolution_matching import convolution_of
@@ -41,6 +42,7 @@ def test_prototypes_and_numbers_of_the_headers():
                "CUDNN_CROSS_CORRELATION": c.CROSS_CORRELATION, "CUDNN_DEFAULT_MATH": c.DEFAULT_MATH,
                "CUDNN_TENSOR_OP_MATH": c.TENSOR_OP_MATH, "CUDNN_FMA_MATH": c.FMA_MATH,
                "CUDNN_CONVOLUTION_FWD_ALGO_COUNT": c.ALGORITHMS}  # fmt: skip
+    values_of |= {f"CUDNN_STATUS_{name}": value for value, name in shared_objects._CUDNN_STATUS.items()}
     for name, value in values_of.items():
         assert re.search(rf"\b{name}\s*=\s*{value}\b", text), name
     fields = re.search(r"typedef struct cudnnConvolutionFwdAlgoPerfStruct \{(.*?)\}", text, flags=re.DOTALL)[1]

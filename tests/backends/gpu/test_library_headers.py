@@ -60,7 +60,9 @@ def test_numbers(text):
     expected |= {f"CUBLASLT_EPILOGUE_{'DEFAULT' if n == 'none' else n.upper()}": v for n, v in matmul.EPILOGUES.items()}
     expected |= {f"CUBLAS_COMPUTE_{c}": matmul.COMPUTE_TYPES[n] for n, c in (("f32", "32F"), ("f64", "64F"), ("tf32", "32F_FAST_TF32"))}
     expected |= {f"CUFFT_{name}": value for value, name in fft.TRANSFORMS.values()}
-    expected |= {f"CUSOLVER_STATUS_{name}": value for value, name in shared_objects._CUSOLVER_STATUS.items()}
+    for prefix, table in (("CUBLAS_STATUS", shared_objects._CUBLAS_STATUS), ("CUFFT", shared_objects._CUFFT_STATUS),
+                          ("CUSOLVER_STATUS", shared_objects._CUSOLVER_STATUS)):  # fmt: skip
+        expected |= {f"{prefix}_{name}": value for value, name in table.items()}
     assert {name: number(text, name) for name in expected} == expected
 
 

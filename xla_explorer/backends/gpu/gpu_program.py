@@ -100,14 +100,14 @@ def kernel_is_emitted_for_gpu(i: HloInstruction, own_operations: bool = True) ->
 
 
 def library_choice(i: HloInstruction, made: EmittedKernels, why: Reason | None) -> Reason | None:
-    """Why a library call is not made where XLA would make one, with what both ways are estimated to take; None where XLA would write a
-    kernel too. why: what the choice of libraries says of it."""
+    """Why a library call is not made where XLA would make one, with what both ways are estimated to take where they were weighed; None
+    where XLA would write a kernel too. why: what the choice of libraries says of it."""
     name = i.opcode.name
     if why is None:
         return None
     facts: dict[str, object] = {"opcode": name, "emitter": made.emitter, "because": why.code}
     if made.estimated_us is not None:
-        facts |= {"own_us": round(made.estimated_us, 2), "library_us": round(made.library_us, 2)}
+        facts["own_arithmetic_us"] = round(made.estimated_us, 2)
     facts |= dict(why.facts)
     own = "loop kernel, one thread per result element" if made.emitter == "loop" else f"{made.emitter} kernel"
     return refuse("library-not-called", f"%{i.name}: XLA would call a library for this {name}; it is a {own} here: {why.message}", **facts)
@@ -250,7 +250,8 @@ class GpuProgramWriter:
         kernels = [self.kernels.add(f"{i.name}{e.suffix}", i.id, e.kernel, may_overlap, e, made.emitter) for e in made.kernels]
         product = product_in(i, "dot", "convolution")
         why = library_choice(i, made, self.why_no_library(i if isinstance(product, Reason) else product.dot))
-        return [Thunk("kernel", i, kernel, distinct, reason=why) for kernel in kernels]
+        # One decision, though there may be several kernels.
+        return [Thunk("kernel", i, kernel, distinct, reason=None if number else why) for number, kernel in enumerate(kernels)]
 
     def _with_constants(self, i: HloInstruction, made: EmittedKernels, places: Sequence[BufferSlice]) -> EmittedKernels:
         """The kernels with constants in the constant bank where that is better (NVIDIA's GPUs). places: of their parameters."""

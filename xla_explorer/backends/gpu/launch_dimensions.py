@@ -42,6 +42,16 @@ class LaunchDimensions(NamedTuple):
         return f"grid {self.blocks} x block {self.threads_per_block}"
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things, in words."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def on_multiprocessors(blocks: int, multiprocessors: int) -> str:
+    """How many blocks there are for how many multiprocessors."""
+    return f"{counted(blocks, 'block')} on {multiprocessors} multiprocessors"
+
+
 def launch_dimensions(threads: int, architecture: LaunchArchitecture) -> LaunchDimensions:
     """Dimensions for a kernel with so many independent elements, one thread each.
 
@@ -52,7 +62,7 @@ def launch_dimensions(threads: int, architecture: LaunchArchitecture) -> LaunchD
     threads = max(threads, 1)
     if threads <= SMALL_BLOCK:
         block = math.ceil(threads / warp) * warp
-        return LaunchDimensions(1, block, threads, f"{threads} elements fit into one block of {block // warp} warps")
+        return LaunchDimensions(1, block, threads, f"{threads} elements fit into one block of {counted(block // warp, 'warp')}")
     resident = f"the {architecture.resident_threads} resident threads of {architecture.name}"
     if threads >= architecture.resident_threads:
         block = LARGE_BLOCK
@@ -62,7 +72,7 @@ def launch_dimensions(threads: int, architecture: LaunchArchitecture) -> LaunchD
         why = f"{threads} elements leave some of {resident} idle, so blocks of {block} to spread over more multiprocessors"
     blocks = math.ceil(threads / block)
     rest = blocks * block - threads
-    why += f"; {blocks} blocks" + (
+    why += f"; {counted(blocks, 'block')}" + (
         f", {rest} threads of the last one have nothing to do" if rest else ", all threads busy"
     )
     return LaunchDimensions(blocks, block, threads, why)

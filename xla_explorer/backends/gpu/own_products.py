@@ -6,8 +6,9 @@ import dataclasses
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.convolutions.depthwise_convolution import plan_depthwise_convolution
+from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import loop_us, served_convolution
 from xla_explorer.backends.gpu.emitters.convolutions.tensor_core_convolution import plan_tensor_core_convolution
-from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import loop_us, plan_tiled_convolution, served_product
+from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import plan_tiled_convolution
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
 from xla_explorer.backends.gpu.emitters.dots.thin_dot import plan_thin_dot
 from xla_explorer.backends.gpu.emitters.dots.tiled_dot import plan_tiled_dot
@@ -36,7 +37,7 @@ class OwnProducts:
         if not isinstance(plan_thin_dot(dot, architecture), Reason):
             return None
         tiled = plan_tiled_dot(dot, architecture)
-        return None if isinstance(tiled, Reason) else OwnProduct("tiled-dot", tiled.estimated_us)
+        return None if isinstance(tiled, Reason) else OwnProduct("tiled-dot", tiled.blocks.estimated_us)
 
     def _convolution(self, i: HloInstruction) -> OwnProduct | None:
         direct = plan_depthwise_convolution(i, self.architecture)
@@ -48,7 +49,5 @@ class OwnProducts:
         tiled = plan_tiled_convolution(i, self.architecture)
         if not isinstance(tiled, Reason):
             return OwnProduct("tiled-convolution", tiled.blocks.estimated_us)
-        found = served_product(i)
-        if isinstance(found, Reason):
-            return None
-        return OwnProduct("loop", loop_us(found[1], i.operands[0].shape.element_type, self.architecture))
+        served = served_convolution(i)
+        return None if isinstance(served, Reason) else OwnProduct("loop", loop_us(served, self.architecture))

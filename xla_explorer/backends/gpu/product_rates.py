@@ -42,8 +42,3 @@ def product_us(work: float, rate: float, share: float, architecture: GpuArchitec
     """Microseconds for so many multiplications at a share of a rate, on all multiprocessors or on some."""
     count = architecture.multiprocessors if multiprocessors is None else multiprocessors
     return work / (count * rate * share * architecture.clock_gigahertz * 1e3)
-
-
-def library_us(work: float, architecture: GpuArchitecture) -> float:
-    """Microseconds of a library for a large product of 16-bit types (or of twice as many units of TF32)."""
-    return product_us(work, _LIBRARY[architecture.name][0], LIBRARY_SHARE, architecture)

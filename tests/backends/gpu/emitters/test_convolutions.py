@@ -5,7 +5,7 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
-from emitter_runner import check, ptx_of
+from emitter_runner import check, ptx_of, run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -118,7 +118,7 @@ def test_zeros_between_elements_are_not_multiplied():
     """A dilated image is cut into phases: the kernel adds a quarter of the window's products for each result."""
     x, k, result, how = CASES["dilated image"]
     plan = plan_tiled_convolution(parse_hlo(text_of("f32", x, k, result, how)).entry.root, gpu_architecture("sm_90"))
-    assert plan.geometry.phases == (2, 2) and plan.geometry.depth == 2 * 2 * 16 and "4 phases" in plan.launch.reasoning
+    assert plan.served.geometry.phases == (2, 2) and plan.served.geometry.depth == 2 * 2 * 16 and "4 phases" in plan.launch.reasoning
 
 
 def test_as_many_products_as_the_tiles_need():
@@ -166,6 +166,21 @@ def test_groups_of_few_features(kind, k, groups, result_kind, window):
 def parsed_window(text):
     module = f"HloModule m\nENTRY e {{ x = f32[1,40,40,1] parameter(0) k = f32[3,3,1,1] parameter(1)\n ROOT r = convolution(x, k), window={{{text}}}, dim_labels={NHWC} }}"
     return parse_hlo(module.replace("ROOT r = ", "ROOT r = f32[1,1,1,1] ")).entry.root.attribute("window").dimensions
+
+
+@pytest.mark.parametrize(("kind", "groups", "emitter", "nans"), [
+    ("f32", 1, "tiled-convolution", 11), ("bf16", 1, "tensor-core-convolution", 11), ("f32", 16, "depthwise-convolution", 0),
+])  # fmt: skip
+def test_infinite_weights_beside_the_padding(kind, groups, emitter, nans):
+    """Gathered products multiply them with the padding's zeros, as XLA:CPU and cuDNN do; the evaluator leaves padded taps out."""
+    x, k, result = (1, 6, 6, 16), (3, 3, 16 // groups, 16), (1, 6, 6, 16)
+    weights = np.ones(k, TYPES[kind])
+    weights[0, 0, 0, 0] = np.inf
+    text = text_of(kind, x, k, result, f"window={{size=3x3 pad=1_1x1_1}}, dim_labels={NHWC}, feature_group_count={groups}")
+    ran = run(text, np.ones(x, TYPES[kind]), weights, assemble=False)
+    found, wanted = (np.asarray(v[0], np.float64) for v in (ran.values, ran.wanted))
+    assert ran.emitted.emitter == emitter and np.isnan(found).sum() == nans
+    assert ((found == wanted) | np.isnan(found)).all() and not np.isnan(found[0, 1:, 1:]).any()
 
 
 def test_tiny_ones_stay_with_a_thread_an_element():

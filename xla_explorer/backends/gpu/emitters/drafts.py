@@ -35,13 +35,12 @@ class KernelDraft(NamedTuple):
 
 class OperationDraft(NamedTuple):
     """emitter: its name. scratch_bytes: of memory that the kernels share; when not zero, each of them has it as its last pointer.
-    estimated_us, library_us: device time of these kernels and of a library's, where the emitter has an estimate."""
+    estimated_us: device time of these kernels, where the emitter has an estimate."""
 
     kernels: tuple[KernelDraft, ...]
     emitter: str
     scratch_bytes: int = 0
     estimated_us: float | None = None
-    library_us: float = 0.0
 
 
 def fresh_context(i: HloInstruction, slots: tuple[int, ...]) -> KernelContext:

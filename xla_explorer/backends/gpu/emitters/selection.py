@@ -1,6 +1,9 @@
 """Which emitter writes the kernel of a fusion or a lone instruction, and why not a better one.
 
-They are asked in the order of `_WRITERS`; where all refuse, the writer of the root's opcode makes one thread per element.
+They are asked in the order of `_WRITERS`, the most special first, and the first that hands back a draft is taken: it has looked for its
+opcode (`product_in` finds the dot or convolution of a fusion), for shapes and types that it serves, and for whether its estimate beats what
+would be written otherwise. A refusal is a Reason, which `session.decisions("launch")` shows. Where all refuse, the writer of the root's
+opcode (`compiler/codegen/kernels`) makes one thread per element. `own_products.py` asks the plans of products in the same order.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 
 Writer = Callable[[HloInstruction, GpuArchitecture, tuple[int, ...]], OperationDraft | Reason]
-_WRITERS: tuple[tuple[str, Writer], ...] = (
+_WRITERS: tuple[tuple[str, Writer], ...] = (  # dots, opcodes with kernels of their own, convolutions; then any fusion, by its shape
     ("warpgroup-dot", write_warpgroup_dot),
     ("operation", write_operation),
     ("scan", write_scan),
@@ -72,8 +75,8 @@ class EmittedKernel(NamedTuple):
 class EmittedKernels(NamedTuple):
     """kernels: to be launched one after the other. emitter: its name. scratch_bytes: of memory that they share.
 
-    refused: (emitter, why) of those that were asked before. estimated_us, library_us: device time of these kernels and of
-    the library's, where the emitter has an estimate.
+    refused: (emitter, why) of those that were asked before. estimated_us: device time of these kernels, where the
+    emitter has an estimate.
     """
 
     kernels: tuple[EmittedKernel, ...]
@@ -81,7 +84,6 @@ class EmittedKernels(NamedTuple):
     scratch_bytes: int = 0
     refused: tuple[tuple[str, Reason], ...] = ()
     estimated_us: float | None = None
-    library_us: float = 0.0
 
 
 def write_gpu_kernels(
@@ -115,4 +117,4 @@ def _finished(draft: OperationDraft, slots: tuple[int, ...], refused: tuple[tupl
         kernels.append(EmittedKernel(
             kernel, one.launch, one.shared_bytes, scratch, one.dynamic_shared_bytes, one.tensor_maps, one.suffix, one.many_registers
         ))  # fmt: skip
-    return EmittedKernels(tuple(kernels), draft.emitter, draft.scratch_bytes, refused, draft.estimated_us, draft.library_us)
+    return EmittedKernels(tuple(kernels), draft.emitter, draft.scratch_bytes, refused, draft.estimated_us)

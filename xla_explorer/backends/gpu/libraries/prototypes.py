@@ -41,8 +41,6 @@ PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "cusolverDnCreate": (POINTER,),
     "cusolverDnDestroy": (POINTER,),
     "cusolverDnSetStream": (POINTER, POINTER),
-}
-PROTOTYPES |= {
     # cuDNN
     "cudnnCreate": (POINTER,),
     "cudnnDestroy": (POINTER,),

@@ -18,9 +18,9 @@ from xla_explorer.foundation.reason import Reason, refuse
 LIBRARIES = ("cublasLt", "cublas", "cufft", "cusolver", "cudnn")
 _WHEELS = {"cublasLt": "nvidia-cublas", "cublas": "nvidia-cublas", "cufft": "nvidia-cufft", "cusolver": "nvidia-cusolver",
            "cudnn": "nvidia-cudnn-cu13"}  # fmt: skip
-_STATUS = {
-    1: "NOT_INITIALIZED", 2: "ALLOC_FAILED", 3: "INVALID_VALUE", 4: "ARCH_MISMATCH", 6: "EXECUTION_FAILED", 7: "INVALID_VALUE",
-    8: "ARCH_MISMATCH", 11: "MAPPING_ERROR", 13: "EXECUTION_FAILED", 14: "INTERNAL_ERROR", 15: "NOT_SUPPORTED",
+_CUBLAS_STATUS = {
+    1: "NOT_INITIALIZED", 3: "ALLOC_FAILED", 7: "INVALID_VALUE", 8: "ARCH_MISMATCH", 11: "MAPPING_ERROR", 13: "EXECUTION_FAILED",
+    14: "INTERNAL_ERROR", 15: "NOT_SUPPORTED", 16: "LICENSE_ERROR",
 }  # fmt: skip
 _CUFFT_STATUS = {
     1: "INVALID_PLAN", 2: "ALLOC_FAILED", 3: "INVALID_TYPE", 4: "INVALID_VALUE", 5: "INTERNAL_ERROR", 6: "EXEC_FAILED", 7: "SETUP_FAILED",
@@ -30,13 +30,12 @@ _CUSOLVER_STATUS = {
     1: "NOT_INITIALIZED", 2: "ALLOC_FAILED", 3: "INVALID_VALUE", 4: "ARCH_MISMATCH", 5: "MAPPING_ERROR", 6: "EXECUTION_FAILED",
     7: "INTERNAL_ERROR", 8: "MATRIX_TYPE_NOT_SUPPORTED", 9: "NOT_SUPPORTED",
 }  # fmt: skip
-
 _CUDNN_STATUS = {
     1001: "NOT_INITIALIZED", 1002: "SUBLIBRARY_VERSION_MISMATCH", 1004: "DEPRECATED", 1008: "SUBLIBRARY_LOADING_FAILED", 2000: "BAD_PARAM",
     2002: "BAD_PARAM_NULL_POINTER", 2003: "BAD_PARAM_MISALIGNED_POINTER", 2006: "BAD_PARAM_SIZE_INSUFFICIENT",
     2008: "BAD_PARAM_SHAPE_MISMATCH", 3000: "NOT_SUPPORTED", 4000: "INTERNAL_ERROR", 5000: "EXECUTION_FAILED",
 }  # fmt: skip
-_TABLES = {"cufft": _CUFFT_STATUS, "cusolver": _CUSOLVER_STATUS, "cudnn": _CUDNN_STATUS}
+_TABLES = {"cublas": _CUBLAS_STATUS, "cufft": _CUFFT_STATUS, "cusolver": _CUSOLVER_STATUS, "cudnn": _CUDNN_STATUS}
 _CUDNN_FILES = ("libcudnn.so.9", "libcudnn.so")
 
 
@@ -45,7 +44,7 @@ class LibraryError(GpuExecutionError):
 
     def __init__(self, function: str, status: int) -> None:
         self.status = status
-        table = next((known for prefix, known in _TABLES.items() if function.startswith(prefix)), _STATUS)
+        table = next(known for prefix, known in _TABLES.items() if function.startswith(prefix))
         step = 'compile with libraries="never" to use our own kernels'
         super().__init__(f"{function}: status {status} ({table.get(status, 'unknown')})", step)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import Block, both
-from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import served_product, words_for
+from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import ServedConvolution, served_convolution, words_for
 from xla_explorer.backends.gpu.emitters.dots.blocked_product import sum_type
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
@@ -38,6 +38,7 @@ _INSTRUCTIONS = 4.0  # of a product in a vector, relative to its multiplication;
 class DepthwisePlan(NamedTuple):
     """width: neighbouring features of a thread."""
 
+    served: ServedConvolution
     width: int
     launch: LaunchDimensions
     estimated_us: float
@@ -45,14 +46,19 @@ class DepthwisePlan(NamedTuple):
 
 def plan_depthwise_convolution(i: HloInstruction, architecture: GpuArchitecture) -> DepthwisePlan | Reason:
     """The plan for a convolution, or one in a fusion with what follows it; or why it is left to other kernels."""
-    found = served_product(i)
-    if isinstance(found, Reason):
-        return found
-    product, geometry = found
+    product = product_in(i, "convolution")
+    if isinstance(product, Reason):
+        return product
+    if product.dot.attribute("feature_group_count") == 1:
+        return refuse("not-depthwise", f"%{i.name}: its features are not in groups")
+    served = served_convolution(i)
+    if isinstance(served, Reason):
+        return served
+    product, geometry = served
     conv = product.dot
     groups = conv.attribute("feature_group_count")
     depth = geometry.depth
-    if groups == 1 or geometry.features.extent > _MOST_FEATURES or depth > _LARGEST_SUM:
+    if geometry.features.extent > _MOST_FEATURES or depth > _LARGEST_SUM:
         text = f"%{i.name}: {groups} groups of {geometry.features.extent} features, each a sum of {depth} products, have tiles or are sums"
         return refuse("not-depthwise", text, groups=groups, features=geometry.features.extent, products=depth)
     kind = conv.operands[0].shape.element_type
@@ -64,7 +70,7 @@ def plan_depthwise_convolution(i: HloInstruction, architecture: GpuArchitecture)
     arithmetic = work / (rate * architecture.multiprocessors * architecture.clock_gigahertz * 1e3)
     moved = sum([o.shape.byte_size for o in (conv, *conv.operands)]) / architecture.dram_bytes_per_nanosecond / 1e3
     why = f"{groups} groups of {geometry.features.extent} features, {width} results a thread: {launch.reasoning}"
-    return DepthwisePlan(width, launch._replace(reasoning=why), max(arithmetic, moved))
+    return DepthwisePlan(served, width, launch._replace(reasoning=why), max(arithmetic, moved))
 
 
 def _width(conv: HloInstruction, most: int) -> int:
@@ -90,13 +96,12 @@ class _Kernel:
 
     def __init__(self, context: KernelContext, plan: DepthwisePlan) -> None:
         self.context, self.plan, self.w = context, plan, context.writer
-        found = product_in(context.instruction, "convolution")
-        assert not isinstance(found, Reason)
-        self.conv = found.dot
+        product = plan.served.product
+        self.conv = product.dot
         self.block = Block(context, plan.launch.threads_per_block)
         self.words = words_for(self.conv, context)
         self.labels, self.rules = self.conv.attribute("dim_labels"), self.conv.attribute("window").dimensions
-        self.store = ResultStore(context, self.block, found, 1, 1)
+        self.store = ResultStore(context, self.block, product, 1, 1)
         self.wide = sum_type(self.conv.operands[0].shape.element_type)
 
     def write(self) -> None:
@@ -138,9 +143,14 @@ class _Kernel:
                 inside = both(w, inside, condition)
             left = self._load(self.context.arrays[lhs], words.linear(image, lhs.shape.strides), inside)
             right = self._load(self.context.arrays[rhs], words.linear(weights, rhs.shape.strides), None)
+            totals = sums.load()
             added = [binary_value(w, "add", self.wide, total, binary_value(w, "multiply", self.wide, a, b))
-                     for total, a, b in zip(sums.load(), left, right, strict=True)]  # fmt: skip
-            sums.store(added)
+                     for total, a, b in zip(totals, left, right, strict=True)]  # fmt: skip
+            # Left out rather than multiplied with zero: the weight may be infinite.
+            t = memory_type(self.wide)
+            sums.store(added if inside is None else [
+                w.value(f"select i1 {inside}, {t} {new}, {t} {old}") for new, old in zip(added, totals, strict=True)
+            ])  # fmt: skip
         self._store(index, sums.load())
 
     def _place(self, rule: WindowDimension, position: Word, tap: Word, size: int) -> tuple[Word, str | None]:
@@ -159,7 +169,7 @@ class _Kernel:
         return words.div(at, rule.base_dilation), both(w, among, whole)
 
     def _load(self, array: ArrayInMemory, offset: Word, inside: str | None) -> list[Value]:
-        """The thread's neighbours from an offset on, or zeros."""
+        """The thread's neighbours from an offset on, or any others."""
         w, words, width = self.w, self.words, self.plan.width
         kind: PrimitiveType = array.shape.element_type
         stored = memory_type(kind)
@@ -169,11 +179,7 @@ class _Kernel:
         vector = f"<{width} x {stored}>"
         loaded = w.value(f"load {vector}, {array.pointer_type} {address}, align {width * kind.bytes}{tail}")
         raw = [w.value(f"extractelement {vector} {loaded}, i64 {j}") for j in range(width)]
-        values = [convert_value(w, from_memory(w, x, kind), kind, self.wide) for x in raw]
-        if inside is None:
-            return values
-        t, zero = memory_type(self.wide), scalar_constant(0, self.wide)
-        return [w.value(f"select i1 {inside}, {t} {value}, {t} {zero}") for value in values]
+        return [convert_value(w, from_memory(w, x, kind), kind, self.wide) for x in raw]
 
     def _store(self, index: list[Word], values: list[Value]) -> None:
         words, store, feature = self.words, self.store, self.labels.output_feature
@@ -201,5 +207,4 @@ def write_depthwise_convolution(i: HloInstruction, architecture: GpuArchitecture
         return plan
     kernel = _Kernel(fresh_context(i, slots), plan)
     kernel.write()
-    moved = plan.estimated_us  # a library's kernel reads and writes the same
-    return OperationDraft((KernelDraft(kernel.context, plan.launch),), "depthwise-convolution", 0, plan.estimated_us, moved)
+    return OperationDraft((KernelDraft(kernel.context, plan.launch),), "depthwise-convolution", 0, plan.estimated_us)

@@ -4,6 +4,10 @@ No patches are copied: an element of the first matrix is an element of the image
 for each group of features (or of the batch), and for each phase where the image is dilated: there the positions that see the same taps are
 a product of their own, so nothing is multiplied with the zeros between the elements.
 
+The zero outside the image is a factor like any other, as in XLA:CPU's kernels and cuDNN's: beside a tap whose weight is infinite or NaN,
+the padding makes the result NaN. The evaluator, the depthwise kernels and those of one thread an element leave padded taps out. Without
+such weights all agree.
+
 Source: S. Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning", 2014 (implicit products); StableHLO, "convolution".
 """
 
@@ -96,6 +100,29 @@ class ConvolutionProduct(NamedTuple):
         """Rows and columns of what is stored."""
         sides = self.positions_in_all, self.features.extent
         return sides[::-1] if self.features_are_rows else sides
+
+    @property
+    def m(self) -> int:
+        """Rows. This, `n` and `batch` are what `Products` wants."""
+        return self.sides[0]
+
+    @property
+    def n(self) -> int:
+        """Columns."""
+        return self.sides[1]
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The groups. Phases are no part of it: where there are several, nothing is reduced in parts."""
+        return (self.groups,)
+
+    @property
+    def sentence(self) -> str:
+        """The products in words."""
+        words = f"{self.m} x {self.n} x {self.depth}"
+        if self.groups > 1:
+            words += f", {self.groups} groups"
+        return words if self.products == self.groups else f"{words}, {self.products // self.groups} phases"
 
     @property
     def together(self) -> int:

@@ -11,34 +11,25 @@ from typing import NamedTuple
 
 from xla_explorer.backends.gpu.architecture import GpuArchitecture
 from xla_explorer.backends.gpu.emitters.block import WARP, Block
-from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
-from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import (
+from xla_explorer.backends.gpu.emitters.convolutions.gathered_convolution import (
     BlockPlace,
-    StoredProducts,
+    ServedConvolution,
     block_place,
-    combining_kernel,
-    convolution_store,
+    block_store,
+    combining_kernels,
     gathered_sides,
-    library_convolution_us,
     loop_us,
-    served_product,
+    served_convolution,
     words_for,
 )
+from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct
 from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import GatheredMatrix
 from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Matrices, Operand
-from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, partial_sums, parts_for
-from xla_explorer.backends.gpu.emitters.dots.result_store import product_in
-from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import (
-    DEPTH,
-    OWN_SHARE,
-    TILES,
-    DotPlan,
-    TensorCoreKernel,
-    Tile,
-)
-from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
+from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, parts_for
+from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import DEPTH, OWN_SHARE, TILES, DotPlan, TensorCoreKernel, Tile
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context
 from xla_explorer.backends.gpu.emitters.index_words import Word, Words
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, on_multiprocessors
 from xla_explorer.backends.gpu.product_rates import mma_rate, product_us
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
@@ -54,18 +45,18 @@ _GATHERED = 0.4  # of the rate, where the elements of a chunk come one by one; a
 class TensorCoreConvolutionPlan(NamedTuple):
     """dot: the plan of the product, in the terms of `tensor_core_dot`."""
 
-    geometry: ConvolutionProduct
+    served: ServedConvolution
     dot: DotPlan
 
 
 def plan_tensor_core_convolution(i: HloInstruction, architecture: GpuArchitecture) -> TensorCoreConvolutionPlan | Reason:
     """The plan for a convolution, or one in a fusion with what follows it; or why the tensor cores are not used."""
-    found = served_product(i, _TYPES, "type-not-of-tensor-cores")
-    if isinstance(found, Reason):
-        return found
+    served = served_convolution(i, _TYPES, "type-not-of-tensor-cores")
+    if isinstance(served, Reason):
+        return served
     if not mma_rate(architecture.name):
         return refuse("no-such-instruction", f"{architecture.name} has no mma.m16n8k16 or no cp.async", architecture=architecture.name)
-    product, geometry = found
+    product, geometry = served
     kind = product.dot.operands[0].shape.element_type
     (m, n), k = geometry.sides, geometry.depth
     if min(geometry.features.extent, k) < _LEAST:
@@ -80,24 +71,21 @@ def plan_tensor_core_convolution(i: HloInstruction, architecture: GpuArchitectur
         parts = parts_for(tiles, steps, architecture) if one_phase else Parts(1, steps)
         waves = -(-tiles * parts.number // architecture.multiprocessors)
         work, share = waves * rows * columns * parts.each * DEPTH, OWN_SHARE * relative * gathered
-        stored = StoredProducts(m, n, (geometry.groups,))
-        estimate = product_us(work, mma_rate(architecture.name), share, architecture, 1) + parts.extra_us(stored, architecture)
+        estimate = product_us(work, mma_rate(architecture.name), share, architecture, 1) + parts.extra_us(geometry, architecture)
         choices.append((estimate, rows, columns, tiles, parts))
     estimate, rows, columns, tiles, parts = min(choices)
-    loop = loop_us(geometry, kind, architecture)
+    loop = loop_us(served, architecture)
     if loop <= estimate and product.root is product.dot:
         text = f"%{i.name}: one thread an element is estimated at {loop:.3g} us, tensor cores at {estimate:.3g} us"
         return refuse("loop-is-faster", text, own_us=round(estimate, 2), loop_us=round(loop, 2))
     warps, blocks = TILES[rows, columns][0], tiles * parts.number
     threads = warps[0] * warps[1] * WARP
-    cut = f", reduced in {parts.number} parts that a second kernel adds in their order" if parts.number > 1 else ""
-    why = (f"{m} x {n} x {k}, {geometry.groups} groups, {math.prod(geometry.phases)} phases: {tiles} tiles of {rows} x {columns}, "
-           f"{warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time{cut}; {blocks} blocks on {architecture.multiprocessors} "
-           f"multiprocessors; estimated at {estimate:.3g} us, one thread an element at {loop:.3g} us")  # fmt: skip
+    why = (f"{geometry.sentence}: {tiles} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time"
+           f"{parts.sentence}; {on_multiprocessors(blocks, architecture.multiprocessors)}; estimated at {estimate:.3g} us, one thread an "
+           f"element at {loop:.3g} us")  # fmt: skip
     launch = LaunchDimensions(blocks, threads, blocks * threads, why)
     matrices = Matrices(kind.name, m, n, k, (geometry.groups,), operands[0], operands[1])
-    library = library_convolution_us(geometry, kind, architecture)
-    return TensorCoreConvolutionPlan(geometry, DotPlan(rows, columns, warps, matrices, parts, launch, estimate, library))
+    return TensorCoreConvolutionPlan(served, DotPlan(rows, columns, warps, matrices, parts, launch, estimate))
 
 
 def _sides(geometry: ConvolutionProduct) -> tuple[GatheredMatrix, GatheredMatrix]:
@@ -157,19 +145,14 @@ class _GatheredTile(Tile):
 class _ConvolutionKernel(TensorCoreKernel):
     """The kernel being written."""
 
-    def __init__(self, context: KernelContext, plan: TensorCoreConvolutionPlan, scratch: str) -> None:
-        dot, geometry = plan.dot, plan.geometry
-        found = product_in(context.instruction, "convolution")
-        assert not isinstance(found, Reason)
-        block, words = Block(context, dot.launch.threads_per_block), words_for(found.dot, context)
+    def __init__(self, context: KernelContext, plan: TensorCoreConvolutionPlan, slots: tuple[int, ...]) -> None:
+        dot, (product, geometry) = plan.dot, plan.served
+        block, words = Block(context, dot.launch.threads_per_block), words_for(product.dot, context)
         place = block_place(words, words.of(block.number), geometry, (dot.rows, dot.columns), dot.parts.number)
         self.place_in(context, dot, block, words.wide(place.row), words.wide(place.column), words.wide(place.split))
         self.batch = [words.wide(place.group)]
-        self.result = convolution_store(context, block, words, geometry, place.phases)
-        if dot.parts.number > 1:
-            stored = StoredProducts(*geometry.sides, (geometry.groups,))
-            self.result.store_sums(partial_sums(context, stored, dot.parts, scratch))
-        sides = list(zip(gathered_sides(words, geometry, place), found.dot.operands, strict=True))
+        self.result = block_store(context, block, words, plan.served, place, dot.parts, slots)
+        sides = list(zip(gathered_sides(words, geometry, place), product.dot.operands, strict=True))
         (left, a), (right, b) = sides[::-1] if geometry.features_are_rows else sides
         self.left = _GatheredTile(self, words, left, dot.matrices.left, context.arrays[a], dot.rows, place.row)
         self.right = _GatheredTile(self, words, right, dot.matrices.right, context.arrays[b], dot.columns, place.column)
@@ -181,12 +164,8 @@ def write_tensor_core_convolution(i: HloInstruction, architecture: GpuArchitectu
     if isinstance(plan, Reason):
         return plan
     dot = plan.dot
-    kernel = _ConvolutionKernel(fresh_context(i, slots), plan, scratch_pointer(slots))
+    kernel = _ConvolutionKernel(fresh_context(i, slots), plan, slots)
     kernel.write()
-    kernels, scratch = [KernelDraft(kernel.context, dot.launch, kernel.block.shared_bytes)], 0
-    if dot.parts.number > 1:
-        product = product_in(i, "convolution")
-        assert not isinstance(product, Reason)
-        combine, scratch = combining_kernel(i, product.dot, plan.geometry, dot.parts, slots, architecture)
-        kernels.append(combine)
-    return OperationDraft(tuple(kernels), "tensor-core-convolution", scratch, dot.estimated_us, dot.library_us)
+    first = KernelDraft(kernel.context, dot.launch, kernel.block.shared_bytes)
+    kernels = (first, *combining_kernels(i, plan.served, dot.parts, slots, architecture))
+    return OperationDraft(kernels, "tensor-core-convolution", dot.parts.scratch_bytes(plan.served.geometry), dot.estimated_us)

@@ -20,6 +20,7 @@ from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import GatheredMatr
 from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore
 from xla_explorer.backends.gpu.emitters.index_words import Word, Words
+from xla_explorer.backends.gpu.launch_dimensions import on_multiprocessors
 from xla_explorer.backends.gpu.product_rates import product_us
 from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
@@ -51,6 +52,11 @@ class BlockedPlan(NamedTuple):
     parts: Parts
     blocks: int
     estimated_us: float
+
+    def tiles_of(self, multiprocessors: int) -> str:
+        """The tiles in words."""
+        return (f"tiles of {SIDE * self.rows} x {SIDE * self.columns}, {self.rows} x {self.columns} a thread, reduced {self.depth} at a "
+                f"time{self.parts.sentence}; {on_multiprocessors(self.blocks, multiprocessors)}")  # fmt: skip
 
 
 def sum_type(kind: PrimitiveType) -> PrimitiveType:

@@ -51,6 +51,11 @@ class Parts(NamedTuple):
     number: int
     each: int
 
+    @property
+    def sentence(self) -> str:
+        """What a launch's reasoning adds of them."""
+        return f", reduced in {self.number} parts that a second kernel adds in their order" if self.number > 1 else ""
+
     def scratch_bytes(self, m: Products) -> int:
         """Of partial sums."""
         return 4 * self.number * math.prod(m.batch) * m.m * m.n if self.number > 1 else 0

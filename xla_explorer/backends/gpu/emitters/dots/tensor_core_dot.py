@@ -20,8 +20,8 @@ from xla_explorer.backends.gpu.emitters.dots.matrix_operands import CHUNK, Matri
 from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, partial_sums, parts_for, sum_of_parts
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, product_in
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
-from xla_explorer.backends.gpu.product_rates import library_us, mma_rate, product_us
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, on_multiprocessors
+from xla_explorer.backends.gpu.product_rates import mma_rate, product_us
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -39,8 +39,7 @@ OWN_SHARE = 0.6  # of the peak that kernels of this kind reach at large sizes; a
 
 class DotPlan(NamedTuple):
     """rows, columns: of a tile of the result. warps: beside one another along rows, along columns. parts: of the reduced
-    dimension, that blocks of their own multiply. estimated_us, library_us: device time of this kernel, and
-    of a library's."""
+    dimension, that blocks of their own multiply. estimated_us: device time."""
 
     rows: int
     columns: int
@@ -49,7 +48,6 @@ class DotPlan(NamedTuple):
     parts: Parts
     launch: LaunchDimensions
     estimated_us: float
-    library_us: float
 
 
 def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reason:
@@ -78,11 +76,10 @@ def plan_dot(i: HloInstruction, architecture: GpuArchitecture) -> DotPlan | Reas
     estimate, rows, columns, tiles, parts = min(choices)
     warps, blocks = TILES[rows, columns][0], tiles * parts.number
     threads = warps[0] * warps[1] * WARP
-    cut = f", reduced in {parts.number} parts that a second kernel adds in their order" if parts.number > 1 else ""
-    why = (f"{m} x {n} x {k}: {tiles} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time{cut}; "
-           f"{blocks} blocks on {architecture.multiprocessors} multiprocessors")  # fmt: skip
+    why = (f"{m} x {n} x {k}: {tiles} tiles of {rows} x {columns}, {warps[0]} x {warps[1]} warps each, reduced {DEPTH} at a time"
+           f"{parts.sentence}; {on_multiprocessors(blocks, architecture.multiprocessors)}")  # fmt: skip
     launch = LaunchDimensions(blocks, threads, blocks * threads, why)
-    return DotPlan(rows, columns, warps, found, parts, launch, estimate, library_us(products * m * n * k, architecture))
+    return DotPlan(rows, columns, warps, found, parts, launch, estimate)
 
 
 class Tile:
@@ -286,4 +283,4 @@ def write_tensor_core_dot(i: HloInstruction, architecture: GpuArchitecture, slot
     if plan.parts.number > 1:
         kernels.append(sum_of_parts(i, plan.matrices, plan.parts, slots, architecture))
     scratch_bytes = plan.parts.scratch_bytes(plan.matrices)
-    return OperationDraft(tuple(kernels), "tensor-core-dot", scratch_bytes, plan.estimated_us, plan.library_us)
+    return OperationDraft(tuple(kernels), "tensor-core-dot", scratch_bytes, plan.estimated_us)

@@ -77,8 +77,12 @@ def plan_thin_dot(i: HloInstruction, architecture: GpuArchitecture) -> ThinDotPl
     shape = i.operands[wide.number].shape
     reduced = shape.dimensions[i.attribute(f"{'lr'[wide.number]}hs_contracting_dims")[0]]
     batch = tuple([shape.dimensions[d] for d in i.attribute(f"{'lr'[wide.number]}hs_batch_dims")])
-    if thin.kept > THINNEST or reduced < SHORTEST or 0 in (wide.kept, thin.kept, *batch):
-        return refuse("neither-side-is-thin", f"%{i.name}: {wide.kept} x {thin.kept} x {reduced}", kept=thin.kept, reduced=reduced)
+    if thin.kept > THINNEST or 0 in (wide.kept, thin.kept, *batch):
+        text = f"%{i.name}: its narrower side has {thin.kept} rows or columns, where 1 to {THINNEST} are thin"
+        return refuse("neither-side-is-thin", text, kept=thin.kept, reduced=reduced)
+    if reduced < SHORTEST:
+        text = f"%{i.name} adds {reduced} products for an element, a warp wants at least {SHORTEST}"
+        return refuse("short-sums", text, kept=thin.kept, reduced=reduced)
     if wide.reduced_stride != 1 and wide.kept_stride != 1:
         return refuse("no-minor-dimension", f"%{i.name}: neither dimension of the larger matrix is its minor one")
     if (reason := type_is_emitted(i.shape)) is not None:

@@ -16,7 +16,6 @@ from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, pr
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
 from xla_explorer.backends.gpu.emitters.index_words import Word, Words
 from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
-from xla_explorer.backends.gpu.product_rates import LIBRARY_SHARE, product_us
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.primitive_type import F32
@@ -25,7 +24,7 @@ _TYPES = frozenset({"f32", "f64", "bf16", "f16", "s32", "u32"})
 
 
 class TiledDotPlan(NamedTuple):
-    """m, n, k: of one product. estimated_us, library_us: device time."""
+    """m, n, k: of one product."""
 
     m: int
     n: int
@@ -35,8 +34,6 @@ class TiledDotPlan(NamedTuple):
     right: Operand
     blocks: BlockedPlan
     launch: LaunchDimensions
-    estimated_us: float
-    library_us: float
 
 
 def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledDotPlan | Reason:
@@ -67,13 +64,9 @@ def plan_tiled_dot(i: HloInstruction, architecture: GpuArchitecture) -> TiledDot
     left = Operand(a.shape.strides[left_kept[0]], a.shape.strides[reduced_left], tuple([a.shape.strides[d] for d in left_batch]))
     right = Operand(b.shape.strides[right_kept[0]], b.shape.strides[reduced_right], tuple([b.shape.strides[d] for d in right_batch]))
     plan = plan_blocks(math.prod(batch), m, n, k, kind, True, architecture)
-    rate = architecture.lanes * (architecture.double_rate if plan.wide.bytes == 8 else 1)
-    library = product_us(math.prod(batch) * m * n * k, rate, LIBRARY_SHARE, architecture)
-    cut = f", reduced in {plan.parts.number} parts that a second kernel adds in their order" if plan.parts.number > 1 else ""
-    why = (f"{m} x {n} x {k}: tiles of {SIDE * plan.rows} x {SIDE * plan.columns}, {plan.rows} x {plan.columns} a thread, reduced "
-           f"{plan.depth} at a time{cut}; {plan.blocks} blocks on {architecture.multiprocessors} multiprocessors")  # fmt: skip
+    why = f"{m} x {n} x {k}: {plan.tiles_of(architecture.multiprocessors)}"
     launch = LaunchDimensions(plan.blocks, THREADS, plan.blocks * THREADS, why)
-    return TiledDotPlan(m, n, k, batch, left, right, plan, launch, plan.estimated_us, library)
+    return TiledDotPlan(m, n, k, batch, left, right, plan, launch)
 
 
 def write_tiled_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tuple[int, ...]) -> OperationDraft | Reason:
@@ -107,4 +100,4 @@ def write_tiled_dot(i: HloInstruction, architecture: GpuArchitecture, slots: tup
     kernels = [KernelDraft(context, plan.launch, block.shared_bytes, many_registers=True)]
     if parts.number > 1:
         kernels.append(sum_of_parts(i, plan, parts, slots, architecture))
-    return OperationDraft(tuple(kernels), "tiled-dot", parts.scratch_bytes(plan), plan.estimated_us, plan.library_us)
+    return OperationDraft(tuple(kernels), "tiled-dot", parts.scratch_bytes(plan), plan.blocks.estimated_us)

@@ -23,8 +23,8 @@ from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, part
 from xla_explorer.backends.gpu.emitters.dots.result_store import ResultStore, operand_slots, product_in
 from xla_explorer.backends.gpu.emitters.dots.tensor_core_dot import plan_dot
 from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, OperationDraft, fresh_context, scratch_pointer
-from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions
-from xla_explorer.backends.gpu.product_rates import library_rates, library_us, product_us
+from xla_explorer.backends.gpu.launch_dimensions import LaunchDimensions, counted
+from xla_explorer.backends.gpu.product_rates import library_rates, product_us
 from xla_explorer.backends.gpu.tensor_map import TensorMap
 from xla_explorer.compiler.codegen.kernels.accumulators import Accumulators
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -46,7 +46,7 @@ _LEAST = 64  # rows, columns and depth below which a tile is mostly padding
 
 class WarpgroupPlan(NamedTuple):
     """columns: of a tile of the result. stages: of tiles in shared memory. parts: of the reduced dimension. works: tiles of all products
-    times parts, what the blocks share. estimated_us, library_us: device time of this kernel, and of a library's."""
+    times parts, what the blocks share. estimated_us: device time."""
 
     columns: int
     stages: int
@@ -55,7 +55,6 @@ class WarpgroupPlan(NamedTuple):
     works: int
     launch: LaunchDimensions
     estimated_us: float
-    library_us: float
 
     @property
     def stage_bytes(self) -> int:
@@ -97,12 +96,10 @@ def plan_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture) -> Warp
     columns, works = -narrow, tiles * parts.number
     stages = min(4 if columns == 256 else 6, SHARED_BYTES // (2 * DEPTH * (ROWS + columns) + 16))
     blocks = min(works, architecture.multiprocessors)
-    library = library_us(products * m * n * k, architecture)
-    cut = f", reduced in {parts.number} parts that a second kernel adds in their order" if parts.number > 1 else ""
-    why = (f"{m} x {n} x {k}: {tiles} tiles of {ROWS} x {columns}, {DEPTH} deep, {stages} stages{cut}; {blocks} blocks, one "
-           f"a multiprocessor, take them one after another; one warpgroup copies, two multiply")  # fmt: skip
+    why = (f"{m} x {n} x {k}: {tiles} tiles of {ROWS} x {columns}, {DEPTH} deep, {stages} stages{parts.sentence}; "
+           f"{counted(blocks, 'block')}, one a multiprocessor, take them in turn; one warpgroup copies, two multiply")  # fmt: skip
     launch = LaunchDimensions(blocks, 3 * GROUP, blocks * 3 * GROUP, why)
-    return WarpgroupPlan(columns, stages, found, parts, works, launch, estimate, library)
+    return WarpgroupPlan(columns, stages, found, parts, works, launch, estimate)
 
 
 def tensor_map_of(operand: Operand, parameter: int, matrices: Matrices, kept: int, length: int) -> TensorMap:
@@ -303,8 +300,8 @@ def write_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture, slots:
     warps = plan_dot(i, architecture)
     if not isinstance(warps, Reason) and warps.estimated_us < plan.estimated_us:
         ours, theirs = plan.estimated_us, warps.estimated_us
-        text = f"%{i.name}: estimated at {ours:.3g} us, by warps at {theirs:.3g} us"
-        return refuse("warps-are-faster", text, us=ours, by_warps_us=theirs)
+        text = f"%{i.name}: by warpgroups it is estimated at {ours:.3g} us, by single warps at {theirs:.3g} us"
+        return refuse("warps-are-faster", text, us=round(ours, 2), by_warps_us=round(theirs, 2))
     kernel = _Kernel(fresh_context(i, slots), plan, scratch_pointer(slots))
     kernel.write()
     a, b = operand_slots(i, kernel.dot, slots)
@@ -316,4 +313,4 @@ def write_warpgroup_dot(i: HloInstruction, architecture: GpuArchitecture, slots:
     if plan.parts.number > 1:
         kernels.append(sum_of_parts(i, plan.matrices, plan.parts, slots, architecture))
     scratch_bytes = plan.parts.scratch_bytes(plan.matrices)
-    return OperationDraft(tuple(kernels), "warpgroup-dot", scratch_bytes, plan.estimated_us, plan.library_us)
+    return OperationDraft(tuple(kernels), "warpgroup-dot", scratch_bytes, plan.estimated_us)

@@ -1,0 +1,129 @@
+"""What the kernels of convolutions share: which convolutions they serve, what a block of gathered products computes, where its sums go."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xla_explorer.backends.gpu.architecture import GpuArchitecture
+from xla_explorer.backends.gpu.emitters.block import Block
+from xla_explorer.backends.gpu.emitters.convolutions.convolution_store import ConvolutionStore
+from xla_explorer.backends.gpu.emitters.convolutions.geometry import ConvolutionProduct, convolution_product
+from xla_explorer.backends.gpu.emitters.dots.gathered_matrix import Border, GatheredMatrix
+from xla_explorer.backends.gpu.emitters.dots.partial_products import Parts, Products, partial_sums, sum_of_parts
+from xla_explorer.backends.gpu.emitters.dots.result_store import Product, product_in
+from xla_explorer.backends.gpu.emitters.drafts import KernelDraft, scratch_pointer
+from xla_explorer.backends.gpu.emitters.index_words import Word, Words
+from xla_explorer.backends.gpu.product_rates import product_us
+from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
+from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.instruction import HloInstruction
+
+TYPES = frozenset({"f32", "f64", "bf16", "f16", "s32", "u32"})
+_LOOP_SHARE = 0.06  # of the lanes' peak that one thread an element reaches: two loads and their addresses for a product; assumed
+_RESULTS = {"bf16": ("bf16", "f32"), "f16": ("f16", "f32")}
+
+
+class ServedConvolution(NamedTuple):
+    """product: the convolution, and what follows it in its fusion. geometry: the products of matrices that it is."""
+
+    product: Product
+    geometry: ConvolutionProduct
+
+
+def served_convolution(
+    i: HloInstruction, types: frozenset[str] = TYPES, code: str = "type-not-tiled"
+) -> ServedConvolution | Reason:
+    """The convolution that an instruction is, or that a fusion computes and does something elementwise to, and its geometry; or why
+    kernels for such types do not serve it (a refusal with the code)."""
+    product = product_in(i, "convolution")
+    if isinstance(product, Reason):
+        return product
+    conv = product.dot
+    kind, result = conv.operands[0].shape.element_type, conv.shape.element_type
+    same = conv.operands[1].shape.element_type is kind and (result is kind or result.name in _RESULTS.get(kind.name, ()))
+    if kind.name not in types or not same:
+        text = f"%{conv.name}: {kind} x {conv.operands[1].shape.element_type} to {result}, where {', '.join(sorted(types))} are served"
+        return refuse(code, text, type=kind.name)
+    geometry = convolution_product(conv)
+    return geometry if isinstance(geometry, Reason) else ServedConvolution(product, geometry)
+
+
+def loop_us(served: ServedConvolution, architecture: GpuArchitecture) -> float:
+    """Device time of one thread for each element: as many lanes as there are elements, each adding one product after the other."""
+    geometry, kind = served.geometry, served.product.dot.operands[0].shape.element_type
+    elements = geometry.products * geometry.positions_in_all * geometry.features.extent
+    rate = architecture.lanes * (architecture.double_rate if kind.bytes == 8 else 1)
+    busy = min(1.0, elements / (architecture.multiprocessors * 1024))
+    return product_us(elements * geometry.depth, rate, _LOOP_SHARE * busy, architecture)
+
+
+class BlockPlace(NamedTuple):
+    """What a block computes. row, column: first of its tile. phases: by spatial dimension. split: part of the reduced dimension."""
+
+    row: Word
+    column: Word
+    phases: list[Word]
+    group: Word
+    split: Word
+
+
+def block_place(words: Words, number: Word, geometry: ConvolutionProduct, tile: tuple[int, int], parts: int) -> BlockPlace:
+    """Of block `number`: parts vary fastest, then columns, rows, phases, groups."""
+    m, n = geometry.sides
+    extents = [geometry.groups, *geometry.phases, -(-m // tile[0]), -(-n // tile[1]), parts]
+    group, *phases, row, column, split = words.unravel(number, extents)
+    return BlockPlace(words.mul(row, tile[0]), words.mul(column, tile[1]), phases, group, split)
+
+
+def gathered_sides(words: Words, geometry: ConvolutionProduct, place: BlockPlace) -> tuple[GatheredMatrix, GatheredMatrix]:
+    """The image and the weights as matrices."""
+    image, weights = (words.mul(place.group, stride) for stride in geometry.group_strides[:2])
+    borders, taps = {}, {}
+    for number, (phase, one) in enumerate(zip(place.phases, geometry.spatial, strict=True)):
+        start = words.pick(phase, [found.start for found in one.phases])
+        image = words.add(image, words.mul(start, one.image))
+        weights = words.add(weights, words.pick(phase, [one.first_weight(found) for found in one.phases]))
+        if one.leaves_image:
+            borders[number] = Border(start, one.phases[0].stride, one.phases[0].spread, one.size)
+        if one.uneven_taps:
+            taps[number] = words.pick(phase, [found.taps for found in one.phases])
+    groups = geometry.groups > 1
+    others = ([geometry.group_strides[0]] if groups else []) + [found.start * one.image for one in geometry.spatial for found in one.phases]
+    left = GatheredMatrix(words, geometry.positions, [a for a, _ in geometry.reduced], image, borders, taps, others)
+    others = ([geometry.group_strides[1]] if groups else []) + [one.first_weight(p) for one in geometry.spatial for p in one.phases]
+    right = GatheredMatrix(words, [geometry.features], [b for _, b in geometry.reduced], weights, {}, taps, others)
+    return left, right
+
+
+def words_for(conv: HloInstruction, context: KernelContext) -> Words:
+    """Wide enough for indices of the arrays."""
+    return Words(context.writer, 2 * max(o.shape.element_count for o in (conv, *conv.operands)))
+
+
+def block_store(
+    context: KernelContext, block: Block, words: Words, served: ServedConvolution, place: BlockPlace, parts: Parts, slots: tuple[int, ...]
+) -> ConvolutionStore:
+    """Where the sums of a block go: to the result, or to scratch memory where the products are reduced in parts."""
+    store = ConvolutionStore(context, block, served.product, served.geometry, words, place.phases)
+    group = words.wide(place.group)
+    if parts.number == 1:
+        store.at([group])
+    else:
+        store.store_sums(partial_sums(context, served.geometry, parts, scratch_pointer(slots)))
+        store.at([words.wide(place.split), group])
+    return store
+
+
+def combining_kernels(
+    i: HloInstruction, served: ServedConvolution, parts: Parts, slots: tuple[int, ...], architecture: GpuArchitecture
+) -> tuple[KernelDraft, ...]:
+    """The kernel that adds partial sums, if there are any."""
+    if parts.number == 1:
+        return ()
+    geometry = served.geometry
+
+    def store(context: KernelContext, block: Block, m: Products) -> ConvolutionStore:
+        one_phase: list[Word] = [0] * len(geometry.spatial)
+        return ConvolutionStore(context, block, served.product, geometry, words_for(served.product.dot, context), one_phase)
+
+    return (sum_of_parts(i, geometry, parts, slots, architecture, store),)
