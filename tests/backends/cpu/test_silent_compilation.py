@@ -54,8 +54,26 @@ ENTRY e { x = s32[130,1,1] parameter(0)
   zero = s32[] constant(0)
   ROOT w = s32[130,2,3] reduce-window(x, zero), window={size=3x1x1 stride=1x2x1 pad=2_0x2_1x2_0}, to_apply=xor }"""
 
+ENDLESS_OR_NO_LOOP = """HloModule m
+condition { s = (f32[3], f32[3], pred[]) parameter(0)
+  ROOT c = pred[] get-tuple-element(s), index=2 }
+body { s = (f32[3], f32[3], pred[]) parameter(0)
+  x = f32[3] get-tuple-element(s), index=0
+  y = f32[3] get-tuple-element(s), index=1
+  go = pred[] get-tuple-element(s), index=2
+  z = f32[3] add(x, y)
+  ROOT r = (f32[3], f32[3], pred[]) tuple(x, z, go) }
+ENTRY e { x = f32[3] parameter(0)
+  go = pred[] parameter(1)
+  s = (f32[3], f32[3], pred[]) tuple(x, x, go)
+  w = (f32[3], f32[3], pred[]) while(s), condition=condition, body=body
+  ROOT r = f32[3] get-tuple-element(w), index=1 }"""
 
-@pytest.mark.parametrize("text", [LOOP_AT_THE_END_OF_A_LOOP, CHOICE_AROUND_A_LOOP, CHOICE_BY_THE_INDEX, WINDOW_IN_PADDING])
+
+TEXTS = [LOOP_AT_THE_END_OF_A_LOOP, CHOICE_AROUND_A_LOOP, CHOICE_BY_THE_INDEX, WINDOW_IN_PADDING, ENDLESS_OR_NO_LOOP]
+
+
+@pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_compiling_prints_nothing(text, threads, capfd):
     xe.compile(text, backend="cpu", threads=threads, cache=False)

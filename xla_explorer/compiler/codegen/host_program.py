@@ -237,7 +237,10 @@ class HostProgramWriter:
         w.branch(head)
         w.start_block(head)
         self.computation(condition)
-        w.branch_if(self._load_pred(self.place_of(condition.root, ())), inside, end)
+        # What no kernel of the condition writes may never change: LLVM would make an endless loop of this one, give it the metadata of
+        # a loop in its body, and complain on stderr that it cannot unroll it.
+        kept = condition.root.opcode.name in RENAMES_MEMORY
+        w.branch_if(self._load_pred(self.place_of(condition.root, ()), volatile=kept), inside, end)
         w.start_block(inside)
         self.computation(body)
         self._copy_result(body.root, i)
@@ -245,8 +248,9 @@ class HostProgramWriter:
         self.globals.update(WHILE_METADATA)
         w.start_block(end)
 
-    def _load_pred(self, place: Place) -> str:
-        loaded = self.w.value(f"load i8, ptr {self.calls.address(place)}, align 1")
+    def _load_pred(self, place: Place, *, volatile: bool = False) -> str:
+        """volatile: read from memory every time, whatever LLVM knows about it."""
+        loaded = self.w.value(f"load {'volatile ' if volatile else ''}i8, ptr {self.calls.address(place)}, align 1")
         return self.w.value(f"icmp ne i8 {loaded}, 0")
 
     def conditional(self, i: HloInstruction) -> None:
