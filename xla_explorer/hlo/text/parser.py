@@ -12,12 +12,10 @@ from collections.abc import Callable
 
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import SourceSpan
-from xla_explorer.foundation.naming import UniqueNames
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import MOST_USERS_IN_A_TUPLE, HloInstruction
 from xla_explorer.hlo.literal import Literal
-from xla_explorer.hlo.metadata import StackFrameTables
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT, OPCODES, PARAMETER, TUPLE, OpcodeSpec
 from xla_explorer.hlo.shape import _BY_TEXT, Shape, parse_shape
@@ -30,11 +28,13 @@ from xla_explorer.hlo.text.computation_checks import (
 )
 from xla_explorer.hlo.text.computation_header import ComputationHeader, read_computation_header
 from xla_explorer.hlo.text.errors import HloParseError, TextProblem
+from xla_explorer.hlo.text.finished_module import apply_header, make_computations_unique, schedule_as_written
 from xla_explorer.hlo.text.lexical import BLANK, COMMENT, NAME, NAME_PATTERN, RESERVED, skip_blank
 from xla_explorer.hlo.text.literal_text import read_literal
-from xla_explorer.hlo.text.module_header import HEADER_DEFAULTS, ModuleHeader, header_value, parse_entry_computation_layout, read_header
-from xla_explorer.hlo.text.shape_text import same_dimensions, same_sizes
-from xla_explorer.hlo.text.slow_path import CAREFUL_OPCODES, SHAPE_FOLLOWS, CarefulReader, Pieces
+from xla_explorer.hlo.text.module_header import read_header
+from xla_explorer.hlo.text.opcode_checks import CHECKED_OPCODES
+from xla_explorer.hlo.text.shape_text import same_dimensions
+from xla_explorer.hlo.text.slow_path import SHAPE_FOLLOWS, CarefulReader, Pieces
 from xla_explorer.hlo.text.source_text import decode_source
 
 # root, name, shape, opcode, arguments, attributes. Possessive quantifiers rule out backtracking. What follows the line
@@ -48,9 +48,6 @@ _LINE = re.compile(
 _SIMPLE_METADATA = re.compile(r"""\{(?:[^{}"/\n]++|"(?:[^"\\\n]|\\.)*+"|\{[^{}"/\n]*+\})*+\}""")
 _THREAD = re.compile(r"""\s*,\s*execution_thread=("[^"\n]*"|'[^'\n]*')""")
 _COMPUTATION_START = re.compile(rf"(?:ENTRY\s+)?%?{NAME_PATTERN}\s*(?:\(|\{{)|ENTRY\b", re.ASCII)
-
-# Instructions whose sub-computations are no sequences of execution of their own.
-_NOT_SCHEDULED = frozenset({"fusion"})
 
 
 class _Unusual(Exception):
@@ -171,8 +168,8 @@ class _Parser:
                     elif spec is TUPLE:
                         if len(operands) != len(shape.tuple_shapes):
                             raise _Unusual
-                    elif opcode_name in CAREFUL_OPCODES:
-                        self.reader.check(spec, shape, operands, attributes, called, tail or "", at)
+                    elif opcode_name in CHECKED_OPCODES:
+                        self.reader.checks.check(spec, shape, operands, attributes, called, tail or "", at)
                     end = m.end()
                     line_step = 1
                 except (_Unusual, KeyError, ValueError, IndexError):
@@ -280,17 +277,6 @@ class _Parser:
         for name, i in names.items():
             i.name = taken.unique(name)
 
-    def _make_computations_unique(self) -> None:
-        """The names of computations too, once nothing in the text refers to them any more: `add` is number 0, like `add.0`."""
-        computations = self.module.computations
-        if UniqueNames().reserve_all(computations):
-            return
-        names, found = UniqueNames(), list(computations.values())
-        computations.clear()
-        for computation in found:
-            computation.name = names.unique(computation.name)
-            computations[computation.name] = computation
-
     # -- computations ------------------------------------------------------------------------------------------------
     def _inline(self, text: str, at: int) -> HloComputation:
         """A computation written in an attribute, `to_apply={...}`."""
@@ -359,40 +345,10 @@ class _Parser:
             raise TextProblem("a module without computations", at, "add a computation: ENTRY main { ROOT p = f32[] parameter(0) }")
         if module.entry is None:
             module.entry = last
-        self._make_computations_unique()
+        make_computations_unique(module)
         module.name = header.name or f"module_{module.entry.name}"
-        self._apply_header(header)
+        apply_header(module, header)
         return module
-
-    def _apply_header(self, header: ModuleHeader) -> None:
-        module = self.module
-        module.attributes = {
-            name: header_value(name, value)
-            for name, value in header.attributes.items()
-            if name != "is_scheduled" and HEADER_DEFAULTS.get(name) != value
-        }
-        if header.frames:
-            module.frames = StackFrameTables(header.frames)
-        layout_text = header.attributes.get("entry_computation_layout")
-        if layout_text is not None:
-            item = header.places["entry_computation_layout"]
-            parameters, result = parse_entry_computation_layout(layout_text)
-            given, own = [*parameters, result], [*module.parameter_shapes(), module.entry.root.shape]
-            if len(given) != len(own) or not all(map(same_sizes, given, own)):
-                raise TextProblem(
-                    "entry_computation_layout does not fit the entry computation",
-                    item.value_at,
-                    "correct it, or leave it out: it follows from the entry's parameters and root",
-                    len(item.value),
-                )
-        if header.attributes.get("is_scheduled") == "true":
-            self._schedule()
-
-    def _schedule(self) -> None:
-        fused = {c for i in self.module.instructions() if i.opcode.name in _NOT_SCHEDULED for c in i.called}
-        for computation in self.module.computations.values():
-            if computation not in fused:
-                computation.schedule = tuple(computation.instructions.values())
 
     def _single_instruction(self, at: int) -> HloModule:
         """A text that is one instruction; operands that do not exist become parameters of their declared shapes."""
@@ -433,7 +389,7 @@ class _Parser:
         parameters = ", ".join([p.shape.base.text for p in computation.parameters()])  # XLA gives them default layouts
         module.attributes["entry_computation_layout"] = f"{{({parameters})->{i.shape.base.text}}}"
         module.computations["_"] = module.entry = computation
-        self._schedule()
+        schedule_as_written(module)
         self.slow_lines += 1
         return module
 

@@ -17,11 +17,12 @@ from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.opcodes import CONSTANT, OPCODES, PARAMETER, TUPLE, OpcodeSpec
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, U32
 from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, token_shape, tuple_shape
-from xla_explorer.hlo.text.async_sugar import begin_async, run_on_thread, sugared
+from xla_explorer.hlo.text.async_sugar import begin_async, sugared
 from xla_explorer.hlo.text.attribute_text import DecodedAttributes, FindComputation, decode_attributes, read_attributes
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import KEYWORDS, NAME, RESERVED_TYPES, balanced_end, skip_blank
 from xla_explorer.hlo.text.literal_text import read_literal
+from xla_explorer.hlo.text.opcode_checks import CHECKED_OPCODES, OpcodeChecks
 from xla_explorer.hlo.text.shape_text import read_shape, same_dimensions
 
 _ROOT = re.compile(r"ROOT(?=[\s%/])")
@@ -33,8 +34,6 @@ _DEEPEST = 100  # nested operands
 
 # XLA's parser takes the data of these from their operands (a recv: from its stated shape), whatever else the text states.
 SHAPE_FOLLOWS = frozenset({"send", "send-done", "recv", "recv-done", "infeed", "outfeed"})
-# Opcodes with checks that only the careful reader makes; the fast path hands them over.
-CAREFUL_OPCODES = frozenset({"conditional", "async-start", "async-update", "async-done", "custom-call"})
 
 
 class Pieces(NamedTuple):
@@ -98,7 +97,7 @@ class CarefulReader:
         self.text = text
         self.find = find
         self.single = single
-        self.asynchronous: set[HloComputation] = set()
+        self.checks = OpcodeChecks()
 
     def read(self, at: int, names: dict[str, HloInstruction], computation: HloComputation) -> Pieces:
         """The instruction at `at`. TextProblem with its place otherwise."""
@@ -132,8 +131,8 @@ class CarefulReader:
         stated = _stated(spec, shape, operands, decoded.attributes)
         if stated is not decoded.attributes:
             decoded = decoded._replace(attributes=stated)
-        if spec.name in CAREFUL_OPCODES:
-            self.check(
+        if spec.name in CHECKED_OPCODES:
+            self.checks.check(
                 spec,
                 shape,
                 operands,
@@ -331,70 +330,6 @@ class CarefulReader:
         i = new_instruction(computation.module.take_instruction_id(), name, spec, shape, operands, attributes, (), payload)
         names[name] = computation.insert(i)
         return i
-
-    def check(
-        self,
-        spec: OpcodeSpec,
-        shape: Shape,
-        operands: tuple[HloInstruction, ...],
-        attributes: Attributes,
-        called: tuple[HloComputation, ...],
-        tail: str,
-        at: int,
-    ) -> None:
-        """What XLA's parser checks of conditionals and asynchronous operations."""
-
-        def refuse(message: str, hint: str) -> None:
-            raise TextProblem(message, at, hint, len(spec.name))
-
-        if spec.name == "conditional":
-            selector = operands[0].shape if operands else None
-            if selector is None or not selector.is_scalar or selector.element_type.name not in ("pred", "s32"):
-                refuse(
-                    "the first operand of a conditional must be a scalar of PRED or S32",
-                    "select a branch by pred[] or s32[]",
-                )
-            elif selector.element_type.is_pred and ", branch_computations=" in tail:
-                refuse(
-                    'unexpected attribute "branch_computations"',
-                    "a pred selector goes with true_computation= and false_computation=",
-                )
-        elif spec.name == "custom-call":
-            constraints = attributes.get("operand_layout_constraints")
-            if constraints is not None and constraints.startswith("{"):
-                count = len(read_shape(f"({constraints[1:-1]})", 0)[0].tuple_shapes)
-                if count != len(operands):
-                    refuse(f"Expected {len(operands)} operand layout constraints, {count} given", "give one shape for each operand")
-        elif spec.name == "async-start":
-            if not shape.is_tuple or len(shape.tuple_shapes) < 2 or not shape.tuple_shapes[0].is_tuple:
-                refuse(
-                    "async-start expects the shape ((operands), result, context...)",
-                    "write for example ((f32[4]), f32[4], s32[])",
-                )
-            if called[0] in self.asynchronous:
-                refuse(
-                    f"computation {called[0].name} is called by more than one async-start",
-                    "give each async-start its own computation",
-                )
-            self.asynchronous.add(called[0])
-            if "async_execution_thread" in attributes:
-                run_on_thread(called[0], attributes["async_execution_thread"])
-        else:
-            start = operands[0] if operands else None
-            if start is None or start.opcode.name not in ("async-start", "async-update"):
-                refuse(
-                    f"{spec.name} expects one asynchronous operation as its operand",
-                    "pass the async-start or async-update it belongs to",
-                )
-            else:
-                if spec.name == "async-update" and shape is not start.shape:
-                    refuse(f"async-update has the shape of its operand, {start.shape}", "state that shape")
-                thread, given = start.attributes.get("async_execution_thread"), attributes.get("async_execution_thread")
-                if given is not None and given != (thread or '"main"'):
-                    refuse(
-                        f"async_execution_thread is {given}, but {thread or 'main'} where the operation starts",
-                        "use one thread for all steps",
-                    )
 
     def _finish(
         self,

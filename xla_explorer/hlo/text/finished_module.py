@@ -1,0 +1,58 @@
+"""What is done to a module once all its computations are read: unique names, what the header says of it, its schedule."""
+
+from __future__ import annotations
+
+from xla_explorer.foundation.naming import UniqueNames
+from xla_explorer.hlo.metadata import StackFrameTables
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.module_header import HEADER_DEFAULTS, ModuleHeader, header_value, parse_entry_computation_layout
+from xla_explorer.hlo.text.shape_text import same_sizes
+
+# Instructions whose sub-computations are no sequences of execution of their own.
+_NOT_SCHEDULED = frozenset({"fusion"})
+
+
+def make_computations_unique(module: HloModule) -> None:
+    """The names of computations, once nothing in the text refers to them any more: `add` is number 0, like `add.0`."""
+    computations = module.computations
+    if UniqueNames().reserve_all(computations):
+        return
+    names, found = UniqueNames(), list(computations.values())
+    computations.clear()
+    for computation in found:
+        computation.name = names.unique(computation.name)
+        computations[computation.name] = computation
+
+
+def apply_header(module: HloModule, header: ModuleHeader) -> None:
+    """Attributes, stack frames and schedule as the header has them. TextProblem where its layouts are not those of the entry."""
+    module.attributes = {
+        name: header_value(name, value)
+        for name, value in header.attributes.items()
+        if name != "is_scheduled" and HEADER_DEFAULTS.get(name) != value
+    }
+    if header.frames:
+        module.frames = StackFrameTables(header.frames)
+    layout_text = header.attributes.get("entry_computation_layout")
+    if layout_text is not None:
+        item = header.places["entry_computation_layout"]
+        parameters, result = parse_entry_computation_layout(layout_text)
+        given, own = [*parameters, result], [*module.parameter_shapes(), module.entry.root.shape]
+        if len(given) != len(own) or not all(map(same_sizes, given, own)):
+            raise TextProblem(
+                "entry_computation_layout does not fit the entry computation",
+                item.value_at,
+                "correct it, or leave it out: it follows from the entry's parameters and root",
+                len(item.value),
+            )
+    if header.attributes.get("is_scheduled") == "true":
+        schedule_as_written(module)
+
+
+def schedule_as_written(module: HloModule) -> None:
+    """The order of the text is the schedule, except in fusions."""
+    fused = {c for i in module.instructions() if i.opcode.name in _NOT_SCHEDULED for c in i.called}
+    for computation in module.computations.values():
+        if computation not in fused:
+            computation.schedule = tuple(computation.instructions.values())
