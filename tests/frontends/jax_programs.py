@@ -198,6 +198,11 @@ def random_numbers(key: Any) -> Any:
     return jax.random.normal(a, (8,)), jax.random.uniform(b, (3, 3)), jax.random.randint(b, (5,), 0, 100)
 
 
+@program(jax.random.key(6, impl="rbg"))
+def keys_of_another_generator(key: Any) -> Any:
+    return jax.random.split(key, 3), jax.random.fold_in(key, 1), jax.random.normal(key, (4,))
+
+
 @program(jax.random.key(4), _array(6, 8))
 def dropout(key: Any, x: Any) -> Any:
     return jnp.where(jax.random.bernoulli(key, 0.8, x.shape), x / 0.8, 0)

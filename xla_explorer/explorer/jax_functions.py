@@ -51,7 +51,7 @@ class JittedFunction:
                   for number, shape in zip(program.parameters, signature.leaf_shapes, strict=True)]
         results = session.executable.execute(signature.leaves(arrays))
         made = [jax.numpy.asarray(array) for array in results]
-        made = [jax.random.wrap_key_data(a) if jax.dtypes.issubdtype(info.dtype, jax.dtypes.prng_key) else a
+        made = [jax.random.wrap_key_data(a, impl=info.dtype) if jax.dtypes.issubdtype(info.dtype, jax.dtypes.prng_key) else a
                 for a, info in zip(made, program.results, strict=True)]
         return jax.tree_util.tree_unflatten(program.out_tree, made)
 
