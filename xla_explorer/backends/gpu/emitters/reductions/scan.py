@@ -174,7 +174,10 @@ class _Scan:
             value = block.combine_threads(reducer.select(before, value, self.neutral()), reducer.wide, plan.group, reducer.combine)
             carry.store(reducer.combine(carry.load(), value))
         warps = plan.group // WARP
-        shared = block.shared(reducer.wide[0], warps) if warps > 1 else None
+        shared = block.shared(reducer.wide[0], block.threads // WARP) if warps > 1 else None
+        # A block may have several rows, each with warps of its own.
+        warp = w.mod(block.warp, warps) if warps > 1 and plan.group < block.threads else block.warp
+        first_warp = w.sub(block.warp, warp) if warp != block.warp else 0
 
         def body(places: list[tuple[str | int, ...]], values: list[list[Value]], there: list[str | None]) -> None:
             for j in range(1, EACH):
@@ -198,8 +201,8 @@ class _Scan:
                 block.barrier()
                 whole, ahead = self.neutral(), self.neutral()
                 for number in range(warps):
-                    other: list[Value] = [shared.load(number)]
-                    mine = w.value(f"icmp ult i64 {number}, {block.warp}")
+                    other: list[Value] = [shared.load(w.add(first_warp, number))]
+                    mine = w.value(f"icmp ult i64 {number}, {warp}")
                     ahead = reducer.select(mine, reducer.combine(ahead, other), ahead)
                     whole = reducer.combine(whole, other)
                 before = reducer.combine(ahead, before)
