@@ -246,8 +246,8 @@ class TileWriter:
         return (cut.begin, cut.end) if cut is not None and cut.along == "panels" else (0, -(-columns // self.tile.columns))
 
     def pack(self, b: str, b_row: int, depth: int, columns: int, scratch: str, cut: Cut | None = None) -> None:
-        """Copy a row-major depth x columns matrix as panels of tile columns, each panel contiguous; of rows that are far apart, PACKED_ROWS of
-        all panels before the next ones, so that rows are read along."""
+        """Copy a row-major depth x columns matrix as panels of tile columns, each panel contiguous; of rows that are far apart,
+        PACKED_ROWS of all panels before the next ones, so that rows are read along."""
         tile, w = self.tile, self.w
         begin, end = self._panels(columns, cut)
         few = min(PACKED_ROWS, depth) if b_row * self.bytes >= PAGE_BYTES else depth
