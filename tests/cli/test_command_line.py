@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -173,3 +174,58 @@ def test_an_argument_that_is_no_array_of_numbers_is_named(small: str, tmp_path: 
         assert main(["run", small, "--args", str(path)]) == 2
         told = capsys.readouterr().err
         assert str(path) in told and word in told and "unsafely" not in told
+
+
+def test_explanations_as_json(small: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", ATTENTION, "%exp.1", "--json"]) == 0
+    explained = json.loads(capsys.readouterr().out)
+    assert explained["name"] == "exp.1" and {d["verdict"] for d in explained["decisions"]} == {"accepted", "refused"}
+    assert main(["explain", ATTENTION, "%dot_general.2", "%reduce_max.7", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["refused"] and answer["code"] == "producer-is-library-call" and all("ok" in check for check in answer["checklist"])
+
+
+def test_values_that_json_leaves_out_are_announced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "large.hlo"
+    path.write_text("HloModule l\nENTRY e { x = f32[1001] parameter(0) ROOT y = f32[1001] negate(x) }")
+    assert main(["run", str(path), "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)[0]["values"] is None and "-o FILE.npz" in captured.err
+
+
+def test_a_warning_is_one_line(small: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from xla_explorer.cli import commands
+
+    def warn(given: object) -> int:
+        warnings.warn("the emulator runs it", stacklevel=1)
+        return 0
+
+    monkeypatch.setattr(commands, "opt", warn)
+    assert main(["opt", small]) == 0
+    assert capsys.readouterr().err == "note: the emulator runs it\n"
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_control_c_waits_until_jupyterlab_has_ended_its_kernels(stubborn: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from xla_explorer.cli import lab
+
+    events: list[str] = []
+
+    class Server:
+        def __init__(self, command: list[str]) -> None:
+            assert "-y" in command  # else Ctrl-C asks a question that nobody is there to answer
+
+        def wait(self, timeout: float | None = None) -> int:
+            events.append(f"wait {timeout}")
+            if timeout is None:
+                raise KeyboardInterrupt
+            if stubborn:
+                raise subprocess.TimeoutExpired("jupyterlab", timeout)
+            return 0
+
+        def kill(self) -> None:
+            events.append("kill")
+
+    monkeypatch.setattr(lab.subprocess, "Popen", Server)
+    assert lab.lab(tmp_path, browser=False, port=None) == 0
+    assert events == ["wait None", f"wait {lab.SHUT_DOWN_SECONDS}"] + ["kill"] * stubborn

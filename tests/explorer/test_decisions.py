@@ -8,6 +8,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline import PassContext
 from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import ALGEBRAIC_RULES
+from xla_explorer.explorer.accepted_sentences import accepted_sentence
 from xla_explorer.explorer.session import Session
 
 X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)
@@ -224,3 +225,28 @@ def test_steps_are_passes_counted_from_zero(softmax: Session) -> None:
     row = softmax.decisions("fusion").to_dict("records")[0]
     assert softmax.trace.steps[row["step"]].name == row["pass"] == "fusion"
     assert any(f"pass {row['step']}, fusion" in line for line in softmax.history(row["subjects"][1]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "facts", "sentence"),
+    [
+        ("share-buffer", ("f", "f"), {}, "%f stays in the buffer it is in, without a copy"),
+        ("share-buffer", ("a", "b"), {"forced-by-user": True}, "%a and %b share a buffer because the user forces it"),
+        ("dot-epilogue-fusion", ("d", "r"), None, "%d and what follows it, up to %r, are one kernel"),
+        ("launch", ("k",), {"emitter": "loop", "grid": 1, "block": 128}, "%k is a loop kernel: 1 block of 128 threads"),
+        ("launch", ("k",), {"emitter": "sort"}, "%k is a sort kernel"),
+        ("some-pass", ("a", "b"), {}, "nothing spoke against some-pass of %a and %b"),
+        ("fusion", (), {}, ""),
+    ],
+)
+def test_what_an_accepted_decision_says(kind: str, names: tuple[str, ...], facts: dict[str, object] | None, sentence: str) -> None:
+    assert accepted_sentence(kind, names, facts) == sentence
+
+
+def test_no_decision_names_one_instruction_as_two(softmax: Session) -> None:
+    assert not [m for m in softmax.decisions("share-buffer")["message"] if len(set(m.split(" share")[0].split(" and "))) == 1 and " and " in m]
+
+
+def test_one_kernel_is_no_kernels() -> None:
+    session = xe.compile("HloModule one\nENTRY e { x = f32[8] parameter(0) ROOT y = f32[8] negate(x) }")
+    assert ", 1 kernel, " in repr(session) and " 1 edge, 1 fusion>" in repr(session.graph())

@@ -199,3 +199,34 @@ def test_jax_cells_say_what_is_missing(shell: Shell) -> None:
     except ImportError:
         result, text, _ = shell.run("%%jax\n1")
         assert not result.success and "pip install" in text and "Traceback" not in text
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("%hlo_step array", "array is a ndarray, neither a session nor a trace"),
+        ("%hlo_step 'plus", "no closing quotation"),
+        ("%%hlo plus --time --no-run\n" + ADD, "leave out --no-run, or --time"),
+        ("%%hlo plus --nosuch\n" + ADD, "--help lists the arguments"),
+        ("%%hlo plus --journal nosuch\n" + ADD, "choose from off, passes, decisions, everything"),
+        ("%%hlo plus --no-run --save /nonexistent/page.html\n" + ADD, "/nonexistent"),
+    ],
+)
+def test_what_a_line_asks_for_in_vain_is_said_without_frames(line: str, says: str, shell: Shell) -> None:
+    shell.names["array"] = np.ones((2, 2))
+    result, text, _ = shell.run(line)
+    assert not result.success and says in text and "Traceback" not in text and "File " not in text
+
+
+def test_help_is_printed_and_nothing_is_bound(shell: Shell) -> None:
+    result, text, _ = shell.run("%%hlo plus --help\n" + ADD)
+    assert result.success and "--isolate" in text and "plus" not in shell.names
+
+
+def test_no_difference_is_said(shell: Shell) -> None:
+    shell.run("%%hlo plus --no-run\n" + ADD)
+    same, _, _ = shell.run("%hlo_diff plus plus")
+    assert "the same text" in str(same.result)
+    quiet = next(s.index for s in shell.names["plus"].trace.steps if not s.changed)
+    unchanged, _, _ = shell.run(f"%hlo_step plus {quiet}")
+    assert str(unchanged.result) == "it changed nothing"
