@@ -172,6 +172,14 @@ def test_the_operation_of_a_short_asynchronous_form_takes_no_name_that_stands_in
     assert modules_equal(module, parse_hlo(module.to_text())) is None
 
 
+def test_short_asynchronous_forms_stay_short_where_two_computations_give_them_one_name() -> None:
+    inner = "{ p = f32[2] parameter(0)\n s = ((f32[2]), f32[2], s32[]) negate-start(p)\n ROOT d = f32[2] negate-done(s) }"
+    module = parse_hlo(entry("p = f32[2] parameter(0)", f"a = f32[2] call(p), to_apply={inner}", f"ROOT b = f32[2] call(a), to_apply={inner}"))
+    printed = module.to_text()
+    assert printed.count(" negate-start(") == printed.count(" negate-done(") == 2 and "async_computation" not in printed
+    assert parse_hlo(printed).to_text() == printed
+
+
 PRESETS = """HloModule m
 add { a = f32[] parameter(0)
   b = f32[] parameter(1)

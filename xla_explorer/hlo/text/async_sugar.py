@@ -5,6 +5,7 @@ Source: hlo_parser.cc (async wrapped opcodes), hlo_instructions.cc HloAsyncInstr
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from xla_explorer.hlo.attributes import attributes_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from xla_explorer.hlo.module import HloModule
 
 _SUFFIX = ".async_computation"
+_MADE_HERE = re.compile(re.escape(_SUFFIX) + r"(\.\d+)*$")  # with a number where two instructions of the text have one name
 _OUTER = frozenset({*COMMON, "async_execution_thread"})
 
 
@@ -109,7 +111,7 @@ def wrapped_instruction(i: HloInstruction) -> HloInstruction | None:
         if not start.operands or steps > 1_000_000:
             return None
         start, steps = start.operands[0], steps + 1
-    if not start.called or not start.called[0].name.endswith(_SUFFIX):
+    if not start.called or not _MADE_HERE.search(start.called[0].name):
         return None
     computation = start.called[0]
     root = computation.root
