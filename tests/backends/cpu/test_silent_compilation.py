@@ -69,8 +69,22 @@ ENTRY e { x = f32[3] parameter(0)
   w = (f32[3], f32[3], pred[]) while(s), condition=condition, body=body
   ROOT r = f32[3] get-tuple-element(w), index=1 }"""
 
+AT_MOST_ONE_TURN = """HloModule m
+condition { s = (f32[2], f32[2], s32[]) parameter(0)
+  k = s32[] get-tuple-element(s), index=2
+  n = s32[] constant(42)
+  ROOT c = pred[] compare(k, n), direction=EQ }
+body { s = (f32[2], f32[2], s32[]) parameter(0)
+  x = f32[2] get-tuple-element(s), index=0
+  y = f32[2] add(x, x)
+  n = s32[] constant(-1)
+  ROOT r = (f32[2], f32[2], s32[]) tuple(x, y, n) }
+ENTRY e { x = f32[2] parameter(0)
+  k = s32[] parameter(1)
+  s = (f32[2], f32[2], s32[]) tuple(x, x, k)
+  ROOT w = (f32[2], f32[2], s32[]) while(s), condition=condition, body=body }"""
 
-TEXTS = [LOOP_AT_THE_END_OF_A_LOOP, CHOICE_AROUND_A_LOOP, CHOICE_BY_THE_INDEX, WINDOW_IN_PADDING, ENDLESS_OR_NO_LOOP]
+TEXTS = [LOOP_AT_THE_END_OF_A_LOOP, CHOICE_AROUND_A_LOOP, CHOICE_BY_THE_INDEX, WINDOW_IN_PADDING, ENDLESS_OR_NO_LOOP, AT_MOST_ONE_TURN]
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -237,10 +237,8 @@ class HostProgramWriter:
         w.branch(head)
         w.start_block(head)
         self.computation(condition)
-        # What no kernel of the condition writes may never change: LLVM would make an endless loop of this one, give it the metadata of
-        # a loop in its body, and complain on stderr that it cannot unroll it.
-        kept = condition.root.opcode.name in RENAMES_MEMORY
-        w.branch_if(self._load_pred(self.place_of(condition.root, ()), volatile=kept), inside, end)
+        foreseen = _may_be_foreseen(condition, body)
+        w.branch_if(self._load_pred(self.place_of(condition.root, ()), volatile=foreseen), inside, end)
         w.start_block(inside)
         self.computation(body)
         self._copy_result(body.root, i)
@@ -408,3 +406,22 @@ def _split_declarations(text: str) -> tuple[list[str], list[str]]:
     for line in text.splitlines():
         (declarations if line.startswith("declare ") else body).append(line)
     return body, declarations
+
+
+def _may_be_foreseen(condition: HloComputation, body: HloComputation) -> bool:
+    """Whether all that a condition reads is constant after the first turn. LLVM would then make an endless loop of the `while`, or none,
+    give it the metadata of a loop in its body, and complain on stderr that it cannot unroll it."""
+    (state,) = condition.parameters()
+    if not state.shape.is_tuple:
+        return body.root.opcode.name in ("parameter", "constant")
+    for reader in state.users:
+        if reader.opcode.name != "get-tuple-element" or body.root.opcode.name != "tuple":
+            return False
+        number = reader.attribute("index")
+        given = body.root.operands[number]
+        while given.opcode.name == "copy":
+            given = given.operands[0]
+        handed_on = given.opcode.name == "get-tuple-element" and given.operands[0].opcode.name == "parameter"
+        if given.opcode.name != "constant" and not (handed_on and given.attribute("index") == number):
+            return False
+    return True
