@@ -54,6 +54,13 @@ def test_off_by_one_bound():
     assert finding.count == 1 and "block 7 thread 104" in finding.example and "argument 0[byte 4000 of 4000]" in finding.example
 
 
+def test_shared_array_that_is_too_short():
+    """Not misaligned, wherever it is looked at from."""
+    text = ROW_SUM.replace("partial[32]", "partial[16]")
+    finding = row_sum(text)[0].findings[0]
+    assert finding.kind == "out of bounds" and finding.line == line_of(text, r"st\.shared") and "shared memory, byte 16" in finding.example
+
+
 def test_removed_guard():
     text = DOUBLE.replace("STRIDE", "1").replace("@%p1 bra END;", "")
     result, _ = double(text, 1000)

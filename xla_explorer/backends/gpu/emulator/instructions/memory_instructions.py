@@ -30,6 +30,7 @@ from xla_explorer.backends.gpu.emulator.scalar_types import DTYPES, Array, bf16_
 Step = Callable[[Batch, Group], None]
 
 _SPACES = ("global", "shared", "local", "param", "const")
+_NOWHERE = -1  # offset of what is outside a block's shared memory, or a thread's local memory
 _UFUNCS: dict[str, Any] = {
     "add": np.add,
     "min": np.minimum,
@@ -108,6 +109,8 @@ class Access:
         crooked = (offset & (total - 1)) != 0
         bad = None
         if crooked.any():
+            crooked &= offset != _NOWHERE
+        if crooked.any():
             batch.fault("misaligned", self.pc, lanes, crooked, f"{detail}, address {hex(int(where[int(np.argmax(crooked))]))}", place)
             bad = crooked
         if outside.any():
@@ -167,7 +170,7 @@ def _offsets(batch: Batch, space: str, where: Array, lanes: Lanes) -> Array:
     if space == "global":
         return where - GLOBAL_BASE
     base, size = (batch.shared_base, batch.shared_size) if space == "shared" else (batch.local_base, batch.local_size)
-    return np.where((where >= 0) & (where < size), where + (base if lanes is None else base[lanes]), -1)
+    return np.where((where >= 0) & (where < size), where + (base if lanes is None else base[lanes]), _NOWHERE)
 
 
 def load(names: Names, pc: int, i: PtxInstruction, parts: Sequence[str]) -> Step:
