@@ -40,6 +40,8 @@ UNIT_TEST_CLEANUP = {"reshape-mover": "algsimp,dce"}
 # What XLA's CPU compiler sets where it departs from a pass's defaults (cpu_compiler.cc); the recorded passes ran with it.
 RECORDED_OPTIONS: dict[str, dict[str, Any]] = {"simplify-conditional": {"select_all": True}}
 # XLA puts the old state together again for its tuple-simplifier to take apart, where ours has readers read the new state at once.
+# Passes that decide by a policy of ours unless asked for XLA's: they are judged by each, and named with it.
+POLICIES = {"fusion": ("time", "xla"), "fusion-wrapper": ("time", "xla"), "layout-assignment": ("row-major", "xla")}
 STATE_PASSES = frozenset(["simplify-while-loops", "simplify-conditional"])
 LAYOUT_SENSITIVE_PIPELINES = ("simplification_after_layout_assignment", "HLO_passes_after_layout_assignment")
 # Options that say nothing here: they belong to what we do not have (a vendor library), and leaving them out changes nothing.
@@ -134,9 +136,11 @@ def same_graph(a: HloModule, b: HloModule, *, layouts: bool, merge: bool = True,
     return keys.of(tidy(a, merge=merge, forward=forward).entry) == keys.of(tidy(b, merge=merge, forward=forward).entry)
 
 
-def golden_options(record: dict[str, Any]) -> dict[str, Any]:
-    """The options with which the CPU compiler ran the recorded pass."""
+def golden_options(record: dict[str, Any], policy: str = "") -> dict[str, Any]:
+    """The options with which the CPU compiler ran the recorded pass, and the policy asked for."""
     options = dict(RECORDED_OPTIONS.get(record["pass_name"], {}))
+    if policy:
+        options["policy"] = policy
     if record["pass_name"] in ("algsimp", "cse") and record["pipeline"] in LAYOUT_SENSITIVE_PIPELINES:
         options["is_layout_sensitive"] = True
         if record["pass_name"] == "algsimp":
@@ -144,16 +148,17 @@ def golden_options(record: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def judge_golden(record: dict[str, Any]) -> Verdict:
-    """Run our pass on what XLA's got and compare the graphs."""
+def judge_golden(record: dict[str, Any], policy: str = "") -> Verdict:
+    """Run our pass, by that policy where it has several, on what XLA's got and compare the graphs."""
+    label = record["pass_name"] + (f"{{policy={policy}}}" if policy else "")
 
     def verdict(kind: str, detail: str = "") -> Verdict:
-        return Verdict(f"{record['name']}#{record['index']}", record["pass_name"], kind, detail)
+        return Verdict(f"{record['name']}#{record['index']}", label, kind, detail)
 
     try:
         module = parse_hlo(record["before"])
         wanted = parse_hlo(record["after"])
-        _, module = apply(record["pass_name"], module, golden_options(record))
+        _, module = apply(record["pass_name"], module, golden_options(record, policy))
         name = record["pass_name"]
         same = same_graph(module, wanted, layouts="after_layout" in record["pipeline"], merge=name != "cse", forward=name in STATE_PASSES)
     except UnsupportedOptionError as problem:
@@ -166,9 +171,9 @@ def judge_golden(record: dict[str, Any]) -> Verdict:
 
 
 def golden_verdicts(only: str, every: int = 1) -> list[Verdict]:
-    """Of the recorded passes whose name matches, each `every`-th."""
+    """Of the recorded passes whose name matches, each `every`-th; by each of a pass's policies."""
     chosen = [r for r in records("pass_goldens.jsonl.gz") if re.fullmatch(only, r["pass_name"])]
-    return [judge_golden(r) for r in chosen[::every]]
+    return [judge_golden(r, policy) for r in chosen[::every] for policy in POLICIES.get(r["pass_name"], ("",))]
 
 
 def referee() -> Any:

@@ -8,10 +8,12 @@ meets one of these vanishes. Source: xla/service/layout_assignment.h (which inst
 from __future__ import annotations
 
 import dataclasses
+import typing
 from typing import Any, ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.layout.xla_layouts import XlaLayouts
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -30,13 +32,20 @@ COPY = opcode("copy")
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class LayoutAssignment:
-    """Gives internal instructions default layouts; honours the layouts of the entry's parameters and results."""
+    """Gives internal instructions default layouts; honours the layouts of the entry's parameters and results.
+
+    policy: `row-major` as said; `xla` assigns what XLA:CPU would, with copies where it moves data. Our kernels read row-major arrays
+    only, so that is to be looked at, not compiled.
+    """
 
     name: ClassVar[str] = "layout-assignment"
+    policy: typing.Literal["row-major", "xla"] = "row-major"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Normalise, then adapt the entry's border."""
         parameters, result = _wanted(module)
+        if self.policy == "xla":
+            return XlaLayouts(module, context, parameters, result).run()
         changed = False
         for computation in module.computations.values():
             changed |= _spell_out_bitcasts(computation)
