@@ -259,3 +259,11 @@ def test_parents_of_stack_frames_are_counted_from_one_more() -> None:
     )
     assert tables.stack(2) == [("a.py", "layer", 9)], "1 is no parent"
     assert tables.stack(3) == [("a.py", "layer", 9), ("a.py", "main", 3)]
+
+
+@pytest.mark.parametrize("written, printed", [("{{0 , 1 }: ( 0,{ } ) , {0,}:(1,{2}),}", "{{0,1}: (0, {}), {0}: (1, {2})}"), ("{}", "")])
+def test_aliases_of_custom_calls(written: str, printed: str) -> None:
+    """A comma may stand behind the last one, as XLA has it; an empty list says nothing."""
+    body = f'p = f32[] parameter(0)\nROOT c = f32[] custom-call(p), custom_call_target="f", output_to_operand_aliasing={written}'
+    line = root_line(entry(body))
+    assert line.partition(", output_to_operand_aliasing=")[2] == printed

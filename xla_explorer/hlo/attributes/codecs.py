@@ -15,6 +15,7 @@ from xla_explorer.hlo.attributes.dictionary_text import read_backend_config, rea
 from xla_explorer.hlo.attributes.number_lists import INTEGER, LIST, LISTS, as_integers
 from xla_explorer.hlo.attributes.values import (
     ConvolutionDimensionNumbers,
+    OperandAlias,
     PaddingDimension,
     ReplicaGroups,
     SliceDimension,
@@ -27,6 +28,8 @@ _DEVICES = re.compile(
     r"(?:<=\s*\[\s*-?\d+\s*(?:,\s*-?\d+\s*)*\]\s*(?:T\(\s*\d+\s*(?:,\s*\d+\s*)*\))?|-?\d+\s*(?:,\s*-?\d+\s*)*)(?=[\s}])",
     re.ASCII,
 )
+_INDEX = r"\{\s*+((?:\d+\s*+(?:,\s*+|(?=\})))*+)\}"
+_ALIAS = re.compile(rf"\s*+{_INDEX}\s*+:\s*+\(\s*+(\d+)\s*+,\s*+{_INDEX}\s*+\)\s*+(?:,|(?=\}}\s*+$))", re.ASCII)
 _SLICES = re.compile(r"\s*\{\s*(?:\[[^\[\]]*\]\s*(?:,\s*\[[^\[\]]*\]\s*)*)?\}\s*")
 
 
@@ -244,6 +247,27 @@ def _write_pairs(value: tuple[tuple[int, ...], ...]) -> str:
     return "{" + ",".join(["{" + ",".join(map(str, pair)) + "}" for pair in value]) + "}"
 
 
+def _read_aliasing(text: str) -> tuple[OperandAlias, ...]:
+    """As XLA reads it: a comma may stand behind the last entry, too."""
+    found, at = [], 1
+    while (entry := _ALIAS.match(text, at)) is not None:
+        found.append(OperandAlias(_tuple_index(entry[1]), _read_integer(entry[2]), _tuple_index(entry[3])))
+        at = entry.end()
+    if not text.startswith("{") or text[at:].strip() != "}":
+        raise ValueError(f"expects a list such as {{{{0}}: (1, {{}})}} but sees {text}")
+    return tuple(found)
+
+
+def _tuple_index(text: str) -> tuple[int, ...]:
+    pieces = text.split(",")
+    return as_integers(pieces if pieces[-1].strip() else pieces[:-1])
+
+
+def _write_aliasing(value: tuple[OperandAlias, ...]) -> str:
+    entries = [f"{_write_integers(alias.output_index)}: ({alias.operand_number}, {_write_integers(alias.operand_index)})" for alias in value]
+    return "{" + ", ".join(entries) + "}"
+
+
 def _read_slice_sizes(text: str) -> Any:
     return _read_pairs(text) if "{" in text[1:] else _read_integers(text)
 
@@ -358,7 +382,7 @@ _ROWS = (
     _text("custom_call_target", "name of the function called", _REQUIRED),
     AttributeCodec("operand_layout_constraints", _read_shapes, str, None, "layouts that the callee wants"),
     _flag("custom_call_has_side_effect", "must not be removed or repeated"),
-    _text("output_to_operand_aliasing", "outputs that live in operands"),
+    AttributeCodec("output_to_operand_aliasing", _read_aliasing, _write_aliasing, (), "outputs that live in operands"),
     _text("schedule", "SCHEDULE_NONE, SCHEDULE_EARLIEST or SCHEDULE_LATEST"),
     _text("api_version", "calling convention of a custom call"),
     _text("padding_type", "padding of a custom-call convolution"),

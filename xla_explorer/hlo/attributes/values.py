@@ -53,6 +53,14 @@ class PaddingDimension(NamedTuple):
     interior: int = 0
 
 
+class OperandAlias(NamedTuple):
+    """One entry of `output_to_operand_aliasing={{output index}: (operand, {operand index})}`; indices into tuples."""
+
+    output_index: tuple[int, ...]
+    operand_number: int
+    operand_index: tuple[int, ...]
+
+
 class SliceDimension(NamedTuple):
     """One dimension of `slice={[start:limit:stride]}`."""
 

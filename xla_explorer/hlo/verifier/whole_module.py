@@ -15,7 +15,6 @@ from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.verifier.structure import Finding
 
 _MAIN = '"main"'
-_ALIASING = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}\s*\)")
 _TILES = re.compile(r"^\{devices=\[([\d,]+)\]")
 _LAST_DIMENSIONS = re.compile(r"last_tile_dims=\{([^{}]*)\}")
 _DEVICE = re.compile(r"(?:device=|\][^\d<-]?|,)(-\d+)")
@@ -111,15 +110,6 @@ def _buffer_count(shape: Shape) -> int:
     return sum(map(_buffer_count, shape.tuple_shapes)) if shape.is_tuple else 0
 
 
-def _aliased(i: HloInstruction) -> list[tuple[tuple[int, ...], int, tuple[int, ...]]]:
-    text = i.attributes.get("output_to_operand_aliasing")
-
-    def index(piece: str) -> tuple[int, ...]:
-        return tuple([int(number) for number in piece.replace(",", " ").split()])  # the text is kept as written, blanks and all
-
-    return [(index(m.group(1)), int(m.group(2)), index(m.group(3))) for m in _ALIASING.finditer(text or "")]
-
-
 def buffer_findings(buffers: list[HloInstruction], layout_sensitive: bool) -> Iterator[Finding]:
     """A buffer comes from a pin or an operand, keeps its shape, and is handed on (written) once."""
     for i in buffers:
@@ -149,9 +139,9 @@ def _takers(i: HloInstruction) -> Iterator[tuple[HloInstruction, tuple[int, ...]
 
 
 def _custom_call_findings(i: HloInstruction, layout_sensitive: bool) -> Iterator[Finding]:
-    aliases, target = _aliased(i), str(i.attributes.get("custom_call_target", "")).strip('"')
+    aliases, target = i.attributes.get("output_to_operand_aliasing", ()), str(i.attributes.get("custom_call_target", "")).strip('"')
     if target == "Pin":
-        if len(aliases) != 1 or aliases[0][1] != 0:
+        if len(aliases) != 1 or aliases[0].operand_number != 0:
             yield "pin", "a custom-call to Pin has one output_to_operand_aliasing, {}: (0, {})", i
         elif i.operands and i.shape.is_buffer:
             held, given = i.shape.tuple_shapes[0], i.operands[0].shape

@@ -8,6 +8,7 @@ from xla_explorer.frontends.stablehlo.attributes import Dictionary, Symbol, inte
 from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS, converts
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope, quoted, tuple_of
 from xla_explorer.frontends.stablehlo.program import Operation
+from xla_explorer.hlo.attributes.values import OperandAlias
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.layout import layout
 from xla_explorer.hlo.literal import Literal
@@ -75,12 +76,15 @@ def _laid_out(shape: Shape, order: Any) -> Shape:
     return shape.with_layout(layout(integers(order)))
 
 
-def _aliases(given: Any) -> str:
-    entries = []
-    for alias in given:
-        if not isinstance(alias, dict):
-            continue
-        out = ",".join(map(str, integers(alias.get("output_tuple_indices", ()))))
-        inside = ",".join(map(str, integers(alias.get("operand_tuple_indices", ()))))
-        entries.append(f"{{{out}}}: ({alias.get('operand_index', 0)}, {{{inside}}})")
-    return "{" + ", ".join(entries) + "}" if entries else ""
+def _aliases(given: Any) -> tuple[OperandAlias, ...]:
+    return tuple(
+        [
+            OperandAlias(
+                integers(alias.get("output_tuple_indices", ())),
+                int(alias.get("operand_index", 0)),
+                integers(alias.get("operand_tuple_indices", ())),
+            )
+            for alias in given
+            if isinstance(alias, dict)
+        ]
+    )
