@@ -89,3 +89,19 @@ def test_plain_takes_numpy_and_what_json_cannot_hold() -> None:
 
 def test_hostile_text_travels() -> None:
     assert unpacked(packed(build_payload(HostileSource())))["decisions"][0][3].startswith("<img")
+
+
+def test_many_accepted_decisions_about_one_instruction_leave_room_for_refusals() -> None:
+    class Folded(SoftmaxSource):
+        def decisions(self, step: int | None = None) -> list[DecisionRow]:
+            folded = [DecisionRow("constant-folding", "accepted", producer=k) for k in range(MOST_DECISIONS)]
+            fused = [DecisionRow("fusion", "accepted", producer=k, consumer=k + 1) for k in range(3)]
+            costs = [{"refusal_costs_microseconds": float(k)} for k in range(MOST_DECISIONS)]
+            return [*folded, *fused, *[DecisionRow("fusion", "refused", "no", "", cost, 1, 2) for cost in costs]]
+
+    payload = build_payload(Folded())
+    kept = [DecisionRow(*row) for row in payload["decisions"]]
+    assert len(kept) == MOST_DECISIONS and payload["decisions_hidden"] == MOST_DECISIONS + 3
+    assert [row.producer for row in kept if row.kind == "fusion" and row.verdict == "accepted"] == [0, 1, 2]
+    costs = [row.facts["refusal_costs_microseconds"] for row in kept if row.verdict == "refused"]
+    assert costs == [float(k) for k in range(MOST_DECISIONS // 2, MOST_DECISIONS)]

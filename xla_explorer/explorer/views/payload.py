@@ -191,15 +191,20 @@ def build_payload(
 
 
 def _chosen(decisions: Sequence[DecisionRow]) -> tuple[list[DecisionRow], int]:
-    """At most MOST_DECISIONS in their order: accepted ones, and the refusals that cost most."""
+    """At most MOST_DECISIONS in their order, and how many are left out.
+
+    Refusals and accepted decisions have half of the room each, and what the other half does not need; on both sides those about two
+    instructions come first, then what costs most: a program full of folded constants still answers why two operations were not fused.
+    """
     rows = list(decisions)
     if len(rows) <= MOST_DECISIONS:
         return rows, 0
-    room = max(0, MOST_DECISIONS - sum(row.verdict == "accepted" for row in rows))
-    refused = sorted([k for k, row in enumerate(rows) if row.verdict != "accepted"], key=lambda k: -_cost(rows[k]))
-    dropped = set(refused[room:])
-    kept = [row for k, row in enumerate(rows) if k not in dropped][:MOST_DECISIONS]
-    return kept, len(rows) - len(kept)
+    by_interest = sorted(range(len(rows)), key=lambda k: (rows[k].consumer is None, -_cost(rows[k])))
+    accepted = [k for k in by_interest if rows[k].verdict == "accepted"]
+    refused = [k for k in by_interest if rows[k].verdict != "accepted"]
+    kept = refused[: max(MOST_DECISIONS // 2, MOST_DECISIONS - len(accepted))]
+    kept += accepted[: MOST_DECISIONS - len(kept)]
+    return [rows[k] for k in sorted(kept)], len(rows) - len(kept)
 
 
 def _reasons(source: ExplorerSource, decisions: Iterable[DecisionRow]) -> dict[str, str]:

@@ -1,5 +1,5 @@
 // The code strip: any two to four texts side by side, one selection through all of them.
-import { make } from "./elements.js";
+import { make, numberOf } from "./elements.js";
 import { lineBlocks } from "./lines.js";
 import { named } from "./store.js";
 
@@ -55,7 +55,7 @@ export function codeStrip(app) {
       notes = [];
     if (pane.producer) notes.push(pane.producer);
     if (pane.note) notes.push(pane.note);
-    if (pane.lines) notes.push(`${pane.lines.length} lines`);
+    if (pane.lines) notes.push(numberOf(pane.lines.length, "line"));
     else fetchLines(pane);
     const el = make(
       "div",
@@ -112,7 +112,7 @@ export function codeStrip(app) {
     return make(
       "span",
       { className: "xe-marks", title: "counted on the PTX emulator; a line's tooltip has its numbers" },
-      make("span", { className: "xe-dim", textContent: `${counts.size} lines ran${found.length ? "" : ", none in another's way"}` }),
+      make("span", { className: "xe-dim", textContent: `${numberOf(counts.size, "line")} ran${found.length ? "" : ", none in another's way"}` }),
       ...found.map(mark => make("i", { className: `m-${mark}`, textContent: mark })),
     );
   }

@@ -1,5 +1,5 @@
 // The fusion tab: every decision as a row, filtered by verdict and reason code.
-import { make, scrollWithin, showMicroseconds, VERDICT_MARK } from "./elements.js";
+import { make, numberOf, scrollWithin, showMicroseconds, VERDICT_MARK } from "./elements.js";
 import { csvButton } from "./tables.js";
 
 const MOST_ROWS = 400;
@@ -118,7 +118,7 @@ export function decisionsTab(app) {
     if (!decisions.length) notes.push(data.no_decisions);
     if (left) notes.push(`${left} more rows: filter by code, or session.decisions()`);
     if (data.decisions_hidden)
-      notes.push(`${data.decisions_hidden} refusals were left out for size: session.decisions()`);
+      notes.push(`${numberOf(data.decisions_hidden, "decision")} left out for size: session.decisions()`);
     note.textContent = notes.join(" · ");
     note.hidden = !notes.length;
     mark();

@@ -1,5 +1,5 @@
 // The explorer: one selection, one keyboard, every view. `render({ model, el })` is all that a host needs.
-import { make } from "./elements.js";
+import { make, numberOf } from "./elements.js";
 import { askerOf, openStore } from "./store.js";
 import { timelineView } from "./timeline.js";
 import { graphTab } from "./graph.js";
@@ -58,7 +58,7 @@ let widgets = 0; // for ids that are unique on a page of several widgets
 function spoken(app) {
   const s = app.store.steps[app.step],
     pass = !s.index
-      ? `as written, ${s.after} instructions`
+      ? `as written, ${numberOf(s.after, "instruction")}`
       : `pass ${s.index - 1}, ${s.name}${s.error ? " failed" : s.changed ? `, ${s.before} to ${s.after} instructions` : ", changed nothing"}`;
   if (app.decision !== null) {
     const d = app.store.decisions[app.decision];

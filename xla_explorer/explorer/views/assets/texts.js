@@ -1,6 +1,6 @@
 // The text tab: what a pass changed in the printed module, unified or side by side; and highlighted code lines for every pane.
 import { diffRows } from "./diff.js";
-import { make, scrollWithin } from "./elements.js";
+import { make, numberOf, scrollWithin } from "./elements.js";
 
 const TOKEN =
   /("(?:[^"\\]|\\.)*")|((?:;|\/\/|#(?!\d)).*$)|([%@][\w.$-]+)|(\b(?:pred|token|opaque|bf16|[fsuc]\d+(?:e\dm\d\w*)?)\[[^\]]*\](?:\{[^}]*\})?|<\d+ x \w+>|\b(?:i\d+|float|double|half|ptr|void)\b|\.[a-z]\d+\b)|(\b0x[0-9a-fA-F]+|-?\b\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)/g;
@@ -86,8 +86,8 @@ export function textTab(app) {
       how = mode.value;
     if (!before || how === "whole text") {
       title.textContent = before
-        ? `${now.length} lines`
-        : `${now.length} lines, as written: nothing to compare with yet`;
+        ? numberOf(now.length, "line")
+        : `${numberOf(now.length, "line")}, as written: nothing to compare with yet`;
       body.className = "xe-diff";
       body.replaceChildren(
         ...now.slice(0, 4000).map((e, k) => line("", " ", e, k + 1)),
