@@ -55,6 +55,13 @@ def test_bias_and_activation_go_into_the_dot() -> None:
     assert event.facts and event.facts["computes"] == ["add", "maximum"] and event.facts["bytes_saved"] == 2 * 64 * 80 * 4
 
 
+def test_a_bias_that_is_a_constant_is_in_memory() -> None:
+    values = ",".join(map(str, range(80)))
+    module, (event,) = run(layer(*DENSE).replace("c = f32[80] parameter(2)", f"c = f32[80] constant({{{values}}})").replace("parameter(3)", "parameter(2)")
+                           .replace("parameter(4)", "parameter(3)"))  # fmt: skip
+    assert event.kind == "allowed" and {o.name for o in module.entry.root.operands} == {"a", "b", "c"}
+
+
 REFUSALS = {
     "no-register-tile": layer(*DENSE, columns=1),
     "not-stored-anyway": layer("x = T[M,N] add(d, bias)", "y = T[M,N] exponential(x)", "ROOT z = T[M,N] negate(y)"),

@@ -32,6 +32,13 @@ def test_bias_activation_residual_and_conversion():
     assert computed(fusion) == ["add", "broadcast", "broadcast", "constant", "convert", "dot", "maximum", "multiply"]
 
 
+def test_a_bias_that_is_a_constant_is_read_where_it_lies():
+    values = ",".join([str(k * k) for k in range(64)])  # no iota
+    _, (fusion,) = optimised(f"""k = bf16[64] constant({{{values}}})  kb = bf16[64,64] broadcast(k), dimensions={{1}}
+      ROOT x = bf16[64,64] add(d, kb)""")
+    assert computed(fusion) == ["add", "broadcast", "dot"] and "constant" in {o.opcode.name for o in fusion.operands}
+
+
 def test_what_only_a_loop_reads_stays_with_the_loop():
     session, found = optimised("""x = bf16[64,64] add(d, cb)  w = f32[64,64] convert(x)  z = f32[] constant(0)
       ROOT o = f32[64] reduce(w, z), dimensions={1}, to_apply=sum""")

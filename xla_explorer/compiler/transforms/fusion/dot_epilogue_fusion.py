@@ -34,9 +34,10 @@ EPILOGUE_REASONS: dict[str, str] = {
     "forbidden-by-user": "the user wants the two in different kernels",
 }
 _OUTPUT = attributes_of({"kind": "kOutput"})
-IN_MEMORY = frozenset(
-    {"parameter", "get-tuple-element", "dot", "convolution", "while", "conditional", "call", "reduce", "scatter", "sort", "fusion"}
-)
+IN_MEMORY = frozenset({
+    "parameter", "constant", "get-tuple-element", "dot", "convolution", "while", "conditional", "call", "reduce", "scatter", "sort",
+    "fusion",
+})  # fmt: skip
 
 
 @register_pass()
