@@ -235,6 +235,8 @@ def test_steps_are_passes_counted_from_zero(softmax: Session) -> None:
         ("dot-epilogue-fusion", ("d", "r"), None, "%d and what follows it, up to %r, are one kernel"),
         ("launch", ("k",), {"emitter": "loop", "grid": 1, "block": 128}, "%k is a loop kernel: 1 block of 128 threads"),
         ("launch", ("k",), {"emitter": "sort"}, "%k is a sort kernel"),
+        ("math", ("k",), {"function": "tanh", "instructions": ["tanh.approx.f32"], "max_ulps": 8192.5}, "%k: tanh by tanh.approx.f32, within 8192.5 ulps"),
+        ("constant-memory", ("c", "k"), {"bytes": 64}, "%c is in the constant bank, where %k reads it"),
         ("some-pass", ("a", "b"), {}, "nothing spoke against some-pass of %a and %b"),
         ("fusion", (), {}, ""),
     ],

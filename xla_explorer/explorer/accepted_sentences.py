@@ -16,6 +16,7 @@ _OF_TWO = {
     "transpose-folding": "%{0} reads %{1} as it is before the transpose",
     "latency-hiding": "other work is done between %{0} and %{1}",
     "stream-assignment": "%{0} to %{1} run on a stream of their own",
+    "constant-memory": "%{0} is in the constant bank, where %{1} reads it",
 }
 _OF_ONE = {
     "share-buffer": "%{0} stays in the buffer it is in, without a copy",
@@ -38,6 +39,8 @@ def accepted_sentence(kind: str, names: Sequence[str], facts: Mapping[str, Any] 
     given = facts or {}
     if kind == "launch" and "emitter" in given:
         sentence = "%{0} " + _launch(given)
+    elif kind == "math" and "function" in given:
+        sentence = "%{0}: " + _math(given)
     else:
         plain = "nothing spoke against {kind} of %" + " and %".join(subjects)
         sentence = (_OF_TWO if len(subjects) > 1 else _OF_ONE).get(kind, plain)
@@ -51,3 +54,8 @@ def _launch(facts: Mapping[str, Any]) -> str:
         return f"is a {facts['emitter']} kernel"
     blocks, threads = sizes
     return f"is a {facts['emitter']} kernel: {blocks} block{'' if blocks == 1 else 's'} of {threads} threads"
+
+
+def _math(facts: Mapping[str, Any]) -> str:
+    """`tanh by ex2.approx.ftz.f32, rcp.approx.ftz.f32, within 3 ulps`."""
+    return f"{facts['function']} by {', '.join(facts['instructions'])}, within {facts['max_ulps']:g} ulps"
