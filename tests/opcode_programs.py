@@ -12,6 +12,19 @@ from xla_explorer.hlo.primitive_type import C64, F32, PRED, S32, TOKEN, U32, U64
 from xla_explorer.hlo.shape import parse_shape
 
 Program = Callable[..., Any]
+# A pair comes in, twice its first part goes out, its second is the result.
+FEED = """HloModule feed
+ENTRY main {
+  begin = token[] after-all()
+  fed = ((f32[2], s32[]), token[]) infeed(begin)
+  data = (f32[2], s32[]) get-tuple-element(fed), index=0
+  next = token[] get-tuple-element(fed), index=1
+  x = f32[2] get-tuple-element(data), index=0
+  twice = f32[2] add(x, x)
+  out = token[] outfeed(twice, next), outfeed_shape=f32[2]
+  ROOT n = s32[] get-tuple-element(data), index=1
+}"""
+
 A = F32[4, 6]
 
 

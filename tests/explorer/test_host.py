@@ -2,21 +2,11 @@
 
 import numpy as np
 import pytest
+from opcode_programs import FEED
 
 import xla_explorer as xe
 from xla_explorer.hlo.evaluator.registry import CUSTOM_CALL_FUNCTIONS
 
-FEED = """HloModule feed
-ENTRY main {
-  begin = token[] after-all()
-  fed = ((f32[2], s32[]), token[]) infeed(begin)
-  data = (f32[2], s32[]) get-tuple-element(fed), index=0
-  next = token[] get-tuple-element(fed), index=1
-  x = f32[2] get-tuple-element(data), index=0
-  twice = f32[2] add(x, x)
-  out = token[] outfeed(twice, next), outfeed_shape=f32[2]
-  ROOT n = s32[] get-tuple-element(data), index=1
-}"""
 TRANSFER = """HloModule transfer
 ENTRY main {
   x = f32[2] parameter(0)

@@ -606,3 +606,16 @@ def test_parts_in_another_order_are_no_reduce_scatter() -> None:
 )
 def test_what_the_pass_does_not_know_stays(passes: str, body: str) -> None:
     assert not optimize(parse_hlo(f"HloModule m\nENTRY e {{\n{body}\n}}\n"), passes, verify=True).changed
+
+
+@pytest.mark.parametrize("kind", ["u8", "s8", "u32"])
+def test_a_scatter_expands_whatever_the_indices_reach(kind: str) -> None:
+    """The last place of 300 is no u8."""
+    body = f"x = f32[300] parameter(0)\ni = {kind}[3] parameter(1)\nu = f32[3] parameter(2)\nROOT g = f32[300] scatter(x, i, u), "
+    body += "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"
+    module = parse_hlo(f"HloModule m\n{ADD}ENTRY e {{\n{body}\n}}\n")
+    trace = optimize(module, "scatter_expander", verify=True)
+    assert trace.changed
+    dtype = module.parameter_shapes()[1].element_type.dtype
+    given = np.zeros(300, np.float32), np.array([7, np.iinfo(dtype).max, 7], dtype), np.ones(3, np.float32)
+    np.testing.assert_array_equal(evaluate(trace.module, *given), evaluate(module, *given))

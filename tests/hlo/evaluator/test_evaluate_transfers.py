@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from opcode_programs import FEED
 
 from xla_explorer.hlo.evaluator import (
     EvaluationError,
@@ -18,19 +19,6 @@ from xla_explorer.hlo.evaluator import (
     evaluates_custom_call,
 )
 from xla_explorer.hlo.text import parse_hlo
-
-FEED = """HloModule feed
-ENTRY main {
- begin = token[] after-all()
- in = ((f32[2], s32[]), token[]) infeed(begin)
- data = (f32[2], s32[]) get-tuple-element(in), index=0
- next = token[] get-tuple-element(in), index=1
- x = f32[2] get-tuple-element(data), index=0
- twice = f32[2] add(x, x)
- out = token[] outfeed(twice, next), outfeed_shape=f32[2]
- ROOT n = s32[] get-tuple-element(data), index=1
-}
-"""
 
 
 def test_infeed_and_outfeed() -> None:

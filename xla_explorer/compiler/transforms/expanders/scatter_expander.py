@@ -59,6 +59,8 @@ class ScatterExpander(OpExpanderPass):
         if not count or not math.prod(sizes):
             return b.tuple(*operands) if n > 1 else operands[0]
         limits = [operands[0].shape.dimensions[d] - sizes[d] for d in range(rank)]
+        kind = indices.shape.element_type
+        largest = (1 << (kind.bits - kind.is_signed)) - 1  # a narrow index may not reach the limit, nor its type hold it
 
         def step(at: HloValue, matrix: HloValue, *state: HloValue) -> list[HloValue]:
             b = at.builder
@@ -66,7 +68,9 @@ class ScatterExpander(OpExpanderPass):
             starts = index_vector(b, matrix, at, mapped, rank, width)
             fits = b.constant(True)
             for d in mapped:
-                fits = fits & (starts[d] >= 0) & (starts[d] <= limits[d])
+                fits = fits & (starts[d] >= 0)
+                if limits[d] < largest:
+                    fits = fits & (starts[d] <= limits[d])
             old = [b.dynamic_slice(x, *starts, sizes=sizes) for x in arrays]
             zeros = [b.constant(0, S32) for _ in sizes]
             new = [b.reshape(b.dynamic_slice(u, at, *zeros, sizes=(1, *sizes)), sizes) for u in given]
