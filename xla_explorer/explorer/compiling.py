@@ -46,7 +46,9 @@ def compile(
     with a ValuesDifferError that names the first pass after which the values differ. keep_errors: return the session of a failed
     compile instead of raising. isolate: generate and run code in a child process, so that a crash, an endless loop (timeout: seconds a
     compile or a run may take) or exhausted memory (memory_limit: bytes) there is an IsolatedError that names the kernel and its HLO;
-    None: what `xe.options` says. The backend `xla` has a process of its own anyway.
+    None: what `xe.options` says. The backend `xla` has a process of its own anyway. backend_options: what one backend alone reads; of
+    `gpu`: architecture, device, libraries, math, tf32, graphs, synchronous; of `cpu`: donate, excess_precision, fusion_policy. A name
+    that it does not read is an error, which lists them.
 
     Raises:
         HloParseError, HloVerifyError: the module is malformed; with places and next steps.

@@ -140,7 +140,7 @@ def decision_rows(trace: PassTrace, lineage: Lineage, step: int | None = None, w
         where = lineage.step_of(event)
         if step is not None and where != step:
             continue
-        names = event.names
+        subjects, names = tuple(dict.fromkeys(event.subjects)), tuple(dict.fromkeys(event.names))
         rows.append(
             DecisionRow(
                 event.by,
@@ -148,8 +148,8 @@ def decision_rows(trace: PassTrace, lineage: Lineage, step: int | None = None, w
                 event.reason.code if event.reason else "",
                 _message(event),
                 _facts(event, costs.of(event)),
-                event.subjects[0] if event.subjects else None,
-                event.subjects[1] if len(event.subjects) > 1 else None,
+                subjects[0] if subjects else None,
+                subjects[1] if len(subjects) > 1 else None,
                 names[0] if names else "",
                 names[1] if len(names) > 1 else "",
                 trace.steps[where - 1].name if where else "",

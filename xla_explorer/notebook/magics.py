@@ -222,7 +222,7 @@ class HloMagics(Magics):
         name = words[0] if words and not words[0].lstrip("-").isdigit() and words[0] not in ("next", "prev") else "_hlo"
         where = next((w for w in words if w != name), "next")
         thing = self._value(name)
-        trace = thing if hasattr(thing, "text_diff") else getattr(thing, "trace", None)  # arrays have a trace too: numpy's
+        trace: Any = thing if hasattr(thing, "text_diff") else getattr(thing, "trace", None)  # arrays have a trace too: numpy's
         if not hasattr(trace, "text_diff"):
             raise UsageError(f"{name} is a {type(thing).__name__}, neither a session nor a trace")
         changed = [s.index for s in trace.steps if s.changed]
