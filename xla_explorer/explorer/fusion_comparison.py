@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xla_explorer.explorer.decisions import decision_rows
+from xla_explorer.explorer.decisions import decision_events
 from xla_explorer.explorer.display import table_html, table_text
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -27,8 +27,8 @@ _NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bi
 
 
 class FusionEdge(NamedTuple):
-    """One producer and one consumer. left, right: `fused`, `memory` or `-`. code, message: why the left one did not fuse, where it was
-    asked and refused. bytes: of the value that is written and read again when it is not fused."""
+    """One producer and one consumer. left, right: `fused`, `memory` or `-`. code, message: why the one that did not fuse refused (the left
+    one, where neither did), if it was asked. bytes: of the value that is written and read again when it is not fused."""
 
     producer: str
     consumer: str
@@ -63,7 +63,7 @@ class FusionComparison:
         return f"{both} edges fused by both, {ours} by {self.left} only, {theirs} by {self.right} only"
 
     def _columns(self) -> list[str]:
-        return ["producer", "consumer", self.left, self.right, "bytes", "code", f"why {self.left} did not"]
+        return ["producer", "consumer", self.left, self.right, "bytes", "code", "why not"]
 
     def _rows(self) -> list[tuple[Any, ...]]:
         return [(f"%{e.producer}", f"%{e.consumer}", e.left, e.right, e.bytes, e.code, e.message) for e in self.edges if e.left != e.right]
@@ -77,12 +77,21 @@ class FusionComparison:
         return {"text/plain": str(self), "text/html": table_html(self._summary(), self._columns(), self._rows())}
 
 
-def compare_fusions(module: Any, backends: tuple[str, str] = ("cpu", "xla")) -> FusionComparison:
-    """Compile a module on two backends (`xla` is the real one, extra `jax`) and put their fusions side by side."""
+def compare_fusions(
+    module: Any, backends: tuple[str, str] = ("cpu", "xla"), *, policies: tuple[str, str] | None = None
+) -> FusionComparison:
+    """Compile a module on two backends (`xla` is the real one, extra `jax`) and put their fusions side by side.
+
+    policies: instead, two fusion policies of the backend `cpu`: ("time", "xla") says without XLA what XLA:CPU would fuse, and why.
+    """
     from xla_explorer.explorer.compiling import compile as compile_module
     from xla_explorer.explorer.loading import as_module
 
     source = as_module(module)
+    if policies is not None:
+        one, other = [compile_module(source, fusion_policy=policy) for policy in policies]
+        found = compare_fusions_of(one, other)
+        return FusionComparison(policies[0], policies[1], found.edges)
     left, right = [compile_module(source, backend=backend) for backend in backends]
     return compare_fusions_of(left, right)
 
@@ -90,21 +99,29 @@ def compare_fusions(module: Any, backends: tuple[str, str] = ("cpu", "xla")) -> 
 def compare_fusions_of(left: Session, right: Session) -> FusionComparison:
     """The same for two compiles that are there already."""
     ours, theirs = fusion_edges(left.module), fusion_edges(right.module)
-    refusals = {
-        (original_name(row.producer_name), original_name(row.consumer_name)): (row.code, row.message)
-        for row in decision_rows(left.trace.passes, left.trace.lineage)
-        if row.verdict == "refused"
-    }
+    refusals = [_refusals(session) for session in (left, right)]
     edges = []
     for pair in dict.fromkeys([*ours, *theirs]):
         here, there = ours.get(pair), theirs.get(pair)
         kinds = [ABSENT if found is None else found[0] for found in (here, there)]
-        code, message = refusals.get(pair, ("", "")) if kinds[0] != FUSED else ("", "")
+        side = next((number for number, kind in enumerate(kinds) if kind != FUSED), None)
+        code, message = refusals[side].get(pair, ("", "")) if side is not None else ("", "")
         size = max([found[1] for found in (here, there) if found is not None])
         edges.append(FusionEdge(pair[0], pair[1], kinds[0], kinds[1], code, message, size))
     edges.sort(key=lambda e: (e.left == e.right, not (e.right == FUSED and e.left == MEMORY), -e.bytes))
     names = (left.backend, right.backend) if left.backend != right.backend else ("left", "right")
     return FusionComparison(names[0], names[1], edges)
+
+
+def _refusals(session: Session) -> dict[tuple[str, str], tuple[str, str]]:
+    """(producer, consumer) -> (code, message) of what was asked and refused. The consumer is whoever reads the producer in the kernel."""
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    for event in decision_events(session.trace.passes):
+        if event.reason is not None and len(event.names) == 2:
+            producer, consumer = event.names
+            for reader in (event.facts or {}).get("read_by", (consumer,)):
+                found[original_name(producer), original_name(reader)] = (event.reason.code, event.reason.message)
+    return found
 
 
 def original_name(name: str) -> str:

@@ -7,6 +7,7 @@ Source: xla/service/instruction_fusion.cc (`RunImpl`, `ReversePostOrderFusionQue
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.fusion import fusible
@@ -66,7 +67,12 @@ class XlaFusionPlanner:
             reason = first_refusal((*legality, *profitability), producer, root)
             if reason is not None and not context.control.force:
                 return reason
-        found = context.decide("fusion", legality, profitability, producer, root, facts=lambda: {"policy": "xla"})
+
+        def facts() -> dict[str, Any]:
+            users = [u.name for u in producer.users if u in self._kernel(root).members]
+            return {"policy": "xla", **({} if users == [root.name] else {"read_by": users})}
+
+        found = context.decide("fusion", legality, profitability, producer, root, facts=facts)
         if found is not None:
             self._refused.add((producer, root))
         return found

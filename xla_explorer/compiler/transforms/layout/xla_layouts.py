@@ -1,8 +1,9 @@
 """The layouts that XLA:CPU would assign: operands are read row-major, and what moves no bytes keeps the order of its operand's.
 
 A transpose gets the layout in which it is its operand seen otherwise, a reshape that adds dimensions of one element the one in which those
-come first; who reads them row-major reads a copy. So data moves where XLA:CPU moves it, which `copy` shows. Source: xla/service/cpu/cpu_layout_assignment.cc,
-xla/service/layout_assignment.cc (`ChooseOutputLayoutFromOperandLayout`), `ShapeUtil::AlignLayouts`.
+come first; who reads them row-major reads a copy. So data moves where XLA:CPU moves it, which `copy` shows. Source:
+xla/service/cpu/cpu_layout_assignment.cc, xla/service/layout_assignment.cc (`ChooseOutputLayoutFromOperandLayout`),
+`ShapeUtil::AlignLayouts`.
 """
 
 from __future__ import annotations

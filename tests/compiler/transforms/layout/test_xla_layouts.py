@@ -1,0 +1,59 @@
+"""Layouts by XLA:CPU's policy: what moves no bytes keeps its operand's order, and who reads it row-major reads a copy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.pass_interface import make_pass
+from xla_explorer.foundation.journal import Journal
+from xla_explorer.hlo.evaluator import evaluate
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text.parser import parse_hlo
+from xla_explorer.hlo.verifier import verify
+
+
+def assigned(text: str, context: PassContext | None = None) -> HloModule:
+    module = parse_hlo(text)
+    make_pass("layout-assignment", policy="xla").run(module, context or PassContext())
+    verify(module)
+    return module
+
+
+def lines(module: HloModule) -> dict[str, str]:
+    return {i.name: i.shape.text for i in module.instructions()}
+
+
+def test_a_transpose_is_its_operand_seen_otherwise_and_its_reader_copies() -> None:
+    text = """HloModule m
+ENTRY e { x = f32[2,3,4] parameter(0)  t = f32[3,4,2] transpose(x), dimensions={1,2,0}  ROOT n = f32[3,4,2] negate(t) }"""
+    journal = Journal("decisions")
+    module = assigned(text, PassContext(journal))
+    assert lines(module)["t"] == "f32[3,4,2]{1,0,2}" and lines(module)["copy"] == "f32[3,4,2]{2,1,0}"
+    assert module.entry.root.operands[0].name == "copy"
+    (event,) = [e for e in journal.events if e.by == "layout"]
+    assert event.names == ("t",) and event.reason is not None and event.reason.code == "layout-differs"
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    np.testing.assert_array_equal(np.asarray(evaluate(module, x)), -x.transpose(1, 2, 0))
+
+
+def test_dimensions_of_one_element_come_first_unless_the_reader_asked_before() -> None:
+    text = """HloModule m
+ENTRY e { x = f32[6,4] parameter(0)  r = f32[2,3,1,4] reshape(x)  ROOT n = f32[2,3,1,4] OP }"""
+    chosen = assigned(text.replace("OP", "negate(r)"))
+    assert lines(chosen)["r"] == "f32[2,3,1,4]{3,1,0,2}" and chosen.entry.root.operands[0].opcode.name == "copy"
+    asked = assigned(text.replace("OP", "transpose(r), dimensions={0,1,2,3}"))
+    assert lines(asked)["r"] == "f32[2,3,1,4]{3,2,1,0}" and "copy" not in lines(asked)
+
+
+def test_the_entry_gives_what_its_caller_wants_and_a_loop_keeps_its_state_row_major() -> None:
+    module = assigned("""HloModule m, entry_computation_layout={(f32[2,3]{0,1})->(f32[3,2]{1,0}, f32[2,3]{1,0})}
+body { s = (f32[3,3]) parameter(0)  a = f32[3,3] get-tuple-element(s), index=0  b = f32[3,3] transpose(a), dimensions={1,0}  ROOT t = (f32[3,3]) tuple(b) }
+cond { c = (f32[3,3]) parameter(0)  ROOT f = pred[] constant(false) }
+ENTRY e { x = f32[2,3] parameter(0)  y = f32[3,2] transpose(x), dimensions={1,0}  z = f32[3,3] constant({{1,2,3},{4,5,6},{7,8,9}})
+  i = (f32[3,3]) tuple(z)  w = (f32[3,3]) while(i), condition=cond, body=body  ROOT r = (f32[3,2], f32[2,3]) tuple(y, x) }""")
+    shapes = lines(module)
+    assert shapes["x"] == "f32[2,3]{0,1}" and shapes["w"] == "(f32[3,3]{1,0})"
+    assert module.entry.root.shape.text == "(f32[3,2]{1,0}, f32[2,3]{1,0})"
+    body = next(c for c in module.computations.values() if c.name == "body")
+    assert body.root.shape.text == "(f32[3,3]{1,0})" and body.root.operands[0].opcode.name == "copy"
