@@ -9,8 +9,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.rewriting.removal import substitute
-from xla_explorer.compiler.transforms.collectives.device_offsets import Cut, Devices, cut_by_device
-from xla_explorer.compiler.transforms.collectives.reduce_scatter_creator import collective_behind, same_dimension
+from xla_explorer.compiler.transforms.collectives.device_offsets import Cut, Devices, cut_by_device, cuts_behind, same_dimension
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -26,34 +25,32 @@ class GatheredCut:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """In every computation."""
         changed = False
-        for computation in list(module.computations.values()):
-            for cut in [i for i in computation.post_order() if i.opcode.name == "dynamic-slice"]:
-                gathered = collective_behind(cut, "all-gather")
-                if gathered is not None:
-                    changed |= self._visit(cut, gathered, context)
+        for cut, gathered in cuts_behind(module, "all-gather"):
+            changed |= self._visit(cut, gathered, context)
         return changed
 
     def _visit(self, cut: HloInstruction, gathered: HloInstruction, context: PassContext) -> bool:
         groups = Devices.of(gathered, self.replica_count, self.num_partitions).groups_of(gathered)
-        found = groups if isinstance(groups, Reason) else cut_by_device(cut, groups)
-        if not isinstance(found, Reason) and not isinstance(groups, Reason):
-            along = gathered.attributes["dimensions"][0]
-            x = gathered.operands[0]
-            if same_dimension(gathered.shape, cut.operands[0].shape, found.dimension) != along or found.size != x.shape.dimensions[along]:
-                found = refuse("other-parts", f"%{cut.name} does not take what one device gave to %{gathered.name}")
-            else:
-                before = cut.parent.module.next_instruction_id
-                made = self.taken(gathered, found, groups)
-                if not isinstance(made, Reason):
-                    if made.shape.dimensions != cut.shape.dimensions:
-                        made = cut.parent.add("reshape", cut.shape, (made,), metadata=cut.metadata)
-                    context.rewrote(self.name, cut, made, tuple(range(before, cut.parent.module.next_instruction_id)))
-                    substitute(cut, made, before)
-                    return True
-                found = made
-        assert isinstance(found, Reason)
-        context.refused(self.name, cut, found)
-        return False
+        before = cut.parent.module.next_instruction_id
+        made = groups if isinstance(groups, Reason) else self._made(cut, gathered, groups)
+        if isinstance(made, Reason):
+            context.refused(self.name, cut, made)
+            return False
+        if made.shape.dimensions != cut.shape.dimensions:
+            made = cut.parent.add("reshape", cut.shape, (made,), metadata=cut.metadata)
+        context.rewrote(self.name, cut, made, tuple(range(before, cut.parent.module.next_instruction_id)))
+        substitute(cut, made, before)
+        return True
+
+    def _made(self, cut: HloInstruction, gathered: HloInstruction, groups: list[list[tuple[int, int]]]) -> HloInstruction | Reason:
+        found = cut_by_device(cut, groups)
+        if isinstance(found, Reason):
+            return found
+        along = gathered.attributes["dimensions"][0]
+        size = gathered.operands[0].shape.dimensions[along]
+        if same_dimension(gathered.shape, cut.operands[0].shape, found.dimension) != along or found.size != size:
+            return refuse("other-parts", f"%{cut.name} does not take what one device gave to %{gathered.name}")
+        return self.taken(gathered, found, groups)
 
     def taken(self, gathered: HloInstruction, cut: Cut, groups: list[list[tuple[int, int]]]) -> HloInstruction | Reason:
         """What takes the place of the part that each device takes."""

@@ -7,11 +7,15 @@ device, so every expression of constants, tables and the numbers of the device i
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Iterator
 
 from xla_explorer.compiler.transforms.simplifiers.algebraic.dynamic_slicing import start_operands
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.evaluator.groups import GroupMode, group_mode
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import Shape
 
 _MOVES = frozenset(["reshape", "bitcast", "copy"])
 
@@ -88,6 +92,32 @@ def _looked_up(i: HloInstruction, replica: int, partition: int) -> int | None:
         return None
     at = min(max(at, 0), table.shape.dimensions[0] - 1)
     return at if table.opcode.name == "iota" else int(table.literal.array[at])
+
+
+def cuts_behind(module: HloModule, opcode_name: str) -> Iterator[tuple[HloInstruction, HloInstruction]]:
+    """Each dynamic-slice of the module that cuts what such a collective gives, with the collective. They may be replaced meanwhile."""
+    for computation in list(module.computations.values()):
+        for cut in [i for i in computation.post_order() if i.opcode.name == "dynamic-slice"]:
+            found = _collective_behind(cut, opcode_name)
+            if found is not None:
+                yield cut, found
+
+
+def _collective_behind(cut: HloInstruction, opcode_name: str) -> HloInstruction | None:
+    """The collective over one array whose result, reshaped perhaps, the dynamic-slice alone reads."""
+    x = cut.operands[0]
+    if x.opcode.name in ("reshape", "bitcast") and len(x.users) == 1 and x.operands[0].shape.element_type is x.shape.element_type:
+        x = x.operands[0]
+    return x if x.opcode.name == opcode_name and len(x.operands) == 1 and len(x.users) == 1 and x.shape.is_array else None
+
+
+def same_dimension(source: Shape, target: Shape, dimension: int) -> int | None:
+    """The dimension of `source` that a reshape to `target` leaves as `dimension`; None when it is no dimension of its own."""
+    wanted = math.prod(target.dimensions[:dimension]), target.dimensions[dimension]
+    for d, size in enumerate(source.dimensions):
+        if (math.prod(source.dimensions[:d]), size) == wanted:
+            return d
+    return None
 
 
 @dataclasses.dataclass(frozen=True)

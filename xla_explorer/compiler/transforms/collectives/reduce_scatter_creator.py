@@ -6,36 +6,17 @@ Source: xla/service/gpu/transforms/reduce_scatter_creator.cc.
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
-from xla_explorer.compiler.transforms.collectives.device_offsets import Cut, Devices, cut_by_device
+from xla_explorer.compiler.transforms.collectives.device_offsets import Cut, Devices, cut_by_device, cuts_behind, same_dimension
 from xla_explorer.compiler.transforms.simplifiers.algebraic.slicing import slice_attributes
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes.values import SliceDimension
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.shape import Shape
-
-
-def collective_behind(cut: HloInstruction, opcode_name: str) -> HloInstruction | None:
-    """The collective over one array whose result, reshaped perhaps, the dynamic-slice alone reads."""
-    x = cut.operands[0]
-    if x.opcode.name in ("reshape", "bitcast") and len(x.users) == 1 and x.operands[0].shape.element_type is x.shape.element_type:
-        x = x.operands[0]
-    return x if x.opcode.name == opcode_name and len(x.operands) == 1 and len(x.users) == 1 and x.shape.is_array else None
-
-
-def same_dimension(source: Shape, target: Shape, dimension: int) -> int | None:
-    """The dimension of `source` that a reshape to `target` leaves as `dimension`; None when it is no dimension of its own."""
-    wanted = math.prod(target.dimensions[:dimension]), target.dimensions[dimension]
-    for d, size in enumerate(source.dimensions):
-        if (math.prod(source.dimensions[:d]), size) == wanted:
-            return d
-    return None
 
 
 def each_takes_its_own(cut: Cut, size: int) -> Reason | None:
@@ -63,11 +44,8 @@ class ReduceScatterCreator:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """In every computation."""
         changed = False
-        for computation in list(module.computations.values()):
-            for cut in [i for i in computation.post_order() if i.opcode.name == "dynamic-slice"]:
-                total = collective_behind(cut, "all-reduce")
-                if total is not None:
-                    changed |= self._create(cut, total, context)
+        for cut, total in cuts_behind(module, "all-reduce"):
+            changed |= self._create(cut, total, context)
         return changed
 
     def _create(self, cut: HloInstruction, total: HloInstruction, context: PassContext) -> bool:
