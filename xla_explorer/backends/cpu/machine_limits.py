@@ -232,21 +232,26 @@ def _probe_ir(host: TargetDescription) -> str:
         for name, element, bits in (("multiply_add_f32", "float", 32), ("multiply_add_f64", "double", 64)))
 
 
+def _triad_step(kind: str, factor: str, align: int, how: str = "") -> str:
+    """a = b + 3 * c for the element or the vector at %i. how: it is stored."""
+    return f"""  %pa = getelementptr inbounds float, ptr %a, i64 %i
+  %pb = getelementptr inbounds float, ptr %b, i64 %i
+  %pc = getelementptr inbounds float, ptr %c, i64 %i
+  %x = load {kind}, ptr %pb, align {align}
+  %y = load {kind}, ptr %pc, align {align}
+  %t = fmul contract {kind} %y, {factor}
+  %s = fadd contract {kind} %t, %x
+  store {kind} %s, ptr %pa, align {align}{how}
+"""
+
+
 _TRIAD: Final = """
 define void @triad(ptr noalias %a, ptr noalias %b, ptr noalias %c, i64 %n) nounwind {
 entry:
   br label %loop
 loop:
   %i = phi i64 [0, %entry], [%next, %loop]
-  %pa = getelementptr inbounds float, ptr %a, i64 %i
-  %pb = getelementptr inbounds float, ptr %b, i64 %i
-  %pc = getelementptr inbounds float, ptr %c, i64 %i
-  %x = load float, ptr %pb, align 4
-  %y = load float, ptr %pc, align 4
-  %t = fmul contract float %y, 3.0
-  %s = fadd contract float %t, %x
-  store float %s, ptr %pa, align 4
-  %next = add nuw nsw i64 %i, 1
+""" + _triad_step("float", "3.0", 4) + """  %next = add nuw nsw i64 %i, 1
   %more = icmp slt i64 %next, %n
   br i1 %more, label %loop, label %exit
 exit:
@@ -282,15 +287,7 @@ ask.c:
   br i1 %k.more, label %ask.c, label %loop
 loop:
   %i = phi i64 [%start, %ask.c], [%next, %loop]
-  %pa = getelementptr inbounds float, ptr %a, i64 %i
-  %pb = getelementptr inbounds float, ptr %b, i64 %i
-  %pc = getelementptr inbounds float, ptr %c, i64 %i
-  %x = load <16 x float>, ptr %pb, align 64
-  %y = load <16 x float>, ptr %pc, align 64
-  %t = fmul contract <16 x float> %y, splat (float 3.0)
-  %s = fadd contract <16 x float> %t, %x
-  store <16 x float> %s, ptr %pa, align 64, !nontemporal !0
-  %next = add nuw nsw i64 %i, 16
+""" + _triad_step("<16 x float>", "splat (float 3.0)", 64, ", !nontemporal !0") + """  %next = add nuw nsw i64 %i, 16
   %more = icmp slt i64 %next, %following
   br i1 %more, label %loop, label %page.end
 page.end:
