@@ -156,11 +156,12 @@ class LayoutNormalization:
         if i.opcode is BITCAST or all(x.shape.is_array and is_row_major(x.shape) for x in arrays):
             return False
         elementwise = i.opcode.elementwise and i.opcode.name != "copy" and bool(i.operands)
-        if not (elementwise or i.opcode.name in (*_CHANGES, "copy", "transpose", "reshape")) or may_be_normalized(i) is not None:
+        if not (elementwise or i.opcode.name in (*_CHANGES, "copy", "transpose", "reshape")):
             return False
         before = i.parent.module.next_instruction_id
-        result = self._row_major(i, made, elementwise)
-        if result is None:
+        result = may_be_normalized(i) or self._row_major(i, made, elementwise)
+        if isinstance(result, Reason):
+            context.refused(self.name, i, result)
             return False
         if result.shape is i.shape:
             whole = result
@@ -173,7 +174,7 @@ class LayoutNormalization:
         remove_if_dead(computation, i, control_targets(computation))
         return True
 
-    def _row_major(self, i: HloInstruction, made: dict[HloInstruction, HloInstruction], elementwise: bool) -> HloInstruction | None:
+    def _row_major(self, i: HloInstruction, made: dict[HloInstruction, HloInstruction], elementwise: bool) -> HloInstruction | Reason:
         computation, shape = i.parent, normalized(i.shape)
 
         def of(x: HloInstruction) -> HloInstruction:
@@ -190,15 +191,15 @@ class LayoutNormalization:
                 return of(i.operands[0]) if name == "transpose" else computation.add(i.opcode, shape, (of(i.operands[0]),), i.attributes)
             return computation.add("transpose", shape, (of(i.operands[0]),), attributes_of({"dimensions": moved}), metadata=i.metadata)
         if name == "reshape":
-            if no_byte_is_moved(i, i.operands[0]) is not None:
-                return None
+            if (reason := no_byte_is_moved(i, i.operands[0])) is not None:
+                return reason
             return computation.add(i.opcode, shape, (of(i.operands[0]),), i.attributes, metadata=i.metadata)
         first = _STARTS_FROM.get(name, len(i.operands))
         arrays, starts = i.operands[:first], i.operands[first:]
         if starts and len(starts) != i.shape.rank:
-            return None
+            return refuse("starts-in-one-array", f"%{i.name} has its start indices in an array")
         attributes = _same(i) if elementwise else _CHANGES[name](i)
         if attributes is None:
-            return None
+            return refuse("layouts-differ", f"%{i.name} and its operands lie in memory in different orders")
         operands = [of(x) for x in arrays] + ([starts[d] for d in byte_order(i.shape)] if starts else [])
         return computation.add(i.opcode, shape, operands, attributes, called=i.called, metadata=i.metadata)

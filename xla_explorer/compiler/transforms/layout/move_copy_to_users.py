@@ -11,6 +11,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import control_targets, remove_if_dead
+from xla_explorer.foundation.reason import refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import opcode
@@ -63,6 +64,7 @@ class MoveCopyToUsers:
         # The whole layout: where the elements are packed otherwise than the result's, the source's layout is none for the result.
         same_after = all(o.shape.layout is i.shape.layout for o in arrays) and layout.properties == i.shape.layout.properties
         if not same_before or not same_after or i.shape.rank != sources[0].shape.rank:
+            context.refused(self.name, i, refuse("layouts-differ", f"%{i.name} cannot be computed in the layout that was copied from"))
             return False
         before = computation.module.next_instruction_id
         operands = [*sources, *i.operands[len(arrays) :]]

@@ -138,8 +138,11 @@ def may_be_hoisted_from(loop: HloInstruction) -> Reason | None:
 
 def hoist(loop: HloInstruction, context: PassContext, policy: HoistingPolicy) -> HloInstruction | None:
     """Compute what is invariant in front of the loop and carry it through. Returns the new loop, None when nothing moved."""
-    checks = (may_be_reshaped, has_no_control_edges, may_be_hoisted_from)
-    if any(check(loop) is not None for check in checks) or runs_at_most_once(loop):
+    for check in (may_be_reshaped, has_no_control_edges, may_be_hoisted_from):
+        if (reason := check(loop)) is not None:
+            context.refused("loop-hoisting", loop, reason)
+            return None
+    if runs_at_most_once(loop):
         return None
     if not passed_on(loop.called[1]) and not policy.constants:
         return None
