@@ -105,3 +105,15 @@ def test_many_accepted_decisions_about_one_instruction_leave_room_for_refusals()
     assert [row.producer for row in kept if row.kind == "fusion" and row.verdict == "accepted"] == [0, 1, 2]
     costs = [row.facts["refusal_costs_microseconds"] for row in kept if row.verdict == "refused"]
     assert costs == [float(k) for k in range(MOST_DECISIONS // 2, MOST_DECISIONS)]
+
+
+def test_bounds_of_costs_leave_room_for_costs() -> None:
+    class Bounded(SoftmaxSource):
+        def decisions(self, step: int | None = None) -> list[DecisionRow]:
+            bound, cost = {"refusal_costs_at_most_microseconds": 9.0}, {"refusal_costs_microseconds": 0.1}
+            bounded = [DecisionRow("multi-output-fusion", "refused", "no", "", bound, 1, 2)] * MOST_DECISIONS
+            return [*bounded, DecisionRow("fusion", "refused", "no", "", {}, 3, 4), DecisionRow("fusion", "refused", "no", "", cost, 1, 2)]
+
+    payload = build_payload(Bounded())
+    assert payload["decisions_hidden"] == 2
+    assert [row[0] for row in payload["decisions"]].count("fusion") == 1 and payload["decisions"][-1][0] == "fusion"

@@ -193,13 +193,14 @@ def build_payload(
 def _chosen(decisions: Sequence[DecisionRow]) -> tuple[list[DecisionRow], int]:
     """At most MOST_DECISIONS in their order, and how many are left out.
 
-    Refusals and accepted decisions have half of the room each, and what the other half does not need; on both sides those about two
-    instructions come first, then what costs most: a program full of folded constants still answers why two operations were not fused.
+    Refusals and accepted decisions have half of the room each, and what the other half does not need. On both sides those about two
+    instructions come first, of these what costs most, and costs before mere bounds of them: a program full of folded constants still
+    answers why two operations were not fused.
     """
     rows = list(decisions)
     if len(rows) <= MOST_DECISIONS:
         return rows, 0
-    by_interest = sorted(range(len(rows)), key=lambda k: (rows[k].consumer is None, -_cost(rows[k])))
+    by_interest = sorted(range(len(rows)), key=lambda k: _interest(rows[k]))
     accepted = [k for k in by_interest if rows[k].verdict == "accepted"]
     refused = [k for k in by_interest if rows[k].verdict != "accepted"]
     kept = refused[: max(MOST_DECISIONS // 2, MOST_DECISIONS - len(accepted))]
@@ -213,10 +214,13 @@ def _reasons(source: ExplorerSource, decisions: Iterable[DecisionRow]) -> dict[s
     return {code: sentence for code, sentence in source.reports.reasons().items() if code in used}
 
 
-def _cost(row: DecisionRow) -> float:
-    """Microseconds that a refusal costs by the model, below 0 where that is not known."""
-    found = row.facts.get("refusal_costs_microseconds", row.facts.get("refusal_costs_at_most_microseconds"))
-    return float(found) if isinstance(found, int | float) else -1.0
+def _interest(row: DecisionRow) -> tuple[bool, int, float]:
+    """The order in which decisions are kept: least first."""
+    for rank, key in enumerate(("refusal_costs_microseconds", "refusal_costs_at_most_microseconds")):
+        cost = row.facts.get(key)
+        if isinstance(cost, int | float) and cost > 0:
+            return row.consumer is None, rank, -float(cost)
+    return row.consumer is None, 2, 0.0
 
 
 class _Pool:
