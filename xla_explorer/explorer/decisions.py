@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassContext
-from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, InstructionFusion, PriorityFusion, fusion_checklist
+from xla_explorer.compiler.transforms.fusion import InstructionFusion, PriorityFusion, XlaFusionPlanner, fusion_checklist
 from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.explorer.accepted_sentences import accepted_sentence
 from xla_explorer.explorer.display import table_html
@@ -16,6 +16,7 @@ from xla_explorer.explorer.refusal_costs import RefusalCost, RefusalCosts
 from xla_explorer.explorer.views.source import Check, DecisionRow
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -120,9 +121,10 @@ def checklists(trace: PassTrace, events: Sequence[Event]) -> dict[int, tuple[Che
     """Event sequence number -> the policy's checks, where asking producer and consumer alone gives what was decided."""
     before = {i.name: i for i in _before_fusion(trace).instructions()}
     found = {}
+    planners = _planners(trace)
     for event in events:
         if event.by == "fusion" and len(event.names) > 1 and event.names[0] in before and event.names[1] in before:
-            checks = _checks(before[event.names[0]], before[event.names[1]])
+            checks = _checks(before[event.names[0]], before[event.names[1]], planners)
             if checks and (event.kind == "denied") != all(check.ok for check in checks):
                 found[event.sequence] = tuple(checks)
     return found
@@ -192,8 +194,8 @@ class Answer:
         lines = [f"{head} ({self.source})"]
         if self.code:
             lines.append(f"  {self.code}: {self.message}")
-            if self.code in FUSION_REASONS:
-                lines.append(f"  in general: {FUSION_REASONS[self.code]}")
+            if self.code in REASONS_BY_KIND["fusion"]:
+                lines.append(f"  in general: {REASONS_BY_KIND['fusion'][self.code]}")
         if self.cost is not None:
             lines.append(f"  {self.cost}")
         lines += [
@@ -223,7 +225,7 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
     before = {i.name: i for i in module.instructions()}
     fusing = _fusing_step(trace)
     listed = (fusing is None or fusing.name == InstructionFusion.name) and source in before and target in before
-    checks = _checks(before[source], before[target]) if listed else []
+    checks = _checks(before[source], before[target], _planners(trace)) if listed else []
     event, kernel = _decision(decision_events(trace, kind), module, source, target)
     if event is not None:
         refused = event.kind == "denied"
@@ -349,12 +351,26 @@ def _planned_again(trace: PassTrace, producer: str, consumer: str) -> tuple[Even
     return _decision(decided, _before_fusion(trace), producer, consumer)
 
 
-def _checks(producer: HloInstruction, consumer: HloInstruction) -> list[Check]:
+_Planners = dict[HloComputation, XlaFusionPlanner]
+
+
+def _planners(trace: PassTrace) -> _Planners | None:
+    """Room for XLA's policy by computation, where the compile fused by it; None where it fused by ours."""
+    step = _fusing_step(trace)
+    return {} if step is not None and getattr(step.hlo_pass, "policy", "") == "xla" else None
+
+
+def _checks(producer: HloInstruction, consumer: HloInstruction, planners: _Planners | None) -> list[Check]:
     if producer not in consumer.operands:
         return []
+    if planners is not None:
+        planner = planners.get(consumer.parent) or planners.setdefault(consumer.parent, XlaFusionPlanner(consumer.parent, PassContext()))
+        asked = planner.checklist(producer, consumer)
+    else:
+        asked = fusion_checklist(producer, consumer)
     return [
         Check(name if reason is None else reason.code, reason is None, reason.message if reason else "")
-        for name, reason in fusion_checklist(producer, consumer)
+        for name, reason in asked
     ]
 
 

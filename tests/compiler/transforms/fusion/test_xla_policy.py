@@ -173,5 +173,8 @@ def test_a_compile_by_the_policy_computes_the_same_and_is_compared_edge_by_edge(
     different = {(e.producer, e.consumer): (e.left, e.right, e.code) for e in found.edges if e.left != e.right}
     assert different == {("s", "h"): ("fused", "memory", "max-must-agree"), ("s", "d"): ("fused", "memory", "max-must-agree")}
     assert "fused by xla only" not in str(found).splitlines()[1] and "2 by time only" in str(found)
+    answer = session.why_not("fusion", "s", "h")
+    assert answer.code == "max-must-agree" and "in general" in str(answer)
+    assert "max-must-agree" in session.why_not("fusion", "s", "d").code
     with pytest.raises(xe.XlaExplorerError, match="fusion_policy 'fastest'"):
         xe.compile(text, fusion_policy="fastest")

@@ -11,6 +11,7 @@ from xla_explorer.compiler.transforms.fusion.priority_fusion import PriorityFusi
 from xla_explorer.compiler.transforms.fusion.product_epilogue_fusion import ProductEpilogueFusion
 from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.compiler.transforms.fusion.row_fusion import RowFusion
+from xla_explorer.compiler.transforms.fusion.xla_planning import XlaFusionPlanner
 
 __all__ = [
     "EPILOGUE_REASONS",
@@ -27,6 +28,7 @@ __all__ = [
     "PriorityFusion",
     "ProductEpilogueFusion",
     "RowFusion",
+    "XlaFusionPlanner",
     "fusion_checklist",
     "plan_fusions",
 ]

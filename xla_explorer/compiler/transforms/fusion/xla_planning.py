@@ -14,7 +14,7 @@ from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
 from xla_explorer.compiler.transforms.fusion.xla_kernel import FusedKernel
 from xla_explorer.compiler.transforms.fusion.xla_policy import XlaFusionPolicy, feeds_shifted_exponential, is_fusible
-from xla_explorer.foundation.reason import Check, Reason, first_refusal
+from xla_explorer.foundation.reason import Check, Reason, checklist, first_refusal
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
@@ -33,6 +33,7 @@ class XlaFusionPlanner:
         self._place = {i: number for number, i in enumerate(self._order)}
         self._kernels: dict[HloInstruction, FusedKernel] = {}
         self._readers: dict[HloInstruction, dict[HloInstruction, None]] = {i: dict.fromkeys(i.users) for i in self._order}
+        self._asked = False  # whether the whole computation has been looked at
         self._refused: set[tuple[HloInstruction, HloInstruction]] = set()
         self._policy = XlaFusionPolicy(self._kernel, self._readers.__getitem__, self._apart() if context.control.forbid else None)
 
@@ -45,6 +46,12 @@ class XlaFusionPlanner:
                 while (producer := self._next(root)) is not None:
                     self._fuse(producer, root, gone)
         return [kernel for root in reversed(self._order) if (kernel := self._kernels.get(root)) is not None and kernel.is_fusion]
+
+    def checklist(self, producer: HloInstruction, consumer: HloInstruction) -> list[tuple[str, Reason | None]]:
+        """Every check, asked as if the consumer stood alone: (name of the check, None or its Reason)."""
+        if not self._asked:
+            self._bar()
+        return checklist((*self._policy.legality, *self._policy.profitability), producer, consumer)
 
     def _kernel(self, root: HloInstruction) -> FusedKernel:
         found = self._kernels.get(root)
@@ -115,6 +122,7 @@ class XlaFusionPlanner:
                 barred[producer] = "reads-multiply"
         barred.update({i: "max-must-agree" for i in self._order if feeds_shifted_exponential(i)})
         self._policy.barred = barred
+        self._asked = True
 
     def _on_all_paths(
         self, producer: HloInstruction, barred: dict[HloInstruction, str], edge: Callable[[HloInstruction, HloInstruction], bool]
