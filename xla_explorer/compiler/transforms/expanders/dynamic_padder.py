@@ -99,10 +99,14 @@ def _unsupported(i: HloInstruction) -> Reason:
 
 
 def _index_out_of_range(i: HloInstruction) -> int | None:
-    """A start index at which a scatter writes nothing; None when there is none."""
+    """A start index at which a scatter writes nothing, the largest one as in XLA where it is such; None when there is none."""
     kind, mapped = i.operands[1].shape.element_type, i.attributes["scatter_dims_to_operand_dims"]
-    index = -1 if kind.is_signed else (1 << kind.bits) - 1
-    return index if mapped and not 0 <= index < i.operands[0].shape.dimensions[mapped[0]] else None
+    if not mapped:
+        return None
+    largest = (1 << (kind.bits - kind.is_signed)) - 1
+    if largest >= i.operands[0].shape.dimensions[mapped[0]]:
+        return largest
+    return -1 if kind.is_signed else None
 
 
 def _gather_sizes(i: HloInstruction, sizes: Sizes) -> dict[int, HloInstruction] | Reason:
