@@ -1,7 +1,11 @@
 """`xe.doctor`: what a user is told of this machine."""
 
+import pytest
+
 import xla_explorer as xe
 from xla_explorer.backends.cpu.machine_limits import machine_limits
+from xla_explorer.backends.gpu.runtime import devices
+from xla_explorer.foundation.reason import refuse
 
 
 def test_the_limits_of_the_machine_are_measured_and_said() -> None:
@@ -22,3 +26,12 @@ def test_limits_that_were_measured_again_are_never_lower() -> None:
 def test_the_tool_behind_inner_loops_is_looked_for() -> None:
     [row] = [row for row in xe.doctor() if row.name == "llvm-mca"]
     assert row.state == ("missing" if row.fix else "ok")
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_whether_gpu_programs_run_on_a_device_is_said(there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    executor = devices.emulated_executor()
+    why = None if there else refuse("no-driver", "no driver answers")
+    monkeypatch.setattr(devices, "device_executor", lambda: (executor, why))
+    [row] = [row for row in xe.doctor() if row.name == "NVIDIA device"]
+    assert row.state == ("ok" if there else "limited") and ("emulator: no driver answers" in row.detail) is not there

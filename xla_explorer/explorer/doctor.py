@@ -22,7 +22,7 @@ _PACKAGES = (
     ("anywidget", "the explorer widget", ""),
     ("scipy-openblas32", "matrix products by a library", ""),
     ("jax", "real XLA, import of JAX functions", 'pip install "xla-explorer[jax]"'),
-    ("cuda-bindings", "running on an NVIDIA GPU", 'pip install "xla-explorer[gpu]"'),
+    ("cuda-bindings", "what reaches an NVIDIA GPU, where there is one", 'pip install "xla-explorer[gpu]"'),
 )
 
 
@@ -71,6 +71,7 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
             found.append(Capability(f"backend {name}", "ok", made.description))
         else:
             found.append(Capability(f"backend {name}", "limited", reason.message))
+    found.append(_nvidia_device())
     dot = shutil.which("dot")
     found.append(
         Capability(
@@ -90,6 +91,19 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
         )
     )
     return found
+
+
+def _nvidia_device() -> Capability:
+    """Whether GPU programs run on a device here, or on the emulator."""
+    from xla_explorer.backends.gpu.runtime.devices import device_executor
+
+    try:
+        device, why_emulated = device_executor()
+    except Exception as problem:  # a driver that answers with an error
+        return Capability("NVIDIA device", "limited", f"{type(problem).__name__}: {problem}")
+    if why_emulated is not None:
+        return Capability("NVIDIA device", "limited", f"none, GPU programs run on the emulator: {why_emulated.message}")
+    return Capability("NVIDIA device", "ok", f"GPU programs run on it ({device.facts.architecture})")
 
 
 def _limits(measure_again: bool) -> list[Capability]:

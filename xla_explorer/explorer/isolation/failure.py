@@ -38,7 +38,7 @@ def failure(
     kind: type[IsolatedError], what: str, hint: str, module: HloModule, steps: Sequence[ProgramStep], progress: Progress
 ) -> IsolatedError:
     """The error. what: how it ended, a clause that follows the name of what was running."""
-    place, kernel, text = f"{module.name} while {progress.phase}", "", ""
+    place, kernel, text = module.name + (f" while {progress.phase}" if progress.phase != "idle" else ""), "", ""
     if progress.running and progress.running[-1] < len(steps):
         step = steps[progress.running[-1]]
         kernel, text = step.name, _instruction_text(module, step.instruction)
