@@ -264,7 +264,7 @@ def _tuple_index(text: str) -> tuple[int, ...]:
 
 
 def _write_aliasing(value: tuple[OperandAlias, ...]) -> str:
-    entries = [f"{_write_integers(alias.output_index)}: ({alias.operand_number}, {_write_integers(alias.operand_index)})" for alias in value]
+    entries = [f"{_write_integers(out)}: ({number}, {_write_integers(inside)})" for out, number, inside in value]
     return "{" + ", ".join(entries) + "}"
 
 
