@@ -72,10 +72,18 @@ class Block:
 
     def shared(self, element_type: PrimitiveType, count: int) -> SharedArray:
         """So many elements of shared memory; `finish` says how much there is in all."""
-        offset = -(-self.shared_bytes // 16) * 16
         width = type_bits(memory_type(element_type)) // 8 * (2 if element_type.is_complex else 1)
-        self.shared_bytes = offset + width * count
-        return SharedArray(self.w, self._name, element_type, offset, count)
+        return SharedArray(self.w, self._name, element_type, self._reserved(width * count), count)
+
+    def shared_address(self, size: int) -> str:
+        """The address of so many bytes of shared memory, a multiple of 16, as a constant of LLVM IR."""
+        return f"getelementptr inbounds (i8, ptr addrspace(3) {self._name}, i64 {self._reserved(size)})"
+
+    def _reserved(self, size: int) -> int:
+        """Where so many bytes begin."""
+        offset = -(-self.shared_bytes // 16) * 16
+        self.shared_bytes = offset + size
+        return offset
 
     _name = "@SHARED"  # replaced when the size is known
 

@@ -108,10 +108,7 @@ class _Tile:
         vectors = self.length * self.depth // self.width
         self.number, self.rest = -(-vectors // THREADS), vectors % THREADS
         self.waiting = [Accumulators(kernel.context, [self.wide] * self.width) for _ in range(self.number)]
-        offset = kernel.block.shared_bytes
-        self.half_bytes = self.length * self.depth * self.wide.bytes
-        kernel.block.shared_bytes += 2 * self.half_bytes
-        self.base = f"getelementptr inbounds (i8, ptr addrspace(3) {kernel.block._name}, i64 {offset})"
+        self.base = kernel.block.shared_address(2 * self.length * self.depth * self.wide.bytes)  # two halves
         thread = words.of(kernel.block.thread)
         per = (self.depth if self.across else self.length) // self.width
         # Neighbouring threads take neighbours in memory; of those that put them across, so many that the banks suffice.

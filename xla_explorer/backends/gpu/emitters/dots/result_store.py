@@ -28,7 +28,7 @@ _QUAD = 4
 
 
 class Product(NamedTuple):
-    """dot, and root: what is stored, the dot itself when nothing follows it."""
+    """dot: the product, which may also be a convolution; root: what is stored, the product itself when nothing follows it."""
 
     dot: HloInstruction
     root: HloInstruction

@@ -90,9 +90,7 @@ class Tile:
         w = kernel.w
         self.outer, self.inner = (length, DEPTH) if operand.reduced_is_minor else (DEPTH, length)
         self.stage_bytes = 2 * self.outer * self.inner
-        offset = kernel.block.shared_bytes
-        kernel.block.shared_bytes += STAGES * self.stage_bytes
-        self.base = f"getelementptr inbounds (i8, ptr addrspace(3) {kernel.block._name}, i64 {offset})"
+        self.base = kernel.block.shared_address(STAGES * self.stage_bytes)
         batch = w.linear(kernel.batch, operand.batch) if operand.batch else 0
         self.origin = w.value(f"getelementptr inbounds i16, {array.pointer_type} {array.pointer}, i64 {batch}")
         self.pointer_type = array.pointer_type
