@@ -73,3 +73,11 @@ def test_what_the_pass_left_is_verified() -> None:
         return True
 
     assert xe.check("nb03.dce", swaps_types).failure.code == "not-well-formed"
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"), [("nb01.leaves", lambda shape: None), ("nb01.quiz", lambda: None), ("nb08.assign", lambda ranges: None)]
+)
+def test_an_answer_of_another_form_is_a_failed_check(name: str, answer: object) -> None:
+    result = xe.check(name, answer)
+    assert not result and "another form" in str(result) and ("NoneType" in str(result) or "function" in str(result))

@@ -86,9 +86,11 @@ def check(name: str, answer: Any) -> CheckResult:
     except WrongAnswer as wrong:
         return CheckResult(name, "failed", cases, wrong.failure)
     except Exception as error:
-        if not _frames_of_the_answer(error):
+        if _frames_of_the_answer(error):
+            return CheckResult(name, "failed", cases, error_failure(error), error=error)
+        if not isinstance(error, TypeError | AttributeError):
             raise  # a mistake of the check, not of the answer
-        return CheckResult(name, "failed", cases, error_failure(error), error=error)
+        return CheckResult(name, "failed", cases, _another_form(found, error), error=error)
     return CheckResult(name, "passed", cases, note=note)
 
 
@@ -101,6 +103,17 @@ def error_failure(error: BaseException) -> Failure:
         f"Your code raised {type(error).__name__}{where}",
         got=f"{type(error).__name__}: {error}",
         hint="Call your function on the program above in a cell of its own; `%debug` shows the values there.",
+    )
+
+
+def _another_form(exercise: Exercise, error: BaseException) -> Failure:
+    """An answer, or what it returned, that the check cannot even read: None, a function for a dictionary ..."""
+    return Failure(
+        "another-form",
+        "The answer, or what it returns, has another form than the exercise asks for",
+        expected=exercise.task,
+        got=f"{type(error).__name__}: {error}",
+        hint=exercise.start,
     )
 
 
