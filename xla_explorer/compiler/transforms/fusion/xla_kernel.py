@@ -91,11 +91,19 @@ class FusedKernel:
             self.reused.update([o for number, o in enumerate(producer.operands) if reuses_operand(producer, number)])
         copies = self.copies_of(producer)
         self.members[producer] = None
+        self._put_behind(producer)
         del self.operands[producer]
         for operand in producer.operands:
             if operand not in self.members:
                 self.operands[operand] = None
         self._emit(producer, copies)
+
+    def _put_behind(self, user: HloInstruction) -> None:
+        """Keep users before producers where a member is taken in after what it reads."""
+        for operand in user.operands:
+            if operand in self.members:
+                self.members[operand] = self.members.pop(operand)
+                self._put_behind(operand)
 
     def _emit(self, member: HloInstruction, copies: int) -> None:
         self._copies[member] = copies
