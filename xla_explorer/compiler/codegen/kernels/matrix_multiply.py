@@ -411,7 +411,7 @@ def sum_block_elements(tile: Tile, rows: int, columns: int, deep: int, element_b
 
 def _most_tiles(tile: Tile, rows: int, deep: int, element_bytes: int) -> int:
     """Tile rows of a block, at most: a share of a product that is cut may have larger blocks than the whole."""
-    return min(-(-rows // tile.rows), max(1, CUT_BLOCK_BYTES // (tile.rows * deep * element_bytes)))
+    return min(-(-rows // tile.rows), max(1, max(CUT_BLOCK_BYTES, L2_BLOCK_BYTES) // (tile.rows * deep * element_bytes)))
 
 
 def _blocks(down: int, tile_bytes: int, limit: int | None = None, block_bytes: int = L2_BLOCK_BYTES) -> tuple[int, int]:
