@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -31,3 +32,12 @@ def test_verify_evaluate_compile_and_draw(given: Any) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"cannot read .*nothere\.hlo"):
         xe.verify(str(tmp_path / "nothere.hlo"))
+
+
+def test_constants_that_the_text_leaves_out_are_named() -> None:
+    text = "HloModule m\nENTRY e {\n  c = f32[4] constant({...})\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] add(x, c)\n}"
+    with pytest.warns(UserWarning, match=r"m: the text leaves out the values of 1 constant .*%c"):
+        xe.compile(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        xe.compile(text.replace("{...}", "{1, 2, 3, 4}"))

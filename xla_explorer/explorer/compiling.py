@@ -15,8 +15,15 @@ from xla_explorer.explorer.isolation.settings import Isolation, isolation_settin
 from xla_explorer.explorer.loading import as_module
 from xla_explorer.explorer.progress import working
 from xla_explorer.explorer.session import CompileFailedError, Session
+from xla_explorer.explorer.views.quantities import number_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import verify as verify_module
+
+
+class ElidedConstantsWarning(UserWarning):
+    """The module's text stands without the values of some constants."""
 
 
 def compile(
@@ -56,6 +63,7 @@ def compile(
         CompileFailedError: a pass or the backend failed; `.session` shows every step before.
     """
     source = as_module(module, filename)
+    _warn_of_elided_constants(source)
     if verify:
         verify_module(source)
     if check_values is not None and check_values is not False:
@@ -89,6 +97,17 @@ def compile(
     if error is not None and not keep_errors:
         raise CompileFailedError(session) from error
     return session
+
+
+def _warn_of_elided_constants(module: HloModule) -> None:
+    """XLA's default text leaves the values of large constants out: the program then computes something else."""
+    elided = [i.name for i in module.instructions() if isinstance(i.payload, Literal) and i.payload.is_elided]
+    if elided:
+        warnings.warn(
+            f"{module.name}: the text leaves out the values of {number_of(len(elided), 'constant')} ({{...}}, first %{elided[0]}); "
+            "a counter's numbers stand for them; have XLA write them with print_large_constants or --xla_dump_large_constants",
+            ElidedConstantsWarning, stacklevel=3,
+        )
 
 
 def _run_backend(

@@ -66,9 +66,14 @@ class Literal:
         return flat[0].item()
 
     @property
+    def is_elided(self) -> bool:
+        """Whether it was read from the placeholder `{...}`: the numbers of `array` are then a counter's."""
+        return self._text == _ELIDED
+
+    @property
     def text(self) -> str:
         """The literal as HLO text, in full."""
-        if self._text is None or self._text == _ELIDED:
+        if self._text is None or self.is_elided:
             from xla_explorer.hlo.text.literal_text import write_literal
 
             self._text = write_literal(self)

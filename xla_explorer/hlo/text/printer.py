@@ -152,10 +152,10 @@ class _Printer:
                 return essential_constant(literal)
             if not self.options.large_constants and (literal.shape.is_tuple or literal.shape.element_count > self.options.constant_limit):
                 return "{...}"
-            if not self.options.large_constants and literal._text != "{...}":
+            if not self.options.large_constants and not literal.is_elided:
                 return write_literal(literal)  # in XLA's spelling; where the text must only mean the same, it stays as it came
             # What came in as a placeholder goes out as one: its values were never known.
-            return "{...}" if literal._text == "{...}" else str(literal.text)
+            return "{...}" if literal.is_elided else str(literal.text)
         name = self.name
         if self.options.operand_shapes:
             texts = [f"{self.shape(o.shape)} {name(o)}" for o in i.operands]
@@ -268,7 +268,7 @@ class _Printer:
 def essential_constant(literal: Literal) -> str:
     """What a fingerprint keeps of a constant. Source: hlo_instructions.cc HloConstantInstruction."""
     shape = literal.shape
-    if literal._text == "{...}" or not shape.is_array:
+    if literal.is_elided or not shape.is_array:
         return "{...}"
     for value in (0, 1):
         if (literal.array == value).all():
