@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xla_explorer.compiler.pipeline import PassTrace, optimize
+from xla_explorer.compiler.pipeline import PassContext, PassTrace, make_pass, optimize
 from xla_explorer.compiler.transforms.loops.induction import InductionVariable, find_induction
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.computation import HloComputation
@@ -413,3 +413,32 @@ ENTRY e {
     assert evaluate(trace.module, np.int32(-5))[2] == 0
     known = text.replace("n = s32[] parameter(0)", "n = s32[] constant(3)")
     assert evaluate(optimize(parse_hlo(known), "while-loop-invariant-code-motion", verify=True).module)[2] == 9
+
+
+def test_a_conditional_that_only_an_earlier_one_was_given_goes_with_what_it_does_not_read() -> None:
+    def branch(name: str, parameter: str, function: str) -> str:
+        return (
+            f"{name} {{\n  p = ({parameter}) parameter(0)\n  x = f32[3] get-tuple-element(p), index=0\n"
+            f"  n = f32[3] {function}(x)\n  ROOT t = (f32[3]) tuple(n)\n}}\n"
+        )
+
+    module = parse_hlo(
+        "HloModule m\n" + branch("same", "f32[3]", "copy") + branch("other", "f32[3]", "negate")
+        + branch("first", "f32[3], f32[3]", "copy") + branch("second", "f32[3], f32[3]", "exponential")
+        + """ENTRY e {
+  s = pred[] parameter(0)
+  x = f32[3] parameter(1)
+  no = pred[] constant(false)
+  i = (f32[3]) tuple(x)
+  inner = (f32[3]) conditional(no, i, i), true_computation=same, false_computation=other
+  y = f32[3] get-tuple-element(inner), index=0
+  o = (f32[3], f32[3]) tuple(x, y)
+  outer = (f32[3]) conditional(s, o, o), true_computation=first, false_computation=second
+  ROOT r = f32[3] get-tuple-element(outer), index=0
+}"""
+    )
+    instructions = module.entry.instructions
+    inner = next(i for i in instructions.values() if i.name == "inner")
+    instructions[inner.id] = instructions.pop(inner.id)  # as passes leave it that make an instruction anew: behind its readers
+    assert make_pass("simplify-conditional").run(module, PassContext())
+    assert [i.name for i in instructions.values() if i.opcode.name == "conditional"] == ["outer"]

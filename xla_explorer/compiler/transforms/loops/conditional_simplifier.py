@@ -180,6 +180,8 @@ class ConditionalSimplifier:
         changed = False
         for computation in module.post_order_computations():
             for conditional in [i for i in computation.instructions.values() if i.opcode is CONDITIONAL]:
+                if conditional.id not in computation.instructions:
+                    continue  # only a conditional before it read it, and reads it no longer
                 callers = callers or count_callers(module)
                 changed |= self._narrow(conditional, callers, context)
                 if self._remove(conditional, context):
