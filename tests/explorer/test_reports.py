@@ -99,8 +99,9 @@ def test_load(tmp_path: Path, softmax: Session) -> None:
     text = softmax.source.to_text()
     (tmp_path / "m.hlo").write_text(text)
     (tmp_path / "m.txt.gz").write_bytes(gzip.compress(text.encode()))
-    for name in ("m.hlo", "m.txt.gz"):
-        module = xe.load(tmp_path / name)
+    (tmp_path / "{m}.hlo").write_text(text)
+    for name in ("m.hlo", "m.txt.gz", "{m}.hlo"):
+        module = xe.load(str(tmp_path / name))
         assert module.to_text() == text and module.filename.endswith(name)
     assert xe.compile(tmp_path / "m.hlo").source.name == "softmax"
     with pytest.raises(xe.XlaExplorerError, match="holds no XLA dump"):

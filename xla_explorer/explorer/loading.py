@@ -34,7 +34,7 @@ def load(path: str | Path) -> Any:
         StablehloError: MLIR text that cannot be read, with the place; StablehloUnsupportedError: with the Reason.
         MissingExtraError, MlirConversionError: bytecode without jaxlib, or such that it refuses.
     """
-    if isinstance(path, str) and ("\n" in path or "{" in path):
+    if isinstance(path, str) and ("\n" in path or path.startswith("HloModule ")):
         raise LoadError("this is a module's text, and xla_explorer.load reads files", "give a path, or the text to parse_hlo or compile")
     path = Path(path)
     if path.is_dir():
