@@ -124,7 +124,8 @@ def aot(
 
     Raises:
         HloParseError, HloVerifyError: the module is malformed.
-        AheadOfTimeError: an instruction has no native code; `.reasons` name each.
+        AheadOfTimeError: an instruction has no native code; `.reasons` name each. ElidedConstantsError, one of them: the text left the
+            values of constants out (`{...}`).
         UnknownTargetError: LLVM has no such CPU target. AotArgumentError: prefix or weights cannot be used.
     """
     from xla_explorer.backends.aot.ahead_of_time import ahead_of_time_program

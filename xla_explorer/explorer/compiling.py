@@ -11,19 +11,17 @@ from xla_explorer.backends.interfaces import CompileOptions, Compiler, CompileRe
 from xla_explorer.compiler.pipeline import PassControl, PassFailedError, PassTrace
 from xla_explorer.explorer.arguments import Signature, random_arguments
 from xla_explorer.explorer.backend_options import platform_with_options
+from xla_explorer.explorer.decisions import CONSTANT_VALUES
 from xla_explorer.explorer.isolation.settings import Isolation, isolation_settings
+from xla_explorer.explorer.lineage import AS_WRITTEN
 from xla_explorer.explorer.loading import as_module
 from xla_explorer.explorer.progress import working
 from xla_explorer.explorer.session import CompileFailedError, Session
-from xla_explorer.explorer.views.quantities import number_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.hlo.literal import Literal
-from xla_explorer.hlo.module import HloModule
+from xla_explorer.foundation.journal import Level
+from xla_explorer.hlo.analysis.elided_constants import elided_reason, warn_of_elided_constants
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.verifier import verify as verify_module
-
-
-class ElidedConstantsWarning(UserWarning):
-    """The module's text stands without the values of some constants."""
 
 
 def compile(
@@ -63,7 +61,7 @@ def compile(
         CompileFailedError: a pass or the backend failed; `.session` shows every step before.
     """
     source = as_module(module, filename)
-    _warn_of_elided_constants(source)
+    elided = warn_of_elided_constants(source)
     if verify:
         verify_module(source)
     if check_values is not None and check_values is not False:
@@ -82,6 +80,7 @@ def compile(
             trace = compiler.run_hlo_passes(source, options)
     except PassFailedError as problem:
         trace, error, phase = problem.trace, problem.__cause__ or problem, f"the pass {problem.pass_name}"
+    _record_elided_constants(elided, trace)
     seconds: Mapping[str, float] = {"hlo-passes": time.perf_counter() - started}
     if error is None:
         started = time.perf_counter()
@@ -99,15 +98,12 @@ def compile(
     return session
 
 
-def _warn_of_elided_constants(module: HloModule) -> None:
-    """XLA's default text leaves the values of large constants out: the program then computes something else."""
-    elided = [i.name for i in module.instructions() if isinstance(i.payload, Literal) and i.payload.is_elided]
-    if elided:
-        warnings.warn(
-            f"{module.name}: the text leaves out the values of {number_of(len(elided), 'constant')} ({{...}}, first %{elided[0]}); "
-            "a counter's numbers stand for them; have XLA write them with print_large_constants or --xla_dump_large_constants",
-            ElidedConstantsWarning, stacklevel=3,
-        )
+def _record_elided_constants(constants: list[HloInstruction], trace: PassTrace) -> None:
+    """A refused decision for each constant whose values nobody knows, so that tables and explanations tell what the warning told."""
+    if constants and trace.journal is not None and trace.journal.level >= Level.DECISIONS:
+        with trace.journal.span(AS_WRITTEN, "constants"):
+            for constant in constants:
+                trace.journal.write("denied", CONSTANT_VALUES, (constant.id,), (constant.name,), elided_reason(constant))
 
 
 def _run_backend(

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
 _FUSING = (InstructionFusion.name, PriorityFusion.name)
 COLUMNS = ("verdict", "kind", "code", "message", "facts", "subjects", "pass", "step", "cost_us", "cost_bytes")
+CONSTANT_VALUES = "constant-values"
 _KINDS = frozenset({
     "rule", "native-code", "layout", "share-buffer", "inlining", "constant-folding", "branch-removal", "loop-hoisting", "loop-removal",
     "latency-hiding", "reshape-is-bitcast", "stream-assignment", "parallel", "row-blocks", "loop-vectorization", "launch", "math",
-    "constant-memory", *REASONS_BY_KIND,
+    "constant-memory", CONSTANT_VALUES, *REASONS_BY_KIND,
 })  # fmt: skip
 """Kinds that one may ask for even where this compile decided nothing of the kind; the names of its passes and what the journal has come
 to them."""

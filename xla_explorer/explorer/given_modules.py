@@ -6,6 +6,7 @@ from typing import Any
 
 from xla_explorer.explorer.loading import as_module
 from xla_explorer.hlo import evaluator, verifier
+from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.verifier import VerifierOptions
 
 
@@ -29,6 +30,8 @@ def evaluate(module: Any, *arrays: Any, **options: Any) -> Any:
 
     module: as for `verify`. arrays: one argument a parameter: an array of the parameter's dtype and dimensions, a tuple of such for a
     tuple parameter, or a Python number. options: `evaluator`, `max_elements`, `as_xla_cpu`, as `hlo.evaluator.evaluate` takes them.
-    EvaluationError names the parameter, what it wants and what it got.
+    EvaluationError names the parameter, what it wants and what it got. ElidedConstantsWarning where the text left values out.
     """
-    return evaluator.evaluate(as_module(module), *arrays, **options)
+    source = as_module(module)
+    warn_of_elided_constants(source)
+    return evaluator.evaluate(source, *arrays, **options)

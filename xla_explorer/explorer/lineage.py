@@ -12,6 +12,9 @@ from xla_explorer.hlo.module import snapshot_difference
 if TYPE_CHECKING:
     from xla_explorer.compiler.pipeline import PassTrace
 
+AS_WRITTEN = "as-written"
+"""Kind of the journal's span whose events are about the module as it was given."""
+
 
 class Lineage:
     """Indexes of a trace, made on first use. Steps are places on the explorer's timeline: 0 as written, k + 1 after pass k (passes are
@@ -22,11 +25,13 @@ class Lineage:
 
     @cached_property
     def step_of_span(self) -> dict[int, int]:
-        """Journal span -> step, for the spans of passes and all spans inside them."""
+        """Journal span -> step, for the spans of passes and all spans inside them; what is said of the module as written is of step 0."""
         journal, found = self._trace.journal, {s.span: s.index + 1 for s in self._trace.steps if s.span >= 0}
         if journal is not None:
             for span in journal.spans:
-                if span.id not in found and span.parent in found:
+                if span.kind == AS_WRITTEN:
+                    found[span.id] = 0
+                elif span.id not in found and span.parent in found:
                     found[span.id] = found[span.parent]
         return found
 
@@ -130,6 +135,8 @@ class Lineage:
             text, kind = _event_sentence(event, instruction)
             if text and step is None:  # code generation decides after the last pass
                 entries.append((len(steps) + 1, event.sequence, f"after the passes: {text}"))
+            elif text and step == 0:
+                entries.append((0, event.sequence, f"as written: {text}"))
             elif text and step is not None:
                 entries.append((step, event.sequence, f"pass {step - 1}, {steps[step - 1].name}: {text}"))
                 told.add((step, kind))

@@ -18,6 +18,7 @@ from xla_explorer.explorer.views.picture import PictureGraph
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
+from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
 from xla_explorer.hlo.text import module_text_with_lines
 
@@ -313,6 +314,7 @@ def optimize(
     from xla_explorer.hlo.verifier import verify as check
 
     source = as_module(module)
+    warn_of_elided_constants(source)
     if verify:
         check(source)
     return Trace(run_passes(source, passes, journal, verify=verify, keep_errors=keep_errors, **options))

@@ -60,7 +60,8 @@ class XlaDump:
         """Our own compile of a module as XLA got it. It has what a dump lacks: decisions, their reasons and costs, what-ifs. XLA's
         result, where it was dumped, stands `beside` it: each fusion decision says what XLA did with the same pair.
 
-        options: as `xe.compile` takes them. Constants that the dump left out (`{...}`) are a HloParseError.
+        options: as `xe.compile` takes them. Where the dump left the values of constants out (`{...}`), a counter's
+        numbers stand for them, with an ElidedConstantsWarning and a refused decision of kind `constant-values` for each.
         """
         dumped = self.folder.module(name)
         before = dumped.before or next((p.path for p in dumped.passes), dumped.after)

@@ -71,12 +71,20 @@ class Literal:
         return self._text == _ELIDED
 
     @property
+    def has_elided_values(self) -> bool:
+        """Whether it, or a part of a tuple, was read from the placeholder."""
+        return self.is_elided or any(part.has_elided_values for part in self.parts)
+
+    @property
     def text(self) -> str:
         """The literal as HLO text, in full."""
         if self._text is None or self.is_elided:
             from xla_explorer.hlo.text.literal_text import write_literal
 
-            self._text = write_literal(self)
+            text = write_literal(self)
+            if self.is_elided:
+                return text  # not kept: that the values were never known must not be forgotten
+            self._text = text
         return self._text
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from xla_explorer.backends.aot.c_names import c_identifier
-from xla_explorer.backends.aot.errors import AheadOfTimeError
+from xla_explorer.backends.aot.errors import AheadOfTimeError, ElidedConstantsError
 from xla_explorer.backends.aot.object_file import SectionSize, section_sizes, undefined_symbols
 from xla_explorer.backends.aot.program_entry import Weight, aligned, with_prefix, write_entry
 from xla_explorer.backends.aot.runtime_support import support_functions
@@ -24,6 +24,7 @@ from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import PipelineLike, optimize
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.hlo.analysis.elided_constants import REMEDY, elided_constants, elided_reason
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
@@ -138,7 +139,10 @@ def refusals(program: HostProgram) -> list[Reason]:
 
 
 def ahead_of_time_program(module: HloModule, options: AotCompilationOptions, passes: PipelineLike = "default") -> AheadOfTimeProgram:
-    """Optimise a copy of a module and compile it. Errors as for `compile_ahead_of_time`, and UnknownTargetError."""
+    """Optimise a copy of a module and compile it. Errors as for `compile_ahead_of_time`, and UnknownTargetError; ElidedConstantsError for
+    text that left the values of constants out: a file is not to outlive a warning."""
+    if elided := elided_constants(module):
+        raise ElidedConstantsError([elided_reason(constant) for constant in elided], REMEDY)
     description = description_of_triple(options.triple, options.cpu or None, options.features or None)
     if options.relocation_model != "default":
         description = replace(description, relocation_model=options.relocation_model)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.evaluator.arguments import evaluate
 from xla_explorer.hlo.evaluator.evaluator import DEFAULT_MAX_ELEMENTS, Evaluator
 from xla_explorer.hlo.evaluator.host import Host
@@ -38,6 +39,7 @@ def evaluate_replicated(
     draws with seed + d. as_xla_cpu: as `evaluate` has it. RendezvousError names the devices that did not come; an error
     on one device ends the run.
     """
+    warn_of_elided_constants(module)
     arguments = [list(a) for a in per_device_arguments]
     replicas, partitions = _counts(module, len(arguments), replicas, partitions)
     world = World(replicas, partitions, timeout)
