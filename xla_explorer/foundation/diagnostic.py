@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from xla_explorer.foundation.visible_text import cleaned_text
+
 
 class XlaExplorerError(Exception):
-    """Base of every error this package raises on purpose. `hint` is the next step, one sentence."""
+    """Base of every error this package raises on purpose. `hint` is the next step, one sentence.
+
+    Both may quote a user's file: `str()` shows its control characters as escapes.
+    """
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -12,7 +17,7 @@ class XlaExplorerError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
+        return cleaned_text(f"{self.message}\n  hint: {self.hint}" if self.hint else self.message)
 
 
 class SourceSpan:
@@ -47,9 +52,9 @@ class SourceSpan:
             text, column = text[cut : cut + 160], column - cut
             prefix = "..." if cut else ""
         width = max(1, min(self.end_column - self.column, len(text) - column + 2))
-        printable = "".join(c if c.isprintable() else "?" for c in text)
+        printable = cleaned_text(text, same_width=True)
         pad = " " * (len(prefix) + column - 1)
-        return f"{self.filename}:{self.line}:{self.column}\n    {prefix}{printable}\n    {pad}{'^' * width}"
+        return f"{cleaned_text(self.filename)}:{self.line}:{self.column}\n    {prefix}{printable}\n    {pad}{'^' * width}"
 
     def __repr__(self) -> str:
         return f"{self.filename}:{self.line}:{self.column}"

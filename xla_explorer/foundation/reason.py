@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from xla_explorer.foundation.visible_text import cleaned_text
+
 
 class Reason:
     """Why something was refused (or, on a decision that went ahead, what spoke for it).
@@ -25,10 +27,10 @@ class Reason:
         self.facts = facts if facts is not None else {}
 
     def __repr__(self) -> str:
-        return f"Reason({self.code}: {self.message})"
+        return cleaned_text(f"Reason({self.code}: {self.message})")
 
     def __str__(self) -> str:
-        return f"{self.code}: {self.message}"
+        return cleaned_text(f"{self.code}: {self.message}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Reason) and (self.code, self.message, self.facts) == (other.code, other.message, other.facts)

@@ -6,6 +6,7 @@ from typing import Any
 
 from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.visible_text import cleaned_text
 
 
 class StablehloError(XlaExplorerError, SyntaxError):
@@ -17,13 +18,13 @@ class StablehloError(XlaExplorerError, SyntaxError):
     def __init__(self, message: str, span: SourceSpan, hint: str) -> None:
         super().__init__(message, hint)
         self.span = span
-        self.msg = message
-        self.filename, self.text = span.filename, span.line_text
+        self.msg = cleaned_text(message)  # Python's own tracebacks show these, not str()
+        self.filename, self.text = cleaned_text(span.filename), cleaned_text(span.line_text, same_width=True)
         self.lineno = self.end_lineno = span.line
         self.offset, self.end_offset = span.column, span.end_column
 
     def __str__(self) -> str:
-        return f"{self.span.caret()}\n{type(self).__name__}: {self.message}\n  hint: {self.hint}"
+        return f"{self.span.caret()}\n{cleaned_text(f'{type(self).__name__}: {self.message}')}\n  hint: {cleaned_text(self.hint)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.message, self.span, self.hint)

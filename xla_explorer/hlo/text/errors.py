@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned_text
 
 
 class HloParseError(XlaExplorerError, SyntaxError):
@@ -17,16 +18,16 @@ class HloParseError(XlaExplorerError, SyntaxError):
     def __init__(self, message: str, span: SourceSpan, hint: str) -> None:
         super().__init__(message, hint)
         self.span = span
-        self.msg = message
-        self.filename = span.filename
+        self.msg = cleaned_text(message)  # Python's own tracebacks show these, not str()
+        self.filename = cleaned_text(span.filename)
         self.lineno = span.line
         self.offset = span.column
         self.end_lineno = span.line
         self.end_offset = span.end_column
-        self.text = span.line_text
+        self.text = cleaned_text(span.line_text, same_width=True)
 
     def __str__(self) -> str:
-        return f"{self.span.caret()}\nHloParseError: {self.message}\n  hint: {self.hint}"
+        return f"{self.span.caret()}\n{cleaned_text(f'HloParseError: {self.message}')}\n  hint: {cleaned_text(self.hint)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return HloParseError, (self.message, self.span, self.hint)

@@ -97,7 +97,7 @@ def _span(module: HloModule, i: HloInstruction) -> SourceSpan | None:
     text, line = module.source_text, i.line
     if not text or not line:
         return None
-    lines = text.splitlines()
+    lines = text.split("\n")  # lines as the parser counts them: splitlines() also ends one at a form feed
     if line > len(lines):
         return None
     line_text = lines[line - 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned_text
 
 
 class Violation:
@@ -40,11 +41,11 @@ class Violation:
         return f"computation %{self.computation}" if self.computation is not None else "module"
 
     def __str__(self) -> str:
-        text = f"{self.code}: {self.subject}: {self.message}"
+        text = cleaned_text(f"{self.code}: {self.subject}: {self.message}")
         return f"{text}\n{self.span.caret()}" if self.span is not None else text
 
     def __repr__(self) -> str:
-        return f"Violation({self.code}: {self.subject}: {self.message})"
+        return cleaned_text(f"Violation({self.code}: {self.subject}: {self.message})")
 
     def to_json(self) -> dict[str, object]:
         """The violation as plain data."""

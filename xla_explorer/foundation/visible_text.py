@@ -1,0 +1,42 @@
+"""Text of unknown origin made safe to show: control characters and what reorders a line become visible escapes.
+
+Names, strings and whole lines of a user's file reach terminals and pages through errors, tables and listings. A terminal obeys
+escape sequences, and bidirectional overrides show another order than the text has ("Trojan Source", CVE-2021-42574).
+"""
+
+from __future__ import annotations
+
+import re
+
+# C0 without tab and newline, DEL and C1; soft hyphen, Arabic letter mark, zero-width characters and directional marks, line and paragraph
+# separators, embeddings, overrides and isolates, invisible operators, byte order mark, interlinear annotation, tags, lone surrogates.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def cleaned_text(text: str, *, same_width: bool = False) -> str:
+    """The text with control, bidirectional and invisible characters written as escapes; tabs and newlines stay.
+
+    Parameters
+    ----------
+    text
+        Anything that may hold a part of a user's file.
+    same_width
+        Put one `?` for each such character instead, so that a caret under the line keeps its column.
+
+    Examples
+    --------
+    >>> cleaned_text("\\x1b[31mred")
+    '\\\\x1b[31mred'
+    >>> cleaned_text("a\\u202eb", same_width=True)
+    'a?b'
+    """
+    if text.isprintable():
+        return text
+    return _HIDDEN.sub("?" if same_width else _escape, text)
