@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, UNROLL, UNROLL_BY_4, FunctionWriter
+import re
+
+import pytest
+
+from xla_explorer.compiler.codegen.function_writer import (
+    NO_UNROLL,
+    NO_VECTOR,
+    NONTEMPORAL,
+    UNROLL,
+    UNROLL_BY_4,
+    WHILE,
+    FunctionWriter,
+    metadata_definitions,
+)
 
 
 def loop_ends(w: FunctionWriter) -> list[str]:
@@ -15,14 +28,13 @@ def test_short_constant_loops_are_marked() -> None:
         w.value(f"add i64 {j}, 1")
     inner, outer = loop_ends(w)
     assert inner.endswith(UNROLL) and "llvm.loop" not in outer
-    assert w.unrolls
 
 
 def test_a_loop_around_a_kept_loop_is_kept() -> None:
     w = FunctionWriter(unroll=True)
     with w.loop(3), w.loop(100):
         pass
-    assert not any("llvm.loop" in line for line in loop_ends(w)) and not w.unrolls
+    assert not any("llvm.loop" in line for line in loop_ends(w))
 
 
 def test_nested_short_loops_count_together() -> None:
@@ -40,7 +52,15 @@ def test_a_mark_of_the_caller_stays() -> None:
         pass
     first, second = loop_ends(w)
     assert first.endswith(NO_UNROLL) and second.endswith(UNROLL_BY_4)
-    assert w.unrolls
+
+
+@pytest.mark.parametrize("mark", [NO_UNROLL, UNROLL, UNROLL_BY_4, NONTEMPORAL, NO_VECTOR, WHILE])
+def test_what_a_line_names_is_defined(mark: str) -> None:
+    (number,) = re.findall(r"!(\d+)$", mark)
+    definitions = list(metadata_definitions([f"  store i8 0, ptr %p{mark}", "  br label %end", "  %v = load i8, ptr %p, !invariant.load !0"]))
+    assert definitions[0].startswith(f"!{number} = ")
+    named = set(re.findall(r"!(\d+)", " ".join(definitions)))
+    assert named == {line.split(" = ")[0][1:] for line in definitions}
 
 
 def test_nothing_is_marked_unless_asked() -> None:

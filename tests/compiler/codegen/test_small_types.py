@@ -173,3 +173,49 @@ def test_a_nan_of_arithmetic_keeps_its_place_in_a_chain_of_bf16():
     out = run("HloModule m\nENTRY e {\n  x = bf16[128] parameter(0)\n  c = bf16[] constant(inf)\n  i = bf16[128] broadcast(c), dimensions={}\n"
               "  s = bf16[128] subtract(x, i)\n  t = bf16[128] multiply(s, s)\n  ROOT r = bf16[128] add(t, x)\n}\n", x)
     assert np.isnan(out.astype(np.float32)).all()
+
+
+@pytest.mark.parametrize("largest", ["true", "false"])
+@pytest.mark.parametrize("name", ["s2", "u2", "s4", "u4", "f4e2m1fn", "s8", "pred"])
+def test_topk_by_a_list_behind_a_limit_and_by_sorting(name, largest):
+    dtype = {**FLOATS, **INTEGERS, "s8": np.int8, "pred": np.bool_}[name]
+    for shape, k in (((8,), 4), ((3, 200), 5), ((2, 300), 100), ((13000,), 70)):
+        dims, out = ",".join(map(str, shape)), ",".join(map(str, (*shape[:-1], k)))
+        text = f"HloModule m\nENTRY e {{ x = {name}[{dims}] parameter(0)\n ROOT t = ({name}[{out}], s32[{out}]) topk(x), k={k}, largest={largest} }}"
+        x = np.random.default_rng(k).integers(0, 4, shape).astype(dtype)
+        executable = compile_for_cpu(text)
+        assert not opcodes_on_evaluator(executable)
+        for found, wanted in zip(executable.execute([x]), evaluate(parse_hlo(text), x), strict=True):
+            np.testing.assert_array_equal(found, wanted, err_msg=f"{shape} {k}")
+
+
+ARGMAX = """HloModule m
+larger { a = T[] parameter(0)
+ i = s32[] parameter(1)
+ b = T[] parameter(2)
+ j = s32[] parameter(3)
+ above = pred[] compare(a, b), direction=GT
+ equal = pred[] compare(a, b), direction=EQ
+ first = pred[] compare(i, j), direction=LT
+ tie = pred[] and(equal, first)
+ keep = pred[] or(above, tie)
+ v = T[] select(keep, a, b)
+ k = s32[] select(keep, i, j)
+ ROOT r = (T[], s32[]) tuple(v, k) }
+ENTRY e { x = T[2,N] parameter(0)
+ i = s32[2,N] iota(), iota_dimension=1
+ z = T[] constant(0)
+ n = s32[] constant(0)
+ ROOT r = (T[2], s32[2]) reduce(x, i, z, n), dimensions={1}, to_apply=larger }"""
+
+
+@pytest.mark.parametrize("name", ["s2", "u2", "s4", "u4", "s8", "u8", "s16", "u32", "s64"])
+def test_argmax_of_integers(name):
+    dtype = INTEGERS.get(name) or np.dtype(name.replace("s", "int").replace("u", "uint"))
+    for length in (1, 31, 32, 33, 64, 100):
+        x = np.random.default_rng(length).integers(0, 2 if name == "s2" else 4, (2, length)).astype(dtype)
+        executable = compile_for_cpu(ARGMAX.replace("T[", f"{name}[").replace("N]", f"{length}]"))
+        assert not opcodes_on_evaluator(executable)
+        value, place = executable.execute([x])
+        np.testing.assert_array_equal(place, np.argmax(x.astype(int), axis=1), err_msg=str(length))
+        np.testing.assert_array_equal(value.astype(int), x.astype(int).max(axis=1))

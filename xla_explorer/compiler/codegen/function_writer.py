@@ -6,44 +6,52 @@ text is what people look at anyway.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 # Loops of constant, small extent become straight-line code; LLVM unrolls nothing else (see `OptimizationOptions`).
 UNROLLED_ITERATIONS = 9
 UNROLLED_LINES = 300
+# Metadata that kernels hang on branches and stores; whoever assembles a module defines what its lines name (`metadata_definitions`).
 NO_UNROLL = ", !llvm.loop !1"  # for loops of kernels in their final form, which LLVM only generates code for
-NO_UNROLL_METADATA = {"!1 = distinct !{!1, !2}": None, '!2 = !{!"llvm.loop.unroll.disable"}': None}  # a kernel's `globals`
-NO_VECTOR = ", !llvm.loop !20"  # for loops of kernels that are scalar by their nature
-NO_VECTOR_METADATA = {"!20 = distinct !{!20, !21}": None, '!21 = !{!"llvm.loop.vectorize.enable", i1 false}': None}  # a kernel's `globals`
-# For the loops of `while`: without metadata of their own, LLVM gives them that of an inner loop which ends where they go back.
-WHILE = ", !llvm.loop !30"
-WHILE_METADATA = {"!30 = distinct !{!30, !31}": None, '!31 = !{!"llvm.loop.unroll.disable"}': None}  # a program's `globals`
 UNROLL = ", !llvm.loop !3"
 UNROLL_BY_4 = ", !llvm.loop !5"  # for scalar loops, whose iterations overlap when they stand side by side
-UNROLL_METADATA = (
-    "!3 = distinct !{!3, !4}", '!4 = !{!"llvm.loop.unroll.full"}',
-    "!5 = distinct !{!5, !6}", '!6 = !{!"llvm.loop.unroll.count", i32 4}',
-)  # fmt: skip
+NONTEMPORAL = ", !nontemporal !7"  # for stores past the cache
+NO_VECTOR = ", !llvm.loop !20"  # for loops of kernels that are scalar by their nature
+# For the loops of `while`: without metadata of their own, LLVM gives them that of an inner loop which ends where they go back.
+WHILE = ", !llvm.loop !30"
+_METADATA = {
+    NO_UNROLL: ("!1 = distinct !{!1, !2}", '!2 = !{!"llvm.loop.unroll.disable"}'),
+    UNROLL: ("!3 = distinct !{!3, !4}", '!4 = !{!"llvm.loop.unroll.full"}'),
+    UNROLL_BY_4: ("!5 = distinct !{!5, !6}", '!6 = !{!"llvm.loop.unroll.count", i32 4}'),
+    NONTEMPORAL: ("!7 = !{i32 1}",),
+    NO_VECTOR: ("!20 = distinct !{!20, !21}", '!21 = !{!"llvm.loop.vectorize.enable", i1 false}'),
+    WHILE: ("!30 = distinct !{!30, !31}", '!31 = !{!"llvm.loop.unroll.disable"}'),
+}
 Index = "str | int"  # an i64 SSA name, or a constant that Python folds
+
+
+def metadata_definitions(lines: Iterable[str]) -> dict[str, None]:
+    """The definitions of all metadata that the lines name, in the order of their numbers."""
+    ends = {line[line.rindex(", !") :] for line in lines if ", !" in line}
+    return dict.fromkeys([definition for use, definitions in _METADATA.items() if use in ends for definition in definitions])
 
 
 class FunctionWriter:
     """Writes one function. `origin` is the id of the HLO instruction that the next lines belong to.
 
-    unroll: mark short loops to be unrolled; the module then needs UNROLL_METADATA where `unrolls` is true.
+    unroll: mark short loops to be unrolled.
     saturates: the target converts floats to integers with saturation in one instruction, in whatever it uses for vectors.
     keeps_nan_payloads: the CPU's arithmetic gives an operand's NaN on as it is, but quiet, and its own NaNs end in 16 zeros.
     """
 
     __slots__ = (
         "_block", "_counter", "_entry_lines", "_kept_loops", "_repeated_lines", "_spans", "declarations", "float_flags",
-        "keeps_nan_payloads", "lines", "origin", "origins", "saturates", "unroll", "unrolls", "uses_math",
+        "keeps_nan_payloads", "lines", "origin", "origins", "saturates", "unroll", "uses_math",
     )  # fmt: skip
 
     def __init__(self, unroll: bool = False) -> None:
         self.unroll = unroll
-        self.unrolls = False
         self._kept_loops = 0
         self._spans: dict[tuple[str | int, str | int], int] = {}
         self._repeated_lines = 0  # how many more lines the unrolled loops so far stand for
@@ -223,10 +231,7 @@ class FunctionWriter:
             short = iterations <= UNROLLED_ITERATIONS and iterations * size <= UNROLLED_LINES
             if short and not self._chooses(phi_line):
                 metadata = UNROLL
-                self.unrolls = True
                 self._repeated_lines += (iterations - 1) * size
-        if metadata == UNROLL_BY_4:
-            self.unrolls = True
         if metadata != UNROLL:
             self._kept_loops += 1
         self.do(f"br i1 {condition}, label %{label}, label %{end}{metadata}")

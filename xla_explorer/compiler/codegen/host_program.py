@@ -11,7 +11,7 @@ import re
 from typing import Protocol
 
 from xla_explorer.compiler.buffers import RENAMES_MEMORY
-from xla_explorer.compiler.codegen.function_writer import WHILE, WHILE_METADATA, FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import WHILE, FunctionWriter, metadata_definitions
 from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
 from xla_explorer.compiler.codegen.library_calls import (
@@ -79,7 +79,6 @@ class HostProgramWriter:
         self.threads = threads
         self.name = name
         self.w = FunctionWriter()
-        self.globals: dict[str, None] = {}  # lines that the entry function needs
         self.rows: list[ProgramRow] = []
         self.steps: list[EvaluatorStep] = []
         self.kernels = ProgramKernels(target, threads, name)
@@ -243,7 +242,6 @@ class HostProgramWriter:
         self.computation(body)
         self._copy_result(body.root, i)
         w.do(f"br label %{head}{WHILE}")
-        self.globals.update(WHILE_METADATA)
         w.start_block(end)
 
     def _load_pred(self, place: Place, *, volatile: bool = False) -> str:
@@ -362,7 +360,7 @@ class HostProgramWriter:
         kernels = self.kernels
         vector_functions = kernels.vectorize_loops()
         declarations = {**self.w.declarations, **kernels.declarations}
-        lines: list[str] = ['source_filename = "module.hlo"', "", *kernels.globals, *self.globals]
+        lines: list[str] = ['source_filename = "module.hlo"', "", *{**kernels.globals, **metadata_definitions(self.w.lines)}]
         origins: list[int | None] = [None] * len(lines)
         for more, more_origins in (kernels.text(), self._entry_functions()):
             lines += more

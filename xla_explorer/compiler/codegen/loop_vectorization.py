@@ -16,7 +16,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA, NO_VECTOR, NO_VECTOR_METADATA
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_VECTOR, metadata_definitions
 from xla_explorer.compiler.codegen.kernels.kernel import Kernel
 from xla_explorer.compiler.codegen.loop_refusals import KERNEL_REASONS, LOOP_REASONS, RefusedLoop
 from xla_explorer.compiler.codegen.target import CodegenTarget
@@ -94,12 +94,11 @@ def in_vectors(made: Kernel, target: CodegenTarget, library: VectorFunctions) ->
             reason = refuse("function-has-branches", f"{LOOP_REASONS['function-has-branches']}: one of {names}", functions=names)
     else:
         return VectorDecision(made, False, reason)
-    metadata = NO_UNROLL_METADATA if mode == "all" else NO_VECTOR_METADATA
     still_called = tuple([name for name in made.math if any(f"@{name}(" in line for line in found.lines)])  # outside the innermost loops
     kernel = made._replace(
         lines=tuple(found.lines), origins=tuple(found.origins), math=still_called,
         declarations=tuple(dict.fromkeys((*made.declarations, *found.declarations, *library.declarations))),
-        globals=tuple(dict.fromkeys((*made.globals, *metadata))),
+        globals=tuple(dict.fromkeys((*made.globals, *metadata_definitions(found.lines)))),
     )  # fmt: skip
     return VectorDecision(kernel, True, _done(found), found.pairs)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL_METADATA
 from xla_explorer.compiler.codegen.kernels.dot_epilogue import EpilogueWriter
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -197,7 +196,6 @@ def write_planned_dot(context: KernelContext, dot: HloInstruction, plan: DotPlan
         _write_vector_dot(context, dot, plan)
         return
     w = context.writer
-    context.globals.update(NO_UNROLL_METADATA)
     tile = plan.tile if isinstance(plan, DotPlan) else Tile(1, 1, plan.width, 0.0)
     rows, columns, depth, _ = plan.sizes
     writer = TileWriter(w, dot.shape.element_type.name, tile)
@@ -241,7 +239,6 @@ def _blocks_with_memory(context: KernelContext, plan: DotPlan, element_bytes: in
 
 def _write_vector_dot(context: KernelContext, dot: HloInstruction, plan: VectorPlan) -> None:
     w = context.writer
-    context.globals.update(NO_UNROLL_METADATA)
     writer = RowProductWriter(w, dot.shape.element_type.name, plan.group)
     pointers = [context.arrays[operand].pointer for operand in dot.operands]
     batch = product_batch(dot)

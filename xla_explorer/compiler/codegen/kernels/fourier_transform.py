@@ -13,7 +13,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL
 from xla_explorer.compiler.codegen.kernels.fourier_lines import Lines, VectorLine
 from xla_explorer.compiler.codegen.kernels.fourier_stages import (
     Complex,
@@ -75,7 +75,6 @@ class _FftWriter:
         self._vectors = vectorizes_itself(context.target)
         if self._vectors:
             self.w.unroll = False
-            context.globals.update(dict.fromkeys(NO_UNROLL_METADATA))
 
     def write(self) -> None:
         rank, shape = len(self.lengths), self.target.shape

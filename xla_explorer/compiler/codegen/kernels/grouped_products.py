@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA, FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes, MatrixOperand, dot_sizes, product_batch, strided_operands
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import (
@@ -206,7 +206,6 @@ class GroupedTileWriter(TileWriter):
 def write_grouped_product(context: KernelContext, dot: HloInstruction, plan: GroupedPlan) -> None:
     """The loops over the batch, the copies, and the product in each."""
     w = context.writer
-    context.globals.update(NO_UNROLL_METADATA)
     tiles, tile = GroupedTileWriter(w, plan), plan.tile
     rows, columns, _, _ = plan.sizes
     right = context.scratch(-(-columns // tile.columns) * plan.panel * 4)

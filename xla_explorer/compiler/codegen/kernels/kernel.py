@@ -9,7 +9,7 @@ from typing import NamedTuple
 from xla_explorer.compiler.codegen.elemental import ElementalEmitter, elemental_opcodes
 from xla_explorer.compiler.codegen.elemental.complex_functions import COMPLEX_FUNCTIONS
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory, IndexTuple
-from xla_explorer.compiler.codegen.function_writer import UNROLL_METADATA, FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import FunctionWriter, metadata_definitions
 from xla_explorer.compiler.codegen.kernels.shares import Shares
 from xla_explorer.compiler.codegen.kernels.thread_number import thread_number
 from xla_explorer.compiler.codegen.llvm_types import type_is_emitted
@@ -175,9 +175,8 @@ class KernelContext:
     def finish(self, slots: tuple[int, ...]) -> Kernel:
         """The finished kernel."""
         self.writer.do("ret void")
-        if self.writer.unrolls:
-            self.globals.update(dict.fromkeys(UNROLL_METADATA))
         lines, origins = self.writer.body_lines()
+        self.globals.update(metadata_definitions(lines))
         return Kernel(
             tuple(lines),
             tuple(origins),

@@ -17,7 +17,7 @@ from itertools import pairwise
 from math import gcd, prod
 from typing import NamedTuple
 
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA, FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.dot_geometry import DotSizes
 from xla_explorer.compiler.codegen.kernels.dot_plan import COPY_CYCLES, library_cycles
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
@@ -313,5 +313,4 @@ class _Writer:
 
 def write_planned_convolution(context: KernelContext, i: HloInstruction, plan: ConvolutionPlan) -> None:
     """The loops over batch and outer output positions, and the product of each row of positions."""
-    context.globals.update(NO_UNROLL_METADATA)
     _Writer(context, i, plan).write()

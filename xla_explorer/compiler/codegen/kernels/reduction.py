@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value, com
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value
-from xla_explorer.compiler.codegen.function_writer import NO_VECTOR, NO_VECTOR_METADATA
+from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
 from xla_explorer.compiler.codegen.kernels.accumulators import ROW_TILE, Accumulators
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter, dimension_maps, extents_of, group_dimensions
 from xla_explorer.compiler.codegen.kernels.index_reduction import finds_extreme_and_index
@@ -282,7 +282,6 @@ def _extreme_in_lanes(context: KernelContext, state: ReductionState, slots: Accu
     w.branch_if(ordinary, done, again)
     w.start_block(again)
     with emitter.scope():
-        context.globals.update(NO_VECTOR_METADATA)
         _one_after_the_other(context, state, slots, extents, index, is_reduced, NO_VECTOR)
     w.branch(done)
     w.start_block(done)

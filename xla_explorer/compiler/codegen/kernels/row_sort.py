@@ -16,7 +16,7 @@ from xla_explorer.compiler.codegen.elemental.arithmetic import compute_type, wid
 from xla_explorer.compiler.codegen.elemental.comparison import total_order_key
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
 from xla_explorer.compiler.codegen.elemental.registry import Value
-from xla_explorer.compiler.codegen.function_writer import NO_VECTOR, NO_VECTOR_METADATA, FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import NO_VECTOR, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type, scalar_constant, type_bits
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -79,7 +79,6 @@ class RowSort:
     def __init__(self, context: KernelContext, types: Sequence[PrimitiveType], length: int) -> None:
         self.w = context.writer
         self.context = context
-        context.globals.update(NO_VECTOR_METADATA)
         self.length = length
         self.shapes = [array_shape(t, (length,)) for t in types]
         self.home = [context.scratch(shape.byte_size) for shape in self.shapes]

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.function_writer import FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import NONTEMPORAL, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.collapse import CollapsedEmitter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for_run
@@ -30,8 +30,6 @@ STREAMED_TRANSPOSE_BYTES = 4 << 20  # the same of a transpose, whose lines compe
 TILE_BYTES = 2048  # of the widest result: the tile and what it is computed from stay in the first-level cache
 RUNS_ASKED_FOR = 2  # arrays that are read along the tile
 FLOPS_BETWEEN_READS = 8  # of one element
-NONTEMPORAL = ", !nontemporal !7"
-NONTEMPORAL_METADATA = "!7 = !{i32 1}"
 
 
 def is_streamed(context: KernelContext, output: ArrayInMemory, at_least: int) -> bool:
@@ -78,7 +76,6 @@ def end_streaming(context: KernelContext) -> None:
     """Streaming stores are not in order with others: another thread must not find that this one is done before they are."""
     context.writer.declare("declare void @llvm.x86.sse.sfence()")
     context.writer.do("call void @llvm.x86.sse.sfence()")
-    context.globals[NONTEMPORAL_METADATA] = None
 
 
 def write_streaming_nest(

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value
-from xla_explorer.compiler.codegen.function_writer import NO_VECTOR, NO_VECTOR_METADATA
+from xla_explorer.compiler.codegen.function_writer import NO_VECTOR
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_root
 from xla_explorer.compiler.codegen.kernels.row_sort import RadixKey, Record, RowSort, integer_key, repeat_while
-from xla_explorer.compiler.codegen.llvm_types import register_type, type_bits
+from xla_explorer.compiler.codegen.llvm_types import memory_type, register_type, type_bits
 from xla_explorer.hlo.primitive_type import S32
 
 SORTED_LIST = 64  # largest k that is kept as a sorted list
@@ -36,16 +36,17 @@ def write_topk_kernel(context: KernelContext) -> None:
 
 
 def _key(context: KernelContext, value: Value) -> str:
-    """Smaller is better."""
+    """Smaller is better. As wide as it is stored: a byte at least."""
     element_type = context.outputs[0].shape.element_type
-    return integer_key(
+    key = integer_key(
         context.writer, value, element_type, ascending=context.roots[0].attributes.get("largest", True) is False
     )
+    bits = type_bits(register_type(element_type))
+    return context.writer.value(f"zext i{bits} {key} to i8") if bits < 8 and not element_type.is_pred else key
 
 
 def _key_bits(context: KernelContext) -> int:
-    element_type = context.outputs[0].shape.element_type
-    return 8 if element_type.is_pred else type_bits(register_type(element_type))
+    return type_bits(memory_type(context.outputs[0].shape.element_type))
 
 
 def _by_sorting(context: KernelContext, k: int) -> None:
@@ -83,7 +84,6 @@ def _by_sorted_list(context: KernelContext, k: int, blocks: int) -> None:
     keys, places, bests = context.scratch(k * key_bytes), context.scratch(4 * k), context.scratch(blocks * key_bytes) if blocks else ""
     hole, found, best, limit = w.stack_slot("i64"), w.stack_slot("i8"), w.stack_slot(t), w.stack_slot(t)
     emitter: ElementalEmitter = context.emitter()
-    context.globals.update(NO_VECTOR_METADATA)
 
     def key_at(at: str | int) -> str:
         return w.value(f"getelementptr inbounds {t}, ptr {keys}, i64 {at}")

@@ -11,12 +11,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from xla_explorer.compiler.codegen.elemental.emitter import ArrayInMemory
-from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NO_UNROLL_METADATA, FunctionWriter
+from xla_explorer.compiler.codegen.function_writer import NO_UNROLL, NONTEMPORAL, FunctionWriter
 from xla_explorer.compiler.codegen.kernels.kernel import KernelContext
 from xla_explorer.compiler.codegen.kernels.matrix_multiply import tile_starts
 from xla_explorer.compiler.codegen.kernels.prefetching import LINE, ask_for
 from xla_explorer.compiler.codegen.kernels.streaming import (
-    NONTEMPORAL,
     STREAMED_TRANSPOSE_BYTES,
     end_streaming,
     in_lines_or_not,
@@ -111,7 +110,6 @@ def write_transpose_tiles(context: KernelContext, tiles: TransposeTiles) -> None
                 store(f"align {bytes_}")
     if streamed:
         end_streaming(context)
-        context.globals.update(dict.fromkeys(NO_UNROLL_METADATA))
 
 
 def _lines_begin_alike(source: ArrayInMemory, tiles: TransposeTiles, extent: int) -> Callable[[FunctionWriter], str] | None:
