@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.cli.terminal import print_exactly, say
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.file_writing import replaced_file, write_file
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.module import HloModule
@@ -68,7 +69,7 @@ def run(given: Namespace) -> int:
     """Compile and run; print the result, or write it."""
     import numpy as np
 
-    from xla_explorer.cli.output import print_frame
+    from xla_explorer.cli.output import print_frame, print_json
     from xla_explorer.explorer.arguments import largest_error
     from xla_explorer.explorer.compiling import compile
     from xla_explorer.hlo.evaluator import evaluate, flatten_value
@@ -79,7 +80,8 @@ def run(given: Namespace) -> int:
     leaves = session.signature.leaves(arguments)
     values = session.executable.execute(leaves)
     if given.output:
-        np.savez(given.output, *values)
+        with replaced_file(given.output if given.output.endswith(".npz") else f"{given.output}.npz") as file:
+            np.savez(file, *values)
     status = 0
     if given.check:
         error, fine = largest_error(flatten_value(evaluate(module, *leaves)), values)
@@ -88,15 +90,13 @@ def run(given: Namespace) -> int:
     if given.time:
         print_frame(session.profile(*arguments, repeats=given.repeats), as_json=given.json)
     elif given.json:
-        json.dump(
+        print_json(
             [
                 {"dtype": str(v.dtype), "shape": list(v.shape), "values": v.astype(object).tolist() if v.size <= MOST_VALUES else None}
                 for v in values
             ],
-            sys.stdout,
-            default=str,
+            indent=None,
         )
-        print()
         if not given.output and any(v.size > MOST_VALUES for v in values):
             print(f"results of more than {MOST_VALUES} elements have no values here: write them with -o FILE.npz", file=sys.stderr)
     else:
@@ -119,9 +119,9 @@ def opt(given: Namespace) -> int:
         return 0
     text = trace.module.to_text(getattr(PrintOptions, given.format.replace("-", "_")))
     if given.output:
-        Path(given.output).write_text(text + "\n", encoding="utf-8")
+        write_file(given.output, text + "\n")
     else:
-        print(text)
+        print_exactly(text)
     return 0
 
 
@@ -216,7 +216,7 @@ def report(given: Namespace) -> int:
         session = compile(module, given.backend, given.passes)
     except CompileFailedError as problem:
         problem.session.save(given.output)
-        print(f"written: {given.output} (up to the failure)", file=sys.stderr)
+        say(f"written: {given.output} (up to the failure)")
         raise
     if given.time:
         session.profile(*read_arguments(given, module)[0], repeats=given.repeats)

@@ -15,6 +15,7 @@ from typing import Any
 
 from xla_explorer import __version__
 from xla_explorer.cli import commands
+from xla_explorer.cli.terminal import cleaned_output, say
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 FILE_HELP = "file of HLO text (.hlo, .txt, also .gz), or - for standard input"
@@ -152,14 +153,14 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _show_warning(message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
     """A warning is one line for a reader, without the place in our code that gave it."""
-    print(f"note: {message}", file=sys.stderr)
+    say(f"note: {message}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Returns the exit code."""
     given = make_parser().parse_args(arguments)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), cleaned_output():
             warnings.showwarning = _show_warning
             status: int = given.run(given)
         sys.stdout.flush()
@@ -170,10 +171,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except XlaExplorerError as problem:
         text, name = str(problem), type(problem).__name__
-        print(text if name in text else f"{name}: {text}", file=sys.stderr)
+        say(text if name in text else f"{name}: {text}")
         return exit_code(problem)
     except OSError as problem:
-        print(f"xla-explorer: {problem}", file=sys.stderr)
+        say(f"xla-explorer: {problem}")
         return 2
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, as_json: bool = False, limit: int = 200) -> None:
     """A table as aligned text, or as a JSON list of objects."""
     if as_json:
-        json.dump([dict(zip(columns, plain(list(row)), strict=True)) for row in rows], sys.stdout, indent=1)
-        print()
+        print_json([dict(zip(columns, plain(list(row)), strict=True)) for row in rows])
     else:
         print(table_text(columns, rows, limit=limit))
 
@@ -34,10 +32,14 @@ def print_frame(frame: pandas.DataFrame, columns: Sequence[str] | None = None, *
 def print_answer(answer: Any, *, as_json: bool = False) -> None:
     """An object that prints itself, or its public fields as a JSON object."""
     if as_json:
-        json.dump(plain(_fields_by_name(vars(answer))), sys.stdout, indent=1)
-        print()
+        print_json(plain(_fields_by_name(vars(answer))))
     else:
         print(answer)
+
+
+def print_json(data: Any, indent: int | None = 1) -> None:
+    """JSON in ASCII without control characters; what it cannot hold as its text."""
+    print(json.dumps(data, indent=indent, default=str).replace("\x7f", "\\u007f"))
 
 
 def _fields_by_name(value: Any) -> Any:

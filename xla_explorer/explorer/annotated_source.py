@@ -12,6 +12,7 @@ from xla_explorer.explorer.views.quantities import microseconds
 from xla_explorer.explorer.views.svg import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     from xla_explorer.explorer.session import Session
@@ -40,6 +41,7 @@ class AnnotatedSource:
     def __init__(self, lines: Sequence[AnnotatedLine], missing: dict[str, Reason]) -> None:
         self.lines, self.missing = list(lines), missing
 
+    @cleaned
     def __repr__(self) -> str:
         out = []
         for line in self.lines:
@@ -48,6 +50,7 @@ class AnnotatedSource:
             out.append(f"{line.number:4d} {time:>9} | {line.text.rstrip()}" + (f"   [{sizes}]" if sizes else ""))
         return "\n".join(out)
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.to_html()}
 

@@ -10,6 +10,8 @@ from xla_explorer.backends.aot.c_names import c_identifier
 from xla_explorer.explorer.display import CodeText, table_html, table_text
 from xla_explorer.explorer.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.file_writing import write_file
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.verifier import verify as verify_module
 
 if TYPE_CHECKING:
@@ -91,13 +93,15 @@ class AotPackage:
         there = Path(folder)
         there.mkdir(parents=True, exist_ok=True)
         for name, data in self.files.items():
-            (there / name).write_bytes(data)
+            write_file(there / name, data)
         return there
 
+    @cleaned
     def __repr__(self) -> str:
         where = " ".join(filter(None, (self.program.description.triple, self.program.description.cpu)))
         return f"<AotPackage {self.prefix} for {where}: {len(self.object_bytes)} bytes of object>"
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         columns, rows = ("kind", "what", "bytes"), self._footprint_rows()
         title = f"{self!r}; build: {self.build_line}"

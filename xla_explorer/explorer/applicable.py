@@ -10,6 +10,7 @@ from xla_explorer.compiler.rewriting.removal import compatible_replacement, cont
 from xla_explorer.explorer.display import table_html, table_text
 from xla_explorer.explorer.rule_book import rule_book, rules
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class ApplicableRules:
             (r.rule, r.reason is None, r.reason.code if r.reason else "", r.reason.message if r.reason else "", *r[2:]) for r in self.rules
         ]
 
+    @cleaned
     def __str__(self) -> str:
         head = f"{self.instruction}\n{self.where}: "
         if not self.rules:
@@ -76,6 +78,7 @@ class ApplicableRules:
 
     __repr__ = __str__
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         rows = [("✓" if row[1] else "✗", row[0], row[4] if row[1] else f"{row[2]}: {row[3]}", row[5]) for row in self._rows()]
         columns = ["", "rule", "result, or why not", "says"]

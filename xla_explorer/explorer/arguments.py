@@ -9,6 +9,7 @@ import numpy as np
 
 from xla_explorer.compiler.pipeline.value_check import largest_error as largest_error
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
@@ -46,6 +47,7 @@ class Signature:
         """`x: f32[4], y: f32[4]`."""
         return ", ".join([f"{name}: {shape.text_without_layout}" for name, shape in zip(self.names, self.shapes, strict=True)])
 
+    @cleaned
     def __repr__(self) -> str:
         return f"<Signature of {self.module_name}: ({self.text}) -> {self.result.text_without_layout}>"
 

@@ -17,6 +17,7 @@ from xla_explorer.explorer.arguments import random_arguments
 from xla_explorer.explorer.display import pre_html
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -59,6 +60,7 @@ class BisectionResult:
     def __bool__(self) -> bool:
         return self.step is not None
 
+    @cleaned
     def __str__(self) -> str:
         if self.step is None:
             counted = f"largest error {self.error:.2g}, {self.evaluations} evaluations"
@@ -80,6 +82,7 @@ class BisectionResult:
 
     __repr__ = __str__
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": pre_html(str(self))}
 

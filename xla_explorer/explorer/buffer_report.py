@@ -11,6 +11,7 @@ from xla_explorer.explorer.display import Svg, table_html, table_text
 from xla_explorer.explorer.views.quantities import byte_count
 from xla_explorer.explorer.views.svg import escape
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Peak:
         self.instruction, self.line, self.position, self.holders = instruction, line, position, holders
         self.bytes = sum([size for _, _, size, _ in holders])
 
+    @cleaned
     def __str__(self) -> str:
         if not self.holders:
             return "no value lives in the arena"
@@ -35,6 +37,7 @@ class Peak:
 
     __repr__ = __str__
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         html = table_html(str(self).split("\n")[0], ["value", "shape", "bytes", "line"], self.holders, limit=60)
         return {"text/plain": str(self), "text/html": html}
@@ -111,6 +114,7 @@ class BufferReport:
         rows = sorted(rows, key=lambda row: -row["size"])[:300]
         return Svg(_chart_svg(rows, self.assignment), repr(self))
 
+    @cleaned
     def __repr__(self) -> str:
         found = self.assignment
         counts: dict[str, int] = {}
@@ -123,6 +127,7 @@ class BufferReport:
             f"{scratch}; allocations: {kinds}>"
         )
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         rows = [[", ".join(row[c]) if c == "shared_with" else row[c] for c in _COLUMNS] for row in self.assignment.to_rows()]
         picture = self.chart().svg if self.assignment.arena_size else ""  # else all values are parameters, constants and results

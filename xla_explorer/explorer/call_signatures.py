@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.display import table_html, table_text
+from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     import pandas
@@ -40,6 +41,7 @@ class SignatureDifference:
 
         return wide_frame(self.changes, list(SignatureChange._fields))
 
+    @cleaned
     def __str__(self) -> str:
         if not self.changes:
             return "the signatures are equal: no compile is needed"
@@ -47,6 +49,7 @@ class SignatureDifference:
 
     __repr__ = __str__
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         html = table_html("Why it compiles again", list(SignatureChange._fields), self.changes) if self.changes else f"<p>{self}</p>"
         return {"text/plain": str(self), "text/html": html}

@@ -14,6 +14,7 @@ from xla_explorer.explorer.loading import as_module
 from xla_explorer.explorer.profiling import COLUMNS, spread, time_calls
 from xla_explorer.explorer.wishes import Wishes
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.cost import module_cost
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 
@@ -40,6 +41,7 @@ class Comparison:
 
         return wide_frame(self.rows, ["what", "this", "other"])
 
+    @cleaned
     def __str__(self) -> str:
         out = [table_text(["what", "this", "other"], self.rows)]
         if self.wishes:
@@ -50,6 +52,7 @@ class Comparison:
 
     __repr__ = __str__
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         html = table_html("", ["what", "this", "other"], self.rows)
         if isinstance(self.wishes, Wishes) and self.wishes:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.views.svg import escape
+from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     import pandas
@@ -108,6 +109,7 @@ class CountedPtx:
         frame = self.lines[self.lines["marks"] != ""]
         return frame.sort_values("warp_instructions", ascending=False)
 
+    @cleaned
     def __repr__(self) -> str:
         marked = [row for row in self._rows if row["marks"]]
         head = f"<CountedPtx of {len(self._rows)} lines, {len(marked)} with something to mend>"
@@ -151,5 +153,6 @@ class CountedPtx:
         first = min(max(busiest - _SHOWN // 2, 0), len(self._rows) - _SHOWN)
         return first, first + _SHOWN
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.to_html()}

@@ -16,6 +16,7 @@ from xla_explorer.explorer.refusal_costs import RefusalCost, RefusalCosts
 from xla_explorer.explorer.views.source import Check, DecisionRow
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -190,6 +191,7 @@ class Answer:
         self.refused, self.code, self.message, self.facts = refused, code, message, facts
         self.recorded, self.source, self.checklist, self.cost = recorded, source, tuple(checklist), cost
 
+    @cleaned
     def __str__(self) -> str:
         head = f"{self.kind} of %{self.producer} into %{self.consumer}: {'refused' if self.refused else 'accepted'}"
         lines = [f"{head} ({self.source})"]
@@ -207,6 +209,7 @@ class Answer:
 
     __repr__ = __str__
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         rows = [("✗" if c.ok is False else "✓", c.name, c.message) for c in self.checklist]
         head = str(self).split("\n")[0] + (f" — {self.code}: {self.message}" if self.code else "")

@@ -7,6 +7,8 @@ from typing import Any
 
 from xla_explorer.explorer.highlighting import highlighted
 from xla_explorer.explorer.views.svg import escape
+from xla_explorer.foundation.file_writing import write_file
+from xla_explorer.foundation.visible_text import cleaned, cleaned_text
 
 MOST_LINES = 400
 MOST_ROWS = 200
@@ -31,10 +33,12 @@ class CodeText(str):
             return str(self), ""
         return "\n".join(lines[:MOST_LINES]), f"{len(lines) - MOST_LINES} of {len(lines)} lines cut; all: print({self.whole})"
 
+    @cleaned
     def __repr__(self) -> str:
         shown, note = self._capped()
         return f"{shown}\n... {note}" if note else shown
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         shown, note = self._capped()
         html = diff_html(shown) if self.language == "diff" else code_html(shown, self.language)
@@ -49,12 +53,13 @@ class Svg:
 
     def save(self, path: Any) -> None:
         """Write the SVG to a file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.svg)
+        write_file(path, self.svg)
 
+    @cleaned
     def __repr__(self) -> str:
         return self.plain
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": self.plain, "image/svg+xml": self.svg}
 
@@ -138,5 +143,5 @@ def _is_number(value: Any) -> bool:
 
 
 def _short(text: str, width: int) -> str:
-    text = " ".join(text.split())
+    text = cleaned_text(" ".join(text.split()))
     return text if len(text) <= width else text[: width - 1] + "…"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from xla_explorer.backends.registry import backend_names, platform
 from xla_explorer.explorer.display import table_html, table_text
+from xla_explorer.foundation.visible_text import cleaned
 
 _PACKAGES = (
     ("llvmlite", "native code", ""),
@@ -38,9 +39,11 @@ class Capability(NamedTuple):
 class Diagnosis(list[Capability]):
     """A list of capabilities that shows itself as a table."""
 
+    @cleaned
     def __repr__(self) -> str:
         return table_text(Capability._fields, self)
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": table_html("", Capability._fields, self)}
 

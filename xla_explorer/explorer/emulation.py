@@ -10,6 +10,7 @@ from xla_explorer.explorer.arguments import Array, random_arguments
 from xla_explorer.explorer.views.quantities import number_of
 from xla_explorer.explorer.views.svg import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     import pandas
@@ -100,11 +101,13 @@ class Emulation:
         executable: Any = self._gpu.executable
         return SteppedKernel(executable.stepper(self._arguments, name, block, 1, self._text), self.text, self._hlo)
 
+    @cleaned
     def __repr__(self) -> str:
         total = int(self.counters["thread_instructions"].sum())
         faults = f"{number_of(len(self.findings), 'kind')} of faults: see .findings" if len(self.findings) else "no faults"
         return f"<Emulation of {number_of(self.counters['kernel'].nunique(), 'kernel')}: {total} instructions of threads, {faults}>"
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>{self.kernels._repr_html_()}"}
 

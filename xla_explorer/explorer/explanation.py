@@ -10,6 +10,7 @@ from xla_explorer.explorer.display import pre_html, table_html
 from xla_explorer.explorer.llvm_kernels import optimized_lines
 from xla_explorer.explorer.views.source import DecisionRow
 from xla_explorer.explorer.views.svg import escape
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.opcodes import OPCODES
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Explanation:
         self.name, self.definition, self.summary, self.line, self.state = name, definition, summary, line, state
         self.history, self.decisions, self.code, self.notes = list(history), list(decisions), code, list(notes)
 
+    @cleaned
     def __str__(self) -> str:
         out = [self.definition, f"  {self.summary}"]
         if self.line:
@@ -61,6 +63,7 @@ class Explanation:
 
     __repr__ = __str__
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         html = [
             f"<p><code>{escape(self.definition)}</code><br>{escape(self.summary)}<br>{escape(self.state)}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.decisions import decision_events
 from xla_explorer.explorer.display import table_html, table_text
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -68,11 +69,13 @@ class FusionComparison:
     def _rows(self) -> list[tuple[Any, ...]]:
         return [(f"%{e.producer}", f"%{e.consumer}", e.left, e.right, e.bytes, e.code, e.message) for e in self.edges if e.left != e.right]
 
+    @cleaned
     def __str__(self) -> str:
         return self._summary() + "\n" + table_text(self._columns(), self._rows(), limit=40)
 
     __repr__ = __str__
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": str(self), "text/html": table_html(self._summary(), self._columns(), self._rows())}
 

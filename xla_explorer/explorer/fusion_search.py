@@ -9,6 +9,7 @@ from xla_explorer.explorer.arguments import largest_error, random_arguments
 from xla_explorer.explorer.profiling import spread, time_calls
 from xla_explorer.explorer.sweep.task import alone_on_this_machine
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.cost import module_cost
 
 if TYPE_CHECKING:
@@ -39,12 +40,14 @@ class FusionSearch:
     def __init__(self, trials: pandas.DataFrame, base: Session, best: Session, confirmed_us: tuple[float, float], candidates: int) -> None:
         self.trials, self.base, self.best, self.confirmed_us, self.candidates = trials, base, best, confirmed_us, candidates
 
+    @cleaned
     def __repr__(self) -> str:
         head = f"{len(self.trials) - 1} trials over {self.candidates} decisions of {self.base.source.name} on {self.base.backend}"
         if self.best is self.base:
             return f"{head}: none faster than the cost model's choice ({self.confirmed_us[0]:.1f} us)"
         return f"{head}: {self.confirmed_us[0]:.1f} us becomes {self.confirmed_us[1]:.1f} us"
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": f"<p>{self!r}</p>{self.trials._repr_html_()}"}
 

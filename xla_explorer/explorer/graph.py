@@ -11,6 +11,8 @@ from xla_explorer.explorer.views.dot import picture_dot, render_dot
 from xla_explorer.explorer.views.picture import PictureGraph
 from xla_explorer.explorer.views.quantities import number_of
 from xla_explorer.explorer.views.svg import escape, picture_svg
+from xla_explorer.foundation.file_writing import write_file
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.computation import HloComputation
 
 
@@ -44,10 +46,10 @@ class Graph:
         """Write to `path`; the suffix chooses: .svg, .dot, .gv, .json. ValueError for another one."""
         path = Path(path)
         if path.suffix == ".svg":
-            path.write_text(self.to_svg(), encoding="utf-8")
-            return path
+            return write_file(path, self.to_svg())
         return self.picture.save(path)
 
+    @cleaned
     def __repr__(self) -> str:
         picture = self.picture
         parts = [number_of(len(picture.nodes), "node"), number_of(len([e for e in picture.edges if e.kind == "data"]), "edge")]
@@ -60,6 +62,7 @@ class Graph:
             parts.append(f"{number_of(picture.hidden, 'instruction')} not drawn")
         return f"<Graph {picture.title}: {', '.join(parts)}>"
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         svg = self.to_svg()
         if len(svg) > 300_000:

@@ -13,6 +13,7 @@ from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.frontends.jax_program import JaxProgram, lower
 
 
@@ -85,6 +86,7 @@ class JittedFunction:
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
+    @cleaned
     def __repr__(self) -> str:
         return f"<xe.jit {self.__name__} on {self.backend}: {len(self.sessions)} compiled>"
 

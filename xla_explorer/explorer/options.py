@@ -9,6 +9,7 @@ from typing import Any
 
 from xla_explorer.explorer.display import table_html, table_text
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
 
 _MEANINGS = {
     "isolate": "run generated code in a child process (XLA_EXPLORER_ISOLATE=1)",
@@ -87,9 +88,11 @@ class Options:
     def _rows(self) -> list[tuple[str, str, str]]:
         return [(name, repr(self._values[name]), meaning) for name, meaning in _MEANINGS.items()]
 
+    @cleaned
     def __repr__(self) -> str:
         return table_text(["option", "value", "meaning"], self._rows(), width=120)
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": table_html("xe.options", ["option", "value", "meaning"], self._rows())}
 

@@ -15,6 +15,7 @@ from xla_explorer.explorer.display import cell_text
 from xla_explorer.explorer.views.quantities import microseconds
 from xla_explorer.explorer.views.svg import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.shape import Shape
@@ -44,6 +45,7 @@ class Timing:
         self.n = len(self.samples_us)
         self.median_us, self.iqr_us = spread(self.samples_us)
 
+    @cleaned
     def __repr__(self) -> str:
         load = f", load average {self.load:.1f}" if self.load is not None else ""
         noisy = " NOISY:" if self.iqr_us > 0.3 * self.median_us else ""
@@ -52,6 +54,7 @@ class Timing:
             f"(n {self.n}, 1 warm-up, calls return when done{load})"
         )
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>"}
 

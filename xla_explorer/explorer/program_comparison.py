@@ -14,6 +14,7 @@ from xla_explorer.explorer.loading import as_module
 from xla_explorer.explorer.profiling import spread
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     import pandas
@@ -69,11 +70,13 @@ class ProgramTable:
         lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 2) + "---|"]
         return "\n".join([*lines, *["| " + " | ".join(["" if v is None else str(v) for v in row]) + " |" for row in self._shown()]])
 
+    @cleaned
     def __str__(self) -> str:
         return table_text(self._columns(), self._shown())
 
     __repr__ = __str__
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         title = f"{self.backends[0]} beside {self.backends[1]}"
         return {"text/plain": str(self), "text/html": table_html(title, self._columns(), self._shown())}

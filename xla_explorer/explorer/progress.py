@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from xla_explorer.explorer.options import options
+from xla_explorer.foundation.visible_text import cleaned_text
 
 PATIENCE = 1.0  # seconds without a bar
 _PACE = 0.5
@@ -92,6 +93,7 @@ class _Line:
         self.width = 0
 
     def show(self, text: str) -> None:
+        text = cleaned_text(text)
         sys.stderr.write("\r" + text.ljust(self.width))
         sys.stderr.flush()
         self.width = len(text)
@@ -143,4 +145,4 @@ def _bar(label: str, total: int | None, done: int) -> Any:
         from tqdm.auto import tqdm
     except ImportError:
         return _PlainBar(label, total, done)
-    return tqdm(desc=label, total=total, initial=done, leave=False)
+    return tqdm(desc=cleaned_text(label), total=total, initial=done, leave=False)

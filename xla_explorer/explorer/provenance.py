@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from xla_explorer.explorer.display import table_html, table_text
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 
@@ -69,6 +70,7 @@ class Provenance:
 
         return wide_frame([o._asdict() for o in self.origins], _COLUMNS)
 
+    @cleaned
     def __repr__(self) -> str:
         counts: dict[str, int] = {}
         for origin in self.origins:
@@ -79,10 +81,12 @@ class Provenance:
             f"a line; {kinds}>"
         )
 
+    @cleaned
     def __str__(self) -> str:
         rows = [(f"%{o.instruction}", o.opcode, ", ".join([f"%{s}" for s in o.sources]), o.how, o.line) for o in self.origins]
         return repr(self)[1:-1] + "\n" + table_text(["instruction", "opcode", "sources", "how", "line"], rows, limit=60)
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         rows = [(f"%{o.instruction}", o.opcode, ", ".join([f"%{s}" for s in o.sources]), o.how, o.line) for o in self.origins]
         columns = ["instruction", "opcode", "sources", "how", "line"]

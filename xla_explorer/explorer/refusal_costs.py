@@ -17,6 +17,7 @@ from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuDescriptio
 from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.foundation.journal import Event
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import InstructionRecord
 from xla_explorer.hlo.module import ModuleSnapshot
 
@@ -44,6 +45,7 @@ class RefusalCost(NamedTuple):
             found[f"{word}_bytes"] = self.size
         return found
 
+    @cleaned
     def __str__(self) -> str:
         if self.reason is not None:
             return f"cost of the refusal: not estimable: {self.reason.message}"

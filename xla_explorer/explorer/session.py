@@ -19,6 +19,7 @@ from xla_explorer.explorer.trace import Trace
 from xla_explorer.explorer.views.quantities import number_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord
 from xla_explorer.hlo.module import HloModule
 
@@ -374,6 +375,7 @@ class Session(SessionCode):
 
         return save_page(self.explorer_source, path, paths=defaults.paths if paths is None else paths)
 
+    @cleaned
     def __repr__(self) -> str:
         steps = self.trace.steps
         changed = len([s for s in steps if s.changed])
@@ -394,6 +396,7 @@ class Session(SessionCode):
             parts.append(f"FAILED in {self.failed_phase}: {type(self.error).__name__}")
         return f"<Session {self.source.name} on {self.backend}: {', '.join(parts)}>"
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         from xla_explorer.explorer.views.static_form import static_html
 

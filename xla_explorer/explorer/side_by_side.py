@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xla_explorer.explorer.display import pre_html
 from xla_explorer.explorer.views.svg import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     from xla_explorer.explorer.session import Session
@@ -30,6 +31,7 @@ class SideBySide:
     def __init__(self, kernels: list[KernelCode], stages: Sequence[str]) -> None:
         self.kernels, self.stages = kernels, list(stages)
 
+    @cleaned
     def __repr__(self) -> str:
         out = []
         for kernel in self.kernels[:MOST_KERNELS]:
@@ -42,6 +44,7 @@ class SideBySide:
             out.append(f"... {len(self.kernels) - MOST_KERNELS} more kernels")
         return "\n".join(out)
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         html = []
         for kernel in self.kernels[:MOST_KERNELS]:

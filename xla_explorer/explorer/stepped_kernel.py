@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.views.svg import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     import pandas
@@ -96,6 +97,7 @@ class SteppedKernel:
             rows.append(dict(zip(COLUMNS, (warp, state, line, text, int(stepper.active(warp).sum()), origin), strict=True)))
         return rows
 
+    @cleaned
     def __repr__(self) -> str:
         rows = self._rows()
         going = sum([row["state"] == "can go on" for row in rows])
@@ -104,6 +106,7 @@ class SteppedKernel:
         at = f"next, line {here['line']}: {here['next']}" if here["line"] is not None else here["state"]
         return f"<SteppedKernel {self._stepper.kernel.name}: {going} of {len(rows)} warps can go on{faults}; warp {self._warp} {at}>"
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.to_html()}
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.display import table_html, table_text
 from xla_explorer.explorer.loading import as_module
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
 from xla_explorer.hlo.analysis.module_matching import ModuleMatching, match_modules
 from xla_explorer.hlo.instruction import HloInstruction
@@ -90,6 +91,7 @@ class StructuralDifference:
         rows = [row for row in self.rows if row.status != "same"]
         return [(r.status, r.opcode, r.left, r.right, r.what) for r in sorted(rows, key=lambda r: order[r.status])]
 
+    @cleaned
     def __str__(self) -> str:
         counts = ", ".join([f"{n} {status}" for status, n in self.counts.items() if n])
         parts = [counts, table_text(["", "left", "right"], self.summary())]
@@ -99,6 +101,7 @@ class StructuralDifference:
 
     __repr__ = __str__
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         counts = ", ".join([f"{n} {status}" for status, n in self.counts.items() if n])
         html = table_html(counts, ["", "left", "right"], self.summary())

@@ -18,6 +18,7 @@ from xla_explorer.explorer.views.picture import PictureGraph
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.elided_constants import warn_of_elided_constants
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
 from xla_explorer.hlo.text import module_text_with_lines
@@ -276,12 +277,15 @@ class Trace:
 
         return explore(self, **options)
 
+    @cleaned
     def __repr__(self) -> str:
         return repr(self.passes)
 
+    @cleaned
     def __str__(self) -> str:
         return str(self.passes)
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         telling = [s for s in self.steps if s.changed or s.error]
         rows = [

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.profiling import COLUMNS, WHOLE_PROGRAM, spread
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.file_writing import write_file
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.module import HloModule
 
@@ -67,7 +68,7 @@ def trace_json(given: Any, path: str | Path | None = None) -> dict[str, Any]:
     trace = {"displayTimeUnit": "ns", "traceEvents": events}
     if path is not None:
         text = json.dumps(trace, default=str).encode()
-        Path(path).write_bytes(gzip.compress(text) if str(path).endswith(".gz") else text)
+        write_file(path, gzip.compress(text) if str(path).endswith(".gz") else text)
     return trace
 
 

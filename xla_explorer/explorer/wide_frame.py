@@ -8,6 +8,7 @@ from typing import Any
 import pandas
 
 from xla_explorer.explorer.display import table_html
+from xla_explorer.foundation.visible_text import cleaned
 
 
 class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped without its stubs
@@ -17,6 +18,10 @@ class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped wi
     @property
     def _constructor(self) -> type[WideFrame]:
         return WideFrame
+
+    @cleaned
+    def __repr__(self) -> str:
+        return str(super().__repr__())
 
     def _repr_html_(self) -> str:
         rows = [[index, *row] for index, row in zip(self.index, self.astype(object).where(self.notna(), "").values.tolist(), strict=True)]

@@ -11,6 +11,7 @@ from xla_explorer.explorer.decisions import decision_events, name_at_fusion, why
 from xla_explorer.explorer.display import table_html, table_text
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
     from xla_explorer.explorer.session import Session
@@ -28,6 +29,7 @@ class Wish(NamedTuple):
     granted: bool
     reason: Reason | None = None
 
+    @cleaned
     def __str__(self) -> str:
         done = {"fuse": "fused", "forbid": "kept apart"}[self.wish]
         why = f": {self.reason}" if self.reason is not None else ""
@@ -45,9 +47,11 @@ class Wishes(tuple[Wish, ...]):
     def _rows(self) -> list[tuple[str, ...]]:
         return [(w.wish, w.producer, w.consumer, "yes" if w.granted else "no", str(w.reason or "")) for w in self]
 
+    @cleaned
     def __repr__(self) -> str:
         return table_text(_HEAD, self._rows()) if self else "nothing was forced or forbidden"
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": table_html("", _HEAD, self._rows())}
 

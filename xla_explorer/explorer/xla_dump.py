@@ -16,6 +16,7 @@ from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.trace import Trace
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.frontends.xla_dump import DumpedModule, DumpError, DumpFolder, read_stages
 from xla_explorer.hlo.module import HloModule
 
@@ -100,6 +101,7 @@ class XlaDump:
     def __len__(self) -> int:
         return len(self.folder)
 
+    @cleaned
     def __repr__(self) -> str:
         return f"<XlaDump {self.folder.path.name}: {len(self)} modules, main {self.folder.module().name}>"
 
@@ -107,6 +109,7 @@ class XlaDump:
     def _rows(self) -> list[tuple[Any, ...]]:
         return [(m.number, m.name, m.hlo_files, len(m.llvm)) for m in sorted(self.folder, key=lambda m: -m.hlo_files)[:40]]
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         note = f"{len(self) - len(self._rows)} more in .modules" if len(self) > len(self._rows) else ""
         html = table_html(repr(self)[1:-1], ["number", "name", "HLO files", "LLVM files"], self._rows, note)

@@ -57,4 +57,4 @@ class SourceSpan:
         return f"{cleaned_text(self.filename)}:{self.line}:{self.column}\n    {prefix}{printable}\n    {pad}{'^' * width}"
 
     def __repr__(self) -> str:
-        return f"{self.filename}:{self.line}:{self.column}"
+        return f"{cleaned_text(self.filename)}:{self.line}:{self.column}"

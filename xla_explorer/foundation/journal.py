@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.file_writing import write_file
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.visible_text import cleaned
 
 
 class JournalLevelError(XlaExplorerError, ValueError):
@@ -87,6 +89,7 @@ class Event:
         self.reason = reason
         self.facts = facts
 
+    @cleaned
     def __repr__(self) -> str:
         tail = f" {self.reason}" if self.reason else ""
         return f"<{self.sequence} {self.kind} by {self.by} {', '.join(self.names) or self.subjects}{tail}>"
@@ -184,8 +187,7 @@ class Journal:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the journal to a file of JSON lines."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_json_lines())
+        write_file(path, self.to_json_lines())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Journal:
@@ -199,10 +201,12 @@ class Journal:
         """The spans through which an exception went, innermost last."""
         return [span for span in self.spans if span.error]
 
+    @cleaned
     def __repr__(self) -> str:
         failed = f", failed in {self.errors[-1].name}: {self.errors[-1].error}" if self.errors else ""
         return f"<Journal of {self.level.name.lower()}: {len(self.spans)} spans, {len(self.events)} events{failed}>"
 
+    @cleaned
     def __str__(self) -> str:
         """Every span, indented by its depth, with time and the counts of its own events."""
         counts: dict[int, dict[str, int]] = {}

@@ -6,7 +6,12 @@ escape sequences, and bidirectional overrides show another order than the text h
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+_Shown = TypeVar("_Shown", bound=Callable[..., Any])
 
 # C0 without tab and newline, DEL and C1; soft hyphen, Arabic letter mark, zero-width characters and directional marks, line and paragraph
 # separators, embeddings, overrides and isolates, invisible operators, byte order mark, interlinear annotation, tags, lone surrogates.
@@ -20,7 +25,7 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def cleaned_text(text: str, *, same_width: bool = False) -> str:
+def cleaned_text(text: str, *, same_width: bool = False, in_json: bool = False) -> str:
     """The text with control, bidirectional and invisible characters written as escapes; tabs and newlines stay.
 
     Parameters
@@ -29,6 +34,8 @@ def cleaned_text(text: str, *, same_width: bool = False) -> str:
         Anything that may hold a part of a user's file.
     same_width
         Put one `?` for each such character instead, so that a caret under the line keeps its column.
+    in_json
+        `text` is JSON: what is read from it shows the escapes, rather than the characters again.
 
     Examples
     --------
@@ -39,4 +46,19 @@ def cleaned_text(text: str, *, same_width: bool = False) -> str:
     """
     if text.isprintable():
         return text
+    if in_json:
+        return _HIDDEN.sub(lambda found: "\\" + _escape(found), text)
     return _HIDDEN.sub("?" if same_width else _escape, text)
+
+
+def cleaned(method: _Shown) -> _Shown:
+    """For `__repr__`, `__str__` and `_repr_mimebundle_`: what they give a terminal (the text; of a bundle its `text/plain`) is cleaned."""
+
+    @functools.wraps(method)
+    def show(*arguments: Any, **options: Any) -> Any:
+        made = method(*arguments, **options)
+        if isinstance(made, str):
+            return cleaned_text(made)
+        return {**made, "text/plain": cleaned_text(made["text/plain"])} if "text/plain" in made else made
+
+    return show  # type: ignore[return-value]

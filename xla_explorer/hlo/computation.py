@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, add_user, drop_user, new_instruction
 from xla_explorer.hlo.literal import Literal
@@ -319,9 +320,11 @@ class HloComputation:
             target.set_schedule([copies[i] for i in self.schedule])
         return target
 
+    @cleaned
     def __repr__(self) -> str:
         return f"%{self.name}"
 
+    @cleaned
     def __str__(self) -> str:
         from xla_explorer.hlo.text.printer import computation_text
 

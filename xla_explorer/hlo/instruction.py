@@ -8,6 +8,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES, Attributes
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.metadata import OpMetadata, parse_metadata
@@ -138,9 +139,11 @@ class HloInstruction:
         """Metadata, decoded (op_name, source_file, source_line, stack_frame_id ...)."""
         return parse_metadata(self.metadata)
 
+    @cleaned
     def __repr__(self) -> str:
         return f"%{self.name}"
 
+    @cleaned
     def __str__(self) -> str:
         from xla_explorer.hlo.text.printer import instruction_text
 

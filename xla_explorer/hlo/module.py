@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.naming import UniqueNames
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.computation import ComputationRecord, HloComputation
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, add_user, new_instruction
 from xla_explorer.hlo.metadata import StackFrameTables
@@ -283,8 +284,10 @@ class HloModule:
 
         return module_text(self, options)
 
+    @cleaned
     def __str__(self) -> str:
         return self.to_text()
 
+    @cleaned
     def __repr__(self) -> str:
         return f"<HloModule {self.name}: {self.instruction_count()} instructions in {len(self.computations)} computations>"

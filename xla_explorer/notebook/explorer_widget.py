@@ -21,6 +21,7 @@ from xla_explorer.explorer.views.reports import ComparisonTable, Pair
 from xla_explorer.explorer.views.source import ExplorerSource
 from xla_explorer.explorer.views.static_form import static_html, static_text
 from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.visible_text import cleaned
 
 
 class ExplorerWidget(anywidget.AnyWidget):
@@ -95,6 +96,7 @@ class ExplorerWidget(anywidget.AnyWidget):
         """The explorer as one self-contained HTML page."""
         return export_page(self.source)
 
+    @cleaned
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         shown = super()._repr_mimebundle_(**options)
         if shown is None:

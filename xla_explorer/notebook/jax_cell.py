@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from xla_explorer.explorer.display import table_html, table_text
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
 
 COLUMNS = ["number", "program", "backend", "instructions", "after passes", "kernels"]
 _NOTHING = "what it has compiled before it does not compile again: jax.clear_caches()"
@@ -47,11 +48,13 @@ class JaxPrograms:
             for k, s in enumerate(self.sessions)
         ]
 
+    @cleaned
     def __repr__(self) -> str:
         if not self.sessions:
             return f"JAX compiled nothing in that cell; {_NOTHING}"
         return table_text(COLUMNS, self._rows(), limit=30)
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         if not self.sessions:
             return {"text/plain": repr(self)}

@@ -39,7 +39,7 @@ def test_save_by_suffix(tmp_path: Path, suffix: str) -> None:
 
 
 def test_save_refuses_an_unknown_suffix(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"\.png.*choose"):
+    with pytest.raises(ValueError, match=r"(?s)\.png.*choose"):
         SoftmaxSource().picture(9).save(tmp_path / "graph.png")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from xla_explorer.backends.registry import backend_names
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.file_writing import write_file
 
 TEMPLATES = Path(__file__).with_name("templates")
 SCENARIOS = {
@@ -16,7 +17,7 @@ SCENARIOS = {
     3: "Scenario 3: no LLVM; code, memory and queue of the device's own.",
 }
 _STAGE = {1: "assembly", 2: "assembly", 3: "device-code"}
-_NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$")
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 
 
 class ScaffoldError(XlaExplorerError, ValueError):
@@ -49,7 +50,7 @@ def scaffold(name: str, scenario: int, output: str | Path | None = None) -> Scaf
     """
     if scenario not in SCENARIOS:
         raise ScaffoldError(f"there is no scenario {scenario!r}", "; ".join([f"{k}: {v[12:]}" for k, v in SCENARIOS.items()]))
-    if not _NAME.match(name):
+    if not _NAME.fullmatch(name):
         raise ScaffoldError(f"{name!r} is no name of a backend", "lower-case letters, digits and hyphens, such as my-chip")
     if name in backend_names():
         raise ScaffoldError(f"a backend named {name!r} is there already", f"known: {', '.join(backend_names())}")
@@ -72,7 +73,7 @@ def scaffold(name: str, scenario: int, output: str | Path | None = None) -> Scaf
             for word, value in words.items():
                 text = text.replace(f"@{word}@", value)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            write_file(path, text)
             written.append(path.relative_to(folder).as_posix())
     return Scaffold(name, scenario, folder, tuple(sorted(written)), code_lines(folder / package))
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
 
 FIXED_POINT_LIMIT = 25
 
@@ -111,6 +112,7 @@ class PassPipeline:
             steps += [s._edited(edit) if s is step and isinstance(s, PassPipeline) else s for s in edit(step)]
         return dataclasses.replace(self, steps=tuple(steps))
 
+    @cleaned
     def __str__(self) -> str:
         inner = ",".join([str(step) if isinstance(step, PassPipeline) else pass_text(step) for step in self.steps])
         return f"{self.name}{{{inner}}}" + ("*" if self.fixed_point else "")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class PassStep:
         """The path as one text, `simplification/inner#2`."""
         return "/".join(self.path)
 
+    @cleaned
     def __repr__(self) -> str:
         state = self.error or ("changed" if self.changed else "unchanged")
         return f"<{self.index} {self.pipeline}/{self.name}: {state}, {self.instructions_after} instructions, {self.seconds * 1e3:.2f} ms>"
@@ -194,6 +196,7 @@ class PassTrace:
     def __len__(self) -> int:
         return len(self.steps)
 
+    @cleaned
     def __repr__(self) -> str:
         changed = len([s for s in self.steps if s.changed])
         failed = f", failed: {self.error}" if self.error else ""
@@ -202,6 +205,7 @@ class PassTrace:
             f"{self.module.instruction_count()} instructions, {self.seconds * 1e3:.1f} ms{failed}>"
         )
 
+    @cleaned
     def __str__(self) -> str:
         lines = [repr(self)[1:-1]]
         lines += [

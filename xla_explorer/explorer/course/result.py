@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from xla_explorer.explorer.display import code_html, pre_html
 from xla_explorer.explorer.views.svg import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import PrintOptions
 
@@ -86,6 +87,7 @@ class CheckResult:
             return self.note, ""
         return self.failure.message, self.failure.hint
 
+    @cleaned
     def __repr__(self) -> str:
         message, hint = self.sentences()
         lines = [self.headline(), *([message] if message else [])]
@@ -98,6 +100,7 @@ class CheckResult:
             lines.append(f"next step: {hint}")
         return "\n".join(lines)
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         message, hint = self.sentences()
         # Marks and words carry the meaning; the colour of the bar repeats it and is legible on light and dark.

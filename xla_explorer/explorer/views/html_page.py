@@ -18,6 +18,7 @@ from xla_explorer.explorer.views.private_paths import data_without_paths, withou
 from xla_explorer.explorer.views.source import ExplorerSource
 from xla_explorer.explorer.views.static_form import static_html
 from xla_explorer.explorer.views.svg import escape
+from xla_explorer.foundation.file_writing import write_file
 
 _PAGE_STYLE = """
 body { margin: 0; background: #fff; color: #1c1c1c; font: 13px/1.45 system-ui, sans-serif; }
@@ -59,7 +60,5 @@ def export_page(source: ExplorerSource, *, paths: bool = False) -> str:
 
 
 def save_page(source: ExplorerSource, path: str | Path, *, paths: bool = False) -> Path:
-    """Write the page to `path` (UTF-8) and return the path."""
-    path = Path(path)
-    path.write_text(export_page(source, paths=paths), encoding="utf-8")
-    return path
+    """Write the page to `path` (UTF-8), whole or not at all, and return the path."""
+    return write_file(path, export_page(source, paths=paths))

@@ -17,6 +17,7 @@ from xla_explorer.explorer.views.quantities import headline
 from xla_explorer.explorer.views.report_data import answer_report, comparison_data, embedded_reports
 from xla_explorer.explorer.views.reports import Column, ComparisonTable
 from xla_explorer.explorer.views.source import CodePane, DecisionRow, ExplorerSource, StepRow, TextLine
+from xla_explorer.foundation.visible_text import cleaned_text
 
 FORMAT = 1
 EMBED_INSTRUCTIONS = 6_000
@@ -96,8 +97,8 @@ class ExplorerPayload(TypedDict):
 
 
 def packed(data: Any) -> bytes:
-    """Deflated JSON; lone surrogates, which no UTF-8 text can hold, are replaced."""
-    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    """Deflated JSON. Characters that a page would not show, or would reorder a line by, are escapes that it shows."""
+    text = cleaned_text(json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False), in_json=True)
     return zlib.compress(text.encode("utf-8", "replace"), 6)
 
 

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from xla_explorer.explorer.views.quantities import number_of
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.file_writing import write_file
+from xla_explorer.foundation.visible_text import cleaned
 
 NodeKind = Literal[
     "elementwise",
@@ -83,6 +86,10 @@ class PictureGroup(NamedTuple):
     name: str = ""
 
 
+class PictureFormatError(XlaExplorerError, ValueError):
+    """A file whose suffix names no form of a picture."""
+
+
 class PictureGraph:
     """Nodes in program order, edges and boxes, with what was left out said in words.
 
@@ -112,6 +119,7 @@ class PictureGraph:
         self.hidden = hidden
         self.note = note
 
+    @cleaned
     def __repr__(self) -> str:
         boxes = f", {len(self.groups)} boxes" if self.groups else ""
         return f"<PictureGraph {self.title!r}: {number_of(len(self.nodes), 'node')}, {number_of(len(self.edges), 'edge')}{boxes}>"
@@ -132,7 +140,7 @@ class PictureGraph:
         """Write the picture to `path`; the suffix chooses: .svg, .dot or .gv, .json.
 
         Raises:
-            ValueError: for any other suffix.
+            PictureFormatError: for any other suffix.
         """
         import json
 
@@ -145,9 +153,8 @@ class PictureGraph:
             case ".json":
                 text = json.dumps(self.to_json(), ensure_ascii=False)
             case suffix:
-                raise ValueError(f"cannot save a picture as {suffix!r}: choose .svg, .dot, .gv or .json")
-        path.write_text(text, encoding="utf-8")
-        return path
+                raise PictureFormatError(f"cannot save a picture as {suffix!r}", "choose .svg, .dot, .gv or .json")
+        return write_file(path, text)
 
     def to_json(self) -> dict[str, Any]:
         """The picture as JSON data: each node, edge and group a row in the order of the fields of its type."""
@@ -174,6 +181,7 @@ class PictureGraph:
             note=data["note"],
         )
 
+    @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "image/svg+xml": self.to_svg()}
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from xla_explorer.explorer.views.picture import PictureGraph
 from xla_explorer.explorer.views.scene import Scene, SceneEdge, SceneNode, SceneOptions, build_scene
+from xla_explorer.foundation.visible_text import cleaned_text
 
 # kind: (fill, outline). The dark table serves the widget, which knows its theme; a static picture has to read on both.
 COLOURS: dict[str, tuple[str, str]] = {
@@ -52,8 +53,9 @@ _ILLEGAL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ufffe\\uffff\\ud800-\\
 
 
 def escape(text: object) -> str:
-    """Text for HTML and XML content and attributes. Characters that no XML document may hold become U+FFFD."""
-    clean = _ILLEGAL.sub("\ufffd", str(text))
+    """Text for HTML and XML content and attributes. Control and bidirectional characters become escapes that are seen, what else no XML
+    document may hold U+FFFD."""
+    clean = _ILLEGAL.sub("\ufffd", cleaned_text(str(text)))
     return (
         clean.replace("&", "&amp;")
         .replace("<", "&lt;")

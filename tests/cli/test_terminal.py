@@ -1,0 +1,114 @@
+"""Nothing of a user's file makes a terminal do anything: whatever a command prints, whatever a result shows as text."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.cli.main import main
+from xla_explorer.cli.terminal import cleaned_output, print_exactly
+
+# Clear the screen, set its title, a C1 control sequence, bell, return, a right-to-left override and an isolate.
+HOSTILE = "\x1b[2J\x1b]0;pwn\x07\x9b31m\r\u202etxt\u2066\x7f"
+TEXT = f"""HloModule m
+ENTRY e {{
+  x = f32[64] parameter(0), metadata={{op_name="{HOSTILE}" source_file="{HOSTILE}.py" source_line=3}}
+  y = f32[64] exponential(x), metadata={{op_name="{HOSTILE}/y"}}
+  z = f32[64] add(y, x), frontend_attributes={{a="{HOSTILE}"}}
+  c = f32[64] custom-call(z), custom_call_target="{HOSTILE}"
+  ROOT r = f32[64] multiply(c, z)
+}}
+"""
+PLAIN = TEXT.replace(f'custom-call(z), custom_call_target="{HOSTILE}"', "negate(z)")
+ALLOWED = "\n\t"
+
+
+def harmful(text: str) -> list[str]:
+    return sorted({hex(ord(c)) for c in text if not c.isprintable() and c not in ALLOWED})
+
+
+COMMANDS = (
+    "run", "run --check", "run --json", "run --time --repeats 1", "opt", "opt --trace", "opt --format long", "opt --json", "explain",
+    "explain --json", "explain y z", "explain z --json", "explain no\x1b[31m", "compare --repeats 1", "bench --repeats 1", "report",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        *[pytest.param(c, PLAIN, id=ascii(c)) for c in COMMANDS],
+        *[pytest.param(c, TEXT, id=f"{c} of an unknown call") for c in ("run", "opt", "explain c", "aot")],
+    ],
+)
+def test_no_command_prints_controls(command, text, tmp_path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("m.hlo").write_text(text, encoding="utf-8")
+    monkeypatch.setattr("xla_explorer.cli.terminal.CleanedStream.isatty", lambda self: True, raising=False)
+    name, *options = command.split()
+    main([name, "m.hlo", *options])
+    seen = capsys.readouterr()
+    assert harmful(seen.out) == [] and harmful(seen.err) == []
+    assert seen.out or seen.err
+    if "--json" in options and seen.out:
+        json.loads(seen.out)
+
+
+def test_a_module_goes_into_a_pipe_to_the_letter() -> None:
+    out = io.StringIO()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sys.stdout", out)
+        with cleaned_output():
+            print_exactly("a\u202eb")
+            print("a\u202eb")
+    assert out.getvalue() == "a\u202eb\na\\u202eb\n"
+
+
+def shown_by(value: object) -> list[tuple[str, str]]:
+    found = [("repr", repr(value))]
+    if not isinstance(value, str):
+        found.append(("str", str(value)))
+    if hasattr(value, "_repr_mimebundle_"):
+        found += [(kind, text) for kind, text in value._repr_mimebundle_().items() if isinstance(text, str)]
+    if hasattr(value, "_repr_html_"):
+        found.append(("html", value._repr_html_()))
+    return found
+
+
+@pytest.fixture(scope="module")
+def session() -> xe.Session:
+    return xe.compile(PLAIN)
+
+
+RESULTS = {
+    "session": lambda s: s, "module": lambda s: s.module, "source": lambda s: s.source, "computation": lambda s: s.source.entry,
+    "instruction": lambda s: s.source.entry.root, "decisions": lambda s: s.decisions(), "rules": lambda s: s.decisions("rule"),
+    "explanation": lambda s: s.explain("z"), "answer": lambda s: s.why_not("fusion", "y", "z"),
+    "applicable": lambda s: s.applicable("z"), "provenance": lambda s: s.provenance, "history": lambda s: s.history("z"),
+    "side_by_side": lambda s: s.side_by_side("llvm-ir-optimized"), "annotated": lambda s: s.annotate(measure=False),
+    "buffers": lambda s: s.buffers, "graph": lambda s: s.graph(), "trace": lambda s: s.trace, "pass": lambda s: s.trace.steps[0],
+    "frame": lambda s: s.trace.to_frame(), "journal": lambda s: s.trace.journal, "events": lambda s: s.trace.journal.events,
+    "signature": lambda s: s.signature, "difference": lambda s: xe.structural_diff(s.source, s.module),
+    "text_diff": lambda s: s.trace.text_diff(-1), "fusions": lambda s: xe.compare_fusions(s.source, policies=("time", "xla")),
+    "aot": lambda s: xe.aot(s.source, prefix="m"), "bisection": lambda s: s.bisect(), "profile": lambda s: s.profile(repeats=1),
+    "compare": lambda s: s.compare(s, np.zeros(64, np.float32), repeats=1), "override": lambda s: s.override(forbid=[("y", "z")]).overrides,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_no_result_shows_controls(name: str, session: xe.Session) -> None:
+    for kind, text in shown_by(RESULTS[name](session)):
+        assert harmful(text) == [], kind
+
+
+def test_a_page_shows_what_reorders_lines(session: xe.Session) -> None:
+    from xla_explorer.explorer.views.payload import build_payload, packed, unpacked
+
+    page = session.to_html()
+    assert harmful(page) == []
+    data = json.dumps(unpacked(packed(build_payload(session.explorer_source, complete=True))), ensure_ascii=False)
+    assert "\u202e" not in data and "\\u202etxt" in data

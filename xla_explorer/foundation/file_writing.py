@@ -1,0 +1,79 @@
+"""Writing a user's file: beside it first, then in its place, so that a full disk or a stopped process leaves the old file as it was."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+
+def write_file(path: str | os.PathLike[str], content: str | bytes) -> Path:
+    """Write a file whole or not at all, and return its path. Text is UTF-8.
+
+    A file that is there keeps its permissions, and a link its target; what is no regular file (a pipe, `/dev/stdout`) is written directly.
+
+    Raises
+    ------
+    OSError
+        As from the system. What stood there before is then untouched.
+
+    Examples
+    --------
+    >>> folder = tempfile.mkdtemp()
+    >>> write_file(os.path.join(folder, "page.html"), "<p>new</p>").read_text()
+    '<p>new</p>'
+    """
+    with replaced_file(path) as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
+    return Path(path)
+
+
+@contextmanager
+def replaced_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A binary file to write to, which takes the place of `path` when the block ends well and is removed when it does not."""
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        mode = None
+    if mode is not None and not stat.S_ISREG(mode):
+        with open(path, "wb") as file:  # a directory says so here
+            yield file
+        return
+    target = os.path.realpath(path)
+    if mode is not None and not os.access(target, os.W_OK):
+        open(target, "r+b").close()  # a rename would not ask: says that it must not be written
+    try:
+        handle, beside = tempfile.mkstemp(prefix=f".{os.path.basename(target)[:40]}.", suffix=".part", dir=os.path.dirname(target))
+    except PermissionError:
+        if mode is None:
+            raise
+        with open(target, "wb") as file:  # a file that may be written in a folder that may not
+            yield file
+        return
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())  # some systems tell only now that the disk is full
+        with suppress(OSError):  # a file system without permissions
+            os.chmod(beside, stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
+        os.replace(beside, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise
+
+
+def _umask() -> int:
+    """What the process takes from the permissions of new files; it can only be read by setting it, where the system does not tell."""
+    with suppress(OSError, ValueError), open("/proc/self/status") as status:
+        for line in status:
+            if line.startswith("Umask:"):
+                return int(line.split()[1], 8)
+    found = os.umask(0o022)
+    os.umask(found)
+    return found
