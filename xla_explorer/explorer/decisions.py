@@ -32,8 +32,8 @@ COLUMNS = ("verdict", "kind", "code", "message", "facts", "subjects", "pass", "s
 CONSTANT_VALUES = "constant-values"
 _KINDS = frozenset({
     "rule", "native-code", "layout", "share-buffer", "inlining", "constant-folding", "branch-removal", "loop-hoisting", "loop-removal",
-    "latency-hiding", "reshape-is-bitcast", "stream-assignment", "parallel", "row-blocks", "loop-vectorization", "launch", "math",
-    "constant-memory", CONSTANT_VALUES, *REASONS_BY_KIND,
+    "latency-hiding", "reshape-is-bitcast", "stream-assignment", "parallel", "row-blocks", "loop-vectorization", "vector-width",
+    "launch", "math", "constant-memory", CONSTANT_VALUES, *REASONS_BY_KIND,
 })  # fmt: skip
 """Kinds that one may ask for even where this compile decided nothing of the kind; the names of its passes and what the journal has come
 to them."""

@@ -10,8 +10,11 @@ import shutil
 import sys
 from typing import NamedTuple
 
+from xla_explorer.backends.llvm.target_machine import host_target, usable_cores, why_not_here
+from xla_explorer.backends.llvm.target_request import TARGET_VARIABLE
 from xla_explorer.backends.registry import backend_names, platform
 from xla_explorer.explorer.display import table_html, table_text
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 
 _PACKAGES = (
@@ -54,9 +57,9 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
     The limits of this machine are measured once (about half a second) and kept in the cache folder, for `session.profile` and all
     rooflines. measure_again: measure now and keep what is higher, for instance where other work ran beside the first time.
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     found = Diagnosis()
-    found.append(Capability("python", "ok", f"{sys.version.split()[0]} on {host.system()} {host.machine()}, {cores} cores"))
+    found.append(Capability("python", "ok", f"{sys.version.split()[0]} on {host.system()} {host.machine()}"))
+    found.append(_target())
     for package, use, fix in _PACKAGES:
         try:
             found.append(Capability(package, "ok", f"{importlib.metadata.version(package)}: {use}"))
@@ -96,6 +99,21 @@ def doctor(*, measure_again: bool = False) -> Diagnosis:
     return found
 
 
+def _target() -> Capability:
+    """The CPU that programs are made for, its vectors and its cores, and who said so."""
+    try:
+        target, asked = host_target(), os.environ.get(TARGET_VARIABLE, "")
+        cores = usable_cores()
+    except XlaExplorerError as problem:
+        return Capability("target of programs", "missing", problem.message, problem.hint)
+    why = f"{TARGET_VARIABLE}={asked}" if asked else f"this machine; {TARGET_VARIABLE}=x86-64-v3,cores=1 would be another"
+    words = f"{target.cpu or target.architecture}, {cores} cores; {target.vector_width_fact().message} ({why})"
+    lacking = why_not_here(target)
+    if lacking is not None:
+        return Capability("target of programs", "limited", f"{words}; compiled and verified only: {lacking.message}")
+    return Capability("target of programs", "ok", words)
+
+
 def _nvidia_device() -> Capability:
     """Whether GPU programs run on a device here, or on the emulator."""
     from xla_explorer.backends.gpu.runtime.devices import device_executor
@@ -115,6 +133,8 @@ def _limits(measure_again: bool) -> list[Capability]:
 
     try:
         limits = refresh_machine_limits() if measure_again else machine_limits()
+    except XlaExplorerError as problem:
+        return [Capability("machine limits", "limited", f"not measured: {problem.message}")]
     except (OSError, RuntimeError, ImportError) as problem:
         return [Capability("machine limits", "missing", f"not measured: {problem}")]
     nearest, fastest = limits.cached_bandwidth[0] if limits.cached_bandwidth else (0, 0.0)

@@ -7,7 +7,8 @@ import time
 import pytest
 
 from xla_explorer.backends.cpu import machine_limits as limits_module
-from xla_explorer.backends.cpu.machine_limits import MachineLimits, machine_limits, measure, usable_cores
+from xla_explorer.backends.cpu.machine_limits import MachineLimits, machine_limits, measure
+from xla_explorer.backends.llvm.target_machine import usable_cores
 
 EXAMPLE = MachineLimits("cpu", 4, 256, 10e9, 30e9, 100e9, 50e9, 400e9, 200e9)
 

@@ -118,10 +118,10 @@ def test_x86_levels_that_this_machine_lacks_are_refused(monkeypatch: pytest.Monk
 
     from xla_explorer.backends.llvm import target_machine
 
-    host = replace(target_machine.host_target(), features="+sse4.2")
-    monkeypatch.setattr(target_machine, "host_target", lambda: host)
+    host = replace(target_machine.detected_target(), features="+sse4.2")
+    monkeypatch.setattr(target_machine, "detected_target", lambda: host)
     why = runners.runner_availability(target, description)
-    assert why is not None and why.code == "cpu-feature-missing" and why.facts["feature"] == "avx512f"
+    assert why is not None and why.code == "cpu-feature-missing" and "avx512f" in why.facts["features"]
 
 
 def test_an_unknown_cpu_is_an_error_not_a_message_of_llvm(capfd: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
+from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, why_not_here
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 _PREFIX: Final = "scipy_"
@@ -58,12 +58,18 @@ def blas_library_path() -> Path:
     raise BlasUnavailable(f"no OpenBLAS library in {folder}", f"{_HINT} --force-reinstall")
 
 
+_CORE_TYPES: Final = {"x86-64-v2": "Nehalem", "x86-64-v3": "Haswell", "x86-64-v4": "SkylakeX"}
+
+
 def preferred_core_type(target: TargetDescription) -> str | None:
     """The value of OPENBLAS_CORETYPE that this machine needs, or None where OpenBLAS chooses well by itself.
 
     OpenBLAS does not know the newest AMD families and falls back to AVX2 kernels there, at half the speed of the
-    AVX-512 ones. On Intel it recognises AVX-512 (and better, its successors) itself.
+    AVX-512 ones. On Intel it recognises AVX-512 (and better, its successors) itself. A level of x86-64 (XLA_EXPLORER_TARGET) has the
+    kernels of its first CPUs, unless this machine could not execute them.
     """
+    if target.cpu in _CORE_TYPES and why_not_here(target) is None:
+        return _CORE_TYPES[target.cpu]
     needed = {"avx512f", "avx512bw", "avx512dq", "avx512vl"}
     if target.cpu.startswith("znver") and needed <= target.enabled_features:
         return "SkylakeX"

@@ -14,8 +14,7 @@ from xla_explorer.backends.interpreter.whole_module import dynamic_dimension, on
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
-from xla_explorer.backends.llvm.parallel_llvm import usable_cores
-from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
+from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
 from xla_explorer.compiler.buffers import RENAMES_MEMORY, BufferAssignment, assign_buffers
 from xla_explorer.compiler.codegen.host_program import HostProgramWriter
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, load_kernel_writers
@@ -148,6 +147,7 @@ class CpuCompiler:
         started = time.perf_counter()
         program = write_program(module, assignment, threads=thread_count(options.threads))
         record_decisions(program, trace.journal)
+        record_vector_width(trace, host_target())
         seconds["llvm-ir"] = time.perf_counter() - started
         started = time.perf_counter()
         text = program.text
@@ -190,6 +190,15 @@ def record_decisions(program: HostProgram, journal: Journal | None) -> None:
         return
     for found in program.decisions:
         journal.write("allowed" if found.accepted else "denied", found.kind, (found.instruction,), (found.name,), found.reason)
+
+
+def record_vector_width(trace: PassTrace, target: TargetDescription) -> None:
+    """How wide the vectors of the program are, and why, as a decision of kind `vector-width` about its result."""
+    if trace.journal is None or trace.journal.level < Level.DECISIONS:
+        return
+    root, fact = trace.module.entry.root, target.vector_width_fact()
+    verdict = "allowed" if target.vector_register_bits else "denied"
+    trace.journal.write(verdict, "vector-width", (root.id,), (root.name,), fact)
 
 
 def write_program(

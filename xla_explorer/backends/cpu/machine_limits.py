@@ -23,8 +23,7 @@ from xla_explorer.backends.cpu.aligned_arena import Arena
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import cache_enabled_by_environment, user_cache_folder
-from xla_explorer.backends.llvm.parallel_llvm import usable_cores
-from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target
+from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
 
 _FORMAT: Final = 5
 # Enough independent sums to fill two pipes of latency 4 to 5; few enough for 16 registers.

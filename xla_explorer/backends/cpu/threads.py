@@ -20,8 +20,7 @@ from xla_explorer.backends.cpu.aligned_arena import allocate_aligned
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import default_object_cache
-from xla_explorer.backends.llvm.parallel_llvm import usable_cores
-from xla_explorer.backends.llvm.target_machine import host_target
+from xla_explorer.backends.llvm.target_machine import host_target, usable_cores, why_not_here
 from xla_explorer.foundation.reason import Reason
 
 PARALLEL_FOR_SYMBOL: Final = "xla_explorer_parallel_for"
@@ -232,7 +231,7 @@ def why_no_threads(threads: int) -> Reason | None:
         return Reason("no-unnamed-semaphores", f"the thread pool needs POSIX unnamed semaphores; "
                       f"{sys.platform} has none",
                       {"platform": sys.platform})
-    return None
+    return why_not_here(host_target())
 
 
 class ThreadPool:

@@ -5,9 +5,9 @@ Sources: `llc -mattr=help` of LLVM 22; x86-64 psABI, section 3.1.1 (microarchite
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from xla_explorer.backends.llvm.target_machine import TargetDescription, TargetError, describe_target, host_target
+from xla_explorer.backends.llvm.target_machine import TargetDescription, TargetError, default_abi, describe_target, host_target
 from xla_explorer.backends.llvm.target_names import unknown_names
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -86,22 +86,21 @@ class UnknownTargetError(XlaExplorerError, ValueError):
 
 def target_description(target: CpuTarget, cpu: str | None = None, features: str | None = None) -> TargetDescription:
     """What the backend of a CPU generates code for. cpu, features: instead of the row's."""
-    made = describe_target(
-        target.triple, target.cpu if cpu is None else cpu, target.features if features is None else features, "pic"
-    )
+    names = (target.triple, target.cpu if cpu is None else cpu, target.features if features is None else features)
     if cpu is not None or features is not None:
-        _check_names(made)
-    return made
+        _check_names(*names)
+    return describe_target(*names, "pic")
 
 
 _LEVELS = ("", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
 
 
-def _check_names(description: TargetDescription) -> None:
+def _check_names(triple: str, cpu: str, features: str) -> None:
     """UnknownTargetError for names that LLVM does not know."""
-    if description.architecture == "x86_64" and description.cpu in _LEVELS and not description.features:
+    architecture = triple.split("-", 1)[0]
+    if architecture == "x86_64" and cpu in _LEVELS and not features:
         return
-    reason = unknown_names(description.triple, description.cpu, description.features, description.abi_name)
+    reason = unknown_names(triple, cpu, features, default_abi(architecture, features))
     if reason is not None:
         raise UnknownTargetError(reason.message, "spell CPU and features as LLVM does: cpu='x86-64-v3', features='+avx2,+fma'")
 
@@ -122,13 +121,14 @@ def description_of_triple(triple: str, cpu: str | None = None, features: str | N
     if layout.startswith("E"):
         raise UnknownTargetError(f"{triple!r} stores the highest byte first; constants are written lowest byte first", "little-endian only")
     rows = [target for target in CPU_TARGETS.values() if target.triple.split("-", 1)[0] == architecture]
-    assumed = rows[0].baseline if rows else ""
+    assumed, bits = rows[0].baseline if rows else "", None
     if cpu == "native":
         host = host_target()
         if host.architecture != architecture:
             raise UnknownTargetError(f"cpu='native' is {host.architecture}, the triple is {triple!r}", "name the CPU, as LLVM spells it")
-        cpu, assumed = host.cpu, host.features
-    description = describe_target(triple, cpu or "", ",".join(filter(None, (assumed, features))), "pic")
+        cpu, assumed, bits = host.cpu, host.features, host.vector_register_bits
+    names = (triple, cpu or "", ",".join(filter(None, (assumed, features))))
     if cpu or features:
-        _check_names(description)
-    return description
+        _check_names(*names)
+    description = describe_target(*names, "pic")
+    return description if bits is None else replace(description, vector_register_bits=bits)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from xla_explorer.backends.aot.ahead_of_time import AheadOfTimeProgram, ahead_of_time_program, compile_ahead_of_time
 from xla_explorer.backends.aot.errors import AheadOfTimeError
-from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler, cpu_pipeline, target_facts
+from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler, cpu_pipeline, record_vector_width, target_facts
 from xla_explorer.backends.cpu.cpu_stages import cpu_stages
 from xla_explorer.backends.cross.cpu_targets import CpuTarget, UnknownTargetError, target_description
 from xla_explorer.backends.cross.foreign_executable import ForeignExecutable
@@ -72,6 +72,7 @@ class CrossCompiler:
             stages["hlo-optimized"] = hlo_stage("hlo-optimized", trace.module)
             return CompileResult(trace, None, stages, assignment, seconds, why_not=problem.reasons[0])
         seconds["llvm"] = time.perf_counter() - started - seconds["buffers"]
+        record_vector_width(trace, description)
         stages = cpu_stages(trace, assignment, program.program, program.compiled)
         why_not = runner_availability(self.target, description)
         executable = ForeignExecutable(program, make_runner(self.target)) if why_not is None else None

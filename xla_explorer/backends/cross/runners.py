@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import platform as host
 import shutil
 import struct
 import subprocess
@@ -33,8 +32,6 @@ _PACKAGES = {
     "gcc": "apt-get install gcc",
     "wasm-ld": "apt-get install lld",
 }
-# What this CPU must have to run code of a level; the last of the level's features.
-_LEVEL_FEATURES = {"x86-64-v2": "sse4.2", "x86-64-v3": "avx2", "x86-64-v4": "avx512f"}
 
 
 class RunFailedError(XlaExplorerError):
@@ -66,16 +63,9 @@ def runner_availability(target: CpuTarget, description: TargetDescription | None
 
 
 def _runs_natively(target: CpuTarget, description: TargetDescription | None) -> Reason | None:
-    if host.machine().lower() not in ("x86_64", "amd64"):
-        return refuse("other-machine", f"this machine is {host.machine()}, which does not run {target.name} code", machine=host.machine())
-    if description is None:
-        return None
-    from xla_explorer.backends.llvm.target_machine import host_target
+    from xla_explorer.backends.llvm.target_machine import describe_target, why_not_here
 
-    wanted = _LEVEL_FEATURES.get(description.cpu)
-    if wanted is not None and wanted not in host_target().enabled_features:
-        return refuse("cpu-feature-missing", f"this CPU has no {wanted}, which {description.cpu} code uses", feature=wanted)
-    return None
+    return why_not_here(description or describe_target(target.triple))
 
 
 def make_runner(target: CpuTarget) -> Runner:

@@ -12,9 +12,9 @@ from xla_explorer.backends.gpu.kernel_module import GpuKernel, kernel_groups, wr
 from xla_explorer.backends.interfaces import Stage, hlo_stage
 from xla_explorer.backends.llvm.assembly import parse_assembly
 from xla_explorer.backends.llvm.llvm_compiler import OptimizationOptions, emit_assembly, optimized_ir
-from xla_explorer.backends.llvm.parallel_llvm import compilation_threads, usable_cores
+from xla_explorer.backends.llvm.parallel_llvm import compilation_threads
 from xla_explorer.backends.llvm.stages import strip_debug
-from xla_explorer.backends.llvm.target_machine import TargetDescription
+from xla_explorer.backends.llvm.target_machine import TargetDescription, usable_cores
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.compiler.codegen.debug_lines import with_debug_lines
 from xla_explorer.compiler.pipeline.trace import PassTrace

@@ -10,8 +10,18 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from xla_explorer.backends.llvm.target_machine import create_target_machine, host_target, llvm, own_target_machine
+from xla_explorer.backends.llvm.target_machine import (
+    TargetAboveMachineError,
+    create_target_machine,
+    host_target,
+    llvm,
+    own_target_machine,
+    usable_cores,
+    why_not_here,
+)
+from xla_explorer.backends.llvm.target_request import TARGET_VARIABLE
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason
 
 
 class NativeLinkError(XlaExplorerError):
@@ -60,8 +70,6 @@ def _leave_linker(number: int) -> None:
 
 def prepare_host() -> None:
     """Load LLVM and make what compilations for this machine share: its description, data layout, target, dynamic linker."""
-    from xla_explorer.backends.llvm.parallel_llvm import usable_cores
-
     host_target().data_layout  # noqa: B018  # computed once, then kept
     own_target_machine(host_target())
     usable_cores()
@@ -77,6 +85,8 @@ class NativeLibrary:
     undefined. exports: the names whose addresses are wanted. process_symbols: names that are still undefined are looked
     up in this process (libm, libc). Every library has its own name space: equal symbol names in two libraries do not
     meet. The code stays loaded until `close`, or until the library and all functions bound from it are gone.
+
+    Programs for a CPU that has more than this one (XLA_EXPLORER_TARGET) can be loaded, which verifies them; calling them is refused.
 
     Raises NativeLinkError.
     """
@@ -115,8 +125,11 @@ class NativeLibrary:
     def bind(self, name: str, restype: Any, argtypes: Iterable[Any], *, release_gil: bool = True) -> Callable[..., Any]:
         """A Python function (ctypes) on an exported symbol; it keeps the library loaded.
 
-        release_gil: other Python threads run meanwhile (about 0.2 us a call more).
+        release_gil: other Python threads run meanwhile (about 0.2 us a call more). Calls raise TargetAboveMachineError where the CPU
+        that the process compiles for has more than this machine's.
         """
+        if (why := why_not_here(host_target())) is not None:
+            return _refusing(why)
         make = ctypes.CFUNCTYPE if release_gil else ctypes.PYFUNCTYPE
         function = make(restype, *argtypes)(self.function_address(name))
         function._native_library = self  # type: ignore[attr-defined]
@@ -147,6 +160,15 @@ class NativeLibrary:
     def __repr__(self) -> str:
         state = "closed" if self.closed else "loaded"
         return f"<NativeLibrary {', '.join(self.exports) or 'without exports'}: {state}>"
+
+
+def _refusing(why: Reason) -> Callable[..., Any]:
+    def refused(*_: Any) -> Any:
+        raise TargetAboveMachineError(
+            f"{why.message}: compiled and verified, not executed", f"{TARGET_VARIABLE} names this CPU; without it, programs run here"
+        )
+
+    return refused
 
 
 _ELF_SYMBOL_TABLE_SECTION = 2

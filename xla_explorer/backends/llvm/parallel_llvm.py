@@ -14,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from ctypes import string_at
 from typing import Any
 
+from xla_explorer.backends.llvm.target_machine import usable_cores
+
 
 def run_passes(manager: Any, module: Any, builder: Any) -> None:
     """Run a llvmlite module pass manager, then free it (llvmlite 0.50 never does: 30 KB each)."""
@@ -76,13 +78,6 @@ def _unlocked() -> tuple[Any, Any] | None:
         return ffi.lib.LLVMPY_RunNewModulePassManager._cfn, ffi.lib.LLVMPY_TargetMachineEmitToMemory._cfn
     except AttributeError:
         return None
-
-
-def usable_cores() -> int:
-    """Cores that this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @functools.lru_cache(maxsize=1)

@@ -2,21 +2,34 @@
 
 The only place that initialises LLVM. Nothing here runs at import; the first `host_target` or `create_target_machine`
 loads llvmlite (about 60 to 100 ms in a fresh process) and initialises the targets (about 3 ms), once.
+
+Which CPU and how many cores programs are made for is asked here (`host_target`, `usable_cores`), and nowhere else: what the machine has,
+unless the user says otherwise (`target_request.py`).
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import re
 import threading
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from xla_explorer.backends.llvm.target_names import unknown_names
+from xla_explorer.backends.llvm.target_request import TARGET_VARIABLE, TargetRequest, target_request
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason, refuse
+
+_X86_WIDEST = 512  # bits of the registers that LLVM's own tuning of Intel's CPUs does not use
 
 
 class TargetError(XlaExplorerError):
     """LLVM knows no such target, CPU or feature."""
+
+
+class TargetAboveMachineError(TargetError):
+    """A program for a CPU that has more than this machine's was to be executed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +39,9 @@ class TargetDescription:
     triple: LLVM target triple. cpu, features: as LLVM spells them (`znver5`, `+avx2,+fma`); empty is the baseline.
     relocation_model: `default`, `static`, `pic` or `dynamicnopic`. code_model: `jitdefault` for code that is loaded
     into this process, `default` or `small` for object files. abi_name: RISC-V needs one (`lp64d`).
-    vector_register_bits: width of the widest SIMD register, 0 without SIMD; scalable vectors (SVE, RVV) count with
-    their least width. has_fma: one instruction for a * b + c in f32 and f64.
+    vector_register_bits: width of the vectors that programs are written with, by our kernels and by LLVM's vectoriser alike, 0 without
+    SIMD; scalable vectors (SVE, RVV) count with their least width. widest_register_bits: what the CPU has; more than the former only
+    where somebody asked for narrower vectors. has_fma: one instruction for a * b + c in f32 and f64.
     """
 
     triple: str
@@ -39,6 +53,7 @@ class TargetDescription:
     vector_register_bits: int = 0
     has_fma: bool = False
     is_host: bool = field(default=False, compare=False)
+    widest_register_bits: int = 0
 
     @property
     def architecture(self) -> str:
@@ -62,7 +77,23 @@ class TargetDescription:
 
     def cache_key(self) -> str:
         """Text that is equal exactly for targets that give equal machine code from equal IR."""
-        return "|".join((self.triple, self.cpu, self.features, self.relocation_model, self.code_model, self.abi_name))
+        names = (self.triple, self.cpu, self.features, self.relocation_model, self.code_model, self.abi_name)
+        return "|".join((*names, str(self.vector_register_bits)))
+
+    def vector_width_fact(self) -> Reason:
+        """The width of vectors as a decision: the number, and why it is this one."""
+        chosen, widest = self.vector_register_bits, self.widest_register_bits
+        cpu = self.cpu or f"the baseline of {self.architecture}"
+        facts = {"bits": chosen, "register_bits": widest, "cpu": self.cpu, "triple": self.triple}
+        if not chosen:
+            return Reason("no-vectors", f"{cpu} has no vector registers, so the code is scalar", facts)
+        if chosen < widest:
+            return Reason("narrower-asked-for", f"vectors have {chosen} bits: asked for, though {cpu} has registers of {widest}", facts)
+        of = "the least that registers of any length have" if self.architecture.startswith("riscv") else "the widest registers"
+        message = f"vectors have {chosen} bits, in kernels with vectors of their own and in loops left to LLVM: {of} of {cpu}"
+        if chosen == _X86_WIDEST:
+            message += ", where LLVM by itself may prefer 256 (Intel's CPUs: `prefer-256-bit` in LLVM's X86.td)"
+        return Reason("widest-registers", message, facts)
 
 
 _initialisation_lock = threading.Lock()
@@ -96,12 +127,86 @@ def llvm_version() -> str:
 
 
 @functools.lru_cache(maxsize=1)
-def host_target() -> TargetDescription:
+def detected_target() -> TargetDescription:
     """This machine, as LLVM sees it: exact CPU and features, code to be loaded into this process."""
     binding = llvm()
     features = binding.get_host_cpu_features().flatten()
     description = describe_target(binding.get_process_triple(), binding.get_host_cpu_name(), features)
     return replace(description, code_model="jitdefault", is_host=True)
+
+
+def host_target() -> TargetDescription:
+    """The CPU that programs for this process are made for: this machine's, or what XLA_EXPLORER_TARGET says instead.
+
+    Raises TargetRequestError for a variable that does not parse, TargetError for a CPU that LLVM does not know.
+    """
+    return _requested_target(target_request())
+
+
+@functools.lru_cache(maxsize=8)
+def _requested_target(request: TargetRequest) -> TargetDescription:
+    description = detected_target()
+    if request.cpu:
+        triple = description.triple
+        if request.cpu not in _X86_LEVEL_BITS and (why := unknown_names(triple, request.cpu, "")) is not None:
+            raise TargetError(f"{TARGET_VARIABLE}: {why.message}", "x86-64-v2, x86-64-v3, x86-64-v4, or a CPU as LLVM spells it")
+        described = describe_target(triple, request.cpu)
+        description = replace(described, code_model="jitdefault", is_host=True)
+    if request.vector_bits and description.vector_register_bits:
+        description = replace(description, vector_register_bits=min(request.vector_bits, description.widest_register_bits))
+    return description
+
+
+def usable_cores() -> int:
+    """How many threads programs are cut for, and how many compile: the cores that this process may run on, or what XLA_EXPLORER_TARGET
+    says instead."""
+    return target_request().cores or len(usable_core_numbers())
+
+
+def usable_core_numbers() -> list[int]:
+    """The system's numbers of the cores that this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+# What each level adds to the one before (x86-64 psABI, section 3.1.1), in LLVM's words.
+_LEVEL_FEATURES = {
+    "x86-64-v2": ("cx16", "sahf", "popcnt", "sse3", "ssse3", "sse4.1", "sse4.2"),
+    "x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
+    "x86-64-v4": ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
+}
+
+
+def why_not_here(description: TargetDescription) -> Reason | None:
+    """None where this machine executes code for the target, else what it lacks.
+
+    Features are compared where they are known by name (those of the levels, and those that are spelled out); of a CPU by another name
+    only the width of its registers is known.
+    """
+    return _lacking(description, detected_target())
+
+
+@functools.lru_cache(maxsize=64)
+def _lacking(description: TargetDescription, machine: TargetDescription) -> Reason | None:
+    if description.architecture != machine.architecture:
+        message = f"this machine is {machine.architecture}, which does not run code for {description.triple}"
+        return refuse("other-machine", message, machine=machine.architecture, triple=description.triple)
+    needed = set(description.enabled_features)
+    if description.cpu in _LEVEL_FEATURES:
+        for level, features in _LEVEL_FEATURES.items():
+            needed.update(features)
+            if level == description.cpu:
+                break
+    cpu = description.cpu or description.triple
+    if missing := sorted(needed - machine.enabled_features):
+        message = f"this CPU ({machine.cpu}) has no {', '.join(missing)}, which {cpu} code uses"
+        return refuse("cpu-feature-missing", message, features=missing, cpu=description.cpu)
+    have, want = machine.widest_register_bits, description.widest_register_bits
+    if want > have:
+        message = f"this CPU ({machine.cpu}) has vector registers of {have} bits, {cpu} code uses {want}"
+        return refuse("registers-too-narrow", message, register_bits=have, needed_bits=want)
+    return None
 
 
 def describe_target(triple: str, cpu: str = "", features: str = "", relocation_model: str = "default",
@@ -111,19 +216,30 @@ def describe_target(triple: str, cpu: str = "", features: str = "", relocation_m
     `describe_target("riscv64-linux-gnu", features="+m,+a,+f,+d,+c,+v")` gets ABI `lp64d`.
     """
     architecture = triple.split("-", 1)[0]
-    if architecture in ("riscv64", "riscv32") and not abi_name:
-        hard_float = "+d" in features.split(",")
-        abi_name = {"riscv64": "lp64", "riscv32": "ilp32"}[architecture] + ("d" if hard_float else "")
-    bits, has_fma = _simd_abilities(architecture, cpu, features)
-    return TargetDescription(triple, cpu, features, relocation_model, code_model, abi_name, bits, has_fma)
+    abi_name = abi_name or default_abi(architecture, features)
+    bits, has_fma = _simd_abilities(triple, cpu, features)
+    return TargetDescription(triple, cpu, features, relocation_model, code_model, abi_name, bits, has_fma, widest_register_bits=bits)
 
 
-_X86_LEVEL_BITS = {"x86-64": 128, "x86-64-v2": 128, "x86-64-v3": 256, "x86-64-v4": 512}
+def default_abi(architecture: str, features: str) -> str:
+    """The name of the calling convention where LLVM has to be told it (RISC-V), else empty."""
+    if architecture not in ("riscv64", "riscv32"):
+        return ""
+    hard_float = "+d" in features.split(",")
+    return {"riscv64": "lp64", "riscv32": "ilp32"}[architecture] + ("d" if hard_float else "")
 
 
-def _simd_abilities(architecture: str, cpu: str, features: str) -> tuple[int, bool]:
+X86 = ("x86_64", "i686", "i386", "amd64")
+_X86_LEVEL_BITS = {"": 128, "generic": 128, "x86-64": 128, "x86-64-v2": 128, "x86-64-v3": 256, "x86-64-v4": 512}
+
+
+def _simd_abilities(triple: str, cpu: str, features: str) -> tuple[int, bool]:
+    """Bits of the widest vector registers, and whether there are fused multiply-adds."""
+    architecture = triple.split("-", 1)[0]
     on = {part[1:] for part in features.split(",") if part.startswith("+")}
-    if architecture in ("x86_64", "i686", "i386", "amd64"):
+    if architecture in X86:
+        if cpu not in _X86_LEVEL_BITS and not on & {"avx", "avx512f"}:
+            return _x86_abilities(triple, cpu, features)
         level_bits = _X86_LEVEL_BITS.get(cpu, 128)
         if "avx512f" in on:
             return 512, True
@@ -140,6 +256,28 @@ def _simd_abilities(architecture: str, cpu: str, features: str) -> tuple[int, bo
     if architecture.startswith("nvptx"):
         return 0, True
     return 128, False
+
+
+_ABILITIES = """define void @f(ptr %p) "prefer-vector-width"="512" {
+  %x = load <16 x float>, ptr %p, align 64
+  %y = call <16 x float> @llvm.fma.v16f32(<16 x float> %x, <16 x float> %x, <16 x float> splat (float 1.0))
+  %z = fadd <16 x float> %x, %y
+  store <16 x float> %z, ptr %p, align 64
+  ret void
+}
+declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)"""
+
+
+@functools.lru_cache(maxsize=64)
+def _x86_abilities(triple: str, cpu: str, features: str) -> tuple[int, bool]:
+    """What LLVM knows of a CPU by its name: it is given 512 bits of arithmetic, and the registers that it takes are looked at."""
+    binding = llvm(all_targets=True)
+    machine = create_target_machine(TargetDescription(triple, cpu, features), 0)
+    module = binding.parse_assembly(_ABILITIES, binding.create_context())
+    module.triple, module.data_layout = triple, str(machine.target_data)
+    assembly = machine.emit_assembly(module)
+    bits = next((bits for register, bits in (("%zmm", 512), ("%ymm", 256)) if register in assembly), 128)
+    return bits, "vfm" in assembly
 
 
 def create_target_machine(description: TargetDescription, level: int = 3) -> Any:

@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from xla_explorer.backends.llvm.target_machine import usable_core_numbers
 from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
@@ -26,7 +27,7 @@ class XlaChild:
         self._process = MessagingChild([sys.executable, "-m", "xla_explorer.backends.xla.worker"], environment)
         if threads is not None and hasattr(os, "sched_setaffinity"):
             # XLA sizes its thread pool by the processors that the process may use.
-            os.sched_setaffinity(self._process.pid, sorted(os.sched_getaffinity(0))[:threads])
+            os.sched_setaffinity(self._process.pid, usable_core_numbers()[:threads])
 
     @property
     def folder(self) -> Path:

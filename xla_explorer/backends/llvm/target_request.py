@@ -1,0 +1,78 @@
+"""What the user says of this machine: the environment variable XLA_EXPLORER_TARGET.
+
+Programs are made for the CPU and the cores that are here. The variable says otherwise, in parts between commas:
+
+- `native` (this CPU, as without the variable), `x86-64`, `x86-64-v2`, `x86-64-v3`, `x86-64-v4`, `generic`, or a CPU as LLVM spells it
+  (`skylake-avx512`). What this CPU cannot execute is compiled, verified and shown; running it is refused.
+- `prefer-128`, `prefer-256`, `prefer-512`: vectors of at most so many bits, though the registers are wider.
+- `cores=N`: programs are cut for so many threads, and LLVM compiles on so many.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from dataclasses import dataclass
+from typing import Final
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+TARGET_VARIABLE: Final = "XLA_EXPLORER_TARGET"
+_WIDTHS: Final = (128, 256, 512)
+_MOST_CORES: Final = 1024
+
+
+class TargetRequestError(XlaExplorerError, ValueError):
+    """XLA_EXPLORER_TARGET does not say what it can say."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRequest:
+    """cpu: empty for the one that is here. vector_bits: the widest vectors to use, 0 for what the CPU has. cores: 0 for those that this
+    process may use."""
+
+    cpu: str = ""
+    vector_bits: int = 0
+    cores: int = 0
+
+
+@functools.lru_cache(maxsize=8)
+def parse_target_request(text: str) -> TargetRequest:
+    """The value of the variable, read. Each part may stand once; blanks around it do not count. Raises TargetRequestError.
+
+    >>> parse_target_request("x86-64-v4,prefer-256,cores=1")
+    TargetRequest(cpu='x86-64-v4', vector_bits=256, cores=1)
+    """
+    found: dict[str, str | int] = {}
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, value = _read(part)
+        if name in found:
+            raise _error(f"{part!r} says again what an earlier part says")
+        found[name] = value
+    return TargetRequest(str(found.get("cpu", "")), int(found.get("vector_bits", 0)), int(found.get("cores", 0)))
+
+
+def _read(part: str) -> tuple[str, str | int]:
+    """The field that a part is about, and its value."""
+    if part.startswith("prefer-"):
+        bits = part.removeprefix("prefer-")
+        if bits not in map(str, _WIDTHS):
+            raise _error(f"{part!r}: vectors have {', '.join(map(str, _WIDTHS))} bits")
+        return "vector_bits", int(bits)
+    if part.startswith("cores="):
+        number = part.removeprefix("cores=")
+        if not number.isdecimal() or not 1 <= int(number) <= _MOST_CORES:
+            raise _error(f"{part!r}: cores are a number from 1 to {_MOST_CORES}")
+        return "cores", int(number)
+    if "=" in part or not part.isascii() or not part.replace("-", "").replace("_", "").replace(".", "").isalnum():
+        raise _error(f"{part!r} is neither a CPU nor prefer-BITS nor cores=N")
+    return "cpu", "" if part == "native" else part
+
+
+def _error(message: str) -> TargetRequestError:
+    return TargetRequestError(f"{TARGET_VARIABLE}: {message}", "for example x86-64-v3, or x86-64-v4,prefer-256, or native,cores=1")
+
+
+def target_request() -> TargetRequest:
+    """What the environment of this process says now. Raises TargetRequestError."""
+    return parse_target_request(os.environ.get(TARGET_VARIABLE, ""))
