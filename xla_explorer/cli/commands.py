@@ -25,10 +25,9 @@ class InputError(XlaExplorerError, ValueError):
 
 def read_module(path: str) -> HloModule:
     """The module of a file, or of standard input for `-`."""
-    from xla_explorer.explorer.loading import load
-    from xla_explorer.hlo.text import parse_hlo
+    from xla_explorer.explorer.loading import as_module, load, module_of_bytes
 
-    return parse_hlo(sys.stdin.buffer.read(), "<stdin>") if path == "-" else load(path)
+    return module_of_bytes(sys.stdin.buffer.read(), "<stdin>") if path == "-" else as_module(load(path))
 
 
 def read_arguments(given: Namespace, module: HloModule) -> tuple[list[Any], str]:
@@ -46,7 +45,7 @@ def read_arguments(given: Namespace, module: HloModule) -> tuple[list[Any], str]
                 arrays.append(np.lib.format.read_array(file, allow_pickle=False))
         except OSError as problem:
             raise InputError(f"cannot read the argument {path}: {problem.strerror or problem}", hint) from None
-        except (ValueError, EOFError) as problem:
+        except (ValueError, EOFError, MemoryError) as problem:
             raise InputError(f"the argument {path} is no .npy file of numbers: {problem}", hint) from None
     return arrays, "arguments from " + ", ".join(given.args)
 

@@ -10,6 +10,7 @@ import numpy as np
 from xla_explorer.compiler.pipeline.value_check import largest_error as largest_error
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.hlo.given_values import GivenValueProblem, array_of, array_of_number
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
@@ -19,6 +20,14 @@ _DLPACK_HOST = (1, 3, 11)  # kDLCPU, kDLCUDAHost, kDLROCMHost
 
 class ArgumentError(XlaExplorerError, TypeError):
     """An argument does not fit its parameter; the message names the parameter and both sides."""
+
+
+class RandomArgumentError(XlaExplorerError, MemoryError):
+    """Random arguments of a module are larger than the memory."""
+
+
+MOST_NAMED = 8
+"""Parameters that an error lists."""
 
 
 class Signature:
@@ -47,6 +56,13 @@ class Signature:
         """`x: f32[4], y: f32[4]`."""
         return ", ".join([f"{name}: {shape.text_without_layout}" for name, shape in zip(self.names, self.shapes, strict=True)])
 
+    @property
+    def brief_text(self) -> str:
+        """The same, of the first parameters where there are many."""
+        pairs = list(zip(self.names, self.shapes, strict=True))
+        shown = ", ".join([f"{name}: {_brief_shape(shape)}" for name, shape in pairs[:MOST_NAMED]])
+        return f"{shown} and {len(pairs) - MOST_NAMED} more (session.signature lists all)" if len(pairs) > MOST_NAMED else shown
+
     @cleaned
     def __repr__(self) -> str:
         return f"<Signature of {self.module_name}: ({self.text}) -> {self.result.text_without_layout}>"
@@ -55,9 +71,9 @@ class Signature:
         """One array per leaf, checked. Tuple parameters take tuples; all leaves in order are accepted too."""
         if len(arguments) != len(self.shapes) and len(arguments) != len(self.leaf_shapes):
             raise ArgumentError(
-                f"{self.module_name} takes {len(self.shapes)} argument{'s' if len(self.shapes) != 1 else ''} "
-                f"({self.text}), got {len(arguments)}",
-                "pass one array per parameter, in this order",
+                f"{self.module_name} takes {len(self.shapes)} argument{'s' if len(self.shapes) != 1 else ''}, got {len(arguments)}",
+                f"pass one array per parameter, in this order: {self.brief_text}"
+                + ("; of a JAX pytree pass jax.tree.leaves(...)" if len(self.shapes) > MOST_NAMED else ""),
             )
         flat: list[Any]
         if self._plain or len(arguments) != len(self.shapes):
@@ -80,6 +96,11 @@ class Signature:
         return _pack(self.result, iter(leaves))
 
 
+def _brief_shape(shape: Shape) -> str:
+    text = shape.text_without_layout
+    return text if len(text) <= 80 else f"{text[:60]}... ({len(shape.tuple_shapes)} elements)"
+
+
 def _unpack(name: str, shape: Shape, value: Any, flat: list[Any]) -> None:
     if not shape.is_tuple:
         flat.append(value)
@@ -100,14 +121,16 @@ def _leaf(name: str, shape: Shape, value: Any) -> Array:
     wanted = shape.element_type.dtype
     if type(value) is np.ndarray:
         array = value
-    elif isinstance(value, bool | int | float | complex):
-        array = np.asarray(value, wanted)
-    elif _on_a_device(value):
-        return value  # type: ignore[no-any-return]  # the backend checks it, and reads it where it lies
-    elif hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
-        array = np.from_dlpack(value)
     else:
-        array = np.asarray(value)
+        try:
+            if isinstance(value, bool | int | float | complex):
+                array = array_of_number(value, shape.element_type)
+            elif _on_a_device(value):
+                return value  # type: ignore[no-any-return]  # the backend checks it, and reads it where it lies
+            else:
+                array = array_of(value)
+        except GivenValueProblem as problem:
+            raise ArgumentError(f"{name} {problem.message}", problem.hint) from None
     if array.dtype == wanted and array.shape == shape.dimensions:
         return array
     if array.dtype != wanted:
@@ -126,7 +149,7 @@ def _on_a_device(value: Any) -> bool:
     """Whether an array lies in memory that the host cannot read (by DLPack)."""
     try:
         return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] not in _DLPACK_HOST
-    except BufferError:
+    except Exception:  # its own method; reading it says what is wrong
         return False
 
 
@@ -137,10 +160,21 @@ def _pack(shape: Shape, leaves: Iterator[Array]) -> Any:
 
 
 def random_arguments(module: Any, seed: int = 0) -> tuple[Any, ...]:
-    """Arguments for a module: standard normal floats, integers from 0 to 9, random booleans; the same for the same seed."""
+    """Arguments for a module: standard normal floats, integers from 0 to 9, random booleans; the same for the same seed.
+    RandomArgumentError where they are larger than the memory."""
     from xla_explorer.explorer.loading import as_module
 
     generator = np.random.default_rng(seed)
+
+    def made(name: str, shape: Shape) -> Any:
+        try:
+            return make(shape)
+        except (MemoryError, ValueError) as problem:  # numpy has a largest size of its own
+            raise RandomArgumentError(
+                f"random numbers for parameter %{name}, {_brief_shape(shape)} of {shape.byte_size:,} bytes, do not fit: "
+                f"{str(problem) or 'out of memory'}",
+                "pass arrays of your own, or compile the module for smaller shapes",
+            ) from None
 
     def make(shape: Shape) -> Any:
         if shape.is_tuple:
@@ -157,4 +191,4 @@ def random_arguments(module: Any, seed: int = 0) -> tuple[Any, ...]:
             values = values + 1j * np.asarray(generator.standard_normal(sizes))
         return values.astype(kind.dtype)
 
-    return tuple([make(p.shape) for p in as_module(module).entry.parameters()])
+    return tuple([made(p.name, p.shape) for p in as_module(module).entry.parameters()])

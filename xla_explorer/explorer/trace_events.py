@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.profiling import COLUMNS, WHOLE_PROGRAM, spread
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.file_reading import FileReadError, read_file
 from xla_explorer.foundation.file_writing import write_file
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.module import HloModule
@@ -128,11 +129,10 @@ def _file_of(path: Path) -> Path:
 
 def _content(path: Path) -> Any:
     try:
-        raw = path.read_bytes()
-        return json.loads(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
-    except OSError as problem:
-        raise TraceFileError(f"cannot read {path}: {problem.strerror or problem}", "give the path of a trace in JSON") from None
-    except (ValueError, EOFError) as problem:
+        return json.loads(read_file(path, hint="give the path of a trace in JSON"))
+    except FileReadError as problem:
+        raise TraceFileError(problem.message, problem.hint) from None
+    except (ValueError, RecursionError) as problem:
         raise TraceFileError(
             f"{path} is no JSON: {problem}", "export the trace as JSON; binary traces (.xplane.pb, .pftrace) are not read"
         ) from None

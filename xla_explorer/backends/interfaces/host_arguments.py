@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.given_values import GivenValueProblem, array_of, whole_booleans
 from xla_explorer.hlo.shape import Shape
 
 Array = np.ndarray[Any, Any]
@@ -24,13 +26,14 @@ class LeafReader:
     A token has no memory: whatever is given for it (None, usually) becomes an empty array.
     """
 
-    __slots__ = ("dimensions", "dtype", "name", "order", "shape", "writable_order")
+    __slots__ = ("dimensions", "dtype", "is_pred", "name", "order", "shape", "writable_order")
 
     def __init__(self, name: str, shape: Shape) -> None:
         self.name = name
         self.shape = shape
         self.dtype = shape.element_type.dtype if shape.is_array else NOTHING.dtype
         self.dimensions = shape.dimensions if shape.is_array else NOTHING.shape
+        self.is_pred = shape.is_array and shape.element_type.is_pred
         natural = not shape.is_array or shape.layout.is_default or shape.rank < 2
         self.order = None if natural else tuple(reversed(shape.layout.minor_to_major))
 
@@ -48,6 +51,8 @@ class LeafReader:
                     f"{array.dtype}[{','.join(map(str, array.shape))}]",
                     "pass an array of that type and shape, for example with .astype and .reshape",
                 )
+        if self.is_pred:
+            array = whole_booleans(array)
         if self.order is not None:
             array = array.transpose(self.order)
         flags = array.flags
@@ -61,11 +66,12 @@ def as_numpy(value: Any) -> Array:
     if isinstance(value, np.ndarray):
         return value
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__"):
-        try:
+        with suppress(TypeError, BufferError, RuntimeError):
             return np.from_dlpack(value)
-        except (TypeError, BufferError, RuntimeError):
-            return np.asarray(value)
-    return np.asarray(value)
+    try:
+        return array_of(value)
+    except GivenValueProblem as problem:
+        raise ArgumentError(f"an argument {problem.message}", problem.hint) from None
 
 
 def wrong_count(readers: Sequence[LeafReader], given: int) -> ArgumentError:

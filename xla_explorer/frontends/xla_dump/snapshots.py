@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from xla_explorer.foundation.file_reading import read_file
 from xla_explorer.frontends.xla_dump.folder import DumpedModule, DumpError
 from xla_explorer.hlo.analysis.module_matching import match_modules
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
@@ -38,8 +38,7 @@ def read_stages(
     previous = source
     for pipeline, name, path in files:
         assert path is not None
-        raw = path.read_bytes()
-        module = parse_hlo(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw, path.name)
+        module = parse_hlo(read_file(path, hint="dump the program again"), path.name)
         if prepare is not None:
             prepare(module)
         if previous is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from xla_explorer.hlo.evaluator.evaluator import DEFAULT_MAX_ELEMENTS, Evaluator
 from xla_explorer.hlo.evaluator.host import Host
 from xla_explorer.hlo.evaluator.registry import TOKEN_VALUE, EvaluationError, Value
+from xla_explorer.hlo.given_values import GivenValueProblem, array_of, array_of_number, whole_booleans
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
@@ -97,7 +98,11 @@ def check_argument(value: Any, shape: Shape, what: str) -> Value:
     if not shape.is_array:
         return TOKEN_VALUE
     dtype = shape.element_type.dtype
-    array = np.asarray(value, dtype) if isinstance(value, (bool, int, float, complex)) else np.asarray(value)
+    try:
+        number = isinstance(value, (bool, int, float, complex))
+        array = array_of_number(value, shape.element_type) if number else whole_booleans(array_of(value))
+    except GivenValueProblem as problem:
+        raise EvaluationError(f"{what} {problem.message}", problem.hint) from None
     if array.dtype != dtype:
         raise EvaluationError(
             f"{what} is {shape.text_without_layout}, so it wants dtype {dtype}; got {array.dtype}{list(array.shape)}",

@@ -1,0 +1,82 @@
+"""Reading a file that somebody sent: unpacked where it is gzipped, and never into more memory than allowed."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from pathlib import Path
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+LARGEST_VARIABLE = "XLA_EXPLORER_LARGEST_FILE"
+LARGEST_UNPACKED = 1 << 30
+"""Bytes that a gzipped file may become where the environment says nothing: 2 MB of gzip can hold 2 GB."""
+_GZIP = b"\x1f\x8b"
+
+
+class FileReadError(XlaExplorerError, OSError):
+    """A file that cannot be read whole."""
+
+
+def read_file(path: str | os.PathLike[str], *, hint: str = "") -> bytes:
+    """The bytes of a file, unpacked where it is gzipped.
+
+    Parameters
+    ----------
+    path
+        Of the file.
+    hint
+        The next step where the file cannot be read.
+
+    Raises
+    ------
+    FileReadError
+        The file is not there, is damaged, or unpacks to more than `XLA_EXPLORER_LARGEST_FILE` bytes (1 GiB).
+    """
+    try:
+        raw = Path(path).read_bytes()
+    except OSError as problem:
+        raise FileReadError(f"cannot read {path}: {problem.strerror or problem}", hint) from None
+    except (ValueError, MemoryError) as problem:  # a name with a null byte; a file larger than the memory
+        raise FileReadError(f"cannot read {path}: {problem or 'it is larger than the memory'}", hint) from None
+    return unpacked_bytes(raw, str(path), hint=hint)
+
+
+def unpacked_bytes(raw: bytes, name: str, *, hint: str = "") -> bytes:
+    """`raw` itself, or what it holds where it is gzipped. Errors as `read_file`."""
+    if not raw.startswith(_GZIP):
+        return raw
+    most, parts, size, rest = _largest(), [], 0, raw
+    while rest:
+        stream = zlib.decompressobj(31)
+        try:
+            parts.append(stream.decompress(rest, most - size + 1))
+        except zlib.error as problem:
+            raise FileReadError(f"cannot read {name}: {problem}", hint) from None
+        except MemoryError:
+            raise _too_large(name, len(raw), most) from None
+        size += len(parts[-1])
+        if size > most:
+            raise _too_large(name, len(raw), most)
+        if not stream.eof:
+            raise FileReadError(f"cannot read {name}: the compressed data ends in the middle", hint)
+        rest = stream.unused_data.lstrip(b"\0")
+        if rest and not rest.startswith(_GZIP):
+            raise FileReadError(f"cannot read {name}: {len(rest)} bytes after the compressed data are none", hint)
+    return b"".join(parts)
+
+
+def _largest() -> int:
+    given = os.environ.get(LARGEST_VARIABLE)
+    if not given:
+        return LARGEST_UNPACKED
+    if not given.isdecimal() or int(given) == 0:
+        raise FileReadError(f"{LARGEST_VARIABLE}={given!r} must be a number of bytes above zero", "such as 4000000000")
+    return int(given)
+
+
+def _too_large(name: str, packed: int, most: int) -> FileReadError:
+    return FileReadError(
+        f"cannot read {name}: its {packed:,} bytes unpack to more than {most:,}",
+        f"if it is meant to, set {LARGEST_VARIABLE} to the bytes it may take, or unpack it first",
+    )

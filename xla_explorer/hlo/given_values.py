@@ -1,0 +1,99 @@
+"""What people pass as arguments, as arrays: Python numbers in a parameter's type, and anything numpy can read."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.hlo.primitive_type import PrimitiveType
+
+Array = np.ndarray[Any, Any]
+
+
+class GivenValueProblem(Exception):
+    """A value is no array, or a number that the type does not hold. `message` says of the value what is wrong; `hint`, the next step."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message, self.hint = message, hint
+
+
+def array_of_number(value: bool | int | float | complex, element_type: PrimitiveType) -> Array:
+    """A Python number as an array without dimensions. No number is changed without a word: floats may be rounded, as everywhere, but an
+    integer must be one, and fit; what has an imaginary part needs a complex type.
+
+    Raises
+    ------
+    GivenValueProblem
+        The type does not hold the number.
+
+    Examples
+    --------
+    >>> from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
+    >>> array_of_number(3, PRIMITIVE_TYPES["s8"])
+    array(3, dtype=int8)
+    """
+    name, dtype = element_type.name, element_type.dtype
+    if isinstance(value, complex) and not element_type.is_complex:
+        hint = "pass its real part, or compile for c64 or c128"
+        raise GivenValueProblem(f"is {name}, which does not hold the complex number {value}", hint)
+    if element_type.is_pred:
+        if isinstance(value, float) and value not in (0.0, 1.0):
+            raise GivenValueProblem(f"is pred, which does not hold {value}", "pass True or False")
+        return np.asarray(bool(value))
+    if element_type.is_integer:
+        assert not isinstance(value, complex)
+        if isinstance(value, float) and not (math.isfinite(value) and value.is_integer()):
+            raise GivenValueProblem(f"is {name}, which does not hold {value}", "round it: pass an integer")
+        low, high = _bounds(element_type)
+        if not low <= value <= high:
+            raise GivenValueProblem(f"is {name}, which does not hold {_brief(int(value))}: {low} to {high}", "pass a number in that range")
+        return np.asarray(int(value)).astype(dtype)
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(value).astype(dtype) if isinstance(value, complex) else np.asarray(float(value)).astype(dtype)
+    except OverflowError:
+        raise GivenValueProblem(f"is {name}, which does not hold {_brief(int(value.real))}", "pass a smaller number, or inf") from None
+
+
+def array_of(value: Any) -> Array:
+    """Anything with the array interface, DLPack or a nested sequence as an array, without a copy where possible.
+
+    Raises
+    ------
+    GivenValueProblem
+        It is none, or says of itself what is not so.
+    """
+    try:
+        if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+            return np.from_dlpack(value)
+        return np.asarray(value)
+    except MemoryError:
+        raise GivenValueProblem("is larger than the memory", "pass a smaller array") from None
+    except Exception as problem:  # whatever the object's own methods raise
+        said = " ".join(str(problem).split())[:200]
+        raise GivenValueProblem(
+            f"cannot be read as an array from a {type(value).__name__}: {type(problem).__name__}: {said}",
+            "pass an array, or nested lists of equal lengths",
+        ) from None
+
+
+def whole_booleans(array: Array) -> Array:
+    """The same truth values in bytes that are 0 or 1, as compiled code expects them; the array itself where they are."""
+    if array.dtype != np.bool_ or not array.size:
+        return array
+    raw = array.view(np.uint8)
+    return array if raw.max() <= 1 else raw != 0
+
+
+def _bounds(element_type: PrimitiveType) -> tuple[int, int]:
+    bits = element_type.bits
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if element_type.is_signed else (0, (1 << bits) - 1)
+
+
+def _brief(number: int) -> str:
+    if abs(number) < 10**40:
+        return str(number)
+    return f"a number of about {int(math.log10(2) * abs(number).bit_length()) + 1} digits"
