@@ -26,6 +26,6 @@ def test_what_is_recorded_exists() -> None:
     assert set(evaluated) == set(OPCODES)
     folder = opcode_status.ROOT / "tests" / "hlo" / "evaluator"
     functions = {
-        f"{path.name}::{name}" for path in folder.glob("test_*.py") for name in re.findall(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
+        f"{path.name}::{name}" for path in folder.rglob("test_*.py") for name in re.findall(r"^def (test_\w+)", path.read_text(), re.MULTILINE)
     }
     assert {test for tests in evaluated.values() for test in tests} <= functions

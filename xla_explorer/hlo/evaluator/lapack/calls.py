@@ -1,0 +1,92 @@
+"""What the routines share: names of the calls, their attributes, one matrix of a batch at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xla_explorer.hlo.evaluator.registry import Value
+
+if TYPE_CHECKING:
+    from xla_explorer.hlo.instruction import HloInstruction
+
+Array = np.ndarray[Any, Any]
+_ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(true|false|-?\d+)")
+
+NO_INFO = np.int32(0)
+
+
+def targets(real: str, complex_: str | None = None) -> list[str]:
+    """The four calls of a routine: `lapack_sgetrf_ffi`, d, c and z. Some have another name for complex matrices."""
+    return [f"lapack_{letter}{real}_ffi" for letter in "sd"] + [f"lapack_{letter}{complex_ or real}_ffi" for letter in "cz"]
+
+
+def attribute(i: HloInstruction, name: str, default: int = 0) -> int:
+    """A number or a truth value (as 0 or 1) of the call's attributes."""
+    found = dict(_ATTRIBUTE.findall(str(i.attributes.get("backend_config") or "")))
+    text = found.get(name)
+    return default if text is None else int(text) if text[-1].isdigit() else int(text == "true")
+
+
+def letter(i: HloInstruction, name: str, default: str) -> str:
+    """An attribute of the call that holds a character code: `uplo = 76 : ui8` is `L`."""
+    return chr(attribute(i, name, ord(default)))
+
+
+def wide(a: Array) -> Array:
+    """In double precision."""
+    return a.astype(np.result_type(a, np.float64))
+
+
+def each(i: HloInstruction, function: Callable[..., Sequence[Any]], *arrays: Array, rank: int = 2) -> Value:
+    """A function of one matrix (of the last `rank` dimensions of the first array) over the batch; one result for each of the call's.
+
+    Where it raises LinAlgError, numbers are NaN and integers (LAPACK's info) 1 for that matrix. The batch may be empty."""
+    shapes = i.shape.tuple_shapes if i.shape.is_tuple else (i.shape,)
+    results = [np.zeros(shape.dimensions, shape.element_type.dtype) for shape in shapes]
+    first = arrays[0]
+    with np.errstate(all="ignore"):
+        for index in np.ndindex(*first.shape[: first.ndim - rank]):
+            try:
+                values = function(*[a[index] for a in arrays])
+            except np.linalg.LinAlgError:
+                values = [1 if result.dtype.kind == "i" else np.nan for result in results]
+            for result, value in zip(results, values, strict=True):
+                result[index] = value
+    return tuple(results) if i.shape.is_tuple else results[0]
+
+
+def need_finite(a: Array) -> None:
+    """Raises LinAlgError for NaN and infinities, with which iterations do not end."""
+    if not np.isfinite(a).all():
+        raise np.linalg.LinAlgError("not finite")
+
+
+def hermitian(a: Array, uplo: str) -> Array:
+    """The Hermitian matrix whose one triangle is given."""
+    triangle = np.tril(a, -1) if uplo == "L" else np.triu(a, 1)
+    diagonal = np.real(np.einsum("...ii->...i", a))
+    return np.asarray(triangle + np.conj(np.swapaxes(triangle, -1, -2)) + diagonal[..., None] * np.eye(a.shape[-1], dtype=a.dtype))
+
+
+def norm(x: Array, axis: int | None = None) -> Array:
+    """The 2-norm, without overflow or underflow on the way."""
+    largest = np.max(np.abs(x), axis=axis, keepdims=True, initial=0)
+    scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)
+    return np.asarray(np.linalg.norm(x / scale, axis=axis) * np.squeeze(scale, axis=axis))
+
+
+def reflector(column: Array) -> tuple[Array, Any, Any]:
+    """(v, tau, beta) with v[0] = 1, beta real and (1 - tau v v^H)^H column = (beta, 0, 0 ...): LAPACK's larfg."""
+    v = column.copy()
+    alpha, rest = column[0], norm(column[1:])
+    v[0] = 1
+    if rest == 0 and np.imag(alpha) == 0:
+        v[1:] = 0
+        return v, 0.0, np.real(alpha)
+    beta = -np.copysign(np.hypot(np.abs(alpha), rest), np.real(alpha))
+    v[1:] /= alpha - beta
+    return v, (beta - alpha) / beta, beta
