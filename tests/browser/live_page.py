@@ -30,6 +30,10 @@ const model = {
 state.data = bytes(await window.first());
 state.step = await window.firstStep();
 render({ model, el: document.body });
+window.deliver = async () => {
+  for (const one of JSON.parse(await window.unasked())) fire("msg:custom", one.content, one.buffers.map(bytes));
+};
+window.renderAgain = el => render({ model, el });
 document.querySelector(".xe").focus();
 """
 
@@ -49,7 +53,11 @@ def open_live(page: Any, widget: ExplorerWidget, folder: Path, style_text: str =
             answer["data"] = base64.b64encode(widget.data).decode()
         return json.dumps(answer)
 
+    def unasked() -> str:
+        return json.dumps([{"content": c, "buffers": [base64.b64encode(b).decode() for b in buffers]} for c, buffers in sent if "reply" not in c])
+
     page.expose_function("kernel", kernel)
+    page.expose_function("unasked", unasked)  # what the kernel sent of its own
     page.expose_function("firstStep", lambda: widget.step)
     page.expose_function("first", lambda: base64.b64encode(widget.data).decode())
     path = folder / "live.html"

@@ -8,15 +8,17 @@ looked at.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anywidget
 import traitlets
+from IPython.core.getipython import get_ipython
 
 from xla_explorer.explorer.views.front_end import style, widget_module
 from xla_explorer.explorer.views.html_page import export_page
-from xla_explorer.explorer.views.payload import answer, build_payload, packed
+from xla_explorer.explorer.views.payload import answer, build_payload, measured_data, packed
 from xla_explorer.explorer.views.reports import ComparisonTable, Pair
 from xla_explorer.explorer.views.source import ExplorerSource
 from xla_explorer.explorer.views.static_form import static_html, static_text
@@ -49,9 +51,11 @@ class ExplorerWidget(anywidget.AnyWidget):
     def __init__(self, source: ExplorerSource, *, complete: bool | None = None, step: int = -1, colour: Any = None) -> None:
         self._shown: list[tuple[ExplorerSource, ComparisonTable | None]] = [(source, None)]
         self._complete = complete
-        column = None if colour is None else source.reports.column(colour)
-        super().__init__(data=packed(build_payload(source, complete=complete, live=True, colour=column)), step=step)
+        self._colour = None if colour is None else source.reports.column(colour)
+        super().__init__(data=packed(build_payload(source, complete=complete, live=True, colour=self._colour)), step=step)
+        self._times = list(source.timings())
         self.on_msg(self._reply)
+        _refresh_after_each_cell(weakref.ref(self))
 
     @property
     def source(self) -> ExplorerSource:
@@ -69,9 +73,17 @@ class ExplorerWidget(anywidget.AnyWidget):
         self._shown.append(self.source.reports.variant(fuse, forbid))
         self._show()
 
+    def refresh(self) -> None:
+        """Show the times of a `session.profile()` that was made since; done after each cell of a notebook by itself."""
+        times = list(self.source.timings())
+        if times != self._times:
+            self._times = times
+            self.send({"news": "times"}, [packed(measured_data(self.source, self._colour if len(self._shown) == 1 else None))])
+
     def _show(self) -> None:
         source, comparison = self._shown[-1]
         self.selected, self.step = -1, -1
+        self._times = list(source.timings())
         self.data = packed(build_payload(source, complete=self._complete, live=True, comparison=comparison))
 
     def _reply(self, _widget: object, message: Mapping[str, Any], _buffers: object) -> None:
@@ -104,6 +116,22 @@ class ExplorerWidget(anywidget.AnyWidget):
         bundle, metadata = shown if isinstance(shown, tuple) else (shown, {})
         static = {"text/plain": static_text(self.source), "text/html": static_html(self.source)}
         return {**bundle, **static}, dict(metadata)
+
+
+def _refresh_after_each_cell(widget: weakref.ref[ExplorerWidget]) -> None:
+    """A cell may have measured what the widget shows. Ends with the widget, and does nothing outside IPython."""
+    shell = get_ipython()
+    if shell is None:
+        return
+
+    def after(_result: object) -> None:
+        shown = widget()
+        if shown is None or shown.comm is None:
+            shell.events.unregister("post_run_cell", after)
+        else:
+            shown.refresh()
+
+    shell.events.register("post_run_cell", after)
 
 
 def _pairs(message: Mapping[str, Any], key: str) -> list[Pair]:

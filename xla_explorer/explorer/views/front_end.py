@@ -23,6 +23,7 @@ MODULES = (
     "store",
     "drawing",
     "colours",
+    "printed",
     "neighbours",
     "graph",
     "timeline",
@@ -43,6 +44,7 @@ MODULES = (
     "times",
     "search",
     "keyboard",
+    "theme",
     "explorer",
 )
 _IMPORT = re.compile(r"^import .*\n", re.MULTILINE)

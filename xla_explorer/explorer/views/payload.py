@@ -67,7 +67,8 @@ class ExplorerPayload(TypedDict):
     """Everything that is drawn. `steps`, `decisions`, `timings`: rows in the field order of their types in source.py.
 
     `lineage` holds [subject, produced ...] per applied rewrite. `same` maps a step to the earlier step that shows the
-    same. `pools`, `details`, `panes`, `histories` are filled when `complete`. `live`: a kernel answers; without one `reports`
+    same. `pools`, `details`, `panes`, `histories` are filled when `complete`; an instruction that `histories` does not have was left out
+    for size. `live`: a kernel answers; without one `reports`
     holds what can be shown without. `reasons`: what the codes of the decisions mean.
     `comparison`: set when this compile is a what-if of another.
     """
@@ -155,26 +156,27 @@ def build_payload(
         complete = is_small(steps)
     same = [shown_step(steps, k) for k in range(len(steps))]
     decisions = _chosen(source.decisions())
+    measured = measured_data(source, colour)
     payload = ExplorerPayload(
         format=FORMAT,
         complete=complete,
         live=live,
         title=source.title,
-        headline=headline(source.summary()),
+        headline=measured["headline"],
         steps=[plain(step) for step in steps],
         same=same,
         decisions=[plain(row) for row in decisions[0]],
         decisions_hidden=decisions[1],
         no_decisions="" if decisions[0] else source.reports.no_decisions(),
         reasons=_reasons(source, decisions[0]),
-        timings=[plain(row) for row in source.timings()],
+        timings=measured["timings"],
         lineage=[],
         pools={},
         details={},
         panes=[],
         histories={},
-        roof=plain(source.reports.roof()),
-        columns=[plain(column) for column in [*([colour] if colour is not None else []), *source.reports.columns()]],
+        roof=measured["roof"],
+        columns=measured["columns"],
         own_colour=colour is not None,
         comparison=comparison_data(comparison) if comparison is not None else None,
         reports={} if live or not complete else embedded_reports(source),
@@ -189,6 +191,16 @@ def build_payload(
     if complete:
         _embed(payload, source, sorted(set(same)))
     return payload
+
+
+def measured_data(source: ExplorerSource, colour: Column | None = None) -> dict[str, Any]:
+    """What of a payload changes when the program is measured: for a view that is open already."""
+    return {
+        "headline": headline(source.summary()),
+        "timings": [plain(row) for row in source.timings()],
+        "roof": plain(source.reports.roof()),
+        "columns": [plain(column) for column in [*([colour] if colour is not None else []), *source.reports.columns()]],
+    }
 
 
 def _chosen(decisions: Sequence[DecisionRow]) -> tuple[list[DecisionRow], int]:
@@ -268,11 +280,8 @@ def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int
     for number, key in enumerate(ids):
         if number >= MOST_HISTORIES:
             break
-        lines = source.history(key)
-        if lines:
-            payload["histories"][str(key)] = [
-                first + k for first, count in pools["history"].runs(plain(list(lines))) for k in range(count)
-            ]
+        runs = pools["history"].runs(plain(list(source.history(key))))
+        payload["histories"][str(key)] = [first + k for first, count in runs for k in range(count)]
     payload["pools"] = {name: pool.rows for name, pool in pools.items()}
     payload["panes"] = pane_data(source.panes(), live=payload["live"])
 

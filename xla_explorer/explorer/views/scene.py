@@ -199,6 +199,8 @@ class _Tree:
                 k += 1
             if k == len(a) or k == len(b):  # inside one closed box, or between a box and its own member
                 continue
+            if a[k] not in self.members or b[k] not in self.members:  # a box of which nothing is in the picture
+                continue
             ends, level = (a[k], b[k]), self.edges.setdefault(a[k - 1] if k else None, {})
             if edge.kind == "fusion-accepted" and ends not in level:
                 continue

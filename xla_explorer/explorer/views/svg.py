@@ -49,6 +49,7 @@ DARK_COLOURS: dict[str, tuple[str, str]] = {
 GREY = "#858585"
 REFUSED, ACCEPTED = "#c45100", "#008a65"
 FONT = "system-ui,sans-serif"
+_SHORT = 36.0  # pixels: a label of 14 on the middle of a shorter line would leave nothing of it
 _ILLEGAL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ufffe\\uffff\\ud800-\\udfff]")
 
 
@@ -180,8 +181,8 @@ def _edge(edge: SceneEdge) -> str:
 
 
 def label_places(scene: Scene) -> list[tuple[SceneEdge, float, float]]:
-    """Where the labels of edges sit: on a piece of their line that covers least of the nodes' text, nearest to its middle, that no
-    other label has taken.
+    """Where the labels of edges sit: on a piece of their line, or beside it where the piece is so short that the label would hide
+    it; nearest to its middle, on no node's text and on no other label.
 
     A label without room is left out; its edge still carries it as a title.
     """
@@ -193,17 +194,19 @@ def label_places(scene: Scene) -> list[tuple[SceneEdge, float, float]]:
             continue
         p = edge.points
         middle, half = len(p) // 4 * 2, _label_width(edge.label) / 2
-        places = []
+        places: list[tuple[int, int, float, float]] = []
         for k in range(2, len(p), 2):
-            for part in (0.5,) if p[k] != p[k - 2] or p[k + 1] - p[k - 1] < 60 else (0.5, 0.25, 0.75):
-                x, y = p[k - 2] + (p[k] - p[k - 2]) * part, p[k - 1] + (p[k + 1] - p[k - 1]) * part
-                covered = sum([x + half > x0 and x - half < x1 and y + 7 > y0 and y - 7 < y1 for x0, y0, x1, y1 in written])
-                places.append((covered, abs(k - middle), x, y))
+            height = p[k + 1] - p[k - 1]
+            reach = abs(p[k] - p[k - 2])
+            hides = height < _SHORT and reach < 2 * half + _SHORT
+            for part in (0.5,) if p[k] != p[k - 2] or height < 60 else (0.5, 0.25, 0.75):
+                x, y = p[k - 2] + (p[k] - p[k - 2]) * part, p[k - 1] + height * part
+                for side in (1, -1) if hides else (0, 1, -1):
+                    places.append((abs(side), abs(k - middle), x + side * (reach / 2 + half + 6), y))
         for _, _, x, y in sorted(places, key=lambda place: place[:2]):
-            if all(
-                abs(x - other_x) >= half + other_half or abs(y - other_y) >= 15
-                for other_x, other_y, other_half in taken
-            ):
+            if any(x + half > x0 and x - half < x1 and y + 7 > y0 and y - 7 < y1 for x0, y0, x1, y1 in written):
+                continue
+            if all(abs(x - other_x) >= half + other_half or abs(y - other_y) >= 15 for other_x, other_y, other_half in taken):
                 taken.append((x, y, half))
                 placed.append((edge, x, y))
                 break

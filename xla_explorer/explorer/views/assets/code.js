@@ -222,7 +222,8 @@ export function codeStrip(app) {
     follow();
     const wanted = panes.some(p => p.name === app.wantedPane) ? [app.wantedPane] : [];
     const ready = panes.every(p => p.lines || p.costly) ? FIRST_CHOICE : CHEAP_CHOICE,
-      ranked = ready.map(family => family.find(name => panes.some(p => p.name === name))).filter(
+      there = p => app.store.data.live || !p.costly, // without a kernel such a pane only says how to get it
+      ranked = ready.map(family => family.find(name => panes.some(p => p.name === name && there(p)))).filter(
       name => name && !wanted.includes(name),
     );
     shown = [...wanted, ...ranked.slice(0, Math.max(0, 3 - wanted.length))].sort(

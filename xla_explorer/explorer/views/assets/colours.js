@@ -14,38 +14,49 @@ const LIGHT = [
     [190, 130, 10],
     [240, 110, 50],
   ];
-export function scaleColour(part, dark) {
+function scaleAt(part, dark) {
   const stops = dark ? DARK : LIGHT,
     at = Math.max(0, Math.min(1, part)) * (stops.length - 1),
     k = Math.min(stops.length - 2, Math.floor(at));
-  return `rgb(${stops[k].map((v, c) => Math.round(v + (stops[k + 1][c] - v) * (at - k))).join(",")})`;
+  return stops[k].map((v, c) => Math.round(v + (stops[k + 1][c] - v) * (at - k)));
+}
+export const scaleColour = (part, dark) => `rgb(${scaleAt(part, dark).join(",")})`;
+// Black or white, whichever is read better on a place of the scale: one of the two always is at 4.5:1 or more.
+export function scaleInk(part, dark) {
+  const [r, g, b] = scaleAt(part, dark).map(v => (v <= 10.3 ? v / 3294.6 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
 }
 export const showValue = (unit, v) =>
   unit === "us" ? showMicroseconds(v) : unit === "bytes" ? showBytes(v) : `${showNumber(v)}${unit ? ` ${unit}` : ""}`;
 
 // Columns are [title, unit, {id: number}]. A node takes the value of its own id, else the sum of those inside it.
 export function colouring(app) {
-  const columns = app.store.data.columns.map(([title, unit, values]) => ({
-    title,
-    unit,
-    values: new Map(Object.entries(values).map(([id, v]) => [+id, +v])),
-  }));
-  let chosen = app.store.data.own_colour ? 0 : -1;
-  const select = make(
-    "select",
-    {
-      tabIndex: -1,
-      title: "what the colours mean",
-      ariaLabel: "colour by",
-      onchange: () => {
-        chosen = +select.value;
-        app.recolour();
-      },
+  let columns = [],
+    chosen = app.store.data.own_colour ? 0 : -1;
+  const select = make("select", {
+    tabIndex: -1,
+    title: "what the colours mean",
+    ariaLabel: "colour by",
+    onchange: () => {
+      chosen = +select.value;
+      app.recolour();
     },
-    make("option", { value: -1, textContent: "colour: kind" }),
-    ...columns.map((c, k) => make("option", { value: k, textContent: `colour: ${c.title}`, selected: k === chosen })),
-  );
-  select.hidden = !columns.length;
+  });
+  function load() {
+    const before = columns[chosen]?.title;
+    columns = app.store.data.columns.map(([title, unit, values]) => ({
+      title,
+      unit,
+      values: new Map(Object.entries(values).map(([id, v]) => [+id, +v])),
+    }));
+    if (before !== undefined) chosen = columns.findIndex(c => c.title === before);
+    select.replaceChildren(
+      make("option", { value: -1, textContent: "colour: kind", selected: chosen < 0 }),
+      ...columns.map((c, k) => make("option", { value: k, textContent: `colour: ${c.title}`, selected: k === chosen })),
+    );
+    select.hidden = !columns.length;
+  }
+  load();
   const column = () => (chosen < 0 ? null : columns[chosen]);
   const valueOf = node => {
     const { values } = column(),
@@ -58,9 +69,9 @@ export function colouring(app) {
   function paint(entries) {
     const c = column();
     for (const { node } of entries)
-      for (const el of node.el.querySelectorAll(":scope > .s, :scope > .head")) {
+      for (const el of node.el.querySelectorAll(":scope > .s, :scope > .head, :scope > text")) {
         el.style.fill = "";
-        node.el.classList.remove("heat", "strong", "unknown");
+        node.el.classList.remove("heat");
       }
     if (!c) return null;
     const dark = app.root.dataset.theme === "dark",
@@ -72,13 +83,10 @@ export function colouring(app) {
       at = v => (high === low ? 1 : low > 0 && high / low > 20 ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low));
     for (const [node, value] of drawn) {
       node.el.classList.add("heat");
-      if (value === null) node.el.classList.add("unknown");
-      else {
+      if (value !== null) {
         const part = at(value);
-        if (part > 0.75 && !node.box) node.el.classList.add("strong");
-        const part_el = node.el.querySelector(node.box ? ":scope > .head" : ":scope > .s");
-        if (part_el) part_el.style.fill = scaleColour(part, dark);
-        if (node.box && part > 0.75) node.el.classList.add("strong");
+        for (const el of node.el.querySelectorAll(node.box ? ":scope > .head" : ":scope > .s")) el.style.fill = scaleColour(part, dark);
+        for (const el of node.el.querySelectorAll(":scope > text:not(.plus-sign)")) el.style.fill = scaleInk(part, dark);
         const title = node.el.querySelector(":scope > title");
         if (title) title.textContent = `${c.title}: ${showValue(c.unit, value)}\n${title.textContent.replace(/^.*: .*\n(?=%)/, "")}`;
       }
@@ -94,5 +102,5 @@ export function colouring(app) {
       make("span", { textContent: showValue(c.unit, high) }),
     );
   }
-  return { select, paint };
+  return { select, paint, load };
 }

@@ -72,7 +72,9 @@ function writtenPlaces(scene, dx = 0, dy = 0) {
   });
 }
 
-// The labels that have room, each on the piece of its line that covers least of the nodes: as label_places in svg.py.
+const SHORT = 36; // pixels: a label of 14 on the middle of a shorter line would leave nothing of it
+
+// The labels that have room, on their line or beside it: as label_places in svg.py.
 function drawEdgeLabels(scene, hooks) {
   const drawn = [],
     taken = [],
@@ -83,15 +85,19 @@ function drawEdgeLabels(scene, hooks) {
       middle = Math.floor(p.length / 4) * 2,
       half = (5.4 * [...edge.label].length + 10) / 2,
       places = [];
-    for (let k = 2; k < p.length; k += 2)
-      for (const part of p[k] !== p[k - 2] || p[k + 1] - p[k - 1] < 60 ? [0.5] : [0.5, 0.25, 0.75]) {
+    for (let k = 2; k < p.length; k += 2) {
+      const height = p[k + 1] - p[k - 1],
+        reach = Math.abs(p[k] - p[k - 2]),
+        hides = height < SHORT && reach < 2 * half + SHORT;
+      for (const part of p[k] !== p[k - 2] || height < 60 ? [0.5] : [0.5, 0.25, 0.75]) {
         const x = p[k - 2] + (p[k] - p[k - 2]) * part,
-          y = p[k - 1] + (p[k + 1] - p[k - 1]) * part,
-          covered = written.filter(([l, t, r, b]) => x + half > l && x - half < r && y + 7 > t && y - 7 < b).length;
-        places.push({ covered, away: Math.abs(k - middle), x, y });
+          y = p[k - 1] + height * part;
+        for (const side of hides ? [1, -1] : [0, 1, -1]) places.push({ beside: Math.abs(side), away: Math.abs(k - middle), x: x + side * (reach / 2 + half + 6), y });
       }
-    places.sort((a, b) => a.covered - b.covered || a.away - b.away);
+    }
+    places.sort((a, b) => a.beside - b.beside || a.away - b.away);
     for (const { x, y } of places) {
+      if (written.some(([l, t, r, b]) => x + half > l && x - half < r && y + 7 > t && y - 7 < b)) continue;
       if (taken.some(t => Math.abs(x - t.x) < half + t.half && Math.abs(y - t.y) < 15)) continue;
       taken.push({ x, y, half });
       const box = shape("rect", { x: num(x - half), y: num(y - 7), width: num(2 * half), height: 14, rx: 3 });

@@ -1,6 +1,6 @@
 // The explorer: one selection, one keyboard, every view. `render({ model, el })` is all that a host needs.
 import { make, numberOf } from "./elements.js";
-import { askerOf, openStore } from "./store.js";
+import { askerOf, inflate, named, openStore } from "./store.js";
 import { timelineView } from "./timeline.js";
 import { graphTab } from "./graph.js";
 import { textTab } from "./texts.js";
@@ -15,6 +15,7 @@ import { buffersTab } from "./buffers.js";
 import { compareTab } from "./compare.js";
 import { hoverHelp } from "./hover.js";
 import { followLlvm } from "./llvm.js";
+import { watchTheme } from "./theme.js";
 import { keyHelp, keysOf } from "./keyboard.js";
 
 const TABS = [
@@ -26,31 +27,6 @@ const TABS = [
   ["buffers", "Buffers"],
   ["compare", "Comparison"],
 ];
-
-// Light or dark from what is really behind the widget: works in JupyterLab, VS Code, Colab and a bare page alike.
-function watchTheme(root) {
-  const decide = () => {
-    let dark = matchMedia("(prefers-color-scheme: dark)").matches;
-    for (let el = root.parentElement; el; el = el.parentElement) {
-      const m = getComputedStyle(el).backgroundColor.match(/[\d.]+/g);
-      if (m && (m.length < 4 || +m[3] > 0.5)) {
-        dark = 0.299 * m[0] + 0.587 * m[1] + 0.114 * m[2] < 128;
-        break;
-      }
-    }
-    root.dataset.theme = dark ? "dark" : "light";
-  };
-  const observer = new MutationObserver(decide),
-    media = matchMedia("(prefers-color-scheme: dark)");
-  observer.observe(document.body, { attributes: true });
-  observer.observe(document.documentElement, { attributes: true });
-  media.addEventListener("change", decide);
-  decide();
-  return () => {
-    observer.disconnect();
-    media.removeEventListener("change", decide);
-  };
-}
 
 let widgets = 0; // for ids that are unique on a page of several widgets
 
@@ -113,13 +89,13 @@ async function build(root, model, ask, disposals) {
     decisions = decisionsTab(app),
     why = whyView(app),
     code = codeStrip(app),
-    times = timesView(app),
     search = searchBox(app),
     rewrites = rewriteTab(app),
     kernels = kernelsTab(app),
     buffers = buffersTab(app),
     comparison = compareTab(app),
     hover = hoverHelp(app);
+  let times = timesView(app);
   disposals.push(graph.dispose);
   const bodies = {
     graph: graph.root,
@@ -171,16 +147,15 @@ async function build(root, model, ask, disposals) {
     next.focus({ preventScroll: true });
   });
   const help = keyHelp();
-  const headline = store.data.headline.flatMap(part => [
-    make("span", { className: "xe-sep", textContent: "·" }),
-    make("span", { textContent: part }),
-  ]);
+  const headlineParts = () =>
+      store.data.headline.flatMap(part => [make("span", { className: "xe-sep", textContent: "·" }), make("span", { textContent: part })]),
+    headline = make("span", { className: "xe-headline" }, ...headlineParts());
   root.replaceChildren(
     make(
       "header",
       { className: "xe-head" },
       make("b", { textContent: store.data.title }),
-      make("span", { className: "xe-headline" }, ...headline),
+      headline,
       search.root,
       make("button", {
         textContent: "?",
@@ -222,6 +197,18 @@ async function build(root, model, ask, disposals) {
   app.setTab = setTab;
   app.refreshWhy = () => why.show();
   app.recolour = () => graph.recolour();
+  // The kernel has measured: the times, and what they colour and say, are new. Everything else stays as it is.
+  app.measured = news => {
+    Object.assign(store.data, news);
+    store.timings = news.timings.map(r => named("timing", r));
+    const fresh = timesView(app);
+    times.root.replaceWith(fresh.root);
+    times = fresh;
+    headline.replaceChildren(...headlineParts());
+    graph.columnsChanged();
+    times.mark();
+    if (app.tab === "kernels") kernels.shown();
+  };
   app.opcodeHelp = hover.opcode;
   app.stepsChanged = () => timeline.rebuild();
   app.followLlvm = kernel => followLlvm(app, kernel);
@@ -421,7 +408,7 @@ export function render({ model, el }) {
   let disposals = [],
     latest = 0;
   el.append(root);
-  always.push(watchTheme(root));
+  always.push(watchTheme(root, () => root.explorer?.recolour()));
   const sized = new ResizeObserver(() => {
     root.classList.toggle("narrow", root.clientWidth > 0 && root.clientWidth < 820);
     root.classList.toggle("medium", root.clientWidth >= 820 && root.clientWidth < 1100);
@@ -453,6 +440,11 @@ export function render({ model, el }) {
   root.addEventListener("pointerdown", event => {
     if (!event.target.closest("input, select, button, summary")) root.focus({ preventScroll: true });
   });
+  // What was clicked may have been built anew: the keys go on working.
+  root.addEventListener("click", () => {
+    const focused = root.getRootNode().activeElement;
+    if (!focused || focused === document.body || !focused.isConnected) root.focus({ preventScroll: true });
+  });
   model.on("change:step", () => {
     const app = root.explorer;
     if (app && model.get("step") >= 0 && model.get("step") !== app.step) app.go(model.get("step"));
@@ -463,6 +455,9 @@ export function render({ model, el }) {
     if (app && (id < 0 ? null : id) !== app.selected) app.select(id < 0 ? null : id, "kernel");
   });
   model.on("change:data", start);
+  model.on("msg:custom", (message, buffers) => {
+    if (message?.news === "times") inflate(buffers[0]).then(news => root.explorer?.measured?.(news));
+  });
   start();
   return () => [...disposals, ...always].forEach(end => end());
 }

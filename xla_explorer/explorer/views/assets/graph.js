@@ -418,6 +418,10 @@ export function graphTab(app) {
       }
     },
     recolour: paint,
+    columnsChanged: () => {
+      colours.load();
+      paint();
+    },
     isDrawn: id => find(id) !== null,
     show: async id => {
       const brought = !find(id) && (await fetchAround(id));

@@ -1,38 +1,9 @@
 // Beyond the picture: a big module's picture holds a part of it. What is around an instruction, or between two, comes from the
 // kernel; a page without one reads it from the printed text.
+import { graphOfText, pictureOfIds, throughBoxes } from "./printed.js";
 import { pictureOf } from "./store.js";
 
 const MOST_AROUND = 300;
-const DEFINITION = /^\s*(?:ROOT )?%?([\w.$-]+) = (\([^=]*?\)|\S+) ([a-z][\w-]*)\((.*)$/;
-
-// The printed module as a graph: id -> { name, shape, opcode, operands, users }. Names are looked up within their computation.
-export function graphOfText(lines) {
-  const found = new Map();
-  let names = new Map();
-  for (const [text, id] of lines) {
-    if (id === null) {
-      if (text.endsWith("{")) names = new Map();
-      continue;
-    }
-    const m = text.match(DEFINITION);
-    if (!m) continue;
-    let depth = 1,
-      end = 0;
-    while (end < m[4].length && depth) {
-      if (m[4][end] === "(") depth++;
-      else if (m[4][end] === ")") depth--;
-      end++;
-    }
-    const inside = m[4].slice(0, end - 1),
-      operands = m[3] === "constant" || m[3] === "parameter" ? [] : [...inside.matchAll(/%([\w.$-]+)/g)].map(o => names.get(o[1])).filter(o => o !== undefined),
-      entry = { id, name: m[1], shape: m[2].replace(/\{[^}]*\}/g, ""), opcode: m[3], argument: inside, operands: [...new Set(operands)], users: [] };
-    names.set(m[1], id);
-    found.set(id, entry);
-    for (const o of entry.operands) found.get(o)?.users.push(id);
-  }
-  return found;
-}
-
 function reach(graph, start, direction) {
   const seen = new Set([start]),
     work = [start];
@@ -74,20 +45,6 @@ function around(graph, start, budget) {
   return seen;
 }
 
-function pictureOfIds(graph, ids, known) {
-  const kinds = new Map(known.nodes.map(n => [n.label.split(" ")[0], n.kind])),
-    nodes = [],
-    edges = [];
-  for (const id of ids) {
-    const e = graph.get(id);
-    if (!e) continue;
-    const kind = e.opcode === "parameter" || e.opcode === "constant" ? e.opcode : kinds.get(e.opcode) || "elementwise";
-    nodes.push([id, e.opcode === "parameter" ? `parameter ${e.argument}` : e.opcode, e.shape, kind, null, e.name, []]);
-    for (const o of e.operands) if (ids.has(o)) edges.push([o, id, "data", 0, ""]);
-  }
-  return { nodes, edges, groups: [], aliases: [], hidden: 0, note: "" };
-}
-
 // Joins what a request brought to the picture of a step, in place: the next look finds it there.
 function join(step, data) {
   const more = pictureOf(data),
@@ -95,6 +52,7 @@ function join(step, data) {
     there = new Set(picture.nodes.map(n => n.id)),
     boxes = new Set(picture.groups.map(g => g.id)),
     lines = new Set(picture.edges.map(e => `${e.source} ${e.target} ${e.kind}`));
+  for (const g of picture.groups) if (g.instruction !== null) there.add(g.instruction); // drawn as a box already
   const fresh = more.nodes.filter(n => !there.has(n.id));
   picture.nodes.push(...fresh);
   picture.groups.push(...more.groups.filter(g => !boxes.has(g.id)));
@@ -130,7 +88,7 @@ export async function bringAround(app, id, budget = MOST_AROUND) {
   else {
     const graph = textGraph(step);
     if (!graph.has(id)) return false;
-    join(step, pictureOfIds(graph, around(graph, id, budget), step.picture));
+    join(step, pictureOfIds(graph, around(graph, id, budget)));
   }
   app.store.learn(step);
   return step.names.has(id) || step.picture.aliases.has(id);
@@ -166,7 +124,7 @@ export async function bringBetween(app, a, b) {
     return ids.size > 2 || step.users.get(a)?.includes(b) || step.users.get(b)?.includes(a) ? ids : null;
   }
   const graph = textGraph(step),
-    ids = between(graph, a, b);
-  if (ids) join(step, pictureOfIds(graph, ids, step.picture));
+    ids = between(throughBoxes(graph), a, b);
+  if (ids) join(step, pictureOfIds(graph, ids));
   return ids;
 }

@@ -122,6 +122,7 @@ function treeOf(picture, options) {
     let k = 0;
     while (k < a.length && k < b.length && a[k] === b[k]) k++;
     if (k === a.length || k === b.length) continue;
+    if (!members.has(a[k]) || !members.has(b[k])) continue; // a box of which nothing is in the picture
     const container = k ? a[k - 1] : null,
       name = typeof a[k] + a[k] + "\u0000" + typeof b[k] + b[k];
     if (accepted(edge) && !edges.get(container)?.has(name)) continue;
@@ -327,10 +328,21 @@ function levelOf(tree, container, options, memory, path) {
   return placed(nodes, edges, keys.length - nodes.length, memory, path);
 }
 
+// The nodes that are asked for; of a box that is asked for and holds none of them, all.
+function nodesOf(picture, only) {
+  const boxes = new Map(picture.groups.map(g => [g.id, g])),
+    entered = new Set(picture.nodes.filter(n => only.has(n.id)).map(n => n.group)),
+    whole = key => {
+      for (let g = boxes.get(key); g; g = boxes.get(g.parent)) if (g.instruction !== null && only.has(g.instruction) && !entered.has(g.id)) return true;
+      return false;
+    };
+  return picture.nodes.filter(n => only.has(n.id) || whole(n.group));
+}
+
 // picture: { nodes, edges, groups } of objects. options: opened, closed (sets of group ids), focus (id or null), budget,
 // only (a set of node ids, or nothing). memory: a Map.
 export function buildScene(whole, options, memory = new Map()) {
-  const picture = options.only ? { ...whole, nodes: whole.nodes.filter(n => options.only.has(n.id)) } : whole;
+  const picture = options.only ? { ...whole, nodes: nodesOf(whole, options.only) } : whole;
   const tree = treeOf(picture, options),
     scene = levelOf(tree, null, options, memory, "");
   scene.opened = tree.opened;

@@ -232,9 +232,10 @@ export async function openStore(model, ask) {
     });
   const pane = name => once("pane" + name, () => ask({ ask: "pane", name }));
   const panes = () => once("panes", async () => (data.complete ? data.panes : await ask({ ask: "panes" })));
+  // null: there is more than this page holds.
   const history = id =>
     once("history" + id, async () =>
-      data.complete ? (data.histories[id] || []).map(k => data.pools.history[k]) : await ask({ ask: "history", id }),
+      data.complete ? (data.histories[id]?.map(k => data.pools.history[k]) ?? null) : await ask({ ask: "history", id }),
     );
 
   // A report: from the page where it was put, from the kernel where there is one; else an error that says how to get it.

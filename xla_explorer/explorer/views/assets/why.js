@@ -31,6 +31,7 @@ export function factText(key, value) {
 }
 
 export function whyView(app) {
+  const leftOut = id => `left out of this page for its size: session.history("%${app.store.names.get(id) ?? "name"}") has it`;
   const body = make("div", { className: "xe-why-body" }),
     root = make(
       "section",
@@ -326,7 +327,8 @@ export function whyView(app) {
       .history(id)
       .then(lines => {
         if (mine === ticket)
-          past.replaceChildren(...(lines.length ? lines : ["not recorded"]).map(t => make("li", { textContent: t })));
+          past.replaceChildren(...(lines ?? [leftOut(id)]).map(t => make("li", { textContent: t })));
+        if (mine === ticket && lines && !lines.length) past.replaceWith(make("p", { className: "xe-dim", textContent: "no pass did anything to it that is recorded" }));
       })
       .catch(error => {
         if (mine === ticket) past.replaceChildren(make("li", { className: "xe-dim", textContent: error.message }));

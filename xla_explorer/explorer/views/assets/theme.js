@@ -1,0 +1,44 @@
+// Light or dark as the host is, now and when the host changes.
+
+// What the host says of itself: JupyterLab and Notebook, VS Code, Colab. null where it says nothing.
+function saidByHost() {
+  const { body, documentElement: html } = document,
+    code = body.dataset.vscodeThemeKind || [...body.classList].find(name => /^vscode-(dark|light|high-contrast)/.test(name));
+  if (body.dataset.jpThemeLight) return body.dataset.jpThemeLight === "false";
+  if (code) return !code.endsWith("light");
+  const said = html.getAttribute("theme") || html.dataset.theme || body.dataset.theme;
+  return /^(dark|light)$/.test(said || "") ? said === "dark" : null;
+}
+
+// What is really behind the widget; null while it is not in the page or nothing there is painted.
+function seenBehind(root) {
+  for (let el = root.parentElement; el; el = el.parentElement ?? el.getRootNode().host) {
+    const m = el.isConnected && getComputedStyle(el).backgroundColor.match(/[\d.]+/g);
+    if (m && (m.length < 4 || +m[3] > 0.5)) return 0.299 * m[0] + 0.587 * m[1] + 0.114 * m[2] < 128;
+  }
+  return null;
+}
+
+// Keeps data-theme of the root right and calls `changed` when it turns. A widget is often made before it is put into the page:
+// what is behind it is looked at again when it gets a size.
+export function watchTheme(root, changed) {
+  const media = matchMedia("(prefers-color-scheme: dark)"),
+    decide = () => {
+      const theme = (saidByHost() ?? seenBehind(root) ?? media.matches) ? "dark" : "light";
+      if (root.dataset.theme === theme) return;
+      root.dataset.theme = theme;
+      changed();
+    },
+    observer = new MutationObserver(decide),
+    placed = new ResizeObserver(decide);
+  for (const el of [document.documentElement, document.body])
+    observer.observe(el, { attributes: true, attributeFilter: ["class", "style", "theme", "data-theme", "data-jp-theme-light", "data-jp-theme-name", "data-vscode-theme-kind"] });
+  placed.observe(root);
+  media.addEventListener("change", decide);
+  decide();
+  return () => {
+    observer.disconnect();
+    placed.disconnect();
+    media.removeEventListener("change", decide);
+  };
+}
