@@ -1,5 +1,8 @@
 """Transcendental elementwise opcodes. f32 and narrower are computed in f64 and rounded once; c64 in c128.
 
+Complex functions are at infinities and NaN what C99's Annex G says, with one exception: an angle that is infinite or NaN makes NaN of both
+parts, as it does in the products that XLA computes (e^a cos b, e^a sin b), also where C99 has a zero or an infinity.
+
 Large arrays go through in blocks that stay in the cache, so that the detour through f64 costs little memory traffic.
 """
 
@@ -51,7 +54,7 @@ def in_double(function: Callable[..., Array], *operands: Array) -> Array:
 
 def logistic(x: Array) -> Array:
     """1 / (1 + exp(-x))."""
-    return quotient(np.ones_like(x), np.asarray(1 + np.exp(-x)))
+    return quotient(np.ones_like(x), np.asarray(1 + exponential(-x)))
 
 
 def reciprocal_square_root(x: Array) -> Array:
@@ -81,12 +84,51 @@ def exponential_minus_one(x: Array) -> Array:
         if on_axis.any():
             result = result.copy()
             result.imag = np.where(on_axis, x.imag, result.imag)
+        result = _undefined_where(~np.isfinite(x.imag), result)
     return result
 
 
+def complex_of(real: Array, imaginary: Array) -> Array:
+    """c128 of its parts; `a + 1j * b` would make NaN of infinities."""
+    result = np.empty(np.broadcast_shapes(real.shape, imaginary.shape), np.complex128)
+    result.real, result.imag = real, imaginary
+    return result
+
+
+def _undefined_where(condition: Array, values: Array) -> Array:
+    return np.where(condition, complex(np.nan, np.nan), values) if condition.any() else values
+
+
+def exponential(x: Array) -> Array:
+    """e^x."""
+    result = np.asarray(np.exp(x))
+    return result if x.dtype.kind != "c" else _undefined_where(~np.isfinite(x.imag), result)
+
+
+def sine(x: Array) -> Array:
+    """sin x; the real part of a complex number is the angle, and so an infinite one has no sine."""
+    result = np.asarray(np.sin(x))
+    return result if x.dtype.kind != "c" else _undefined_where(~np.isfinite(x.real) | np.isnan(x.imag), result)
+
+
+def cosine(x: Array) -> Array:
+    """cos x, as `sine`."""
+    result = np.asarray(np.cos(x))
+    return result if x.dtype.kind != "c" else _undefined_where(~np.isfinite(x.real) | np.isnan(x.imag), result)
+
+
+def hyperbolic_tangent(x: Array) -> Array:
+    """tanh x; the imaginary part of a complex number is the angle, but beside an infinite real part the result is 1 or -1."""
+    result = np.asarray(np.tanh(x))
+    return result if x.dtype.kind != "c" else _undefined_where(~np.isfinite(x.imag) & ~np.isinf(x.real), result)
+
+
 def tangent(x: Array) -> Array:
-    """tan; complex through tanh, which does not overflow."""
-    return np.asarray(np.tan(x)) if x.dtype.kind != "c" else np.asarray(-1j * np.tanh(1j * x))
+    """tan; complex -i tanh(i x), which does not overflow."""
+    if x.dtype.kind != "c":
+        return np.asarray(np.tan(x))
+    turned = hyperbolic_tangent(complex_of(-x.imag, x.real))
+    return complex_of(turned.imag, -turned.real)
 
 
 @lru_cache(maxsize=1)
@@ -130,7 +172,7 @@ def _erf(x: Array) -> Array:
 
 
 _UNARY: dict[str, Callable[[Array], Array]] = {
-    "exponential": np.exp,
+    "exponential": exponential,
     "exponential-minus-one": exponential_minus_one,
     "log": np.log,
     "log-plus-one": log_plus_one,
@@ -138,9 +180,9 @@ _UNARY: dict[str, Callable[[Array], Array]] = {
     "sqrt": np.sqrt,
     "rsqrt": reciprocal_square_root,
     "cbrt": np.cbrt,
-    "tanh": np.tanh,
-    "sine": np.sin,
-    "cosine": np.cos,
+    "tanh": hyperbolic_tangent,
+    "sine": sine,
+    "cosine": cosine,
     "tan": tangent,
     "asin": np.arcsin,
     "acos": np.arccos,
@@ -174,7 +216,7 @@ def arctangent(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluato
     """atan2(y, x); for complex numbers -i log((x + i y) / sqrt(x^2 + y^2))."""
     y, x = operands
     if y.dtype.kind == "c":
-        return in_double(lambda b, a: -1j * np.log((a + 1j * b) / np.sqrt(a * a + b * b)), y, x)
+        return in_double(_complex_arctangent, y, x)
     return in_double(np.arctan2, y, x)
 
 
@@ -190,5 +232,48 @@ def power(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) ->
     return in_double(_complex_power if wide.kind == "c" else np.power, a, b)
 
 
-def _complex_power(a: Array, b: Array) -> Array:
-    return np.asarray(np.where((a == 0) & (b == 0), 1, np.power(a, b)))
+def _complex_power(z: Array, exponent: Array) -> Array:
+    """|z|^c e^(-d arg z) at the angle c arg z + d log |z|; anything to the 0 is 1, 0 to a power with a positive real part is 0, and the
+    positive infinity to a real power is infinite or 0."""
+    c, d = exponent.real, exponent.imag
+    size, angle = np.abs(z), np.angle(z)
+    length = np.power(size, c) * np.exp(-(d * angle))
+    turn = c * angle + d * np.log(z).real
+    result = complex_of(length * np.cos(turn), length * np.sin(turn))
+    endless = (z.real == np.inf) & (z.imag == 0) & (d == 0) & ~np.isnan(c)
+    result = np.where(endless, np.where(c > 0, np.inf, 0), result)
+    result = np.where(z == 0, np.where(c > 0, 0, complex(np.nan, np.nan)), result)
+    return np.where(exponent == 0, 1, result)
+
+
+def _complex_arctangent(y: Array, x: Array) -> Array:
+    """-i log((x + i y) / sqrt(x^2 + y^2)), in the very steps of compiled code: beside a branch cut the last bit decides."""
+    real = x.real * x.real - x.imag * x.imag + (y.real * y.real - y.imag * y.imag)
+    square = complex_of(real, 2 * (x.real * x.imag) + 2 * (y.real * y.imag))
+    direction = _divided(complex_of(x.real - y.imag, x.imag + y.real), _root(square))
+    logarithm = np.log(direction)
+    return complex_of(logarithm.imag, -logarithm.real)
+
+
+def _root(z: Array) -> Array:
+    """sqrt(z), whose roundings are those of compiled code where z is finite."""
+    x, y = np.abs(z.real), np.abs(z.imag)
+    large, small = np.maximum(x, y) * 0.5, np.minimum(x, y) * 0.5
+    size = np.where(large == 0, 0, large * np.sqrt(1 + (small / large) ** 2))
+    root = np.sqrt(x * 0.5 + size)
+    other = y / root * 0.5
+    right = z.real >= 0
+    result = complex_of(np.where(right, root, other), np.copysign(np.where(right, other, root), z.imag))
+    return np.where(np.isfinite(z) & (z != 0), result, np.sqrt(z))
+
+
+def _divided(a: Array, b: Array) -> Array:
+    """a / b by Smith's method; the exceptional quotients are those of `complex_quotient`."""
+    real_larger = np.abs(b.real) >= np.abs(b.imag)
+    big, small = np.where(real_larger, b.real, b.imag), np.where(real_larger, b.imag, b.real)
+    ratio = small / big
+    divisor = big + small * ratio
+    first, second = np.where(real_larger, a.real, a.imag), np.where(real_larger, a.imag, a.real)
+    imaginary = (second - first * ratio) / divisor
+    result = complex_of((first + second * ratio) / divisor, np.where(real_larger, imaginary, -imaginary))
+    return np.where(np.isnan(result.real) & np.isnan(result.imag), quotient(a, b), result)

@@ -1,5 +1,7 @@
-"""Elementary functions of complex numbers: exponential, log, sqrt, sine, cosine and tanh as C99's Annex G wants them at infinities
-and NaN, and what is made of those.
+"""Elementary functions of complex numbers: exponential, log, sqrt, sine, cosine, tanh and power, and what is made of those.
+
+At infinities and NaN they are what the evaluator says (`hlo/evaluator/transcendental.py`): C99's Annex G, but for an angle that is infinite
+or NaN, which makes NaN of both parts as it does in XLA's products.
 
 c64 computes in double, where squares and products of its parts are exact and nothing overflows; c128 takes the same
 formulas.
@@ -94,6 +96,9 @@ class _Functions:
     def _choose(self, condition: str, x: str, y: str) -> str:
         return self.w.value(f"select i1 {condition}, double {x}, double {y}")
 
+    def _ordered(self, x: str) -> str:
+        return self.w.value(f"fcmp ord double {x}, {x}")
+
     def _infinite(self, x: str) -> str:
         return self._is("oeq", self._fabs(x), float("inf"))
 
@@ -108,14 +113,8 @@ class _Functions:
         size = self._real("exponential", self._choose(large, self._do("fmul", a, self._constant(0.5)), a))
         again = self._choose(large, size, self._constant(1.0))
         real, imaginary = [self._do("fmul", self._do("fmul", size, x), again) for x in (cosine, sine)]
-        wild, zero = self._not_finite(b), self._is("oeq", b, 0.0)
-        vanishes, grows = (
-            self._both(wild, self._is("oeq", a, float("-inf"))),
-            self._both(wild, self._is("oeq", a, float("inf"))),
-        )
-        real = self._choose(zero, self._do("fmul", size, again), real)
-        real = self._choose(vanishes, self._constant(0.0), self._choose(grows, a, real))
-        return real, self._choose(zero, b, self._choose(vanishes, self._constant(0.0), imaginary))
+        zero = self._is("oeq", b, 0.0)
+        return self._choose(zero, self._do("fmul", size, again), real), self._choose(zero, b, imaginary)
 
     def log(self, a: str, b: str) -> Pair:
         """log |z| and the angle; near |z| = 1 by log1p of |z|^2 - 1, which is computed without cancellation."""
@@ -169,10 +168,8 @@ class _Functions:
             self._real("cosh", b),
             self._real("sinh", b),
         )
-        real = self._choose(self._is("oeq", a, 0.0), a, self._do("fmul", sine, high))
-        return real, self._choose(
-            self._both(self._is("oeq", b, 0.0), self._not_finite(a)), b, self._do("fmul", cosine, low)
-        )
+        stays_zero = self._both(self._is("oeq", a, 0.0), self._ordered(b))
+        return self._choose(stays_zero, a, self._do("fmul", sine, high)), self._do("fmul", cosine, low)
 
     def cosine(self, a: str, b: str) -> Pair:
         """cos a cosh b - i sin a sinh b."""
@@ -183,7 +180,9 @@ class _Functions:
             self._real("sinh", b),
         )
         product = self.w.value(f"fneg double {self._do('fmul', sine, low)}")
-        no_product = self.w.value(f"or i1 {self._is('oeq', a, 0.0)}, {self._is('oeq', b, 0.0)}")
+        turns_nowhere = self._both(self._is("oeq", a, 0.0), self._ordered(b))
+        grows_nowhere = self._both(self._is("oeq", b, 0.0), self._is("one", self._fabs(a), float("inf")))
+        no_product = self.w.value(f"or i1 {turns_nowhere}, {grows_nowhere}")
         sign = self._do("fmul", self._copysign(self._constant(1.0), a), self._copysign(self._constant(1.0), b))
         nothing = self.w.value(f"fneg double {self._copysign(self._constant(0.0), sign)}")
         return self._do("fmul", cosine, high), self._choose(no_product, nothing, product)
@@ -206,7 +205,8 @@ class _Functions:
         rest = self._do("fmul", self._do("fmul", self._constant(4.0), turn), decay)
         turning = self.w.value(f"xor i1 {self._not_finite(b)}, true")
         settled = self._both(far, self.w.value(f"or i1 {turning}, {self._infinite(a)}"))
-        real = self._choose(self._is("oeq", a, 0.0), a, self._choose(settled, self._copysign(one, a), real))
+        stays_zero = self._both(self._is("oeq", a, 0.0), turning)
+        real = self._choose(stays_zero, a, self._choose(settled, self._copysign(one, a), real))
         imaginary = self._choose(far, rest, imaginary)
         return real, self._choose(self._is("oeq", b, 0.0), b, imaginary)
 
@@ -236,17 +236,22 @@ class _Functions:
         return self._binary("divide", (self._constant(1.0), self._constant(0.0)), self.sqrt(a, b))
 
     def power(self, a: str, b: str, c: str, d: str) -> Pair:
-        """exp((c + i d) log(a + i b)); 0 to a power with a positive real part is 0, 0 to the 0 is 1."""
-        zero, one = self._constant(0.0), self._constant(1.0)
-        real, imaginary = self.exponential(*self._binary("multiply", (c, d), self.log(a, b)))
+        """|z|^c e^(-d arg z) at the angle c arg z + d log |z|; anything to the 0 is 1, 0 to a power with a positive real part is 0, and the
+        positive infinity to a real power is infinite or 0."""
+        zero, one, infinity = self._constant(0.0), self._constant(1.0), self._constant(float("inf"))
+        size, angle = modulus(self.w, "double", (a, b)), self._real("atan2", b, a)
+        shrink = self._real("exponential", self._negate(self._do("fmul", d, angle)))
+        length = self._do("fmul", self._real("power", size, c), shrink)
+        turn = self._do("fadd", self._do("fmul", c, angle), self._do("fmul", d, self.log(a, b)[0]))
+        real, imaginary = self._do("fmul", length, self._real("cosine", turn)), self._do("fmul", length, self._real("sine", turn))
+        on_axis, grows = self._is("oeq", d, 0.0), self._is("ogt", c, 0.0)
+        endless = self._both(self._both(self._is("oeq", a, float("inf")), self._is("oeq", b, 0.0)), self._both(on_axis, self._ordered(c)))
         origin = self._both(self._is("oeq", a, 0.0), self._is("oeq", b, 0.0))
-        nothing = self._both(self._is("oeq", c, 0.0), self._is("oeq", d, 0.0))
-        grows = self._is("ogt", c, 0.0)
-        not_a_number = self._constant(float("nan"))
-        at_origin = self._choose(nothing, one, self._choose(grows, zero, not_a_number))
-        either = self.w.value(f"or i1 {nothing}, {grows}")
-        real = self._choose(origin, at_origin, real)
-        return real, self._choose(origin, self._choose(either, zero, not_a_number), imaginary)
+        at_origin = self._choose(grows, zero, self._constant(float("nan")))
+        real = self._choose(endless, self._choose(grows, infinity, zero), self._choose(origin, at_origin, real))
+        imaginary = self._choose(endless, zero, self._choose(origin, at_origin, imaginary))
+        nothing = self._both(self._is("oeq", c, 0.0), on_axis)
+        return self._choose(nothing, one, real), self._choose(nothing, zero, imaginary)
 
     def atan2(self, yr: str, yi: str, xr: str, xi: str) -> Pair:
         """-i log((x + i y) / sqrt(x^2 + y^2))."""
