@@ -9,11 +9,13 @@ from typing import Any
 
 from xla_explorer.explorer.display import table_html, table_text
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.limits import limits
 from xla_explorer.foundation.visible_text import cleaned
 
 _MEANINGS = {
     "isolate": "run generated code in a child process (XLA_EXPLORER_ISOLATE=1)",
-    "timeout": "seconds that one isolated compile or run may take; None: no end (XLA_EXPLORER_TIMEOUT)",
+    "timeout": "seconds that one isolated compile or run, or one run on the PTX emulator, may take; None: no end (XLA_EXPLORER_TIMEOUT)",
+    "emulated_instructions": "PTX instructions that a batch of blocks may execute on the emulator (XLA_EXPLORER_EMULATED_INSTRUCTIONS)",
     "memory_limit": "bytes that isolated code may take; None: no limit (XLA_EXPLORER_MEMORY_LIMIT)",
     "isolated_imports": "modules that the child process imports first, for plug-ins that no entry point names",
     "progress": "show progress of work that takes longer than a second",
@@ -29,6 +31,7 @@ class Options:
     isolate: bool
     timeout: float | None
     memory_limit: int | None
+    emulated_instructions: int
     isolated_imports: tuple[str, ...]
     progress: bool
     paths: bool
@@ -39,6 +42,8 @@ class Options:
         self.isolate = environment.get("XLA_EXPLORER_ISOLATE", "") not in ("", "0", "false", "no")
         self.timeout = self.checked("timeout", environment.get("XLA_EXPLORER_TIMEOUT") or None)
         self.memory_limit = self.checked("memory_limit", environment.get("XLA_EXPLORER_MEMORY_LIMIT") or None)
+        most = environment.get("XLA_EXPLORER_EMULATED_INSTRUCTIONS") or limits.emulated_instructions
+        self.emulated_instructions = self.checked("emulated_instructions", most)
         self.isolated_imports = ()
         self.progress = True
         self.paths = False
@@ -52,15 +57,16 @@ class Options:
             return bool(value)
         if name == "isolated_imports":
             return (value,) if isinstance(value, str) else tuple(value)
-        if value is None:
+        if value is None and name != "emulated_instructions":
             return None
         try:
             number = float(value) if name == "timeout" else int(value)
         except (TypeError, ValueError):
             number = 0
         if not number > 0:
-            unit = "seconds" if name == "timeout" else "bytes"
-            raise XlaExplorerError(f"{name}={value!r} is not a number of {unit} above zero", "None takes the limit away")
+            unit = {"timeout": "seconds", "memory_limit": "bytes"}.get(name, "instructions")
+            hint = "None takes the limit away" if unit != "instructions" else "such as 20_000_000"
+            raise XlaExplorerError(f"{name}={value!r} is not a number of {unit} above zero", hint)
         return number
 
     def __getattr__(self, name: str) -> Any:
@@ -70,6 +76,12 @@ class Options:
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._values[name] = self.checked(name, value)
+        self._tell()
+
+    def _tell(self) -> None:
+        """What the rooms below have to know."""
+        limits.seconds = self._values.get("timeout")
+        limits.emulated_instructions = self._values.get("emulated_instructions", limits.emulated_instructions)
 
     def __dir__(self) -> list[str]:
         return [*_MEANINGS, "set"]
@@ -84,6 +96,7 @@ class Options:
             yield self
         finally:
             self._values.update(before)
+            self._tell()
 
     def _rows(self) -> list[tuple[str, str, str]]:
         return [(name, repr(self._values[name]), meaning) for name, meaning in _MEANINGS.items()]

@@ -21,6 +21,7 @@ from xla_explorer.backends.interfaces import KernelTiming, ProfileResult, Progra
 from xla_explorer.backends.interfaces.host_arguments import LeafReader, wrong_count
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.limits import limited_run
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.module import HloModule
 
@@ -86,7 +87,7 @@ class GpuExecutable:
                 if self._ran_before:
                     return self._replayed(arrays)
                 self._ran_before = True
-            with self.start(arrays) as run:
+            with limited_run(), self.start(arrays) as run:
                 run.run()
                 return run.results()
 
@@ -193,7 +194,7 @@ class GpuExecutable:
         findings: list[Finding] = []
         executor = EmulatedExecutor(options or LaunchOptions(counters=True), findings)
         ptx = self.ptx if text is None else self.edited(text)
-        with self.start(arrays, executor, ptx=ptx) as run:
+        with limited_run(), self.start(arrays, executor, ptx=ptx) as run:
             run.run()
             values = run.results()
         kernels = executor.load_ptx(ptx)

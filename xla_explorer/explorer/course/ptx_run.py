@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from xla_explorer.backends.gpu.emulator.ptx_text import PtxKernel
 
 Array = np.ndarray[Any, Any]
+MOST_INSTRUCTIONS = 100_000
+"""Of a kernel of one block: a loop over its input takes some hundred."""
 HEADER = ".version 7.8\n.target sm_80\n.address_size 64\n"
 
 
@@ -54,7 +56,8 @@ def run_ptx(text: str, *inputs: Any, outputs: int, threads: int = 32, numbers: t
         addresses.append(address)
     result = device.allocate(4 * outputs, "output")
     device.write(result, np.full(outputs, np.nan, np.float32).view(np.uint8))
-    launched = loaded.launch(1, threads, [*addresses, result, *numbers], LaunchOptions(global_races=True, counters=True))
+    options = LaunchOptions(global_races=True, counters=True, instructions=MOST_INSTRUCTIONS)
+    launched = loaded.launch(1, threads, [*addresses, result, *numbers], options)
     counted: dict[str, int] = {}
     for row in loaded.counters.rows():
         counted[row["opcode"]] = counted.get(row["opcode"], 0) + int(row["warp_instructions"])

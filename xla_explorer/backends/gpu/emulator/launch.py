@@ -34,7 +34,7 @@ class LaunchOptions(NamedTuple):
     bytes for each byte of it. counters: sum into the kernel's counters.
 
     batch_threads: run together; from 2^13 to 2^16 makes no difference to speed, more leaves the cache. watched_batches: only so many
-    batches of a launch are counted and searched for races; None: all.
+    batches of a launch are counted and searched for races; None: all. instructions: that a batch may execute, None: as `xe.options` says.
     """
 
     checks: bool = True
@@ -43,6 +43,7 @@ class LaunchOptions(NamedTuple):
     counters: bool = False
     batch_threads: int = 1 << 14
     watched_batches: int | None = None
+    instructions: int | None = None
 
 
 class LaunchResult(NamedTuple):
@@ -155,7 +156,7 @@ class EmulatedKernel:
                 batch = self.batch(whole_grid, whole_block, first, count, parameters, findings, options, dynamic_shared)
                 if in_global is not None:
                     batch.races["global"] = in_global
-                run(batch, self.code.blocks)
+                run(batch, self.code.blocks, options.instructions)
         return LaunchResult(list(findings.by_place.values()), -(-blocks // step))
 
 

@@ -8,12 +8,16 @@ of their warpgroup.
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from xla_explorer.backends.gpu.emulator.batch import WARP, WARPGROUP, Batch, Group, Lanes
 from xla_explorer.backends.gpu.emulator.instructions.memory_barriers import Wait
 from xla_explorer.backends.gpu.emulator.kernel_code import BarrierUse, BasicBlock
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.limits import deadline, limits
 
 SPIN_LIMIT = 1 << 16
 """Backward jumps after which a group lets others go first: it may be waiting for them."""
@@ -258,8 +262,42 @@ def _through_table(batch: Batch, block: BasicBlock, group: Group) -> list[tuple[
     return [(block.table[entry], lanes[index == entry]) for entry in entries]
 
 
-def run(batch: Batch, blocks: dict[int, BasicBlock], turns: int = 1 << 24) -> None:
-    """Run a batch to its end. turns: basic blocks after which it is stopped, with a finding."""
+class EmulatorLimitError(XlaExplorerError):
+    """A kernel did not end within what it may take. `kernel`, `line`: where it was; the line is one of the PTX text."""
+
+    def __init__(self, batch: Batch, pc: int, what: str, hint: str) -> None:
+        resources = batch.findings.resources
+        i = resources.instructions[min(max(pc, 0), len(resources.instructions) - 1)]
+        super().__init__(f"kernel {resources.kernel_name} {what}; it was at PTX line {i.line}: {i.text}", hint)
+        self.kernel, self.line = resources.kernel_name, i.line
+
+
+class Watch:
+    """Counts what a batch executes, and looks at the clock where the run has a deadline."""
+
+    __slots__ = ("batch", "budget", "left", "until")
+
+    def __init__(self, batch: Batch, budget: int) -> None:
+        self.batch, self.budget, self.left, self.until = batch, budget, budget, deadline()
+
+    def count(self, instructions: int, pc: int) -> None:
+        """So many more, the last of them at `pc`. EmulatorLimitError when it is enough."""
+        self.left -= instructions
+        if self.left < 0:
+            hint = "does its loop come to an end? if it does: xe.options.emulated_instructions, or LaunchOptions(instructions=...)"
+            raise EmulatorLimitError(self.batch, pc, f"has executed {self.budget:,} instructions and not ended", hint)
+        if self.until is not None and time.monotonic() > self.until[0]:
+            hint = "does its loop come to an end? if it does: xe.options.timeout = None"
+            raise EmulatorLimitError(self.batch, pc, f"was still running on the emulator after {self.until[1]:g} s", hint)
+
+
+def run(batch: Batch, blocks: dict[int, BasicBlock], instructions: int | None = None) -> None:
+    """Run a batch to its end.
+
+    instructions: that it may execute, each counted once for the lanes that execute it together; None: as `foundation.limits` says.
+    EmulatorLimitError beyond that, and at the deadline of the run.
+    """
+    watch = Watch(batch, limits.emulated_instructions if instructions is None else instructions)
     pending: Pending = {0: batch.start}
     barriers, parked = Barriers(batch), Parked(batch)
     counters, size = batch.counters, batch.lanes
@@ -271,15 +309,12 @@ def run(batch: Batch, blocks: dict[int, BasicBlock], turns: int = 1 << 24) -> No
         group = batch.group(pending.pop(pc))
         horizon = min(pending) if pending else None
         while True:
-            turns -= 1
             block = blocks[pc]
+            watch.count(max(block.end - block.start, 1), block.end - 1)
             for step in block.steps:
                 step(batch, group)
             if counters is not None:
                 counters.block(batch, block.start, block.end, group)
-            if turns < 0:
-                batch.findings.note("stopped after too many instructions", block.end - 1, group.count)
-                return
             if group.lanes is None and batch.clocks is None and block.barrier is not None and block.barrier.plain:
                 batch.epoch += 1
                 pc = block.end

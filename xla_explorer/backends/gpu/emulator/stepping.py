@@ -12,8 +12,9 @@ from xla_explorer.backends.gpu.emulator.kernel_code import BasicBlock
 from xla_explorer.backends.gpu.emulator.launch import Argument, EmulatedKernel, LaunchOptions, three_dimensions
 from xla_explorer.backends.gpu.emulator.ptx_text import PtxInstruction
 from xla_explorer.backends.gpu.emulator.scalar_types import Array
-from xla_explorer.backends.gpu.emulator.scheduler import STOPS, Barriers, Parked, Pending, choose, join, stop, ways
+from xla_explorer.backends.gpu.emulator.scheduler import STOPS, Barriers, Parked, Pending, Watch, choose, join, stop, ways
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.limits import limits
 
 _WARPS = WARPGROUP // WARP
 
@@ -149,11 +150,14 @@ class WarpStepper:
         return code[number] if number < len(code) else None
 
     def run_to_line(self, line: int, warp: int) -> PtxInstruction | None:
-        """Step a warp until its next instruction is on a PTX line, others only while it waits; that instruction, or None at the end."""
+        """Step a warp until its next instruction is on a PTX line, others only while it waits; that instruction, or None at the end.
+        EmulatorLimitError when neither comes."""
+        watch = Watch(self.batch, limits.emulated_instructions)
         while self.runnable:
             following = self.next(warp)
             if following is not None and following.line == line:
                 return following
+            watch.count(1, self._number(warp) if following is not None else 0)
             self.step(warp if warp in self.runnable else None)
         return None
 
