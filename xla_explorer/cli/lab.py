@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from xla_explorer.explorer.examples import TOUR_NOTEBOOK, notebook_paths
+from xla_explorer.foundation.child_python import python_command
 
 SHUT_DOWN_SECONDS = 15
 
@@ -26,7 +26,7 @@ def lab(folder: Path, *, browser: bool, port: int | None, options: Sequence[str]
     """Copy the notebooks and run JupyterLab on the tour until it is stopped. Returns its exit code."""
     notebook = copy_notebooks(folder)
     # -y: Ctrl-C reaches the server too, which would ask whether it is meant; here it is.
-    command = [sys.executable, "-m", "jupyterlab", str(notebook), "-y", *options]
+    command = python_command("jupyterlab", str(notebook), "-y", *options)
     if not browser:
         command.append("--no-browser")
     if port is not None:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from xla_explorer.backends.interfaces import CompileOptions, Compiler, CompileResult
-from xla_explorer.compiler.pipeline import PassControl, PassFailedError, PassTrace
-from xla_explorer.explorer.arguments import Signature, random_arguments
+import numpy as np
+
+from xla_explorer.backends.interfaces import CompileOptions
+from xla_explorer.compiler.pipeline import PassControl, PassTrace
 from xla_explorer.explorer.backend_options import platform_with_options
 from xla_explorer.explorer.decisions import CONSTANT_VALUES
+from xla_explorer.explorer.isolation.outcome import compiled, source_of
 from xla_explorer.explorer.isolation.settings import Isolation, isolation_settings
 from xla_explorer.explorer.lineage import AS_WRITTEN
 from xla_explorer.explorer.loading import as_module
-from xla_explorer.explorer.progress import working
 from xla_explorer.explorer.session import CompileFailedError, Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Level
 from xla_explorer.hlo.analysis.elided_constants import elided_reason, warn_of_elided_constants
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.verifier import verify as verify_module
 
 
 def compile(
@@ -49,52 +49,37 @@ def compile(
     decisions, everything. threads: None lets the backend choose. verify: check the module first. check_passes: verify after each pass
     too. check_values: arguments (True: random ones) on which the module is evaluated after each pass that changed it; the compile fails
     with a ValuesDifferError that names the first pass after which the values differ. keep_errors: return the session of a failed
-    compile instead of raising. isolate: generate and run code in a child process, so that a crash, an endless loop (timeout: seconds a
-    compile or a run may take) or exhausted memory (memory_limit: bytes) there is an IsolatedError that names the kernel and its HLO;
-    None: what `xe.options` says. The backend `xla` has a process of its own anyway. backend_options: what one backend alone reads; of
-    `gpu`: architecture, device, libraries, math, tf32, graphs, synchronous; of `cpu`: donate, excess_precision, fusion_policy. A name
-    that it does not read is an error, which lists them.
+    compile instead of raising. isolate: do all of it in a child process, so that a crash, an endless loop (timeout: seconds a
+    compile or a run may take) or exhausted memory (memory_limit: bytes) there is an IsolatedError that names the pass, or the kernel and
+    its HLO; None: what `xe.options` says. The backend `xla` has a process of its own anyway. backend_options: what one backend alone
+    reads; of `gpu`: architecture, device, libraries, math, tf32, graphs, synchronous; of `cpu`: donate, excess_precision, fusion_policy. A
+    name that it does not read is an error, which lists them.
 
     Raises:
         HloParseError, HloVerifyError: the module is malformed; with places and next steps.
         UnknownBackendError, UnknownOptionError, PipelineSyntaxError: a name is unknown; with near ones.
         CompileFailedError: a pass or the backend failed; `.session` shows every step before.
     """
-    source = as_module(module, filename)
-    elided = warn_of_elided_constants(source)
-    if verify:
-        verify_module(source)
-    if check_values is not None and check_values is not False:
-        arguments = random_arguments(source) if check_values is True else tuple(check_values)
-        control = PassControl() if control is None else control
-        control.check_values = Signature(source).leaves(arguments)
     options = CompileOptions(passes, journal, threads, check_passes, cache, control, backend_options)
-    isolation = _isolation(backend, isolate, isolation_settings(isolate, timeout, memory_limit))
-    compiler = platform_with_options(backend, backend_options).compiler()
-    started = time.perf_counter()
-    result: CompileResult | None = None
-    error: BaseException | None = None
-    phase = "hlo passes"
-    try:
-        with working(f"passes of {source.name} for {backend}"):
-            trace = compiler.run_hlo_passes(source, options)
-    except PassFailedError as problem:
-        trace, error, phase = problem.trace, problem.__cause__ or problem, f"the pass {problem.pass_name}"
-    _record_elided_constants(elided, trace)
-    seconds: Mapping[str, float] = {"hlo-passes": time.perf_counter() - started}
-    if error is None:
-        started = time.perf_counter()
-        try:
-            with working(f"compiling {source.name} for {backend}"):
-                result = _run_backend(backend, compiler, trace, options, isolation)
-            seconds = result.seconds
-        except Exception as problem:
-            error, phase = problem, "the backend"
-            seconds = {**seconds, "backend": time.perf_counter() - started}
-    session = Session(source, backend, options, trace, result, error, phase if error else "", seconds)
+    isolation = _isolation(backend, passes, isolate, isolation_settings(isolate, timeout, memory_limit))
+    platform_with_options(backend, backend_options)
+    if isolation is None:
+        source = source_of(module, filename, verify)
+        outcome = compiled(source, backend, options, check_values)
+    else:
+        from xla_explorer.explorer.isolation import compile_isolated
+
+        given = module if isinstance(module, str | bytes | Path) else as_module(module, filename)
+        source, outcome = compile_isolated(
+            given, filename, backend, options, isolation, verify=verify, check_values=_plain(check_values)
+        )
+    _record_elided_constants(warn_of_elided_constants(source), outcome.trace)
+    if outcome.trace.control.check_values is not None:
+        options = replace(options, control=outcome.trace.control)
+    session = Session(source, backend, options, outcome.trace, outcome.result, outcome.error, outcome.phase, outcome.seconds)
     session.isolation = isolation
-    if error is not None and not keep_errors:
-        raise CompileFailedError(session) from error
+    if outcome.error is not None and not keep_errors:
+        raise CompileFailedError(session) from outcome.error
     return session
 
 
@@ -106,25 +91,21 @@ def _record_elided_constants(constants: list[HloInstruction], trace: PassTrace) 
                 trace.journal.write("denied", CONSTANT_VALUES, (constant.id,), (constant.name,), elided_reason(constant))
 
 
-def _run_backend(
-    backend: str, compiler: Compiler, trace: PassTrace, options: CompileOptions, isolation: Isolation | None
-) -> CompileResult:
-    """Here, or in the child process."""
-    if isolation is None:
-        return compiler.run_backend(trace, options)
-    from xla_explorer.explorer.isolation import run_backend_isolated
-
-    return run_backend_isolated(backend, trace, options, isolation)
+def _plain(values: Any) -> Any:
+    """Arguments as they travel: arrays of any library as numpy's."""
+    if isinstance(values, tuple | list):
+        return tuple([_plain(value) for value in values])
+    return values if values is None or isinstance(values, bool | int | float | complex) else np.asarray(values)
 
 
-def _isolation(backend: str, asked: Any, wanted: Isolation | None) -> Isolation | None:
+def _isolation(backend: str, passes: Any, asked: Any, wanted: Isolation | None) -> Isolation | None:
     """What can be had of what is wanted. A child process that was asked for in the call and cannot be had is an error; one that only
     `xe.options` asks for, a warning."""
     if wanted is None:
         return None
     from xla_explorer.explorer.isolation import kept_here
 
-    reason = kept_here(backend, wanted)
+    reason = kept_here(backend, passes, wanted)
     if reason is None:
         return wanted
     if reason.code != "own-process":

@@ -12,10 +12,12 @@ import signal
 import subprocess
 import tempfile
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any, BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final
 
-from xla_explorer.foundation.messages import receive, send
+from xla_explorer.foundation.messages import receive_unread, write
+from xla_explorer.foundation.plain_data import Message, PlainDataError, packed
 
 _LAST_WORDS: Final = 300  # characters
 _TIME_TO_DIE: Final = 10.0  # seconds, from closing its output to its exit status
@@ -24,13 +26,15 @@ _TIME_TO_DIE: Final = 10.0  # seconds, from closing its output to its exit statu
 class ChildEndedError(Exception):
     """The process is gone. code: its exit status, of a signal negative. said: the lines of its error output."""
 
-    def __init__(self, code: int, said: Sequence[str]) -> None:
-        self.code, self.said = code, list(said)
+    def __init__(self, code: int, said: Sequence[str], how: str = "") -> None:
+        self.code, self.said, self._how = code, list(said), how
         super().__init__(self.how + self.last_words)
 
     @property
     def how(self) -> str:
         """`crashed with SIGSEGV`, or `ended its process with exit code 3`."""
+        if self._how:
+            return self._how
         return f"crashed with {signal.Signals(-self.code).name}" if self.code < 0 else f"ended its process with exit code {self.code}"
 
     @property
@@ -40,30 +44,26 @@ class ChildEndedError(Exception):
 
 
 class MessagingChild:
-    """One such process. `ask` is for one thread at a time."""
+    """One such process. `ask` is for one thread at a time. It ends with `close`, when nobody holds this object, and when Python ends."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the process)
         self._ended: ChildEndedError | None = None
         # A session of its own: a notebook's interrupt goes to the kernel's whole process group. Who waits for the child ends it.
+        # No buffers: a buffered stream has a lock, and Python aborts when it ends while a thread that reads or writes holds that.
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment, start_new_session=True
+            command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=environment, start_new_session=True
         )
-        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        threading.Thread(target=self._listen, args=(self._answers, self._process.stdout), daemon=True).start()
-
-    @staticmethod
-    def _listen(answers: queue.SimpleQueue[Any], stream: BinaryIO) -> None:
-        try:
-            while True:
-                answers.put((receive(stream),))
-        except Exception:  # the end of the stream, or an answer that cannot be read here: nothing more comes
-            answers.put(None)
+        self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[Message | PlainDataError | None] = queue.SimpleQueue()
+        streams = self._process.stdin, self._process.stdout
+        threading.Thread(target=_converse, args=(self._requests, self._answers, *streams), daemon=True).start()
+        self._end = weakref.finalize(self, _end, self._process, self._requests)
 
     @property
     def alive(self) -> bool:
         """Whether it can be asked."""
-        return self._process.poll() is None
+        return self._ended is None and self._process.poll() is None
 
     @property
     def pid(self) -> int:
@@ -71,23 +71,29 @@ class MessagingChild:
         return self._process.pid
 
     def ask(self, timeout: float | None, *request: Any) -> Any:
-        """One request, its answer. timeout: in seconds; None waits for ever.
+        """One request, its answer. timeout: in seconds, from writing the request; None waits for ever.
 
         TimeoutError when it was still at it, ChildEndedError when it died (or had); after either, and after an interrupt, it is gone.
+        PlainDataError for a request that cannot travel; the child knows nothing of it.
         """
         if self._ended is None:
+            pieces = packed(request)
             try:
-                with contextlib.suppress(OSError):  # it has died: the listener knows
-                    send(cast(BinaryIO, self._process.stdin), request)
+                self._requests.put(pieces)
                 answer = self._answers.get(timeout=timeout)
+                if isinstance(answer, Message):
+                    return answer.value()
+                if isinstance(answer, PlainDataError):
+                    raise answer
             except queue.Empty:
                 self.close()
                 raise TimeoutError(f"was still at it after {timeout:g} s and was ended") from None
+            except PlainDataError as problem:  # it lost its senses: nothing more that it says counts
+                self.close()
+                raise ChildEndedError(self._process.returncode, [], f"gave an answer that cannot be read ({problem})") from None
             except BaseException:  # Ctrl-C: what runs there must not run on
                 self.close()
                 raise
-            if answer is not None:
-                return answer[0]
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_TIME_TO_DIE)
         raise self.close()
@@ -95,14 +101,33 @@ class MessagingChild:
     def close(self) -> ChildEndedError:
         """End it, if it still runs. How it ended."""
         if self._ended is None:
-            if self._process.poll() is None:
-                self._process.kill()
+            self._end()
             code = self._process.wait()
             self._errors.seek(0)
             self._ended = ChildEndedError(code, self._errors.read().decode(errors="replace").strip().splitlines())
-            for stream in (self._process.stdin, self._process.stdout):
-                if stream is not None:
-                    with contextlib.suppress(OSError):
-                        stream.close()
             self._errors.close()
         return self._ended
+
+
+def _converse(
+    requests: queue.SimpleQueue[Any], answers: queue.SimpleQueue[Message | PlainDataError | None], wanted: BinaryIO, given: BinaryIO
+) -> None:
+    """Write each request, read its answer; in a thread of its own, so that a child which does not even read meets the deadline."""
+    with wanted, given:
+        while (pieces := requests.get()) is not None:
+            try:
+                with contextlib.suppress(OSError):  # it has died: reading says so
+                    write(wanted, pieces)
+                answers.put(receive_unread(given))
+            except PlainDataError as problem:
+                answers.put(problem)
+            except (OSError, EOFError, ValueError):
+                answers.put(None)
+
+
+def _end(process: subprocess.Popen[bytes], requests: queue.SimpleQueue[Any]) -> None:
+    """Kill the process; its thread then reads the end of the streams and closes them."""
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+    requests.put(None)

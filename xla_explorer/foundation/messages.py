@@ -1,29 +1,63 @@
-"""Messages between this process and a child that it has started itself: pickles, each with its length in front.
+"""Messages between this process and a child that it has started itself: values as `plain_data` writes them, never pickles.
 
-Only for pipes whose other end is our own code. Nothing that a user loads is ever read by this.
+Whoever owns the child's memory owns what it sends; reading it here runs nothing and imports nothing that it names.
 """
 
 from __future__ import annotations
 
-import pickle
 import struct
-from typing import Any, BinaryIO
+from collections.abc import Iterable
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+
+from xla_explorer.foundation.plain_data import Buffer, Message, packed
+
+_CHUNK: Final = 1 << 20
 
 
 def send(stream: BinaryIO, message: Any) -> None:
-    """Write one message."""
-    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    stream.write(struct.pack("<Q", len(data)) + data)
+    """Write one message. PlainDataError for what does not travel; nothing is written then."""
+    write(stream, packed(message))
+
+
+def write(stream: BinaryIO, pieces: Iterable[Buffer]) -> None:
+    """Write the pieces of a message that is packed already."""
+    for piece in pieces:
+        view = memoryview(piece)
+        view = view.cast("B") if view.nbytes else memoryview(b"")  # what is empty cannot be cast
+        while view:  # a stream without a buffer takes what fits
+            view = view[stream.write(view) :]
     stream.flush()
+
+
+def receive_unread(stream: BinaryIO) -> Message:
+    """Read the bytes of one message; EOFError when the other side is gone, PlainDataError when they are none."""
+    (size,) = struct.unpack("<Q", _bytes(stream, 8))
+    return Message(_bytes(stream, size), lambda wanted: _buffer(stream, wanted))
 
 
 def receive(stream: BinaryIO) -> Any:
     """Read one message; EOFError when the other side is gone."""
-    head = stream.read(8)
-    if len(head) < 8:
-        raise EOFError
-    (size,) = struct.unpack("<Q", head)
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return pickle.loads(data)
+    return receive_unread(stream).value()
+
+
+def _bytes(stream: BinaryIO, size: int) -> bytearray:
+    found = bytearray()
+    while len(found) < size:  # piece by piece: a length alone must not cost memory
+        piece = stream.read(min(size - len(found), _CHUNK))
+        if not piece:
+            raise EOFError
+        found += piece
+    return found
+
+
+def _buffer(stream: BinaryIO, size: int) -> Buffer:
+    found: Any = np.empty(size, np.uint8)
+    view = memoryview(found) if size else memoryview(b"")
+    while view:
+        count = stream.readinto(view)  # type: ignore[attr-defined]  # BinaryIO lacks what every binary stream has
+        if not count:
+            raise EOFError
+        view = view[count:]
+    return found

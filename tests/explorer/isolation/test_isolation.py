@@ -82,7 +82,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Isolation]:
     """A fresh child that imports the faults, and none of it afterwards."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
     child._close_all()
-    yield Isolation(timeout=30, imports=("planted_faults",))
+    yield Isolation(timeout=30, imports=("planted_faults",), environment=("PLANTED_FAULT",))
     child._close_all()
 
 

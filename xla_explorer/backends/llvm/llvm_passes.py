@@ -30,6 +30,7 @@ from xla_explorer.backends.llvm.target_machine import (
     host_target,
     llvm,
 )
+from xla_explorer.foundation.child_python import child_environment, python_command
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
@@ -200,13 +201,10 @@ def _run_child(ir_text: str, description: TargetDescription | None, options: Opt
     description = description or host_target()
     request = {"ir": ir_text, "target": asdict(description), "options": asdict(options or OptimizationOptions()),
                "rounds": rounds, "machine_passes": machine_passes}
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-    environment = dict(os.environ)
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, environment.get("PYTHONPATH", "")]))
     with tempfile.TemporaryFile() as dump:
         try:
-            result = subprocess.run([sys.executable, "-m", __name__], input=json.dumps(request).encode(), check=False,
-                                    stdout=subprocess.PIPE, stderr=dump, env=environment, timeout=timeout_seconds)
+            result = subprocess.run(python_command(__name__), input=json.dumps(request).encode(), check=False,
+                                    stdout=subprocess.PIPE, stderr=dump, env=child_environment(), timeout=timeout_seconds)
         except subprocess.TimeoutExpired:
             raise LlvmPassError(f"LLVM did not finish within {timeout_seconds:g} s",
                                 "follow one function with `functions`, or raise `timeout_seconds`") from None

@@ -10,8 +10,8 @@ import difflib
 import functools
 import re
 import subprocess
-import sys
 
+from xla_explorer.foundation.child_python import child_environment, code_command
 from xla_explorer.foundation.reason import Reason, refuse
 
 _QUESTION = """
@@ -48,5 +48,5 @@ def unknown_names(triple: str, cpu: str, features: str, abi_name: str = "") -> R
 
 
 def _ask(triple: str, cpu: str, features: str, abi_name: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", _QUESTION, triple, cpu, features, abi_name]
-    return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    command = code_command(_QUESTION, triple, cpu, features, abi_name)
+    return subprocess.run(command, env=child_environment(), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)

@@ -1,6 +1,6 @@
 """Conformance programs in a process of their own: where a backend's native code dies, that is a status and not the end.
 
-Run as `python -m xla_explorer.backends.testing.isolated NAME`: a JSON line in for each program, a JSON line out for its outcome.
+The child is told the backend's name, and answers a JSON line for each program with a JSON line for its outcome.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from typing import IO, Any
 
 from xla_explorer.backends.registry import platform
 from xla_explorer.backends.testing.outcome import Outcome, Run, reference, run_module
+from xla_explorer.foundation.child_python import child_command, child_environment
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
-
-_THIS = "xla_explorer.backends.testing.isolated"  # `__name__` is `__main__` in the child
 
 
 class IsolatedRunner:
@@ -33,8 +32,10 @@ class IsolatedRunner:
         """As `run_module`, without the backend's results."""
         arguments, expected = reference(module, values, seed)
         if self._child is None:
-            command = [sys.executable, "-m", _THIS, self.backend]
-            self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            self._child = subprocess.Popen(
+                child_command(__name__, self.backend), env=child_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL, text=True,
+            )
         child = self._child
         assert child.stdin is not None and child.stdout is not None
         try:
@@ -81,7 +82,8 @@ def serve(backend: str, given: IO[str], answers: IO[str]) -> None:
         answers.flush()
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """The child."""
     # What the backend prints must not get between the answers.
     own = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

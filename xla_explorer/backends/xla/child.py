@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
+import weakref
 from pathlib import Path
 from typing import Any
 
 from xla_explorer.backends.llvm.target_machine import usable_core_numbers
 from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
+from xla_explorer.foundation.child_python import child_command, child_environment
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 
@@ -18,13 +19,15 @@ class XlaProcessError(XlaExplorerError, RuntimeError):
 
 
 class XlaChild:
-    """One child process and the folder into which its XLA dumps every pass. `close` (or being forgotten) ends both."""
+    """One child process and the folder into which its XLA dumps every pass. `close`, being forgotten, or the end of Python
+    ends both."""
 
     def __init__(self, threads: int | None = None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="xla-explorer-dump-")
         flags = f"--xla_dump_to={self.folder} --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*"
-        environment = {**os.environ, "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip(), "JAX_PLATFORMS": "cpu"}
-        self._process = MessagingChild([sys.executable, "-m", "xla_explorer.backends.xla.worker"], environment)
+        environment = child_environment(XLA_FLAGS=f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip(), JAX_PLATFORMS="cpu")
+        self._process = MessagingChild(child_command("xla_explorer.backends.xla.worker"), environment)
+        self._end = weakref.finalize(self, _end, self._process, self._folder)
         if threads is not None and hasattr(os, "sched_setaffinity"):
             # XLA sizes its thread pool by the processors that the process may use.
             os.sched_setaffinity(self._process.pid, usable_core_numbers()[:threads])
@@ -47,9 +50,9 @@ class XlaChild:
 
     def close(self) -> None:
         """End the process and remove the dump."""
-        self._process.close()
-        self._folder.cleanup()
+        self._end()
 
-    def __del__(self) -> None:
-        if hasattr(self, "_process"):
-            self.close()
+
+def _end(process: MessagingChild, folder: tempfile.TemporaryDirectory[str]) -> None:
+    process.close()
+    folder.cleanup()

@@ -78,6 +78,3 @@ def main() -> None:
         except Exception as problem:  # whatever jaxlib says is the answer
             send(answers, ("error", f"{type(problem).__name__}: {problem}"))
 
-
-if __name__ == "__main__":
-    main()

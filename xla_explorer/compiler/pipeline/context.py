@@ -35,10 +35,10 @@ class PassControl:
     rules, merges (`merge-equal`, `remove-dead`) and kinds of decision that must not act. rewrite_limit: after so many actions (rewrites
     of rules, merges and decisions that go ahead) nothing acts any more; passes that a backend cannot do without still run.
     check_values: leaves of the arguments; after each pass that changed the module it is evaluated on them and must give what the module as
-    written gave.
+    written gave. on_pass: told the name of each pass before it runs.
     """
 
-    __slots__ = ("check_values", "forbid", "force", "rewrite_limit", "skipped_rules")
+    __slots__ = ("check_values", "forbid", "force", "on_pass", "rewrite_limit", "skipped_rules")
 
     def __init__(
         self,
@@ -53,6 +53,7 @@ class PassControl:
         self.skipped_rules = frozenset(skipped_rules)
         self.rewrite_limit = rewrite_limit
         self.check_values = check_values
+        self.on_pass: Callable[[str], None] | None = None
 
     @staticmethod
     def _normal(key: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -43,6 +43,11 @@ def register_pass(*names: str) -> Callable[[_Pass], _Pass]:
 PLUGIN_GROUP = "xla_explorer.passes"
 
 
+def declared_passes() -> dict[str, type[Any]]:
+    """The passes by name that this process has declared so far; plug-ins are not looked for."""
+    return dict(_REGISTRY)
+
+
 def registered_passes() -> dict[str, type[Any]]:
     """Every known pass by name: the built-in ones, and those of installed plug-ins (entry points of `xla_explorer.passes`)."""
     import xla_explorer.compiler.transforms  # noqa: F401  # declares the built-in passes

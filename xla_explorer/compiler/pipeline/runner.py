@@ -78,6 +78,8 @@ class _Runner:
         step.before, step.instructions_before = self.last, self.count
         rewrites, actions = context.rewrites, context.actions
         context.acting = hlo_pass.name
+        if context.control.on_pass is not None:
+            context.control.on_pass(hlo_pass.name)
         problem: BaseException | None = None
         with self.journal.span("pass", hlo_pass.name) as span:
             if context.journal is not None:

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 import re
 import select
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from xla_explorer.foundation.child_python import child_command, child_environment
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 Array = np.ndarray[Any, Any]
@@ -43,15 +42,13 @@ class NativeChild:
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         if self._process is None:
-            root = str(Path(__file__).resolve().parents[3])
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))}
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__],
+                child_command(__name__),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
-                env=environment,
+                env=child_environment(),
             )
         process = self._process
         assert process.stdin is not None and process.stdout is not None
@@ -106,7 +103,8 @@ def optimized(ir: str) -> str:
     return optimized_ir(ir)
 
 
-def _serve() -> None:
+def main() -> None:
+    """The child: answer lines until there are no more."""
     from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
     from xla_explorer.backends.llvm.native_library import NativeLibrary
 
@@ -140,6 +138,3 @@ def _serve() -> None:
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
 
-
-if __name__ == "__main__":
-    _serve()

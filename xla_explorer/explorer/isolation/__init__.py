@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xla_explorer.explorer.isolation.failure import IsolatedCrashError, IsolatedError, IsolatedMemoryError, IsolatedTimeoutError
-from xla_explorer.explorer.isolation.program import kept_here, run_backend_isolated
+from xla_explorer.explorer.isolation.program import compile_isolated, kept_here
 from xla_explorer.explorer.isolation.settings import Isolation, isolation_settings
 
 __all__ = [
@@ -12,7 +12,7 @@ __all__ = [
     "IsolatedMemoryError",
     "IsolatedTimeoutError",
     "Isolation",
+    "compile_isolated",
     "isolation_settings",
     "kept_here",
-    "run_backend_isolated",
 ]

@@ -1,7 +1,7 @@
 """A small file that both processes see: what the child is doing, written before it does it, readable after it has died.
 
-An int64 header (program, phase, number of steps), then a row of two per step, which the code's own probes write: while the step runs
-the first is negative, the second counts its finished calls.
+An int64 header (program, phase, number of steps, the name of the pass at work), then a row of two per step,
+which the code's own probes write: while the step runs the first is negative, the second counts its finished calls.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-PHASES = ("idle", "loading", "compiling", "running", "measuring")
-_HEADER = 8  # of 8 bytes each, so that the rows are aligned
+PHASES = ("idle", "loading", "parsing", "in the passes", "compiling", "running", "measuring")
+_HEADER = 16  # of 8 bytes each, so that the rows are aligned
+_NAME = slice(3, _HEADER)
 
 
 class Progress(NamedTuple):
     """program: number of what was worked on. phase: one of PHASES. running: the steps that were begun and not ended.
-    calls: finished calls by step; empty when the backend does not tell."""
+    calls: finished calls by step; empty when the backend does not tell. hlo_pass: the pass that was begun last, in its phase."""
 
     program: int
     phase: str
     running: tuple[int, ...]
     calls: tuple[int, ...]
+    hlo_pass: str = ""
 
 
 class Blackboard:
@@ -44,6 +46,14 @@ class Blackboard:
     def begin(self, program: int, phase: str) -> None:
         """Say what comes; no step has begun."""
         self._words[:3] = program, PHASES.index(phase), 0
+        self.name_pass("")
+
+    def name_pass(self, name: str) -> None:
+        """Say which pass comes."""
+        room = self._words[_NAME].view(np.uint8)
+        text = name.encode()[: len(room)]
+        room[: len(text)] = np.frombuffer(text, np.uint8)
+        room[len(text) :] = 0
 
     def rows(self, steps: int) -> Array:
         """Cleared counters for so many steps: int64 [steps, 2]."""
@@ -74,7 +84,9 @@ class BlackboardFile:
         steps = int(words[2])
         rows = words[_HEADER : _HEADER + 2 * steps].reshape(-1, 2)
         running = tuple(np.flatnonzero(rows[:, 0] < 0).tolist())
-        return Progress(int(words[0]), PHASES[int(words[1])], running, tuple(rows[:, 1].tolist()))
+        phase = PHASES[int(words[1])] if 0 <= words[1] < len(PHASES) else "loading"
+        name = words[_NAME].tobytes().rstrip(b"\0").decode(errors="replace") if phase == "in the passes" else ""
+        return Progress(int(words[0]), phase, running, tuple(rows[:, 1].tolist()), name)
 
     def remove(self) -> None:
         """Delete the file."""

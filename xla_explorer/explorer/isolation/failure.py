@@ -14,12 +14,13 @@ class IsolatedError(XlaExplorerError, RuntimeError):
     """Generated code ended its process, or had to be ended. This session and this notebook are unharmed.
 
     kernel: name of the step that was running, "" where none was or the backend does not tell. hlo: its instruction as text.
-    phase: loading, compiling, running or measuring.
+    phase: loading, parsing, in the passes, compiling, running or measuring. hlo_pass: the pass that was at work, in its phase.
     """
 
     kernel = ""
     hlo = ""
     phase = ""
+    hlo_pass = ""
 
 
 class IsolatedCrashError(IsolatedError):
@@ -35,20 +36,22 @@ class IsolatedMemoryError(IsolatedError, MemoryError):
 
 
 def failure(
-    kind: type[IsolatedError], what: str, hint: str, module: HloModule, steps: Sequence[ProgramStep], progress: Progress
+    kind: type[IsolatedError], what: str, hint: str, name: str, module: HloModule | None, steps: Sequence[ProgramStep], progress: Progress
 ) -> IsolatedError:
-    """The error. what: how it ended, a clause that follows the name of what was running."""
-    place, kernel, text = module.name + (f" while {progress.phase}" if progress.phase != "idle" else ""), "", ""
-    if progress.running and progress.running[-1] < len(steps):
+    """The error. what: how it ended, a clause that follows the name of what was running. name: of the program; module: the optimised one,
+    None while there is none."""
+    doing = f" in the pass {progress.hlo_pass}" if progress.hlo_pass else f" {progress.phase}" if progress.phase.startswith("in ") else ""
+    place, kernel, text = name + (doing or f" while {progress.phase}" if progress.phase != "idle" else ""), "", ""
+    if module is not None and progress.running and progress.running[-1] < len(steps):
         step = steps[progress.running[-1]]
         kernel, text = step.name, _instruction_text(module, step.instruction)
-        place = f"kernel %{step.name} ({step.opcode}, {step.runs_on}) of {module.name}"
+        place = f"kernel %{step.name} ({step.opcode}, {step.runs_on}) of {name}"
     lines = [f"{place} {what}"]
     if text:
         lines.append(f"    {text}")
     lines += _loop_note(steps, progress)
     made = kind("\n".join(lines), hint)
-    made.kernel, made.hlo, made.phase = kernel, text, progress.phase
+    made.kernel, made.hlo, made.phase, made.hlo_pass = kernel, text, progress.phase, progress.hlo_pass
     return made
 
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import atexit
-import os
+import contextlib
 import signal
-import sys
 import threading
-from pathlib import Path
 from typing import Any
 
-import xla_explorer
+import xla_explorer.explorer.isolation.travelling  # noqa: F401  # what may travel
 from xla_explorer.explorer.isolation.blackboard import BlackboardFile, Progress
 from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
-
-_HOME = str(Path(xla_explorer.__file__).resolve().parents[1])
+from xla_explorer.foundation.child_python import child_command, child_environment
 
 
 class ProcessEndedError(Exception):
-    """The child died, or was ended here. how: `crash`, `timeout` or `memory`. words: how, for people. progress: what it was doing."""
+    """The child died, or was ended here. how: `crash`, `killed`, `timeout` or `memory`. words: how, for people. progress: what it was
+    doing."""
 
     def __init__(self, how: str, words: str, progress: Progress) -> None:
         super().__init__(words)
@@ -38,10 +36,9 @@ class ChildProcess:
 
     def __init__(self) -> None:
         self._board = BlackboardFile()
-        paths = [_HOME, *[p for p in sys.path if p and p != _HOME]]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "XLA_EXPLORER_ISOLATE": "0"}
-        command = [sys.executable, "-P", "-m", "xla_explorer.explorer.isolation.worker", str(self._board.path), str(os.getpid())]
-        self._child = MessagingChild(command, environment)
+        self._kills = out_of_memory_kills()
+        command = child_command("xla_explorer.explorer.isolation.worker", str(self._board.path))
+        self._child = MessagingChild(command, child_environment(XLA_EXPLORER_ISOLATE="0"))
 
     @property
     def alive(self) -> bool:
@@ -71,8 +68,10 @@ class ChildProcess:
         return answer[0]
 
     def _died(self, ended: ChildEndedError) -> ProcessEndedError:
+        if ended.code == -signal.SIGKILL and out_of_memory_kills() > self._kills:
+            return self._gone("memory", f"was ended by the system, whose memory ran out{ended.last_words}")
         if ended.code == -signal.SIGKILL:
-            return self._gone("memory", f"was ended by the system, which does so when memory runs out{ended.last_words}")
+            return self._gone("killed", f"was killed (SIGKILL) by somebody else{ended.last_words}")
         if any("out of memory" in line or "bad_alloc" in line for line in ended.said):
             return self._gone("memory", f"ran out of the memory it may take{ended.last_words}")
         return self._gone("crash", str(ended))
@@ -86,6 +85,16 @@ class ChildProcess:
         """End it."""
         self._child.close()
         self._board.remove()
+
+
+def out_of_memory_kills() -> int:
+    """How many processes the system has killed since it started because memory ran out, here or in this process's group; 0 where it does
+    not say."""
+    counts = [0]
+    for path in ("/proc/vmstat", "/sys/fs/cgroup/memory.events"):
+        with contextlib.suppress(OSError, ValueError), open(path) as file:
+            counts += [int(line.split()[1]) for line in file if line.startswith("oom_kill ")]
+    return sum(counts)
 
 
 _lock = threading.RLock()

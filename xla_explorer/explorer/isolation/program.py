@@ -1,10 +1,13 @@
-"""The backend's half of a compile in the child process, and the executable that stands for it here."""
+"""A compile in the child process, and the executable that stands for it here."""
 
 from __future__ import annotations
 
 import itertools
+import os
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,8 @@ from xla_explorer.backends.registry import is_registered_here, platform
 from xla_explorer.compiler.buffers.assignment import assign_buffers
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS
 from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
+from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
+from xla_explorer.compiler.pipeline.pass_interface import declared_passes
 from xla_explorer.explorer.isolation.failure import (
     IsolatedCrashError,
     IsolatedError,
@@ -21,16 +26,21 @@ from xla_explorer.explorer.isolation.failure import (
     IsolatedTimeoutError,
     failure,
 )
+from xla_explorer.explorer.isolation.outcome import Outcome
 from xla_explorer.explorer.isolation.process import ChildProcess, ProcessEndedError, RemoteError, shared_process
 from xla_explorer.explorer.isolation.settings import Isolation
 from xla_explorer.foundation.journal import Journal
+from xla_explorer.foundation.plain_data import PlainDataError, packed
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.module import HloModule
 
 Array = np.ndarray[Any, Any]
-_KINDS: dict[str, type[IsolatedError]] = {"crash": IsolatedCrashError, "timeout": IsolatedTimeoutError, "memory": IsolatedMemoryError}
+_KINDS: dict[str, type[IsolatedError]] = {
+    "crash": IsolatedCrashError, "killed": IsolatedCrashError, "timeout": IsolatedTimeoutError, "memory": IsolatedMemoryError,
+}
 _HINTS = {
     "crash": "this session is unharmed; session.stage('llvm-ir') has the code, session.bisect(...) finds the pass that broke it",
+    "killed": "this session is unharmed; the next call starts a new process",
     "timeout": "a loop whose condition stays true? raise timeout= if it is only slow",
     "memory": "smaller shapes, or raise memory_limit=",
 }
@@ -39,8 +49,8 @@ _forgotten: list[int] = []
 """Programs whose session is gone. Nothing is sent from a finalizer, which may run anywhere: they wait for the next question."""
 
 
-def kept_here(backend: str, isolation: Isolation) -> Reason | None:
-    """Why a backend's code is not sent to the child; None when it is.
+def kept_here(backend: str, passes: Any, isolation: Isolation) -> Reason | None:
+    """Why a compile is not sent to the child; None when it is.
 
     The child knows what is installed and what `Isolation.imports` names. What a notebook defined itself, it does not.
     """
@@ -55,65 +65,85 @@ def kept_here(backend: str, isolation: Isolation) -> Reason | None:
     if own:
         message = f"the emitter of {', '.join(own)} was written in this notebook, a child does not have it"
         return Reason("emitter-of-this-process", message, {"opcodes": own})
+    return _pass_kept_here(passes)
+
+
+def _pass_kept_here(passes: Any) -> Reason | None:
+    """Passes and rules of a notebook are known where they were written."""
+    if isinstance(passes, str) and not any(cls.__module__ == "__main__" for cls in declared_passes().values()):
+        return None
+    pipeline = requested_pipeline(passes, PassPipeline("default", ()))
+    own = sorted({step.name for step in pipeline.passes() if type(step).__module__ == "__main__"})
+    if own:
+        message = f"the pass {', '.join(own)} was written in this notebook, a child does not have it"
+        return Reason("pass-of-this-process", message, {"passes": own})
+    try:
+        packed(pipeline)
+    except PlainDataError as problem:
+        return Reason("pass-of-this-process", f"the pipeline cannot be sent to a child: {problem.message}")
     return None
 
 
 class RemoteProgram:
-    """A module that was compiled in the child. When the child has gone, the next question compiles it again in a new one."""
+    """A program whose code lives in the child. When the child has gone, the next question compiles the optimised module in a new one."""
 
-    def __init__(self, backend: str, trace: PassTrace, options: CompileOptions, isolation: Isolation) -> None:
-        self.module: HloModule = trace.module
-        self.backend, self.isolation = backend, isolation
+    def __init__(self, name: str, backend: str, options: CompileOptions, isolation: Isolation) -> None:
+        self.name, self.backend, self.options, self.isolation = name, backend, options, isolation
         self.number = next(_numbers)
+        self.module: HloModule | None = None
+        self.target: dict[str, Any] = {}
         self.steps: list[ProgramStep] = []
-        ids = {c.name: (c.id, {i.name: i.id for i in c.instructions.values()}) for c in self.module.computations.values()}
-        journal = "off" if trace.journal is None else trace.journal.level.name.lower()
-        self._request = (
-            self.number, self.module.to_text(), ids, backend, dict(trace.target), journal,
-            options.threads, options.cache, dict(options.backend_options),
-        )
         self._process: ChildProcess | None = None
         weakref.finalize(self, _forgotten.append, self.number)
 
-    def compile(self) -> dict[str, Any]:
-        """Compile it in the child."""
+    def compile(self, given: Any, filename: str | None, verify: bool, check_values: Any) -> dict[str, Any]:
+        """Everything from the text to the code, in the child."""
+        is_path = isinstance(given, Path)
+        request = "compile", self.number, str(given) if is_path else given, is_path, filename, verify, check_values, self.backend
+        described: dict[str, Any] = self._in_child(*request, self.options)
+        return described
+
+    def _in_child(self, *request: Any) -> Any:
         process, lock = shared_process()
         with lock:
             self._process = None
-            described: dict[str, Any] = self._asked(process, "compile", *self._request)
+            answer = self._asked(process, *request)
             self._process = process
-        return described
+        return answer
 
     def ask(self, name: str, *arguments: Any) -> Any:
         """A question about the program."""
         _, lock = shared_process()
         with lock:
             if self._process is None or not self._process.alive:
-                self.compile()
+                options = replace(self.options, control=None)
+                self._in_child("restore", self.number, self.module, self.backend, self.target, options)
             assert self._process is not None
             return self._asked(self._process, name, self.number, *arguments)
 
     def _asked(self, process: ChildProcess, *request: Any) -> Any:
         limits = self.isolation
+        environment = {name: os.environ.get(name) for name in limits.environment}
         try:
             gone, _forgotten[:] = tuple(_forgotten), []
-            process.ask(None, "prepare", self.backend, limits.imports, limits.memory, gone)
+            process.ask(None, "prepare", self.backend, limits.imports, limits.memory, gone, environment)
             return process.ask(limits.timeout, *request)
         except ProcessEndedError as ended:
             self._process = None
             hint = _HINTS[ended.how]
-            if ended.how == "timeout" and ended.progress.phase == "compiling":
+            if ended.how == "timeout" and ended.progress.phase in ("parsing", "in the passes", "compiling"):
                 hint = "a big module takes long to compile: raise timeout="
-            raise failure(_KINDS[ended.how], ended.words, hint, self.module, self.steps, ended.progress) from None
+            kind = _KINDS[ended.how]
+            raise failure(kind, ended.words, hint, self.name, self.module, self.steps, ended.progress) from None
         except RemoteError as raised:
             if getattr(raised.problem, "fatal", False):  # its device's context is lost: the next question goes to a new child
                 process.close()
                 self._process = None
             if raised.problem is not None:
                 raise raised.problem from None
-            raise IsolatedError(f"{self.module.name} in its child process: {raised.text}") from None
-
-
+            raise IsolatedError(f"{self.name} in its child process: {raised.text}") from None
+        except PlainDataError as problem:
+            raise IsolatedError(f"{self.name}: {problem.message}", "compile it with isolate=False") from None
 
 
 class RemoteExecutable:
@@ -125,6 +155,7 @@ class RemoteExecutable:
     @property
     def module(self) -> HloModule:
         """The optimised module."""
+        assert self.program.module is not None
         return self.program.module
 
     @property
@@ -159,13 +190,32 @@ class RemoteEmulatedExecutable(RemoteExecutable):
         return self._here().stepper(*arguments)
 
 
-def run_backend_isolated(backend: str, trace: PassTrace, options: CompileOptions, isolation: Isolation) -> CompileResult:
-    """What `Compiler.run_backend` gives, with code, loading and running in the child process. Raises what it raises, and IsolatedError."""
-    program = RemoteProgram(backend, trace, options, isolation)
-    described = program.compile()
-    if trace.journal is not None:
-        for event in described["events"]:
-            trace.journal.write(*event)
+def compile_isolated(
+    given: Any, filename: str | None, backend: str, options: CompileOptions, isolation: Isolation, *, verify: bool, check_values: Any
+) -> tuple[HloModule, Outcome]:
+    """What `compiled` gives, and the module as written; all of it made in the child process.
+
+    Only work that the child has done within its limits is done again here: reading what it sent, and sharing out buffers.
+    Raises what parsing and verifying raise, and IsolatedError.
+    """
+    program = RemoteProgram(_name_of(given), backend, options, isolation)
+    found = program.compile(given, filename, verify, check_values)
+    source: HloModule = given if found["source"] is None else found["source"]
+    if found["source"] is not None and isinstance(given, str | bytes):
+        source.filename = filename
+    trace: PassTrace = found["trace"]
+    program.module, program.target, program.name = trace.module, dict(trace.target), source.name
+    result = None if found["backend"] is None else _result(program, backend, trace, options, found["backend"])
+    return source, Outcome(trace, result, found["error"], found["phase"], found["seconds"])
+
+
+def _name_of(given: Any) -> str:
+    return given.name if isinstance(given, HloModule | Path) else "the module"
+
+
+def _result(
+    program: RemoteProgram, backend: str, trace: PassTrace, options: CompileOptions, described: dict[str, Any]
+) -> CompileResult:
     if described["steps"] is not None:
         program.steps = described["steps"]
     executable: RemoteExecutable | None = None

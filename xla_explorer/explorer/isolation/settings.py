@@ -11,12 +11,14 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """timeout: seconds that one compile or one run may take, None for no end. memory: bytes that the child may take beyond what it holds
-    after loading LLVM, None for no limit. imports: modules that the child imports first, for plug-ins that no entry point names."""
+    """timeout: seconds that one compile (reading, passes and code) or one run may take, None for no end. memory: bytes that the child may
+    take beyond what it holds after loading LLVM, None for no limit. imports: modules that the child imports first, for plug-ins that no
+    entry point names. environment: names of variables that it gets besides those that programs need."""
 
     timeout: float | None = None
     memory: int | None = None
     imports: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
 
 
 def isolation_settings(isolate: Any, timeout: float | None, memory: int | None) -> Isolation | None:

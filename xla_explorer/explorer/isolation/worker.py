@@ -1,7 +1,7 @@
-"""The child process: compiles and runs modules that it is sent, and writes on the blackboard what it is about to do.
+"""The child process: reads, optimises, compiles and runs modules that it is sent, and writes on the blackboard what it is about to do.
 
-Messages are pickles over this process's own pipes, between two processes of one user. Requests name a method of `Worker`; answers are
-("ok", value), ("error", exception or None, text) or ("memory", text).
+Requests name a method of `Worker`; answers are ("ok", value), ("error", exception or None, text) or ("memory", text). Both are values as
+`plain_data` writes them.
 """
 
 from __future__ import annotations
@@ -9,32 +9,23 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-import pickle
 import signal
 import sys
-import threading
-import time
+from pathlib import Path
 from typing import Any
 
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
-from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
+from xla_explorer.compiler.pipeline import PassControl, PassPipeline, PassTrace
 from xla_explorer.explorer.isolation.blackboard import Blackboard
+from xla_explorer.explorer.isolation.outcome import compiled, source_of
+from xla_explorer.explorer.isolation.travelling import portable
 from xla_explorer.explorer.warming import warm_up
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.messages import receive, send
+from xla_explorer.foundation.plain_data import PlainDataError
 from xla_explorer.hlo.module import HloModule
-from xla_explorer.hlo.text import parse_hlo
-
-
-def module_with_ids(text: str, ids: dict[str, tuple[int, dict[str, int]]]) -> HloModule:
-    """The module of the text with the ids that its names have at home: computation -> (id, instruction -> id)."""
-    module = parse_hlo(text)
-    computations = {c: ids[c.name][0] for c in module.computations.values() if c.name in ids}
-    instructions = {i: ids[c.name][1][i.name] for c in computations for i in c.instructions.values() if i.name in ids[c.name][1]}
-    module.renumber(instructions, computations, module)
-    return module
 
 
 class Worker:
@@ -46,12 +37,19 @@ class Worker:
         self._floor = 0
         self._loaded: set[str] = set()
 
-    def prepare(self, backend: str, imports: tuple[str, ...], memory: int | None, gone: tuple[int, ...]) -> None:
+    def prepare(
+        self, backend: str, imports: tuple[str, ...], memory: int | None, gone: tuple[int, ...], environment: dict[str, str | None]
+    ) -> None:
         """Load the backend (no timeout counts that) and plug-ins; forget programs; limit the memory to so many bytes above what is mapped
         before any program runs."""
         self.board.begin(-1, "loading")
         for number in gone:
             self.programs.pop(number, None)
+        for name, value in environment.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
         for name in imports:
             importlib.import_module(name)
         _limit_memory(None)
@@ -64,24 +62,49 @@ class Worker:
             _limit_memory(self._floor + memory)
 
     def compile(
-        self, number: int, text: str, ids: dict[str, tuple[int, dict[str, int]]], backend: str, target: dict[str, Any], journal: str,
-        threads: int | None, cache: bool, backend_options: dict[str, Any],
+        self, number: int, given: Any, is_path: bool, filename: str | None, verify: bool, check_values: Any, backend: str,
+        options: CompileOptions,
     ) -> dict[str, Any]:
-        """Run the backend's half of a compile; what the session at home needs to know of it."""
+        """Everything from the text to the code; what the session at home needs to know of it.
+
+        source: the module, where a text was given. trace, error, phase, seconds: as `compiled` tells them. backend: what the backend
+        made."""
+        board = self.board
+        board.begin(number, "parsing")
+        source = source_of(Path(given) if is_path else given, filename, verify)
+        board.begin(number, "in the passes")
+        outcome = compiled(source, backend, _watched(options, board), check_values, lambda: board.begin(number, "compiling"))
+        if outcome.error is not None and _out_of_memory(outcome.error):
+            raise MemoryError(str(outcome.error)) from outcome.error
+        error = outcome.error
+        if error is not None and portable(error) is None:
+            error = RuntimeError(f"{type(error).__name__}: {error}")
+        return {
+            "source": None if source is given else source,
+            "trace": outcome.trace,
+            "error": error,
+            "phase": outcome.phase,
+            "seconds": dict(outcome.seconds),
+            "backend": None if outcome.result is None else self._described(number, outcome.result),
+        }
+
+    def restore(
+        self, number: int, module: HloModule, backend: str, target: dict[str, Any], options: CompileOptions
+    ) -> dict[str, Any]:
+        """The backend's half for a module that another child, now gone, had optimised."""
         self.board.begin(number, "compiling")
-        module = module_with_ids(text, ids)
-        trace = PassTrace(module, PassPipeline("isolated", ()), Journal(journal), None, None, target)
-        options = CompileOptions("none", journal, threads, False, cache, None, backend_options)
-        result = self.programs[number] = platform(backend).compiler().run_backend(trace, options)
+        trace = PassTrace(module, PassPipeline("isolated", ()), Journal("off"), None, None, target)
+        return self._described(number, platform(backend).compiler().run_backend(trace, options))
+
+    def _described(self, number: int, result: CompileResult) -> dict[str, Any]:
+        self.programs[number] = result
         executable = result.executable
-        assert trace.journal is not None
         return {
             "stages": [(stage.name, stage.language, stage.compiler) for stage in result.stages.values()],
             "steps": None if executable is None else list(executable.steps),
             "buffers": isinstance(result.buffers, BufferAssignment),
             "seconds": dict(result.seconds),
             "why_not": result.why_not,
-            "events": [(e.kind, e.by, e.subjects, e.names, e.reason, e.facts) for e in trace.journal.events],
             "emulates": hasattr(executable, "emulate"),
         }
 
@@ -112,6 +135,15 @@ class Worker:
         return self.programs[number].executable
 
 
+def _watched(options: CompileOptions, board: Blackboard) -> CompileOptions:
+    """The options with a control that names each pass on the blackboard."""
+    control = options.control or PassControl()
+    control.on_pass = board.name_pass
+    return CompileOptions(
+        options.passes, options.journal, options.threads, options.verify, options.cache, control, options.backend_options
+    )
+
+
 def _mapped_bytes() -> int:
     try:
         with open("/proc/self/statm") as file:
@@ -134,24 +166,10 @@ def _out_of_memory(problem: BaseException | None) -> bool:
     while problem is not None:
         if isinstance(problem, MemoryError) or (isinstance(problem, OSError) and problem.errno == errno.ENOMEM):
             return True
+        if isinstance(problem, RuntimeError) and "can't start new thread" in str(problem):  # its stack does not fit
+            return True
         problem = problem.__cause__
     return False
-
-
-def _portable(problem: BaseException) -> BaseException | None:
-    """The exception, if it survives the journey home."""
-    try:
-        copy = pickle.loads(pickle.dumps(problem))
-    except Exception:
-        return None
-    return problem if isinstance(copy, type(problem)) and str(copy) == str(problem) else None
-
-
-def _end_with_parent(parent: int) -> None:
-    """A program in an endless loop never sees the pipe close."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(0)
 
 
 def main() -> None:
@@ -159,7 +177,6 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interrupt of a notebook is for the kernel, which ends us if it must
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever libraries print must not get between messages
-    threading.Thread(target=_end_with_parent, args=(int(sys.argv[2]),), daemon=True).start()
     worker = Worker(Blackboard(sys.argv[1]))
     while True:
         try:
@@ -170,13 +187,11 @@ def main() -> None:
             answer: tuple[Any, ...] = ("ok", getattr(worker, name)(*arguments))
         except BaseException as problem:  # whatever it is, the answer is for the other side
             text = f"{type(problem).__name__}: {problem}"
-            answer = ("memory", text) if _out_of_memory(problem) else ("error", _portable(problem), text)
+            answer = ("memory", text) if _out_of_memory(problem) else ("error", portable(problem), text)
         try:
             send(answers, answer)
         except MemoryError as problem:
             send(answers, ("memory", f"the results do not fit: {problem}"))
+        except PlainDataError as problem:
+            send(answers, ("error", None, str(problem)))
         worker.board.begin(-1, "idle")
-
-
-if __name__ == "__main__":
-    main()

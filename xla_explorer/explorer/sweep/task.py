@@ -43,7 +43,7 @@ def run_task(task: Task, measure: bool = True) -> dict[str, Any]:
 
     row: dict[str, Any] = {"module": task.module, "option": task.option, "key": task.key, "status": "ok", "error": "", **machine()}
     try:
-        session = xe.compile(task.text, **{"journal": "off", "verify": False, **task.settings})
+        session = xe.compile(task.text, **{"journal": "off", **task.settings})
         row |= facts(session, task)
         if measure:
             arguments = xe.random_arguments(session.source, seed=task.seed)

@@ -1,0 +1,133 @@
+"""How what a compile leaves goes from one process to another: modules as snapshots, passes as data, errors with their places.
+
+Imported by both sides for what it declares.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xla_explorer.backends.interfaces import CompileOptions
+from xla_explorer.compiler.pipeline import PassControl, PassTrace
+from xla_explorer.compiler.pipeline.trace import PassStep
+from xla_explorer.foundation.journal import Event, Journal, Span
+from xla_explorer.foundation.plain_data import PlainDataError, packed, travels
+from xla_explorer.frontends.stablehlo.errors import StablehloError, StablehloUnsupportedError
+from xla_explorer.hlo.attributes.interning import Attributes, attributes_of
+from xla_explorer.hlo.layout import Layout, layout
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.metadata import StackFrameTables
+from xla_explorer.hlo.module import HloModule, ModuleSnapshot
+from xla_explorer.hlo.opcodes import opcode
+from xla_explorer.hlo.opcodes.spec import OpcodeSpec
+from xla_explorer.hlo.primitive_type import PrimitiveType, primitive_type
+from xla_explorer.hlo.shape import Shape, parse_shape
+from xla_explorer.hlo.text.errors import HloParseError
+
+_STEP = (
+    "seconds", "changed", "before", "after", "span", "instructions_before", "instructions_after", "rewrites", "actions", "error",
+)
+_SPAN = ("started", "seconds", "changed", "error")
+_EVENT = ("sequence", "span", "kind", "by", "subjects", "names", "reason", "facts")
+
+
+def portable(problem: BaseException) -> BaseException | None:
+    """The exception, if it can travel."""
+    try:
+        packed(problem)
+    except PlainDataError:
+        return None
+    return problem
+
+
+def _literal(shape: Shape, array: Any, text: str | None, parts: tuple[Literal, ...]) -> Literal:
+    if array is not None:
+        array.setflags(write=False)
+    return Literal(shape, array, text, parts)
+
+
+def _literal_apart(literal: Literal) -> tuple[Any, ...]:
+    # The text of what was read from a text and never decoded is shorter than its array, and says whether values were left out.
+    text = literal._text if literal._array is None or literal.is_elided else None
+    return literal.shape, literal._array if text is None else None, text, literal.parts
+
+
+def _module_apart(module: HloModule) -> tuple[Any, ...]:
+    lines = {i.id: i.line for i in module.instructions() if i.line}
+    numbers = module._next_instruction, module._next_computation
+    return module.snapshot(), numbers, module.source_text, module.filename, lines
+
+
+def _module(
+    snapshot: ModuleSnapshot, numbers: tuple[int, int], source_text: str | None, filename: str | None, lines: dict[int, int]
+) -> HloModule:
+    module = HloModule.from_snapshot(snapshot)
+    module._next_instruction, module._next_computation = numbers
+    module.source_text, module.filename = source_text, filename
+    for i in module.instructions():
+        i.line = lines.get(i.id, 0)
+    return module
+
+
+def _fields(value: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple([getattr(value, name) for name in names])
+
+
+def _with_fields(made: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    for name, value in zip(names, values, strict=True):
+        setattr(made, name, value)
+    return made
+
+
+def _journal(level: str, spans: list[Span], events: list[Event]) -> Journal:
+    made = Journal(level)
+    made.spans, made.events = spans, events
+    return made
+
+
+def _trace(
+    module: HloModule, pipeline: Any, journal: Journal | None, initial: ModuleSnapshot | None, control: PassControl, target: dict[str, Any],
+    steps: list[PassStep], error: BaseException | None, seconds: float,
+) -> PassTrace:
+    made = PassTrace(module, pipeline, journal, initial, control, target)
+    made.steps, made.error, made.seconds = steps, error, seconds
+    return made
+
+
+def _trace_apart(trace: PassTrace) -> tuple[Any, ...]:
+    error = None if trace.error is None else portable(trace.error) or RuntimeError(f"{type(trace.error).__name__}: {trace.error}")
+    return trace.module, trace.pipeline, trace.journal, trace.initial, trace.control, trace.target, trace.steps, error, trace.seconds
+
+
+travels(PrimitiveType, lambda v: (v.name,), primitive_type)
+travels(Shape, lambda v: (v.text,), parse_shape)
+travels(Layout, lambda v: (v.minor_to_major, v.properties), layout)
+travels(OpcodeSpec, lambda v: (v.name,), opcode)
+travels(Attributes, lambda v: (dict(v),), attributes_of)
+travels(Literal, _literal_apart, _literal)
+travels(StackFrameTables, lambda v: (v.text,), StackFrameTables)
+travels(HloModule, _module_apart, _module)
+
+travels(HloParseError, lambda e: (e.message, e.span, e.hint), HloParseError)
+travels(StablehloError, lambda e: (e.message, e.span, e.hint), StablehloError)
+travels(StablehloUnsupportedError, lambda e: (e.reason, e.span, e.hint), StablehloUnsupportedError)
+
+travels(Event, lambda e: _fields(e, _EVENT), lambda *values: Event(*values))
+travels(
+    Span, lambda s: (s.id, s.kind, s.name, s.parent, _fields(s, _SPAN)),
+    lambda number, kind, name, parent, rest: _with_fields(Span(number, kind, name, parent), _SPAN, rest),
+)
+travels(Journal, lambda j: (j.level.name.lower(), j.spans, j.events), _journal)
+travels(
+    PassStep, lambda s: (s.index, s.path, s.hlo_pass, s.options, _fields(s, _STEP)),
+    lambda index, path, hlo_pass, options, rest: _with_fields(PassStep(index, path, hlo_pass, options), _STEP, rest),
+)
+travels(
+    PassControl, lambda c: (c.force, c.forbid, c.skipped_rules, c.rewrite_limit, c.check_values),
+    lambda *values: PassControl(*values),
+)
+travels(PassTrace, _trace_apart, _trace)
+travels(
+    CompileOptions, lambda o: (o.passes, o.journal, o.threads, o.verify, o.cache, o.control, o.backend_options),
+    lambda *values: CompileOptions(*values),
+)

@@ -1,0 +1,60 @@
+"""How every Python process of ours is started: nothing is imported from the folder in which the user works, and the environment is clean.
+
+A `.hlo` file often arrives in a folder with other files, and `python -m` puts the working folder in front of the path: a `numpy.py` there
+would run. So every command is made here, with `-P`, and tells the child by PYTHONPATH what this process imports from.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+_HOME: Final = str(Path(__file__).resolve().parents[2])
+_START: Final = "xla_explorer.foundation.child_start"
+
+# What programs need to find their files, libraries and settings. Everything else (tokens, passwords, addresses) stays here.
+_NAMES: Final = frozenset({
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "VIRTUAL_ENV", "CONDA_PREFIX",
+    "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "NUMBER_OF_PROCESSORS",
+})
+_BEGINNINGS: Final = (
+    "LC_", "LD_", "DYLD_", "XDG_", "XLA_", "JAX_", "TF_", "LLVM_", "OMP_", "KMP_", "GOMP_", "OPENBLAS_", "MKL_", "BLIS_", "MALLOC_",
+    "GLIBC_", "CUDA_", "NVIDIA_", "HIP_", "ROCR_", "QEMU_", "ASAN_", "UBSAN_", "LSAN_", "TSAN_", "COVERAGE_", "COV_CORE_", "PYTHON",
+)
+_NEVER: Final = frozenset({"PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONHOME"})
+
+
+def python_command(module: str, *arguments: str) -> list[str]:
+    """`python -m module`, without the working folder on its path."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def code_command(code: str, *arguments: str) -> list[str]:
+    """`python -c code`, without the working folder on its path."""
+    return [sys.executable, "-P", "-c", code, *arguments]
+
+
+def child_command(module: str, *arguments: str) -> list[str]:
+    """A process of ours that runs `main()` of a module, confined, and ends when this one does (see `child_start`)."""
+    # The kernel ends a child with the thread that started it; only the main thread is sure to live as long as the process.
+    starter = "process" if threading.current_thread() is threading.main_thread() else "thread"
+    return python_command(_START, module, str(os.getpid()), starter, *arguments)
+
+
+def child_environment(also: Iterable[str] = (), **settings: str) -> dict[str, str]:
+    """The environment of a child: what programs need of this one, the variables named in `also`, and the settings.
+
+    >>> sorted(child_environment(MODE="quiet"))[-1] != "SECRET_TOKEN"
+    True
+    """
+    wanted = frozenset(also)
+    found = {
+        name: value for name, value in os.environ.items()
+        if name in wanted or (name not in _NEVER and (name in _NAMES or name.startswith(_BEGINNINGS)))
+    }
+    found["PYTHONPATH"] = os.pathsep.join([_HOME, *[path for path in sys.path if path and path != _HOME]])
+    return {**found, **settings}
