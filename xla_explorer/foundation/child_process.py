@@ -49,6 +49,7 @@ class MessagingChild:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the process)
         self._ended: ChildEndedError | None = None
+        self._closing = threading.RLock()  # whoever leaves may close it while another thread waits for its answer
         # A session of its own: a notebook's interrupt goes to the kernel's whole process group. Who waits for the child ends it.
         # No buffers: a buffered stream has a lock, and Python aborts when it ends while a thread that reads or writes holds that.
         self._process = subprocess.Popen(
@@ -100,13 +101,14 @@ class MessagingChild:
 
     def close(self) -> ChildEndedError:
         """End it, if it still runs. How it ended."""
-        if self._ended is None:
-            self._end()
-            code = self._process.wait()
-            self._errors.seek(0)
-            self._ended = ChildEndedError(code, self._errors.read().decode(errors="replace").strip().splitlines())
-            self._errors.close()
-        return self._ended
+        with self._closing:
+            if self._ended is None:
+                self._end()
+                code = self._process.wait()
+                self._errors.seek(0)
+                self._ended = ChildEndedError(code, self._errors.read().decode(errors="replace").strip().splitlines())
+                self._errors.close()
+            return self._ended
 
 
 def _converse(

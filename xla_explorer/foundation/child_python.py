@@ -38,10 +38,12 @@ def code_command(code: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", "-c", code, *arguments]
 
 
-def child_command(module: str, *arguments: str) -> list[str]:
-    """A process of ours that runs `main()` of a module, confined, and ends when this one does (see `child_start`)."""
+def child_command(module: str, *arguments: str, tied: bool = False) -> list[str]:
+    """A process of ours that runs `main()` of a module, confined, and ends when this one does (see `child_start`).
+
+    tied: it may end with the thread that starts it."""
     # The kernel ends a child with the thread that started it; only the main thread is sure to live as long as the process.
-    starter = "process" if threading.current_thread() is threading.main_thread() else "thread"
+    starter = "process" if tied or threading.current_thread() is threading.main_thread() else "thread"
     return python_command(_START, module, str(os.getpid()), starter, *arguments)
 
 

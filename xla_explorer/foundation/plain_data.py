@@ -1,9 +1,9 @@
 """Values as bytes and back, for messages between processes: reading runs no code that the bytes name.
 
 A text of JSON holds a table in which every entry refers to earlier ones, so that what was shared is shared again; arrays and bytes follow
-as they are. Known are Python's own plain values, numpy's arrays, enumerations, named tuples, dataclasses, exceptions, and the classes that
-`travels` was told of. Objects are filled in, their `__init__` does not run; a class that the reader's process has not loaded is imported
-only from this package.
+as they are. Known are Python's own plain values, numpy's arrays, enumerations, named tuples, dataclasses, exceptions (without what they
+hold of other kinds), and the classes that `travels` was told of. Objects are filled in, their `__init__` does not run; a class that the
+reader's process has not loaded is imported only from this package.
 """
 
 from __future__ import annotations
@@ -100,8 +100,9 @@ class _Writer:
         if dataclasses.is_dataclass(kind):
             return ["o", self.class_number(kind), *[write(getattr(value, f.name)) for f in dataclasses.fields(kind)]]
         if isinstance(value, BaseException):
-            own = {name: v for name, v in vars(value).items() if not name.startswith("__")}
-            return ["o", self.class_number(kind), write(tuple(value.args)), write(own)]
+            own = {name: v for name, v in vars(value).items() if not name.startswith("__") and does_travel(v)}
+            arguments = tuple([v if does_travel(v) else str(v) for v in value.args])
+            return ["o", self.class_number(kind), write(arguments), write(own)]
         raise PlainDataError(f"a {kind.__qualname__} cannot be sent to another process")
 
     def buffer(self, data: Buffer) -> int:
@@ -133,6 +134,15 @@ def packed(value: Any) -> list[Buffer]:
         raise PlainDataError("a value that is nested too deeply, or holds itself, cannot be sent to another process") from None
     head = text.encode()
     return [struct.pack("<Q", len(head)) + head, *writer.buffers]
+
+
+def does_travel(value: Any) -> bool:
+    """Whether `packed` takes a value."""
+    try:
+        packed(value)
+    except PlainDataError:
+        return False
+    return True
 
 
 class Message:

@@ -65,6 +65,39 @@ def test_kept_on_disk(tmp_path, monkeypatch):
     machine_limits.cache_clear()
 
 
+DAMAGES = {
+    "zeros": lambda d: {k: 0 if isinstance(v, float) else v for k, v in d.items()},
+    "strings": lambda d: dict.fromkeys(d, "fast"),
+    "infinite": lambda d: {**d, "f32_flops": float("inf")},
+    "not a number": lambda d: {**d, "stream_bandwidth": float("nan")},
+    "negative": lambda d: {**d, "streaming_bandwidth": -1.0},
+    "no cores": lambda d: {**d, "cores": 0},
+    "no such field": lambda d: {**d, "more": 1.0},
+    "a field missing": lambda d: {k: v for k, v in d.items() if k != "f64_flops"},
+    "a list": lambda d: [1, 2],
+    "a number": lambda d: 7,
+    "nothing": lambda d: None,
+    "caches of text": lambda d: {**d, "cached_bandwidth": "abc"},
+    "caches that are slow": lambda d: {**d, "cached_bandwidth": [[1024, 0.0]]},
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_no_measurement_gives_is_a_miss(tmp_path, monkeypatch, damage):
+    monkeypatch.setattr(limits_module, "user_cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(limits_module, "cache_enabled_by_environment", lambda: True)
+    monkeypatch.setattr(limits_module, "measure", lambda: EXAMPLE)
+    machine_limits.cache_clear()
+    try:
+        machine_limits()
+        (path,) = tmp_path.glob("machine_limits-*.json")
+        path.write_text(json.dumps(DAMAGES[damage](json.loads(path.read_text()))))
+        machine_limits.cache_clear()
+        assert machine_limits() == EXAMPLE and machine_limits().roofline_seconds(100e9, 1e9) == 1.0
+    finally:
+        machine_limits.cache_clear()
+
+
 @pytest.mark.parametrize("lanes", [1, 4])
 def test_probe_without_fma(lanes):
     from xla_explorer.backends.llvm.llvm_compiler import optimized_ir

@@ -107,3 +107,38 @@ def test_platform_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(object_cache.sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert user_cache_folder() == tmp_path / "xla_explorer"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs owners and modes")
+def test_what_others_could_have_written_is_a_miss(tmp_path):
+    before = os.umask(0)
+    try:
+        cache = ObjectCache(tmp_path / "objects")
+        key, other = cache.key("x"), cache.key("y")
+        cache.put(key, b"payload")
+        cache.put(other, b"another")
+    finally:
+        os.umask(before)
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.rglob("*") if path.is_dir()} == {0o700}
+    place = next(path for path in files(tmp_path) if path.stem == key)
+    place.chmod(0o666)
+    assert ObjectCache(tmp_path / "objects").get(key) is None
+    place.chmod(0o600)
+    assert ObjectCache(tmp_path / "objects").get(key) == b"payload"
+    os.replace(next(path for path in files(tmp_path) if path.stem == other), place)
+    assert ObjectCache(tmp_path / "objects").get(key) is None, "an object swapped for another of ours"
+
+
+@pytest.mark.parametrize("garbage", [b"", b"short", b"\0" * 64, b"\xff" * 64, (1).to_bytes(8, "little") + (4).to_bytes(8, "little") + b"nope"])
+def test_garbage_with_a_good_checksum_is_a_miss(tmp_path, garbage):
+    from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+
+    ir = "define void @f() {\n  ret void\n}\n"
+    cache = ObjectCache(tmp_path)
+    good = optimize_and_emit(ir, cache=cache)
+    (key,) = [path.stem for path in files(tmp_path)]
+    cache.put(key, garbage)
+    for once_more in (ObjectCache(tmp_path), cache):
+        found = optimize_and_emit(ir, cache=once_more)
+        assert found.objects == good.objects
+        assert optimize_and_emit(ir, cache=once_more).from_cache

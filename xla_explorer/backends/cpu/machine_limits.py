@@ -10,6 +10,7 @@ import ctypes
 import functools
 import hashlib
 import json
+import math
 import os
 import tempfile
 import threading
@@ -24,6 +25,7 @@ from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.backends.llvm.object_cache import cache_enabled_by_environment, user_cache_folder
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
+from xla_explorer.foundation.private_folder import private_folder, read_private
 
 _FORMAT: Final = 5
 # Enough independent sums to fill two pipes of latency 4 to 5; few enough for 16 registers.
@@ -89,10 +91,9 @@ def machine_limits() -> MachineLimits:
     """The limits of this machine: from the cache folder, else measured now and stored there."""
     path = user_cache_folder() / f"machine_limits-{_machine_key()}.json"
     if cache_enabled_by_environment():
-        with contextlib.suppress(OSError, ValueError, TypeError):
-            stored = json.loads(path.read_text())
-            stored["cached_bandwidth"] = tuple([(int(size), float(speed)) for size, speed in stored["cached_bandwidth"]])
-            return MachineLimits(**stored)
+        stored = _stored(path)
+        if stored is not None:
+            return stored
     limits = measure()
     if cache_enabled_by_environment():
         _store(path, limits)
@@ -116,9 +117,27 @@ def _machine_key() -> str:
     return hashlib.sha256(f"{_FORMAT}|{host.cache_key()}|{usable_cores()}".encode()).hexdigest()[:16]
 
 
+def _stored(path: Path) -> MachineLimits | None:
+    """The limits in a file of this user; None where there is none, or it holds what no measurement gives."""
+    with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        found = json.loads(read_private(path) or b"null")
+        cached = tuple([(int(size), float(speed)) for size, speed in found.pop("cached_bandwidth")])
+        whole = {name: int(found.pop(name)) for name in ("cores", "vector_register_bits")}
+        fields: dict[str, Any] = {"cpu": str(found.pop("cpu")), **whole, **{name: float(value) for name, value in found.items()}}
+        limits = MachineLimits(**fields, cached_bandwidth=cached)
+        peaks = (limits.stream_bandwidth, limits.stream_bandwidth_all, limits.f32_flops, limits.f64_flops, limits.f32_flops_all,
+                 limits.f64_flops_all, *[speed for _, speed in cached])
+        streaming = (limits.streaming_bandwidth, limits.streaming_bandwidth_all)  # 0 where it was not measured
+        sound = all(0 < peak < math.inf for peak in peaks) and all(0 <= peak < math.inf for peak in streaming)
+        if sound and all(size > 0 for size, _ in cached) and limits.cores > 0:
+            return limits
+    return None
+
+
 def _store(path: Path, limits: MachineLimits) -> None:
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if not private_folder(path.parent):
+            return
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
         with os.fdopen(handle, "w") as file:
             json.dump(asdict(limits), file)

@@ -11,7 +11,7 @@ import struct
 import sys
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from xla_explorer.backends.llvm.module_partition import partition_module, separate_functions
 from xla_explorer.backends.llvm.object_cache import ObjectCache
@@ -155,9 +155,12 @@ def optimize_and_emit(ir_text: str, description: TargetDescription | None = None
         started = time.perf_counter()
         key = cache.key(ir_text, description.cache_key(), options.cache_key(), llvm_version(), str(parts))
         stored = cache.get(key)
-        if stored is not None:
+        objects = None if stored is None else _unpack(stored)
+        if stored is not None and objects is None:
+            cache.drop(key)
+        if objects is not None:
             seconds = {"cache": time.perf_counter() - started}
-            return CompiledObject(_unpack(stored), ir_text, description, options, seconds, from_cache=True, parts=parts)
+            return CompiledObject(objects, ir_text, description, options, seconds, from_cache=True, parts=parts)
     started = time.perf_counter()
     units = modules_to_compile(ir_text, options, parts)
     partitioned = time.perf_counter() - started
@@ -197,19 +200,26 @@ def _compile(ir_text: str, passes: str, description: TargetDescription,
     return object_bytes, {"parse": parsed - started, "optimize": optimized - parsed, "emit": emitted - optimized}
 
 
+# How object files begin: ELF, Mach-O of 64 bits, WebAssembly, COFF of x86-64 and of arm64.
+_OBJECT_FILES: Final = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\0asm", b"\x64\x86", b"\x64\xaa")
+
+
 def _pack(objects: tuple[bytes, ...]) -> bytes:
     """Objects in one cache entry: their number, their lengths, then all bytes."""
     return struct.pack(f"<{len(objects) + 1}Q", len(objects), *map(len, objects)) + b"".join(objects)
 
 
-def _unpack(data: bytes) -> tuple[bytes, ...]:
-    (count,) = struct.unpack_from("<Q", data)
-    objects = []
+def _unpack(data: bytes) -> tuple[bytes, ...] | None:
+    """The objects of a cache entry; None for bytes that are none."""
+    count = int.from_bytes(data[:8], "little")
     position = 8 * (count + 1)
+    if not 0 < count <= len(data) // 8 or position > len(data):
+        return None
+    objects = []
     for length in struct.unpack_from(f"<{count}Q", data, 8):
         objects.append(data[position:position + length])
         position += length
-    return tuple(objects)
+    return tuple(objects) if position == len(data) and all(found.startswith(_OBJECT_FILES) for found in objects) else None
 
 
 def optimized_ir(ir_text: str, description: TargetDescription | None = None,

@@ -1,8 +1,9 @@
 """A content-addressed cache of object code: in memory, and on disk across processes.
 
 One file per object, named by the SHA-256 of everything that decides its content. A file carries a checksum of its
-payload, is written beside its place and then renamed, so any number of processes may share the folder; a torn or
-damaged file is a miss and is deleted. The least recently used files go first when the folder outgrows its bound.
+name and payload, is written beside its place and then renamed, so any number of processes may share the folder; a torn,
+damaged or moved file is a miss and is deleted. The folder is this user's alone; a file that is another user's, or that
+others may write, is a miss too. The least recently used files go first when the folder outgrows its bound.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
-_MAGIC = b"XLAEOBJ1"
+from xla_explorer.foundation.private_folder import private_folder, read_private
+
+_MAGIC = b"XLAEOBJ2"
 _HEADER_BYTES = len(_MAGIC) + 32
 _SUFFIX = ".object"
 # A file's time is refreshed on a hit, but not more often than this: a hit must not become a disk write.
@@ -107,10 +110,11 @@ class ObjectCache:
         path = self._path(key)
         temporary = ""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            if not (private_folder(self.folder) and private_folder(path.parent)):
+                return
             handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
             with os.fdopen(handle, "wb") as file:
-                file.write(_MAGIC + hashlib.sha256(data).digest() + data)
+                file.write(_MAGIC + _checksum(key, data) + data)
             os.replace(temporary, path)
         except OSError:
             if temporary:
@@ -161,6 +165,14 @@ class ObjectCache:
                     with contextlib.suppress(OSError):
                         os.unlink(os.path.join(folder, name))
 
+    def drop(self, key: str) -> None:
+        """Forget one object, in memory and on disk: its reader could make nothing of it."""
+        with self._lock:
+            self._memory_size -= len(self._memory.pop(key, b""))
+            self.statistics.damaged += 1
+        with contextlib.suppress(OSError):
+            self._path(key).unlink()
+
     def forget_memory(self) -> None:
         """Drop the layer in memory; files stay."""
         with self._lock:
@@ -173,11 +185,13 @@ class ObjectCache:
     def _read(self, key: str) -> bytes | None:
         path = self._path(key)
         try:
-            content = path.read_bytes()
+            content = read_private(path)
         except OSError:
             return None
+        if content is None:
+            return None
         payload = content[_HEADER_BYTES:]
-        if not content.startswith(_MAGIC) or hashlib.sha256(payload).digest() != content[len(_MAGIC):_HEADER_BYTES]:
+        if not content.startswith(_MAGIC) or _checksum(key, payload) != content[len(_MAGIC):_HEADER_BYTES]:
             self.statistics.damaged += 1
             with contextlib.suppress(OSError):
                 path.unlink()
@@ -196,6 +210,10 @@ class ObjectCache:
         while self._memory_size > self.memory_bytes and len(self._memory) > 1:
             _, dropped = self._memory.popitem(last=False)
             self._memory_size -= len(dropped)
+
+
+def _checksum(key: str, data: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + data).digest()
 
 
 def cache_enabled_by_environment() -> bool:

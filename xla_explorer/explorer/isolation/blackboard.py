@@ -6,6 +6,7 @@ which the code's own probes write: while the step runs the first is negative, th
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import tempfile
@@ -37,6 +38,8 @@ class Blackboard:
 
     def __init__(self, path: str) -> None:
         self._file = open(path, "r+b")  # noqa: SIM115  (as long as the process)
+        with contextlib.suppress(OSError):  # both sides have it open: it needs no name, which would stay when the parent is killed
+            os.unlink(path)
         self._map(1024)
 
     def _map(self, words: int) -> None:
@@ -72,12 +75,13 @@ class BlackboardFile:
 
     def __init__(self) -> None:
         handle, name = tempfile.mkstemp(prefix="xla-explorer-", suffix=".progress")
-        os.close(handle)
+        self._file = os.fdopen(handle, "rb")
         self.path = Path(name)
 
     def read(self) -> Progress:
         """What the child wrote last."""
-        data = self.path.read_bytes()
+        self._file.seek(0)
+        data = self._file.read()
         words = np.frombuffer(data[: len(data) // 8 * 8], np.int64)
         if len(words) < _HEADER:
             return Progress(-1, "loading", (), ())
@@ -90,4 +94,5 @@ class BlackboardFile:
 
     def remove(self) -> None:
         """Delete the file."""
+        self._file.close()
         self.path.unlink(missing_ok=True)

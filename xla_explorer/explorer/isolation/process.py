@@ -97,16 +97,18 @@ def out_of_memory_kills() -> int:
     return sum(counts)
 
 
-_lock = threading.RLock()
+process_lock = threading.RLock()
+"""Held by whoever asks the shared process."""
 _current: list[ChildProcess] = []
 
 
-def shared_process() -> tuple[ChildProcess, threading.RLock]:
-    """The process that isolated sessions share, started when there is none, and the lock under which to ask it."""
-    with _lock:
+def shared_process() -> ChildProcess:
+    """The process that isolated sessions share, started when there is none. Ask it under `process_lock`."""
+    with process_lock:
         if not _current or not _current[0].alive:
+            _close_all()
             _current[:] = [ChildProcess()]
-        return _current[0], _lock
+        return _current[0]
 
 
 def _close_all() -> None:

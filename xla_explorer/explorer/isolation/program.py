@@ -27,7 +27,7 @@ from xla_explorer.explorer.isolation.failure import (
     failure,
 )
 from xla_explorer.explorer.isolation.outcome import Outcome
-from xla_explorer.explorer.isolation.process import ChildProcess, ProcessEndedError, RemoteError, shared_process
+from xla_explorer.explorer.isolation.process import ChildProcess, ProcessEndedError, RemoteError, process_lock, shared_process
 from xla_explorer.explorer.isolation.settings import Isolation
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.foundation.plain_data import PlainDataError, packed
@@ -100,50 +100,61 @@ class RemoteProgram:
         """Everything from the text to the code, in the child."""
         is_path = isinstance(given, Path)
         request = "compile", self.number, str(given) if is_path else given, is_path, filename, verify, check_values, self.backend
-        described: dict[str, Any] = self._in_child(*request, self.options)
-        return described
-
-    def _in_child(self, *request: Any) -> Any:
-        process, lock = shared_process()
-        with lock:
-            self._process = None
-            answer = self._asked(process, *request)
+        with process_lock:
+            process = self._prepared()
+            described: dict[str, Any] = self._asked(process, *request, self.options)
             self._process = process
-        return answer
+        return described
 
     def ask(self, name: str, *arguments: Any) -> Any:
         """A question about the program."""
-        _, lock = shared_process()
-        with lock:
-            if self._process is None or not self._process.alive:
+        with process_lock:
+            process = self._prepared()
+            if process is not self._process:
                 options = replace(self.options, control=None)
-                self._in_child("restore", self.number, self.module, self.backend, self.target, options)
-            assert self._process is not None
-            return self._asked(self._process, name, self.number, *arguments)
+                self._asked(process, "restore", self.number, self.module, self.backend, self.target, options)
+                self._process = process
+            return self._asked(process, name, self.number, *arguments)
 
-    def _asked(self, process: ChildProcess, *request: Any) -> Any:
+    def _prepared(self) -> ChildProcess:
+        """The shared process, ready for the backend. One that died while nobody asked it, of whatever, is replaced."""
         limits = self.isolation
         environment = {name: os.environ.get(name) for name in limits.environment}
+        gone, _forgotten[:] = tuple(_forgotten), []
+        for last in (False, True):
+            process = shared_process()
+            try:
+                process.ask(None, "prepare", self.backend, limits.imports, limits.memory, gone, environment)
+                break
+            except ProcessEndedError as ended:
+                if last:
+                    raise self._failure(ended) from None
+            except RemoteError as raised:
+                raise self._raised(process, raised) from None
+        return process
+
+    def _asked(self, process: ChildProcess, *request: Any) -> Any:
         try:
-            gone, _forgotten[:] = tuple(_forgotten), []
-            process.ask(None, "prepare", self.backend, limits.imports, limits.memory, gone, environment)
-            return process.ask(limits.timeout, *request)
+            return process.ask(self.isolation.timeout, *request)
         except ProcessEndedError as ended:
-            self._process = None
-            hint = _HINTS[ended.how]
-            if ended.how == "timeout" and ended.progress.phase in ("parsing", "in the passes", "compiling"):
-                hint = "a big module takes long to compile: raise timeout="
-            kind = _KINDS[ended.how]
-            raise failure(kind, ended.words, hint, self.name, self.module, self.steps, ended.progress) from None
+            raise self._failure(ended) from None
         except RemoteError as raised:
-            if getattr(raised.problem, "fatal", False):  # its device's context is lost: the next question goes to a new child
-                process.close()
-                self._process = None
-            if raised.problem is not None:
-                raise raised.problem from None
-            raise IsolatedError(f"{self.name} in its child process: {raised.text}") from None
+            raise self._raised(process, raised) from None
         except PlainDataError as problem:
             raise IsolatedError(f"{self.name}: {problem.message}", "compile it with isolate=False") from None
+
+    def _failure(self, ended: ProcessEndedError) -> IsolatedError:
+        self._process = None
+        hint = _HINTS[ended.how]
+        if ended.how == "timeout" and ended.progress.phase in ("parsing", "in the passes", "compiling"):
+            hint = "a big module takes long to compile: raise timeout="
+        return failure(_KINDS[ended.how], ended.words, hint, self.name, self.module, self.steps, ended.progress)
+
+    def _raised(self, process: ChildProcess, raised: RemoteError) -> BaseException:
+        if getattr(raised.problem, "fatal", False):  # its device's context is lost: the next question goes to a new child
+            process.close()
+            self._process = None
+        return raised.problem or IsolatedError(f"{self.name} in its child process: {raised.text}")
 
 
 class RemoteExecutable:
@@ -201,8 +212,6 @@ def compile_isolated(
     program = RemoteProgram(_name_of(given), backend, options, isolation)
     found = program.compile(given, filename, verify, check_values)
     source: HloModule = given if found["source"] is None else found["source"]
-    if found["source"] is not None and isinstance(given, str | bytes):
-        source.filename = filename
     trace: PassTrace = found["trace"]
     program.module, program.target, program.name = trace.module, dict(trace.target), source.name
     result = None if found["backend"] is None else _result(program, backend, trace, options, found["backend"])

@@ -11,7 +11,7 @@ from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.compiler.pipeline import PassControl, PassTrace
 from xla_explorer.compiler.pipeline.trace import PassStep
 from xla_explorer.foundation.journal import Event, Journal, Span
-from xla_explorer.foundation.plain_data import PlainDataError, packed, travels
+from xla_explorer.foundation.plain_data import does_travel, travels
 from xla_explorer.frontends.stablehlo.errors import StablehloError, StablehloUnsupportedError
 from xla_explorer.hlo.attributes.interning import Attributes, attributes_of
 from xla_explorer.hlo.layout import Layout, layout
@@ -23,21 +23,19 @@ from xla_explorer.hlo.opcodes.spec import OpcodeSpec
 from xla_explorer.hlo.primitive_type import PrimitiveType, primitive_type
 from xla_explorer.hlo.shape import Shape, parse_shape
 from xla_explorer.hlo.text.errors import HloParseError
+from xla_explorer.hlo.verifier.violation import Violation
 
 _STEP = (
     "seconds", "changed", "before", "after", "span", "instructions_before", "instructions_after", "rewrites", "actions", "error",
 )
 _SPAN = ("started", "seconds", "changed", "error")
+_VIOLATION = ("code", "message", "computation", "instruction", "instruction_id", "span")
 _EVENT = ("sequence", "span", "kind", "by", "subjects", "names", "reason", "facts")
 
 
 def portable(problem: BaseException) -> BaseException | None:
     """The exception, if it can travel."""
-    try:
-        packed(problem)
-    except PlainDataError:
-        return None
-    return problem
+    return problem if does_travel(problem) else None
 
 
 def _literal(shape: Shape, array: Any, text: str | None, parts: tuple[Literal, ...]) -> Literal:
@@ -112,6 +110,7 @@ travels(HloParseError, lambda e: (e.message, e.span, e.hint), HloParseError)
 travels(StablehloError, lambda e: (e.message, e.span, e.hint), StablehloError)
 travels(StablehloUnsupportedError, lambda e: (e.reason, e.span, e.hint), StablehloUnsupportedError)
 
+travels(Violation, lambda v: _fields(v, _VIOLATION), lambda *values: Violation(*values))
 travels(Event, lambda e: _fields(e, _EVENT), lambda *values: Event(*values))
 travels(
     Span, lambda s: (s.id, s.kind, s.name, s.parent, _fields(s, _SPAN)),

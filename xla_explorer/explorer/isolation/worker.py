@@ -191,7 +191,9 @@ def main() -> None:
         try:
             send(answers, answer)
         except MemoryError as problem:
-            send(answers, ("memory", f"the results do not fit: {problem}"))
+            answer = "memory", f"the results do not fit: {problem}"
+            send(answers, answer)
         except PlainDataError as problem:
             send(answers, ("error", None, str(problem)))
-        worker.board.begin(-1, "idle")
+        if answer[0] != "memory":  # after that this process is ended, and the board tells at what
+            worker.board.begin(-1, "idle")

@@ -1,17 +1,21 @@
-"""Ways to run tasks: here, in a pool of processes, or on whatever has `submit` (a `concurrent.futures` executor, a Dask client).
+"""Ways to run tasks: here, in processes of our own, or on whatever has `submit` (a `concurrent.futures` executor, a Dask client).
 
 Each yields (number of the task, row) as rows come. A worker that dies takes nothing with it but its task, which is tried again.
 """
 
 from __future__ import annotations
 
+import queue
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from typing import Any
 
+from xla_explorer.explorer.options import options
 from xla_explorer.explorer.sweep.task import Task, machine, run_task
+from xla_explorer.foundation.child_process import ChildEndedError, MessagingChild
+from xla_explorer.foundation.child_python import child_command, child_environment
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.optional import import_optional
 
@@ -23,10 +27,11 @@ class WorkersDoNotStartError(XlaExplorerError):
     """Processes that end before they take a task."""
 
 
-def lost_row(task: Task, tries: int) -> Row:
+def lost_row(task: Task, tries: int, how: str = "") -> Row:
     """The row of a task whose worker died each time."""
+    told = f", the last time it {how}" if how else ""
     return {"module": task.module, "option": task.option, "key": task.key, "status": "crashed",
-            "error": f"its worker died {tries} times; compile it alone to see why", **machine()}
+            "error": f"its worker died {tries} times{told}; compile it alone to see why", **machine()}
 
 
 def here(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
@@ -36,42 +41,85 @@ def here(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
 
 
 def in_processes(workers: int, retries: int) -> Runner:
-    """A pool of fresh processes; a broken pool is replaced, and what it had not finished is tried again one by one."""
+    """So many processes of our own, each with a task at a time: whose worker dies is known, and only that task is tried again."""
 
     def run(tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
-        tries = [0] * len(tasks)
-        left = list(range(len(tasks)))
-        started = False
-        while left:
-            # After a crash one worker at a time: so the task that kills is told from those that only stood beside it.
-            alone = any(tries)
-            batch = left[:1] if alone and tries[left[0]] else left
-            with ProcessPoolExecutor(1 if alone else workers, mp_context=get_context("spawn")) as pool:
-                if not started:
-                    _wait_for_a_worker(pool)
-                    started = True
-                futures = {pool.submit(run_task, tasks[k]): k for k in batch}
-                for number, row in _as_completed(futures):
-                    if row is None:
-                        tries[number] += 1
-                        if tries[number] > retries and alone:
-                            left.remove(number)
-                            yield number, lost_row(tasks[number], tries[number])
-                    else:
-                        left.remove(number)
-                        yield number, row
-            left.sort(key=lambda k: (-tries[k], k))
+        if not tasks:
+            return
+        waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for number in range(len(tasks)):
+            waiting.put(number)
+        done: queue.SimpleQueue[tuple[int, Row] | BaseException] = queue.SimpleQueue()
+        pool = [_Worker(tasks, waiting, done, retries) for _ in range(min(workers, len(tasks)))]
+        try:
+            pool[0].start()
+            for worker in pool:
+                worker.thread.start()
+            for _ in tasks:
+                found = done.get()
+                if isinstance(found, BaseException):
+                    raise found
+                yield found
+        finally:
+            for worker in pool:
+                worker.close()
 
     return run
 
 
-def _wait_for_a_worker(pool: ProcessPoolExecutor) -> None:
-    """A worker reads the main script again; a script that sweeps at its top level would sweep in each worker, which Python ends."""
-    try:
-        pool.submit(int).result()
-    except BrokenProcessPool:
-        hint = "in a script, put the sweep under `if __name__ == '__main__':`; executor=None needs no processes"
-        raise WorkersDoNotStartError("the processes of the sweep end before they take a task", hint) from None
+class _Worker:
+    """One process of a sweep and the thread that waits for it. The process ends with the thread, however that ends."""
+
+    def __init__(
+        self, tasks: Sequence[Task], waiting: queue.SimpleQueue[int], done: queue.SimpleQueue[tuple[int, Row] | BaseException], retries: int
+    ) -> None:
+        self.tasks, self.waiting, self.done, self.retries = tasks, waiting, done, retries
+        self.child: MessagingChild | None = None
+        self.closed = False
+        self.thread = threading.Thread(target=self._work, daemon=True)
+
+    def start(self) -> None:
+        """Start the process. WorkersDoNotStartError when it does not get to its first task."""
+        command = child_command("xla_explorer.explorer.sweep.worker", *options.isolated_imports, tied=self.thread.is_alive())
+        self.child = MessagingChild(command, child_environment())
+        try:
+            self.child.ask(None, None)
+        except ChildEndedError as ended:
+            hint = "executor=None needs no processes"
+            raise WorkersDoNotStartError(f"the processes of the sweep end before they take a task: one {ended}", hint) from None
+
+    def close(self) -> None:
+        """End process and thread."""
+        self.closed = True
+        if self.child is not None:
+            self.child.close()
+
+    def _work(self) -> None:
+        try:
+            while not self.closed:
+                number = self.waiting.get_nowait()
+                self.done.put((number, self._row(self.tasks[number])))
+        except queue.Empty:
+            pass
+        except BaseException as problem:
+            self.done.put(problem)
+        finally:
+            self.close()
+
+    def _row(self, task: Task) -> Row:
+        how = ""
+        for _ in range(self.retries + 1):
+            if self.child is None or not self.child.alive:
+                self.start()
+            assert self.child is not None
+            try:
+                row: Row = self.child.ask(None, task)
+                return row
+            except ChildEndedError as ended:
+                how = str(ended)
+                if self.closed:
+                    break
+        return lost_row(task, self.retries + 1, how)
 
 
 def _as_completed(futures: dict[Future[Row], int]) -> Iterator[tuple[int, Row | None]]:

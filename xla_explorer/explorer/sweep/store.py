@@ -9,7 +9,8 @@ from typing import Any
 
 
 class RowStore:
-    """Appends rows as they come; `rows` by key are those of earlier runs. A line torn by a kill is dropped."""
+    """Appends rows as they come; `rows` by key are those of earlier runs. A line torn by a kill is dropped, and so is what is no
+    row: without a status it says nothing."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -20,9 +21,10 @@ class RowStore:
         for line in whole.splitlines():
             try:
                 row = json.loads(line)
-                self.rows[row["key"]] = row
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, RecursionError):
                 continue
+            if isinstance(row, dict) and all(isinstance(row.get(name), str) for name in ("key", "status", "module", "option")):
+                self.rows[row["key"]] = row
         if whole and not whole.endswith(b"\n"):
             with open(path, "ab") as file:
                 file.write(b"\n")

@@ -18,8 +18,9 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 if TYPE_CHECKING:
     import pandas
 
-COLUMNS = ["module", "option", "backend", "status", "error", "instructions", "kernels", "flops", "bytes", "peak_bytes", "compile_seconds",
-           "median_us", "iqr_us", "n", "max_error", "host", "load", "process", "xla_explorer", "python", "numpy", "when", "key"]
+COLUMNS = ["module", "option", "backend", "status", "error", "note", "instructions", "kernels", "flops", "bytes", "peak_bytes",
+           "compile_seconds", "median_us", "iqr_us", "n", "max_error", "host", "load", "process", "xla_explorer", "python", "numpy",
+           "when", "key"]
 
 
 class SweepError(XlaExplorerError, ValueError):
@@ -46,7 +47,7 @@ def sweep(
     do. repeats: timed runs (0: none). check: compare with the evaluator. store: a file of finished rows; the same sweep with the same
     file goes on where it was ended, and repeats nothing. retries: how often a task is tried again whose worker died.
 
-    Columns: module, option, backend, status (`ok`, `values differ`, `failed`, `crashed`), error, instructions, kernels, flops, bytes,
+    Columns: module, option, backend, status (`ok`, `values differ`, `failed`, `crashed`), error, note, instructions, kernels, flops, bytes,
     peak_bytes (estimates and sizes of the result), compile_seconds, median_us, iqr_us, n, max_error, and where, when and with what.
 
     Raises:

@@ -6,12 +6,16 @@ import hashlib
 import json
 import os
 import platform
-import tempfile
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from xla_explorer.backends.llvm.object_cache import user_cache_folder
+from xla_explorer.foundation.private_folder import private_folder
+
+PATIENCE: Final = 600.0  # seconds
 
 
 class Task(NamedTuple):
@@ -52,8 +56,8 @@ def run_task(task: Task, measure: bool = True) -> dict[str, Any]:
             if task.check:
                 row |= checked(session, leaves, values)
             if task.repeats:
-                with alone_on_this_machine():
-                    row |= timed(session, arguments, task.repeats)
+                with alone_on_this_machine() as note:
+                    row |= {**timed(session, arguments, task.repeats), "note": note}
     except Exception as problem:  # any failure of one task is that task's result
         row["status"], row["error"] = "failed", f"{type(problem).__name__}: {problem}"[:2000]
     return row
@@ -95,20 +99,51 @@ def timed(session: Any, arguments: Any, repeats: int) -> dict[str, Any]:
 
 
 @contextmanager
-def alone_on_this_machine() -> Iterator[None]:
-    """Only one process of any sweep times at once on a machine: two at a time would measure each other."""
-    path = Path(tempfile.gettempdir()) / f"xla-explorer-timing-{os.getuid() if hasattr(os, 'getuid') else 0}.lock"
-    with open(path, "w") as lock:
-        try:
-            import fcntl
-        except ImportError:  # no such locks on this system
-            yield
-            return
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(lock, fcntl.LOCK_UN)
+def alone_on_this_machine(patience: float = PATIENCE) -> Iterator[str]:
+    """Only one process of this user's sweeps times at once on a machine: two at a time would measure each other.
+
+    Gives a note: empty, or why the times are taken beside another's. patience: seconds to wait for the others.
+    """
+    lock, note = _timing_lock()
+    try:
+        started, told = time.monotonic(), False
+        while lock is not None and not _locked(lock):
+            waited = time.monotonic() - started
+            if waited > patience:
+                note = f"timed beside another sweep, which did not end its own timing within {patience:g} s"
+                break
+            if waited > 5 and not told:
+                told = True
+                print("xla_explorer: waiting for another sweep on this machine to finish a timing", file=sys.stderr, flush=True)
+            time.sleep(0.02)
+        yield note
+    finally:
+        if lock is not None:
+            os.close(lock)  # and with it the lock
+
+
+def _timing_lock() -> tuple[int | None, str]:
+    """The lock's file, in the folder that only this user writes; None and a note where there is none."""
+    folder = user_cache_folder()
+    try:
+        if not private_folder(folder):
+            return None, f"timed without a lock: {folder} is not this user's alone"
+        # Never followed where it is a link, never shortened: a file of that name may be anything.
+        return os.open(folder / "timing.lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600), ""
+    except OSError as problem:
+        return None, f"timed without a lock: {problem.strerror or problem}"
+
+
+def _locked(lock: int) -> bool:
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def machine() -> dict[str, Any]:

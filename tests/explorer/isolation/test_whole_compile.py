@@ -1,0 +1,154 @@
+"""Reading, passes and code generation under the limits of the child process, and what comes home of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.compiler.pipeline import pass_interface
+from xla_explorer.explorer.isolation import IsolatedCrashError, IsolatedMemoryError, IsolatedTimeoutError, Isolation
+from xla_explorer.explorer.isolation import process as child
+from xla_explorer.explorer.session import CompileFailedError
+
+ADD = "HloModule plus\nENTRY e {\n  x = f32[64] parameter(0)\n  c = f32[] constant(1)\n  b = f32[64] broadcast(c), dimensions={}\n  n = f32[64] negate(x)\n  ROOT r = f32[64] add(n, b)\n}"
+
+
+def wide(operands: int) -> str:
+    return f"HloModule wide\nENTRY e {{\n  x = f32[4] parameter(0)\n  ROOT t = ({', '.join(['f32[4]'] * operands)}) tuple({', '.join(['x'] * operands)})\n}}"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def planted() -> Iterator[Isolation]:
+    """Passes that both processes know while these tests run."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    known = pass_interface.declared_passes()
+    import planted_passes  # noqa: F401
+
+    child._close_all()
+    yield Isolation(timeout=60, imports=("planted_passes",))
+    sys.path.remove(str(Path(__file__).parent))
+    sys.modules.pop("planted_passes")
+    for name in pass_interface.declared_passes().keys() - known.keys():
+        del pass_interface._REGISTRY[name]
+    child._close_all()
+
+
+@pytest.fixture(autouse=True)
+def _a_child_is_there(planted: Isolation) -> None:
+    xe.compile(ADD, isolate=planted)
+
+
+def test_the_deadline_ends_reading() -> None:
+    with pytest.raises(IsolatedTimeoutError, match="while parsing") as caught:
+        xe.compile(wide(300_000), isolate=True, timeout=0.2)
+    assert caught.value.phase == "parsing"
+
+
+def test_the_deadline_ends_a_single_pass(planted: Isolation) -> None:
+    with pytest.raises(IsolatedTimeoutError, match="plus in the pass sleeper was still at it after 1 s") as caught:
+        xe.compile(xe.parse_hlo(ADD), passes="sleeper", isolate=replace(planted, timeout=1))
+    assert (caught.value.phase, caught.value.hlo_pass) == ("in the passes", "sleeper")
+
+
+def test_the_memory_limit_holds_in_the_passes(planted: Isolation) -> None:
+    with pytest.raises(IsolatedMemoryError, match="plus in the pass eater") as caught:
+        xe.compile(xe.parse_hlo(ADD), passes="eater", isolate=replace(planted, memory=200 << 20))
+    assert caught.value.phase == "in the passes"
+    xe.compile(ADD, isolate=True)
+
+
+def test_what_comes_home_is_what_a_compile_here_gives(tmp_path: Path) -> None:
+    path = tmp_path / "plus.hlo"
+    path.write_text(ADD)
+    for given in (ADD, ADD.encode(), path, str(path), xe.parse_hlo(ADD)):
+        apart, here = xe.compile(given, isolate=True, journal="everything"), xe.compile(given, journal="everything")
+        assert apart.source.to_text() == here.source.to_text() and apart.module.to_text() == here.module.to_text()
+        assert [str(s.before and s.before.name) + s.name + s.pipeline for s in apart.trace.passes.steps] == [
+            str(s.before and s.before.name) + s.name + s.pipeline for s in here.trace.passes.steps]
+        for mine, other in zip(apart.trace.passes.steps, here.trace.passes.steps, strict=True):
+            assert (mine.before, mine.after, mine.changed, mine.hlo_pass, mine.options, mine.rewrites) == (
+                other.before, other.after, other.changed, other.hlo_pass, other.options, other.rewrites)
+        assert [e.to_json() for e in apart.trace.journal.events] == [e.to_json() for e in here.trace.journal.events]
+        assert apart.decisions().equals(here.decisions()) and apart.history("r") == here.history("r")
+        assert apart.source_line("r") == here.source_line("r") and str(apart.explain("r")).splitlines()[0] == str(here.explain("r")).splitlines()[0]
+        x = np.arange(64, dtype=np.float32)
+        np.testing.assert_array_equal(apart(x), 1 - x)
+
+
+def test_what_is_shared_between_steps_is_shared_at_home() -> None:
+    steps = xe.compile(ADD, isolate=True).trace.passes.steps
+    assert all(late.before is early.after for early, late in pairwise(steps))
+    assert any(step.before is step.after for step in steps)
+
+
+def test_errors_of_the_text_are_those_of_the_text() -> None:
+    with pytest.raises(xe.HloParseError) as caught:
+        xe.compile("HloModule m\nENTRY e { x = f99[8] parameter(0) }", isolate=True, filename="mine.hlo")
+    assert caught.value.filename == "mine.hlo" and caught.value.lineno == 2
+    with pytest.raises(xe.HloVerifyError):
+        xe.compile("HloModule m\nENTRY e { x = f32[8] parameter(0)\n ROOT s = f32[40] slice(x), slice={[100:140]} }", isolate=True)
+    with pytest.raises(xe.XlaExplorerError, match="cannot read"):
+        xe.compile(Path("nowhere.hlo"), isolate=True)
+
+
+def test_check_values_and_overrides_go_there_and_back() -> None:
+    with pytest.raises(xe.XlaExplorerError, match="no-such-thing"):
+        xe.compile(ADD, isolate=True, passes="dce,no-such-thing")
+    session = xe.compile(ADD, isolate=True, check_values=True)
+    assert len(session.options.control.check_values) == 1
+    np.testing.assert_array_equal(session.override(forbid=[("n", "r")])(np.zeros(64, np.float32)), np.ones(64))
+
+
+def test_a_failed_pass_comes_home_with_what_ran_before_it(planted: Isolation) -> None:
+    with pytest.raises(CompileFailedError) as here:
+        xe.compile(ADD, passes="dce,failer,cse")
+    with pytest.raises(CompileFailedError) as apart:
+        xe.compile(ADD, passes="dce,failer,cse", isolate=planted)
+    assert str(apart.value) == str(here.value)
+    assert type(apart.value.session.error).__name__ == "PlantedError" and apart.value.session.error.number == 7
+    assert [s.name for s in apart.value.session.trace.passes.steps] == [s.name for s in here.value.session.trace.passes.steps]
+    assert xe.compile(ADD, passes="dce,failer,cse", isolate=planted, keep_errors=True).failed_phase == "the pass failer"
+
+
+def test_elided_constants_are_told_at_home() -> None:
+    text = "HloModule m\nENTRY e {\n  x = f32[64] parameter(0)\n  c = f32[64] constant({...})\n  ROOT r = f32[64] add(x, c)\n}"
+    with pytest.warns(UserWarning, match="leaves out"):
+        session = xe.compile(text, isolate=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert session.decisions().equals(xe.compile(text).decisions())
+
+
+def test_a_child_that_was_killed_while_idle_is_replaced_without_a_word() -> None:
+    session = xe.compile(ADD, isolate=True)
+    os.kill(child._current[0].pid, signal.SIGKILL)
+    np.testing.assert_array_equal(session(np.zeros(64, np.float32)), np.ones(64))
+    os.kill(child._current[0].pid, signal.SIGSEGV)
+    time.sleep(0.3)
+    np.testing.assert_array_equal(session(np.zeros(64, np.float32)), np.ones(64))
+    os.kill(child._current[0].pid, signal.SIGKILL)
+    assert xe.compile(ADD, isolate=True).stage("llvm-ir").text
+
+
+def test_killed_by_somebody_is_not_out_of_memory(planted: Isolation) -> None:
+    threading.Timer(1, lambda: os.kill(child._current[0].pid, signal.SIGKILL)).start()
+    with pytest.raises(IsolatedCrashError, match=r"in the pass sleeper was killed \(SIGKILL\) by somebody else"):
+        xe.compile(xe.parse_hlo(ADD), passes="sleeper", isolate=planted)
+
+
+def test_a_pass_of_this_notebook_is_not_sent_silently(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pass_interface.declared_passes()["sleeper"], "__module__", "__main__")
+    with pytest.raises(xe.XlaExplorerError, match="the pass sleeper was written in this notebook"):
+        xe.compile(ADD, passes="sleeper", isolate=True)
