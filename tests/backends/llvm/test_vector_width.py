@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit, optimized_ir, with_vector_width
+from xla_explorer.backends.llvm.llvm_compiler import emit_assembly, optimize_and_emit, optimized_ir
 from xla_explorer.backends.llvm.target_machine import describe_target, host_target
 
 LOOP = """
@@ -70,24 +70,15 @@ def test_the_width_is_part_of_the_key_of_the_cache() -> None:
     assert optimize_and_emit(LOOP, wide).object_bytes != optimize_and_emit(LOOP, narrow).object_bytes
 
 
-@pytest.mark.parametrize(
-    ("header", "wanted"),
-    [
-        ("define void @f() {", 'define void @f() "prefer-vector-width"="512" {'),
-        ("define internal float @f(float %x, ptr byval({ i8 }) %p) #0 {", 'define internal float @f(float %x, ptr byval({ i8 }) %p) "prefer-vector-width"="512" #0 {'),
-        ('define i32 @"a (b"(i32 %x) unnamed_addr nounwind memory(none) {', 'define i32 @"a (b"(i32 %x) unnamed_addr "prefer-vector-width"="512" nounwind memory(none) {'),
-        ('define void @f() "prefer-vector-width"="256" {', 'define void @f() "prefer-vector-width"="256" {'),
-    ],
-)
-def test_every_definition_has_the_attribute_once(header: str, wanted: str) -> None:
-    target = describe_target("x86_64-linux-gnu", "x86-64-v4")
-    text = f"declare void @g()\n{header}\n  ret void\n}}\n"
-    assert with_vector_width(text, target) == text.replace(header, wanted)
-    assert with_vector_width(wanted, target) == wanted
+def test_the_text_that_is_shown_is_the_text_that_llvm_reads() -> None:
+    """The width is given to LLVM with the target's features, not written into the program."""
+    target = describe_target("x86_64-linux-gnu", "icelake-server")
+    assert target.code_generator_features == "-prefer-128-bit,-prefer-256-bit"
+    assert "prefer" not in optimized_ir(LOOP, target)
 
 
 def test_other_architectures_are_left_alone() -> None:
-    assert with_vector_width(LOOP, describe_target("aarch64-linux-gnu", "neoverse-v1")) == LOOP
+    assert describe_target("aarch64-linux-gnu", "neoverse-v1", "+sve").code_generator_features == "+sve"
 
 
 @pytest.mark.codegen
@@ -98,7 +89,6 @@ def test_a_compile_records_the_width_and_why() -> None:
     assert row["facts"]["bits"] == target.vector_register_bits and row["facts"]["register_bits"] == target.widest_register_bits
     assert str(target.vector_register_bits) in row["message"] and target.cpu in row["message"]
     if target.architecture == "x86_64":
-        assert f'"prefer-vector-width"="{target.vector_register_bits}"' in session.stages["llvm-ir-optimized"].text
         assert _widest(str(session.assembly())) == target.vector_register_bits
 
 

@@ -17,7 +17,6 @@ from xla_explorer.backends.llvm.module_partition import partition_module, separa
 from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.parallel_llvm import compilation_threads, emit_assembly_text, emit_object, run_passes
 from xla_explorer.backends.llvm.target_machine import (
-    X86,
     TargetDescription,
     create_target_machine,
     host_target,
@@ -254,34 +253,6 @@ def emit_assembly(ir_text: str, description: TargetDescription | None = None,
     return "\n".join(texts)
 
 
-_DEFINITION = re.compile(r'^define\b[^@\n]*@(?:"[^"\n]*"|[-\w.$]+)\(', re.MULTILINE)
-_AFTER_PARAMETERS = re.compile(r"(?: (?:local_)?unnamed_addr)?(?: addrspace\(\d+\))?")
-
-
-def with_vector_width(ir_text: str, description: TargetDescription) -> str:
-    """The IR with the target's width of vectors as the attribute `prefer-vector-width` of each function that says none itself.
-
-    LLVM has preferences of its own otherwise (256 bits on Intel's CPUs with AVX-512), and loops that its vectoriser makes would be
-    narrower than the kernels beside them. Only its x86 targets read the attribute. Lines stay where they are.
-    """
-    if description.architecture not in X86 or not description.vector_register_bits:
-        return ir_text
-    attribute = f' "prefer-vector-width"="{description.vector_register_bits}"'
-    pieces: list[str] = []
-    position = 0
-    for found in _DEFINITION.finditer(ir_text):
-        end, depth = found.end(), 1
-        while depth and end < len(ir_text):
-            depth += {"(": 1, ")": -1}.get(ir_text[end], 0)
-            end += 1
-        after = _AFTER_PARAMETERS.match(ir_text, end)
-        assert after is not None  # it may be empty
-        if "prefer-vector-width" not in ir_text[end : ir_text.find("\n", end)]:
-            pieces += [ir_text[position : after.end()], attribute]
-            position = after.end()
-    return "".join([*pieces, ir_text[position:]])
-
-
 class IrModule:
     """A llvmlite module in an LLVM context of its own; closing frees both, in the order that LLVM needs.
 
@@ -297,7 +268,7 @@ class IrModule:
         self._context: Any = binding.create_context()
         self._context._owned = True
         try:
-            self.module = binding.parse_assembly(with_vector_width(ir_text, description), self._context)
+            self.module = binding.parse_assembly(ir_text, self._context)
             self.module.triple = description.triple
             self.module.data_layout = description.data_layout
             if verify:

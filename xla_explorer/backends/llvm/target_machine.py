@@ -22,6 +22,9 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
 
 _X86_WIDEST = 512  # bits of the registers that LLVM's own tuning of Intel's CPUs does not use
+# What makes the vectoriser use vectors of so many bits, whatever LLVM prefers for the CPU (`prefer-256-bit` of most of Intel's with
+# AVX-512). Code that names wider vectors itself keeps them. The feature is LLVM's own (X86.td); other architectures have none like it.
+_X86_WIDTH_FEATURES = {128: "+prefer-128-bit", 256: "+prefer-256-bit", 512: "-prefer-128-bit,-prefer-256-bit"}
 
 
 class TargetError(XlaExplorerError):
@@ -75,10 +78,15 @@ class TargetDescription:
         """Width of an address: 32 or 64."""
         return 32 if re.search(r"(^|-)p:32:", self.data_layout) else 64
 
+    @property
+    def code_generator_features(self) -> str:
+        """What LLVM is told: `features`, and the width of vectors where LLVM has a preference of its own."""
+        width = _X86_WIDTH_FEATURES.get(self.vector_register_bits) if self.architecture in X86 else None
+        return ",".join(filter(None, (self.features, width)))
+
     def cache_key(self) -> str:
         """Text that is equal exactly for targets that give equal machine code from equal IR."""
-        names = (self.triple, self.cpu, self.features, self.relocation_model, self.code_model, self.abi_name)
-        return "|".join((*names, str(self.vector_register_bits)))
+        return "|".join((self.triple, self.cpu, self.code_generator_features, self.relocation_model, self.code_model, self.abi_name))
 
     def vector_width_fact(self) -> Reason:
         """The width of vectors as a decision: the number, and why it is this one."""
@@ -258,7 +266,7 @@ def _simd_abilities(triple: str, cpu: str, features: str) -> tuple[int, bool]:
     return 128, False
 
 
-_ABILITIES = """define void @f(ptr %p) "prefer-vector-width"="512" {
+_ABILITIES = """define void @f(ptr %p) {
   %x = load <16 x float>, ptr %p, align 64
   %y = call <16 x float> @llvm.fma.v16f32(<16 x float> %x, <16 x float> %x, <16 x float> splat (float 1.0))
   %z = fadd <16 x float> %x, %y
@@ -272,7 +280,7 @@ declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)"
 def _x86_abilities(triple: str, cpu: str, features: str) -> tuple[int, bool]:
     """What LLVM knows of a CPU by its name: it is given 512 bits of arithmetic, and the registers that it takes are looked at."""
     binding = llvm(all_targets=True)
-    machine = create_target_machine(TargetDescription(triple, cpu, features), 0)
+    machine = create_target_machine(TargetDescription(triple, cpu, features, vector_register_bits=_X86_WIDEST), 0)
     module = binding.parse_assembly(_ABILITIES, binding.create_context())
     module.triple, module.data_layout = triple, str(machine.target_data)
     assembly = machine.emit_assembly(module)
@@ -290,7 +298,7 @@ def create_target_machine(description: TargetDescription, level: int = 3) -> Any
     try:
         target = binding.Target.from_triple(description.triple)
         return target.create_target_machine(
-            cpu=description.cpu, features=description.features, opt=level, reloc=description.relocation_model,
+            cpu=description.cpu, features=description.code_generator_features, opt=level, reloc=description.relocation_model,
             codemodel=description.code_model, jit=description.code_model == "jitdefault", abiname=description.abi_name)
     except (RuntimeError, AssertionError) as problem:
         raise TargetError(f"LLVM cannot generate code for {description.triple!r}: {problem}",
