@@ -213,3 +213,40 @@ def test_text_in_hand_is_known_by_how_it_begins(tmp_path: Path) -> None:
     assert xe.load(tmp_path / "dump.txt").name == "jit_f"
     hlo = xe.parse_stablehlo(LOCATED).to_text()
     assert xe.optimize(hlo).module.name == "jit_f"
+
+
+APPROXIMATE = """module @m {
+  func.func @comparator(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>) -> tensor<i1> {
+    %0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %0 : tensor<i1>
+  }
+  func.func public @main(%x: tensor<5x7xf32>, %places: tensor<5x7xi32>) -> (tensor<2x7xf32>, tensor<2x7xi32>) {
+    %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %none = stablehlo.constant dense<-1> : tensor<i32>
+    %0:2 = stablehlo.custom_call @ApproxTopK(%x, %places, %low, %none) {called_computations = [@comparator], mhlo.backend_config = {
+      aggregate_to_topk = true, is_fallback = true, recall_target = 0.95 : f32, reduction_dim = DIMENSION : i64, top_k = 2 : i64}}
+      : (tensor<5x7xf32>, tensor<5x7xi32>, tensor<f32>, tensor<i32>) -> (tensor<2x7xf32>, tensor<2x7xi32>)
+    return %0#0, %0#1 : tensor<2x7xf32>, tensor<2x7xi32>
+  }
+}"""
+
+
+def test_an_approximate_top_k_is_an_exact_one() -> None:
+    x = np.random.default_rng(0).standard_normal((5, 7)).astype(np.float32)
+    places = np.broadcast_to(np.arange(5, dtype=np.int32)[:, None], (5, 7))
+    module = xe.parse_stablehlo(APPROXIMATE.replace("DIMENSION", "0"))
+    values, chosen = xe.evaluate(module, x, places)
+    np.testing.assert_array_equal(values, -np.sort(-x, axis=0)[:2])
+    np.testing.assert_array_equal(chosen, np.argsort(-x, axis=0)[:2])
+
+
+@pytest.mark.parametrize("dimension", ["2", "-1", "7"])
+def test_an_approximate_top_k_along_no_dimension(dimension: str) -> None:
+    with pytest.raises(StablehloError, match="is none of"):
+        xe.parse_stablehlo(APPROXIMATE.replace("DIMENSION", dimension))
+
+
+def test_a_custom_call_names_functions_of_other_types_than_its_operands() -> None:
+    text = APPROXIMATE.replace("@ApproxTopK", "@somebody.reduces").replace("DIMENSION", "0")
+    (call,) = [i for i in xe.parse_stablehlo(text).instructions() if i.opcode.name == "custom-call"]
+    assert [[str(p.shape) for p in c.parameters()] for c in call.called] == [["f32[]", "f32[]", "s32[]", "s32[]"]]

@@ -8,7 +8,8 @@ from xla_explorer.frontends.stablehlo.attributes import Dictionary, Symbol, inte
 from xla_explorer.frontends.stablehlo.conversion.registry import CONVERSIONS, converts
 from xla_explorer.frontends.stablehlo.conversion.scope import Scope, quoted, tuple_of
 from xla_explorer.frontends.stablehlo.program import Operation
-from xla_explorer.hlo.attributes.values import OperandAlias
+from xla_explorer.hlo.attributes.values import OperandAlias, SliceDimension
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.layout import layout
 from xla_explorer.hlo.literal import Literal
@@ -36,6 +37,8 @@ def custom_call(scope: Scope, operation: Operation) -> list[HloInstruction]:
         )
         inner.attributes = Dictionary({**operation.attributes, **(operation.attributes.get("mhlo.attributes") or {})})
         return hidden(scope, inner)
+    if target == "ApproxTopK":
+        return _approximate_top_k(scope, operation)
     return _call(scope, operation, target)
 
 
@@ -62,11 +65,37 @@ def _call(scope: Scope, operation: Operation, target: str) -> list[HloInstructio
     aliases = _aliases(given.get("output_operand_aliases") or ())
     if aliases:
         attributes["output_to_operand_aliasing"] = aliases
-    called = tuple(
-        [scope.converter.call(scope, str(name), operands) for name in given.get("called_computations") or () if isinstance(name, Symbol)]
-    )
-    i = scope.emit("custom-call", operands, attributes, shape=tuple_of(shapes), called=called)
+    i = scope.emit("custom-call", operands, attributes, shape=tuple_of(shapes), called=_called(scope, operation))
     return scope.unpack(i, len(shapes))
+
+
+def _called(scope: Scope, operation: Operation) -> tuple[HloComputation, ...]:
+    """The functions that a call names. What they are called with is the target's affair: comparators, reducers, bodies."""
+    names = operation.attributes.get("called_computations") or ()
+    return tuple([scope.converter.named(scope, str(name)) for name in names if isinstance(name, Symbol)])
+
+
+def _approximate_top_k(scope: Scope, operation: Operation) -> list[HloInstruction]:
+    """A sort of which the results' sizes are kept: the exact answer, which any recall target allows (and which XLA computes on a CPU).
+
+    Operands are arrays, then an initial value for each of them; the comparator takes a pair of elements from each array."""
+    config = operation.attributes.get("mhlo.backend_config")
+    dimension = config.get("reduction_dim") if isinstance(config, Dictionary) else None
+    operands, called = scope.operands(operation), _called(scope, operation)
+    count = len(operation.types)
+    if not isinstance(dimension, int) or len(operands) != 2 * count or len(called) != 1:
+        scope.fail("ApproxTopK needs a reduction_dim, one comparator, and for each result an array and an initial value",
+                   "write it as jax.lax.approx_max_k does")
+    arrays = operands[:count]
+    if not all(0 <= dimension < a.shape.rank for a in arrays):
+        scope.fail(f"dimension {dimension} is none of {arrays[0].shape.text_without_layout}", "correct the reduction_dim")
+    i = scope.emit("sort", arrays, {"dimensions": (dimension,), "is_stable": False}, called=called)
+    rows = []
+    for k, array in enumerate(scope.unpack(i, count)):
+        kept = scope.type_of(operation, k)
+        window = tuple([SliceDimension(0, size) for size in kept.dimensions])
+        rows.append(scope.emit("slice", (array,), {"slice": window}, shape=kept))
+    return rows
 
 
 def _laid_out(shape: Shape, order: Any) -> Shape:

@@ -121,9 +121,7 @@ class ModuleConverter:
 
     def call(self, scope: Scope, name: str, operands: Sequence[HloInstruction]) -> HloComputation:
         """The computation of a function for operands of these shapes."""
-        function = self.program.functions.get(name)
-        if function is None:
-            scope.fail(f"no function is named @{name}", f"the functions are {', '.join('@' + n for n in list(self.program.functions)[:6])}")
+        function = self._function(scope, name)
         shapes = tuple([o.shape.base for o in operands])
         stated = [self._shape(a) for a in function.arguments]
         if len(shapes) != len(stated) or not all(map(fits, shapes, stated)):
@@ -132,6 +130,21 @@ class ModuleConverter:
                 f"got ({', '.join([s.text_without_layout for s in shapes])})",
                 "correct the operands",
             )
+        return self._instance(scope, function, shapes)
+
+    def named(self, scope: Scope, name: str) -> HloComputation:
+        """The computation of a function as it stands, for an operation that hands it values of its own."""
+        function = self._function(scope, name)
+        return self._instance(scope, function, tuple([self._shape(a) for a in function.arguments]))
+
+    def _function(self, scope: Scope, name: str) -> Function:
+        function = self.program.functions.get(name)
+        if function is None:
+            scope.fail(f"no function is named @{name}", f"the functions are {', '.join('@' + n for n in list(self.program.functions)[:6])}")
+        return function
+
+    def _instance(self, scope: Scope, function: Function, shapes: tuple[Shape, ...]) -> HloComputation:
+        name = function.name
         found = self._instances.get((name, shapes))
         if found is not None:
             return found
