@@ -1,14 +1,82 @@
-"""What all tests share: the table of malformed modules can be imported from every folder."""
+"""What all tests share: how they run beside each other, which of them make native code, what a described CPU cannot execute."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))  # the table of malformed modules can be imported from every folder
+
+# Tests in these folders and files make native code for a CPU: they have the marker `codegen`.
+CODEGEN = (
+    "backends/aot", "backends/cpu", "backends/cross", "backends/llvm", "compiler/codegen", "conformance/test_cpu_conformance.py",
+    "conformance/test_cross_conformance.py", "conformance/test_executable_corpus_cpu.py", "golden", "properties/test_random_modules.py",
+)  # fmt: skip
+MOST_WORKERS = 8
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """The whole suite runs on as many workers as there are cores, where pytest-xdist is installed; `-n 0` says otherwise. A part of it is
+    not worth the start of workers."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return  # a worker, or a process that a test started there: it starts none of its own
+    option = config.option
+    wanted = getattr(option, "numprocesses", 0)  # no such option without pytest-xdist
+    if wanted is not None or option.usepdb or option.collectonly or option.capture == "no":
+        return
+    if {Path(config.invocation_params.dir, argument).resolve() for argument in config.args} <= {HERE, HERE.parent}:
+        from xla_explorer.backends.llvm.target_machine import usable_core_numbers
+
+        workers = min(len(usable_core_numbers()), MOST_WORKERS)
+        if workers > 1:
+            option.numprocesses = workers
+            if option.dist == "no":
+                option.dist = "worksteal"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The marker of the tests that make native code."""
+    for item in items:
+        if HERE in item.path.parents and item.path.relative_to(HERE).as_posix().startswith(CODEGEN):
+            item.add_marker("codegen")
+
+
+def _skipping_what_cannot_run() -> Generator[None, object, object]:
+    """Under a description of a CPU that has more than this one (XLA_EXPLORER_TARGET), a test ends where it would execute code: what it
+    looked at until then holds, and all code was compiled and verified."""
+    from xla_explorer.backends.llvm.target_machine import TargetAboveMachineError
+
+    try:
+        return (yield)
+    except TargetAboveMachineError as problem:
+        pytest.skip(problem.message)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, object, object]:
+    """See there."""
+    return (yield from _skipping_what_cannot_run())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup() -> Generator[None, object, object]:
+    """The same for what a test starts from."""
+    return (yield from _skipping_what_cannot_run())
+
+
+@pytest.fixture
+def runs_here() -> None:
+    """For tests that run native code where an exception would not end them: in threads, in children, behind a caught error."""
+    from xla_explorer.backends.llvm.target_machine import host_target, why_not_here
+
+    if (why := why_not_here(host_target())) is not None:
+        pytest.skip(f"compiled and verified only: {why.message}")
 
 
 @pytest.fixture(autouse=True)

@@ -170,5 +170,4 @@ def test_the_same_on_a_dump_of_a_model_of_48_layers(browser: Any, tmp_path: Path
     for what in ("kernels", "bytes read and written (estimate)", "predicted time, cost model"):
         print(f"  {what}: now {rows[what][0]}, before {rows[what][1]}  {rows[what][2]}")
     assert page.locator(".xe-wish").count() == 1
-    assert time.perf_counter() - started < 120
     journey.end(started)

@@ -1,4 +1,4 @@
-"""Sessions that several tests look at; each is compiled once."""
+"""Sessions that many tests start from: a session remembers what it was asked (its last profile), so each test has its own."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ ENTRY main {
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def softmax() -> Session:
     """Softmax over rows of f32[64,96], compiled for the CPU."""
     return xe.compile(SOFTMAX)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def softmax_interpreted() -> Session:
     """The same on the evaluator, with the passes of `xe.optimize`."""
     return xe.compile(SOFTMAX, backend="interpreter", passes="algsimp,cse,dce")

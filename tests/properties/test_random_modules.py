@@ -37,6 +37,7 @@ def check_in_a_child(first: int, last: int, *, gpu: bool, seconds: float) -> Non
     assert len(seeds) == last - first
 
 
+@pytest.mark.usefixtures("runs_here")
 def test_compiled_modules_give_what_the_evaluator_gives():
     check_in_a_child(0, 100, gpu=True, seconds=120)
 

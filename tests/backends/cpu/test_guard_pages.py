@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="protects pages with mprotect")
+pytestmark = [
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="protects pages with mprotect"),
+    pytest.mark.usefixtures("runs_here"),
+]
 
 
 def run(*arguments, timeout=240):

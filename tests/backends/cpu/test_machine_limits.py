@@ -30,14 +30,21 @@ def test_streaming_stores_have_a_roof_of_their_own():
     assert EXAMPLE.bandwidth(streaming=True) == 10e9  # not measured
 
 
-def test_measurement_is_plausible_and_quick():
+def test_a_measurement_has_every_limit():
+    limits = measure(array_bytes=1 << 20, repeats=1)
+    assert 1e6 < limits.stream_bandwidth <= limits.stream_bandwidth_all < 1e13
+    assert 1e6 < limits.f64_flops <= limits.f64_flops_all < 1e13
+    assert 1e6 < limits.f32_flops <= limits.f32_flops_all < 1e13
+    assert limits.cores == usable_cores()
+
+
+@pytest.mark.performance
+def test_a_measurement_is_plausible_and_quick():
     started = time.perf_counter()
     limits = measure(array_bytes=4 << 20, repeats=2)
     assert time.perf_counter() - started < 5
-    assert 1e8 < limits.stream_bandwidth <= limits.stream_bandwidth_all < 1e13
-    assert 1e8 < limits.f64_flops < limits.f32_flops * 1.5 < 1e13
-    assert limits.f32_flops <= limits.f32_flops_all <= limits.f32_flops * limits.cores * 2
-    assert limits.cores == usable_cores()
+    assert limits.stream_bandwidth > 1e8 and 1e8 < limits.f64_flops < limits.f32_flops * 1.5
+    assert limits.f32_flops_all <= limits.f32_flops * limits.cores * 2
     assert limits.streaming_bandwidth <= limits.streaming_bandwidth_all < 1e13
 
 

@@ -51,7 +51,7 @@ def pool(request):
 
 
 @pytest.fixture
-def library(pool):
+def library(pool, runs_here):
     return NativeLibrary(optimize_and_emit(KERNELS).objects, pool.symbols, ["count", "nested", "repeat"])
 
 
@@ -149,14 +149,18 @@ def test_reasons():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
-def test_a_forked_child_runs_serially():
+def test_a_forked_child_runs_serially(runs_here):
     pool = ThreadPool(2)
     library = NativeLibrary(optimize_and_emit(KERNELS).objects, pool.symbols, ["count"])
     counts = np.zeros(5, "i8")
     child = os.fork()
     if child == 0:
-        pool.parallel_for(library.function_address("count"), counts.ctypes.data, 5)
-        os._exit(0 if (counts == 1).all() else 1)
+        status = 1
+        try:
+            pool.parallel_for(library.function_address("count"), counts.ctypes.data, 5)
+            status = 0 if (counts == 1).all() else 1
+        finally:
+            os._exit(status)
     assert os.waitpid(child, 0)[1] == 0
     pool.close()
 
