@@ -94,7 +94,7 @@ class GuardedSlot:
         return made, memory.address
 
 
-def run_guarded(session: xe.Session, arguments: list[Array], *, at_end: bool, missing: int = 0) -> list[Array]:
+def run_guarded(session: xe.Session, arguments: list[Any], *, at_end: bool, missing: int = 0) -> list[Array]:
     """The results of a program all of whose memory has guards. missing: bytes that results lack, which must end the process."""
     executable: Any = session.executable
     if not isinstance(executable, CpuExecutable):  # a program of one device that waits for others is not compiled
@@ -107,10 +107,10 @@ def run_guarded(session: xe.Session, arguments: list[Array], *, at_end: bool, mi
     if program.scratch_bytes:
         executable._table[program.scratch_slot] = scratch.address
     executable._outputs = [(GuardedSlot(getattr(slot, "slot", slot), at_end, missing), order) for slot, order in executable._outputs]
-    given = [GuardedMemory(a.nbytes, at_end=at_end).array(a) for a in arguments]
+    given = [None if a is None else GuardedMemory(a.nbytes, at_end=at_end).array(a) for a in arguments]  # None: a token
     found = session.run_flat(given)
     for number, (mine, own) in enumerate(zip(given, arguments, strict=True)):
-        assert mine.tobytes() == own.tobytes(), f"argument {number} was written to"
+        assert mine is None or mine.tobytes() == own.tobytes(), f"argument {number} was written to"
     return [np.array(leaf) for leaf in found]
 
 

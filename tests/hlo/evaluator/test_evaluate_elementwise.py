@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 from evaluator_programs import dtype, run, shape
 
+from xla_explorer.hlo.evaluator import UnsupportedOpcodeError, evaluate
+from xla_explorer.hlo.text import parse_hlo
+
 INF, NAN = float("inf"), float("nan")
 
 
@@ -260,3 +263,23 @@ def test_erf_is_accurate() -> None:
 def test_large_arrays_pass_in_blocks() -> None:
     x = np.linspace(-80, 80, 100_001, dtype=np.float32).reshape(1, -1)
     np.testing.assert_array_equal(run("exponential", None, x), np.exp(x.astype(np.float64)).astype(np.float32))
+
+
+def test_what_complex_numbers_lack_is_said() -> None:
+    for line in ("ROOT r = c64[4] remainder(p, p)", "ROOT r = (c64[2], s32[2]) topk(p), k=2, largest=true"):
+        module = parse_hlo(f"ENTRY e {{\n p = c64[4] parameter(0)\n {line}\n}}")
+        with pytest.raises(UnsupportedOpcodeError, match="complex numbers have no"):
+            evaluate(module, np.ones(4, np.complex64))
+
+
+def test_a_reducer_that_rounds_each_step_rounds_each_step() -> None:
+    text = """add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  s = f32[] add(a, b)
+  n = bf16[] convert(s)
+  ROOT c = f32[] convert(n) }
+ENTRY e { x = f32[1] parameter(0)
+  i = s32[1,1] constant({{0}})
+  u = f32[1] parameter(1)
+  ROOT r = f32[1] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add }"""
+    assert evaluate(parse_hlo(text), np.array([256], np.float32), np.array([0.5], np.float32)) == 256

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from opcode_programs import FEED
 
+import xla_explorer as xe
 from xla_explorer.hlo.evaluator import (
     EvaluationError,
     Evaluator,
@@ -185,3 +186,19 @@ ENTRY main {
     host = Host()
     evaluate(parse_hlo(text), evaluator=Evaluator(host=host))
     assert [int(v) for v in host.outfeed] == [0, 1, 2]
+
+
+def test_one_device_that_waits_for_nobody_says_so_and_may_run_again() -> None:
+    text = """HloModule m
+ENTRY e {
+  t = token[] after-all()
+  a = (f32[4], u32[], token[]) recv(t), channel_id=1
+  b = (f32[4], token[]) recv-done(a), channel_id=1
+  ROOT r = f32[4] get-tuple-element(b), index=0
+}"""
+    runner = Evaluator()
+    for _ in range(2):
+        with pytest.raises(RendezvousError, match="waits in vain"):
+            evaluate(parse_hlo(text), evaluator=runner)
+    with pytest.raises(EvaluationError):
+        xe.compile(text, cache=False)()

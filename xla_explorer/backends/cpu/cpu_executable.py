@@ -23,7 +23,7 @@ from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, Place
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.hlo.evaluator import Evaluator, Host, flatten_value
+from xla_explorer.hlo.evaluator import TOKEN_VALUE, EvaluationError, Evaluator, Host, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
 
@@ -181,7 +181,12 @@ class CpuExecutable:
             result = self._evaluator.evaluate_instruction(step.instruction, values)
             shapes = [leaf for _, leaf in step.instruction.shape.leaves() if leaf.is_array]
             for place, shape, leaf in zip(step.results, shapes, flatten_value(result), strict=True):
-                self._view(place, shape)[...] = np.asarray(leaf).reshape(shape.dimensions)
+                if np.shape(leaf) != shape.dimensions:
+                    raise EvaluationError(
+                        f"%{step.instruction.name} ({step.instruction.opcode.name}) states {shape.text_without_layout}, "
+                        f"but on one device its operands give {list(np.shape(leaf))}"
+                    )
+                self._view(place, shape)[...] = leaf
             return 0
         except BaseException as problem:  # it must not travel through native frames
             self._failure = problem
@@ -190,7 +195,7 @@ class CpuExecutable:
     def _value(self, shape: Shape, places: Any) -> Any:
         if shape.is_tuple:
             return tuple([self._value(part, places) for part in shape.tuple_shapes])
-        return self._view(next(places), shape) if shape.is_array else None
+        return self._view(next(places), shape) if shape.is_array else TOKEN_VALUE
 
     def execute_watched(self, arrays: list[Array], counters: Array) -> list[Array]:
         """`execute` by a second build, whose probes write to `counters`: int64 [steps, 2], cycles and calls, added to what is there.

@@ -117,6 +117,19 @@ def remove_if_dead(
     return removed
 
 
+def replace_root(computation: HloComputation, new: HloInstruction) -> None:
+    """`new` becomes the root, runs after what the old root ran after, and the old one goes with what only it read.
+
+    For a root that nobody else reads: as what it was an element of changes, it must not stay, whatever control edges it has.
+    """
+    old = computation.root
+    computation.set_root(new)
+    if old.control_predecessors and old is not new:
+        computation.set_control_predecessors(new, dict.fromkeys([*new.control_predecessors, *old.control_predecessors]))
+        computation.set_control_predecessors(old, ())
+    remove_if_dead(computation, old)
+
+
 def substitute(old: HloInstruction, new: HloInstruction, created_from: int | None = None) -> None:
     """`new` takes the place of `old` with its control edges, and `old` goes, side effects or not, with what only it read.
 

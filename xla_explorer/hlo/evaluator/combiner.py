@@ -38,11 +38,18 @@ def _through_converts(i: HloInstruction) -> HloInstruction:
     return i
 
 
+def _rounds(i: HloInstruction, bits: int) -> bool:
+    return i.opcode.name == "convert" and i.shape.element_type.is_float and i.shape.element_type.bits < bits
+
+
 def combiner_of(computation: HloComputation) -> Combiner | None:
-    """The operation when the root combines the two scalar parameters (through conversions at most), else None."""
+    """The operation when the root combines the two scalar parameters (through conversions at most), else None.
+
+    Conversions to a type of fewer bits than the result has round each step, so with them it is no single operation.
+    """
     root = _through_converts(computation.root)
     ufunc = _COMBINERS.get(root.opcode.name)
-    if ufunc is None:
+    if ufunc is None or any(_rounds(i, computation.root.shape.element_type.bits) for i in computation.instructions.values()):
         return None
     first, second = map(_through_converts, root.operands)
     if first.opcode.name != "parameter" or second.opcode.name != "parameter" or first is second:

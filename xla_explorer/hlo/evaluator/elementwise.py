@@ -20,7 +20,7 @@ from xla_explorer.hlo.evaluator.conversion import (
     type_of,
     widen,
 )
-from xla_explorer.hlo.evaluator.registry import Array, Value, evaluates
+from xla_explorer.hlo.evaluator.registry import Array, UnsupportedOpcodeError, Value, evaluates
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.evaluator.evaluator import Evaluator
@@ -132,6 +132,8 @@ def remainder_of(a: Array, b: Array) -> Array:
 @evaluates("remainder")
 def remainder(_: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """See `remainder_of`."""
+    if operands[0].dtype.kind == "c":
+        raise UnsupportedOpcodeError("remainder", "complex numbers have no remainder", "take the remainders of real and imag apart")
     return apply_binary(remainder_of, operands[0], operands[1])
 
 

@@ -20,6 +20,14 @@ from xla_explorer.hlo.evaluator.world import Device, World
 from xla_explorer.hlo.instruction import HloInstruction
 
 DEFAULT_MAX_ELEMENTS = 1 << 30
+# What numpy raises where operands do not fit; an error that says the instruction takes its place.
+_UNFIT = (ValueError, TypeError, ArithmeticError, LookupError, np.linalg.LinAlgError)
+
+
+def _could_not(instruction: HloInstruction, problem: BaseException) -> EvaluationError:
+    return EvaluationError(
+        f"%{instruction.name} ({instruction.opcode.name}, {instruction.shape.text_without_layout}) could not be evaluated: {problem}"
+    )
 
 
 class Evaluator:
@@ -88,11 +96,8 @@ class Evaluator:
         for function, instruction, operands, result, dead, dtype, dimensions in plan.steps:
             try:
                 value = function(instruction, [frame[o] for o in operands], self)
-            except (ValueError, TypeError, IndexError, KeyError, OverflowError) as problem:
-                raise EvaluationError(
-                    f"%{instruction.name} ({instruction.opcode.name}, {instruction.shape.text_without_layout}) "
-                    f"could not be evaluated: {problem}"
-                ) from problem
+            except _UNFIT as problem:
+                raise _could_not(instruction, problem) from problem
             if dtype is not None:
                 if value.__class__ is not np.ndarray:
                     value = np.asarray(value)
@@ -129,8 +134,11 @@ class Evaluator:
             raise EvaluationError(f"%{instruction.name} is a parameter, its value is an argument")
         check_size(instruction, self.max_elements)
         function = evaluation_function(instruction)
-        with np.errstate(all="ignore"):
-            value = function(instruction, operands, self)
+        try:
+            with np.errstate(all="ignore"):
+                value = function(instruction, operands, self)
+        except _UNFIT as problem:
+            raise _could_not(instruction, problem) from problem
         return np.asarray(value) if instruction.shape.is_array else value
 
     def evaluate_elementwise(self, computation: HloComputation, arguments: Sequence[Array]) -> Value:

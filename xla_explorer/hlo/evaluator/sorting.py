@@ -13,7 +13,7 @@ import numpy as np
 
 from xla_explorer.hlo.evaluator.conversion import WIDER, total_order_key, widen
 from xla_explorer.hlo.evaluator.introsort import introsort
-from xla_explorer.hlo.evaluator.registry import Array, Value, evaluates
+from xla_explorer.hlo.evaluator.registry import Array, UnsupportedOpcodeError, Value, evaluates
 from xla_explorer.hlo.evaluator.vectorise import is_vectorisable
 
 if TYPE_CHECKING:
@@ -249,6 +249,8 @@ def top_k(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) ->
 
 def largest(x: Array, k: int, *, smallest: bool = False) -> tuple[Array, Array]:
     """The k largest along the last dimension in total order, and their s32 indices; ties keep the lower index."""
+    if x.dtype.kind == "c":
+        raise UnsupportedOpcodeError("topk", "complex numbers have no total order", "order them by a real number made of them")
     keys = total_order_key(np.ascontiguousarray(x))
     if keys.dtype == np.bool_:
         keys = keys.astype(np.int8)

@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from xla_explorer.hlo.evaluator.registry import EvaluationError, Value
 
@@ -128,7 +128,7 @@ class World:
     def check(self) -> None:
         """AbandonedError when another device has failed. Loops call this, so that none outlives the run."""
         if self.failure is not None:
-            raise AbandonedError
+            self._abandon()
 
     def finish(self, device: Device) -> None:
         """The device has its result and comes to no further meeting."""
@@ -148,7 +148,7 @@ class World:
         self, device: Device, place: str, ready: Callable[[], bool], missing: Callable[[], tuple[int, ...]]
     ) -> None:
         if self.failure is not None:
-            raise AbandonedError
+            self._abandon()
         if ready():
             return
         self._waiting[device.number] = _Wait(place, ready, missing)
@@ -163,7 +163,14 @@ class World:
             self._changed.wait(min(remaining, _LONGEST_WAIT))
         del self._waiting[device.number]
         if self.failure is not None:
+            self._abandon()
+
+    def _abandon(self) -> NoReturn:
+        """End this device. One that is alone has nobody who would report the failure, and may run again."""
+        if len(self.devices) > 1 or self.failure is None:
             raise AbandonedError
+        problem, self.failure = self.failure, None
+        raise problem
 
     def _fail_if_stuck(self) -> None:
         """Every device has finished or waits for what no running device can bring: an error now, not at the timeout."""

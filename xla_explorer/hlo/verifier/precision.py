@@ -12,6 +12,8 @@ _ONE_PRECISION = frozenset(
 )
 # Operand k has the precision of operand k + N (k + N + 1 for a scatter, whose indices stand between).
 _PAIRED = frozenset({"reduce", "reduce-window", "scatter"})
+# Their operands have the element types of the parameters of what they apply.
+_APPLIED_AS_THEY_ARE = frozenset({"map", "reduce", "reduce-window"})
 # These hand data on as they are: their results are never of another precision.
 _NEVER_MIXED = frozenset(
     {
@@ -24,6 +26,15 @@ _NEVER_MIXED = frozenset(
 def mixed_precision(i: HloInstruction) -> Reason | None:
     """The operands that must agree do not mix float precisions."""
     name, operands = i.opcode.name, i.operands
+    if name in _APPLIED_AS_THEY_ARE and i.called:
+        for operand, parameter in zip(operands, sorted(i.called[0].parameters(), key=lambda p: p.parameter_number), strict=False):
+            x, y = operand.shape.element_type, parameter.shape.element_type
+            if x is not y and x is not None and y is not None and x.is_float and y.is_float:
+                return refuse(
+                    "mixed-precision",
+                    f"%{i.called[0].name} is applied to {operand.shape.text_without_layout}, but its %{parameter.name} is "
+                    f"{parameter.shape.text_without_layout}, and mixed precision is not allowed",
+                )
     count = len(operands)
     if count < 2:
         return None

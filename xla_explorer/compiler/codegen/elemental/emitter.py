@@ -6,15 +6,17 @@ remembered per (instruction, index) while the block in which they were computed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from xla_explorer.compiler.codegen.elemental.conversion import convert_value
 from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS, Value
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import from_memory, memory_type, register_type, scalar_constant, to_memory
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape
 
 Position = "str | int"
@@ -186,6 +188,16 @@ class ElementalEmitter:
         root = computation.root
         outputs = root.operands if root.opcode.name == "tuple" else (root,)
         return [inner.element(o, ()) for o in outputs]
+
+    def combine(self, computation: HloComputation, arguments: list[Value], types: Sequence[PrimitiveType]) -> list[Value]:
+        """`inline_scalar_computation` for arguments of the given types: the parameters may have another precision."""
+        w, parameters = self.writer, computation.parameters()
+        wanted = [p.shape.element_type for p in parameters]
+        given = [convert_value(w, v, t, k) if t is not k else v for v, t, k in zip(arguments, types, wanted, strict=True)]
+        root = computation.root
+        made = [o.shape.element_type for o in (root.operands if root.opcode.name == "tuple" else (root,))]
+        results = self.inline_scalar_computation(computation, given)
+        return [convert_value(w, v, k, t) if k.is_float and t is not k else v for v, k, t in zip(results, made, types, strict=False)]
 
     # -- branches ----------------------------------------------------------------------------------------------------
     def choose(self, condition: str, shape: Shape, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:

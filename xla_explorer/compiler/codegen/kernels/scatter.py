@@ -34,6 +34,8 @@ def atomic_operation(scatter: HloInstruction) -> str | None:
     combiner = simple_combiner(scatter.to_apply)
     if element_type.is_complex or element_type.bits not in (32, 64) or combiner is None:
         return None
+    if scatter.to_apply.root.shape.element_type is not element_type:
+        return None
     if element_type.is_float:
         return "fadd" if combiner == "add" else None  # the float maximum of the hardware drops NaN
     operation = _ATOMIC_INTEGER.get(combiner)
@@ -57,6 +59,7 @@ class _Scatter:
         count = len(root.operands) // 2
         self.operands, self.all_updates = root.operands[:count], root.operands[count + 1 :]
         self.indices = root.operands[count]
+        self.types = [o.shape.element_type for o in (*self.operands, *self.all_updates)]
         # All operands have the same dimensions, and all updates.
         self.operand, self.updates = self.operands[0], self.all_updates[0]
         self.window_dims: tuple[int, ...] = root.attribute("update_window_dims")
@@ -166,7 +169,7 @@ def _by_row(context: KernelContext, scatter: _Scatter, outputs: list[ArrayInMemo
             previous = w.float_flags
             if extreme:
                 w.float_flags = "reassoc contract"
-            combined = emitter.inline_scalar_computation(scatter.root.to_apply, values)
+            combined = emitter.combine(scatter.root.to_apply, values, scatter.types)
             w.float_flags = previous
             for output, value in zip(outputs, combined, strict=True):
                 output.store(w, position, value)
@@ -252,7 +255,7 @@ def _by_update(context: KernelContext, scatter: _Scatter, output: ArrayInMemory,
             update = emitter.element(scatter.updates, index)
             offset = w.linear(scatter.position(start, {u: index[u] for u in scatter.window_dims}), output.shape.strides)
             if scatter.root.attributes.get("unique_indices") and operation is None:
-                (value,) = emitter.inline_scalar_computation(scatter.root.to_apply, [output.load_linear(w, offset), update])
+                (value,) = emitter.combine(scatter.root.to_apply, [output.load_linear(w, offset), update], scatter.types)
                 output.store_linear(w, offset, value)
             elif operation is not None:
                 t = memory_type(scatter.root.shape.element_type)
@@ -284,7 +287,7 @@ def _compare_and_swap(scatter: _Scatter, output: ArrayInMemory, offset: str | in
     old = whole if bits >= 32 else w.value(f"trunc i32 {w.value(f'lshr i32 {whole}, {shift}')} to {narrow}")
     held = from_memory(w, old if t == narrow else w.value(f"bitcast {narrow} {old} to {t}"), element_type)
     with scatter.emitter.scope():
-        (value,) = scatter.emitter.inline_scalar_computation(scatter.root.to_apply, [held, update])
+        (value,) = scatter.emitter.combine(scatter.root.to_apply, [held, update], scatter.types)
     stored = to_memory(w, value, element_type)
     new = stored if t == narrow else w.value(f"bitcast {t} {stored} to {narrow}")
     if bits < 32:
@@ -321,7 +324,7 @@ def _by_element(context: KernelContext, scatter: _Scatter, outputs: list[ArrayIn
                     window = {u: offsets[d] for u, d in zip(scatter.window_dims, scatter.operand_windows, strict=True)}
                     at = scatter.update_index(row, window)
                     update = [emitter.element(u, at) for u in scatter.all_updates]
-                    slots.store(emitter.inline_scalar_computation(scatter.root.to_apply, [*slots.load(), *update]))
+                    slots.store(emitter.combine(scatter.root.to_apply, [*slots.load(), *update], scatter.types))
                 w.branch(skip)
                 w.start_block(skip)
         for output, value in zip(outputs, slots.load(), strict=True):

@@ -83,10 +83,10 @@ def _write_whole_windows(context: KernelContext, rules: tuple[WindowDimension, .
         chosen = "0"
         for number, place in enumerate(places[1:], 1):
             candidate = emitter.element(x, place)
-            (keep,) = emitter.inline_scalar_computation(root.called[0], [best, candidate])
+            (keep,) = emitter.combine(root.called[0], [best, candidate], [element_type] * 2)
             best = select_value(w, keep, element_type, best, candidate)
             chosen = w.value(f"select i1 {keep}, i32 {chosen}, i32 {number}")
-        (scattered,) = emitter.inline_scalar_computation(root.called[1], [start, emitter.element(source, index)])
+        (scattered,) = emitter.combine(root.called[1], [start, emitter.element(source, index)], [element_type] * 2)
         for number, place in enumerate(places):
             here = w.value(f"icmp eq i32 {chosen}, {number}")
             output.store(w, place, select_value(w, here, element_type, scattered, start))
@@ -120,7 +120,7 @@ def select_position(context: KernelContext, emitter: ElementalEmitter, index: In
         held = from_memory(w, held, element_type)
         # Before the first element `best` holds nothing: the candidate stands in, and is taken whatever select says.
         held = w.value(f"select i1 {first}, {t} {candidate}, {t} {held}")
-        (keep,) = emitter.inline_scalar_computation(root.called[0], [held, candidate])
+        (keep,) = emitter.combine(root.called[0], [held, candidate], [element_type] * 2)
         keep = w.value(f"and i1 {keep}, {w.value(f'xor i1 {first}, true')}")
         value = select_value(w, keep, element_type, held, candidate)
         value = to_memory(w, value, element_type)
@@ -143,9 +143,8 @@ def _write_window_by_window(context: KernelContext, rules: tuple[WindowDimension
         w.branch_if(w.value(f"icmp sge i64 {at}, 0"), take, skip)
         w.start_block(take)
         with emitter.scope():
-            (value,) = emitter.inline_scalar_computation(
-                root.called[1], [output.load_linear(w, at), emitter.element(source, index)]
-            )
+            pair = [output.load_linear(w, at), emitter.element(source, index)]
+            (value,) = emitter.combine(root.called[1], pair, [root.shape.element_type] * 2)
             output.store_linear(w, at, value)
         w.branch(skip)
         w.start_block(skip)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import written_attributes
 from xla_explorer.compiler.transforms.inlining.call_inliner import inline_call
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder
@@ -42,6 +43,6 @@ def apply_lifted(b: HloBuilder, computation: HloComputation, operands: Sequence[
             done[i] = b.broadcast(b.constant(i.literal), dimensions, ()) if dimensions else b.constant(i.literal)
         elif i.opcode.name != "tuple":
             shape = operands[0].shape.base.with_element_type(i.shape.element_type)
-            done[i] = b.emit(i.opcode.name, [done[o] for o in i.operands], dict(i.attributes), shape=shape)
+            done[i] = b.emit(i.opcode.name, [done[o] for o in i.operands], written_attributes(i), shape=shape)
     root = computation.root
     return [done[o] for o in root.operands] if root.opcode.name == "tuple" else [done[root]]

@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of, written_attributes
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -42,7 +42,7 @@ class BatchedGatherScatterNormalizer(OpExpanderPass):
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """The same operation with longer index vectors."""
-        operands, given = values_of(b, i), dict(i.attributes)
+        operands, given = values_of(b, i), written_attributes(i)
         gather = i.opcode.name == "gather"
         batching = given.pop("operand_batching_dims" if gather else "input_batching_dims")
         along = given.pop("start_indices_batching_dims" if gather else "scatter_indices_batching_dims")

@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
+from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of, written_attributes
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -33,4 +33,4 @@ class DynamicIndexSplitter(OpExpanderPass):
         if not i.shape.rank:
             return arrays[-1]
         scalars = [b.reshape(b.slice(offsets, slice=[(k, k + 1, 1)]), ()) for k in range(offsets.shape.dimensions[0])]
-        return b.emit(i.opcode.name, (*arrays, *scalars), dict(i.attributes))
+        return b.emit(i.opcode.name, (*arrays, *scalars), written_attributes(i))

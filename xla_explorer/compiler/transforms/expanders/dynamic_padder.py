@@ -178,6 +178,11 @@ class DynamicPadder:
                 context.refused(self.name, i, found)
                 return False
             sizes[i] = found
+        # A size may be an integer of any type; what counts positions counts in s32.
+        counts = {size: size for found in sizes.values() for size in found.values()}
+        for size in [size for size in counts if size.shape.element_type is not S32]:
+            counts[size] = computation.add("convert", size.shape.with_element_type(S32), (size,))
+        sizes = {i: {d: counts[size] for d, size in found.items()} for i, found in sizes.items()}
         for i in order:
             self._apply(i, sizes)
             context.rewrote(self.name, i, None) if sizes[i] else None

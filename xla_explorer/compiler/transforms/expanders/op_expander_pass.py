@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.rewriting.removal import order_callees_first, remove_if_dead, substitute
 from xla_explorer.foundation.reason import Check, Reason
+from xla_explorer.hlo.builder.attribute_arguments import ON_EVERY_OPCODE
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
@@ -32,6 +33,11 @@ def values_of(b: HloBuilder, i: HloInstruction) -> list[HloValue]:
 def own_attributes(i: HloInstruction) -> dict[str, Any]:
     """The attributes of its opcode: without sharding, frontend attributes and the like."""
     return {name: value for name, value in i.attributes.items() if name in i.opcode.attributes}
+
+
+def written_attributes(i: HloInstruction) -> dict[str, Any]:
+    """All attributes that the builder takes for its opcode, sharding and the like among them. Text may hold others, which mean nothing."""
+    return {name: value for name, value in i.attributes.items() if name in i.opcode.attributes or name in ON_EVERY_OPCODE}
 
 
 class OpExpanderPass:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from xla_explorer.compiler.rewriting.removal import remove_if_dead
+from xla_explorer.compiler.rewriting.removal import remove_if_dead, replace_root
 from xla_explorer.compiler.transforms.loops.loop_state import element, parameter_of, read_only_by_elements
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.hlo.computation import HloComputation
@@ -62,7 +62,7 @@ def drop_unused_results(conditional: HloInstruction, callers: Callers) -> int:
         branch = _own_branch(conditional, number, callers)
         root = branch.root
         parts = [root.operands[k] if root.opcode is TUPLE else element(branch, root, k) for k in kept]
-        branch.set_root(branch.add(TUPLE, tuple_shape([part.shape for part in parts]), parts, name=root.name))
+        replace_root(branch, branch.add(TUPLE, tuple_shape([part.shape for part in parts]), parts, name=root.name))
         remove_dead_instructions(branch)
     computation = conditional.parent
     computation.set_shape(conditional, tuple_shape([conditional.shape.tuple_shapes[k] for k in kept]))

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, remove_if_dead
+from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, replace_root
 from xla_explorer.compiler.transforms.loops.induction import find_induction, runs_at_most_once
 from xla_explorer.compiler.transforms.loops.loop_state import (
     WHILE,
@@ -191,8 +191,7 @@ def hoist(loop: HloInstruction, context: PassContext, policy: HoistingPolicy) ->
     read = [element(body, parameter, count + k) for k in range(len(wanted))]
     for i, reader in zip(wanted, read, strict=True):
         body.replace(i, reader)
-    body.set_root(body.add(TUPLE, shape, [*old_root.operands, *read], name=old_root.name))
-    remove_if_dead(body, old_root)
+    replace_root(body, body.add(TUPLE, shape, [*old_root.operands, *read], name=old_root.name))
     remove_dead_instructions(body)
     return replace_loop(loop, [*parts, *carried], lambda made, k: element(computation, made, k), same_numbers=True)
 

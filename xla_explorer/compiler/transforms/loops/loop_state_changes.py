@@ -6,7 +6,7 @@ Source: xla/service/while_loop_simplifier.cc (TryRemoveRepeatedWhileTupleIndices
 from __future__ import annotations
 
 from xla_explorer.compiler.rewriting.construction import scalar_constant
-from xla_explorer.compiler.rewriting.removal import remove_if_dead
+from xla_explorer.compiler.rewriting.removal import remove_if_dead, replace_root
 from xla_explorer.compiler.transforms.loops.loop_state import (
     element,
     initial_parts,
@@ -82,8 +82,7 @@ def flatten_state(loop: HloInstruction) -> HloInstruction | Reason:
                 called.replace(reader, whole)
                 called.remove(reader)
     body, root = loop.called[1], loop.called[1].root
-    body.set_root(body.add(TUPLE, flat, _leaves(body, root), name=root.name))
-    remove_if_dead(body, root)
+    replace_root(body, body.add(TUPLE, flat, _leaves(body, root), name=root.name))
     for called in loop.called:
         remove_dead_instructions(called)
     starts: list[int] = []
@@ -175,8 +174,7 @@ def _merged(loop: HloInstruction, kind: str) -> HloInstruction | None:
     after_step = [element(body, parameter, k) if k in literals else o for k, o in enumerate(root.operands)]
     if added:
         after_step.append(body.add("add", scalar, (element(body, parameter, counter), scalar_constant(body, scalar, 1))))
-    body.set_root(body.add(TUPLE, shape, after_step, name=root.name))
-    remove_if_dead(body, root)
+    replace_root(body, body.add(TUPLE, shape, after_step, name=root.name))
     remove_dead_instructions(body)
     return replace_loop(
         loop, parts, lambda made, old: counted(computation, made, old) if old in literals else element(computation, made, old)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, remove_if_dead
+from xla_explorer.compiler.rewriting.removal import control_targets, has_side_effect, remove_if_dead, replace_root
 from xla_explorer.compiler.transforms.inlining.call_inliner import CALL, inline_call
 from xla_explorer.compiler.transforms.loops.induction import find_induction
 from xla_explorer.compiler.transforms.loops.loop_state import (
@@ -133,8 +133,7 @@ def _narrow(computation: HloComputation, kept: list[int], *, is_body: bool) -> N
     shape = tuple_shape([parameter.shape.tuple_shapes[k] for k in kept])
     if is_body:
         old_root = computation.root
-        computation.set_root(computation.add(TUPLE, shape, [old_root.operands[k] for k in kept], name=old_root.name))
-        remove_if_dead(computation, old_root)
+        replace_root(computation, computation.add(TUPLE, shape, [old_root.operands[k] for k in kept], name=old_root.name))
         remove_dead_instructions(computation)
     for user in list(parameter.users):
         index = int(user.attributes["index"])

@@ -70,7 +70,7 @@ def write_select_and_scatter(i: HloInstruction, architecture: GpuArchitecture, s
                     loops.enter_context(Guard(w, [w.value(f"icmp eq {t} {selected}, {wanted}")]))
                     loops.enter_context(emitter.scope())
                     arguments = [total.load()[0], emitter.element(i.operands[1], tuple(window))]
-                    total.store(emitter.inline_scalar_computation(i.called[1], arguments))
+                    total.store(emitter.combine(i.called[1], arguments, [i.shape.element_type] * 2))
             output.store_linear(w, here, total.load()[0])
     launch = launch_dimensions(context.threads, architecture)
     reasoning = f"a thread per element of the result, which asks the windows that reach it; {launch.reasoning}"

@@ -1,0 +1,86 @@
+"""Texts to start from: the conformance programs that the project holds, a program of each opcode, small workloads, random modules.
+
+Where the reference corpora lie beside the checkout their texts are taken too. What a text says twice (the layout of the entry, the
+signatures of computations) is left out, so that a change of a type or a size need not be made in two places.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+TESTS = Path(__file__).resolve().parents[1]
+if str(TESTS) not in sys.path:
+    sys.path.insert(0, str(TESTS))
+
+SHARED = TESTS.parents[1] / "shared"
+OWN = TESTS / "data" / "conformance_extra.json.gz"
+_MOST_CHARACTERS = 6000
+_RANDOM_SEEDS = 150
+_SIGNATURE = re.compile(r"^(ENTRY )?(%?[\w.\-]+) \([^\n]*\) -> [^\n]* \{$", re.MULTILINE)
+_LARGE = re.compile(r"\d{5,}|\d+,\d+,\d{4,}")
+
+
+class Corpus(NamedTuple):
+    """texts: to mutate. fingerprint: of all of them, so that a seed's number means the same text only where this is equal."""
+
+    texts: tuple[str, ...]
+    fingerprint: str
+
+
+def plain(text: str) -> str:
+    """The text without what it says twice: what each parameter and result is, its own line says."""
+    head, _, rest = text.partition("\n")
+    if "entry_computation_layout" in head:
+        head = re.sub(r", entry_computation_layout=.*", "", head)
+    return _SIGNATURE.sub(lambda m: f"{m.group(1) or ''}{m.group(2)} {{", head + "\n" + rest)
+
+
+def _rows(path: Path) -> list[str]:
+    with gzip.open(path, "rt") as lines:
+        return [json.loads(line)["hlo"] for line in lines]
+
+
+def _programs() -> list[str]:
+    from opcode_programs import PROGRAMS, module_with
+
+    return [module_with(name).to_text() for name in PROGRAMS]
+
+
+def _workloads() -> list[str]:
+    """The benchmarks with small arrays, where they are."""
+    return [path.read_text() for path in sorted((SHARED / "perf" / "dev" / "workloads").glob("m_*.hlo")) if not _LARGE.search(path.read_text())]
+
+
+def _random() -> list[str]:
+    from random_modules import random_module
+
+    return [random_module(seed, 5).module.to_text() for seed in range(_RANDOM_SEEDS)]
+
+
+def _shared() -> list[str]:
+    texts: list[str] = []
+    for path in sorted((SHARED / "conformance" / "dev").glob("*.jsonl.gz")):
+        texts += _rows(path)
+    for name in ("exec_cases", "modules"):
+        path = SHARED / "xla_corpus" / "dev" / f"{name}.jsonl.gz"
+        if path.is_file():
+            texts += _rows(path)
+    return texts
+
+
+@lru_cache(maxsize=2)
+def corpus(*, shared: bool = True) -> Corpus:
+    """All texts, each once. shared: take those beside the checkout too, where they are."""
+    with gzip.open(OWN, "rt") as file:
+        own: list[str] = json.load(file)
+    sources: list[Callable[[], list[str]]] = [lambda: own, _programs, _random, *([_workloads, _shared] if shared else [])]
+    texts = list(dict.fromkeys(plain(text) for source in sources for text in source() if len(text) <= _MOST_CHARACTERS))
+    return Corpus(tuple(texts), hashlib.sha256("\0".join(texts).encode()).hexdigest()[:10])

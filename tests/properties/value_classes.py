@@ -1,0 +1,380 @@
+"""Why a value may differ from the evaluator's, as data: each class has its reason, and says of which elements it is the explanation.
+
+There is no tolerance. How far a float may lie away is measured: the evaluator runs again with every rounding disturbed as far as HLO
+leaves open (`NOISE` says which operation by how much), and what moves the reference as far as the answer lies away explains it. A chain of
+operations that are exact moves nothing, so there not a bit may differ.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.evaluator import Evaluator, evaluate, flatten_value
+from xla_explorer.hlo.evaluator.combiner import combiner_of
+from xla_explorer.hlo.evaluator.plan import Plan
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.primitive_type import PrimitiveType
+
+Array = np.ndarray[Any, Any]
+
+
+class Noise(NamedTuple):
+    """ulps: by which a result of 32 bits and more may differ; narrow: one of 16 or 8 bits. operands: whether what is summed differs before
+    (and by more, the more there is of it). signs: whether a zero may come with either sign."""
+
+    ulps: float
+    narrow: float
+    operands: bool
+    signs: bool
+
+
+_ONE_ROUNDING = Noise(1, 0, False, False)  # products and sums may be contracted; 16 bits and less are rounded from f32, which is exact
+_FUNCTION = Noise(4, 1, False, False)
+_SUM = Noise(2, 1, True, True)
+_EITHER_ZERO = Noise(0, 0, False, True)  # of +0 and -0 either is the maximum
+NOISE: dict[str, Noise] = {
+    **dict.fromkeys(("add", "subtract", "multiply", "divide", "sqrt", "complex", "map", "fusion", "call", "reduce-precision"), _ONE_ROUNDING),
+    **dict.fromkeys(
+        ("exponential", "exponential-minus-one", "log", "log-plus-one", "logistic", "tanh", "tan", "sine", "cosine", "power", "atan2", "cbrt", "rsqrt",
+         "erf", "asin", "acos", "asinh", "acosh", "atanh", "sinh", "cosh", "stochastic-convert", "abs", "sign"),
+        _FUNCTION,
+    ),
+    **dict.fromkeys(
+        ("dot", "convolution", "reduce", "reduce-window", "scatter", "select-and-scatter", "scan", "fft", "cholesky", "triangular-solve", "batch-norm-training",
+         "batch-norm-inference", "batch-norm-grad", "ragged-dot", "scaled-dot", "all-reduce", "reduce-scatter", "custom-call"),
+        _SUM,
+    ),
+    **dict.fromkeys(("maximum", "minimum", "clamp"), _EITHER_ZERO),
+}  # fmt: skip
+_ONLY_COMPLEX = frozenset(("abs", "sign"))  # exact for real numbers
+_PASSES_ON = frozenset(("fusion", "call", "map", "complex"))  # what they compute has been disturbed inside, or is exact
+
+
+class NoisyEvaluator(Evaluator):
+    """The evaluator with every rounding disturbed. loose: as rewrites over the real numbers may, which also round narrow types otherwise."""
+
+    def __init__(self, seed: int, *, loose: bool, deadline: float) -> None:
+        super().__init__(max_iterations=MAX_ITERATIONS)
+        self.generator = np.random.default_rng(seed)
+        self.loose, self.deadline = loose, deadline
+
+    def run_plan(self, plan: Plan, arguments: Sequence[Any]) -> Any:
+        frame = plan.frame.copy()
+        for slot, number in plan.parameters:
+            frame[slot] = arguments[number]
+        if time.process_time() > self.deadline:
+            raise ReferenceTooLongError
+        for function, instruction, operands, result, _dead, dtype, dimensions in plan.steps:
+            values = [frame[o] for o in operands]
+            noise = NOISE.get(instruction.opcode.name)
+            if noise is not None and noise.operands:
+                ulps = noise.ulps * (1 + math.sqrt(_terms(instruction)))
+                values = [self._disturbed(v, ulps, 1 if self.loose else 0.25, signs=False) for v in values]
+            value = function(instruction, values, self)
+            if dtype is not None and (value.__class__ is not np.ndarray or value.dtype != dtype or value.shape != dimensions):
+                value = self._reconcile(instruction, np.asarray(value))
+            if noise is not None and instruction.opcode.name not in _PASSES_ON:
+                if instruction.opcode.name not in _ONLY_COMPLEX or instruction.operands[0].shape.element_type.is_complex:
+                    value = self._disturbed(value, noise.ulps, max(noise.narrow, 1) if self.loose else noise.narrow, signs=noise.signs or self.loose)
+            frame[result] = value
+        return frame[plan.root]
+
+    def _disturbed(self, value: Any, ulps: float, narrow: float, *, signs: bool) -> Any:
+        if isinstance(value, tuple):
+            return tuple([self._disturbed(part, ulps, narrow, signs=signs) for part in value])
+        if not isinstance(value, np.ndarray) or value.dtype.kind in "biuO" or not value.size or value.dtype.name.startswith(("int", "uint")):
+            return value
+        if value.dtype.kind == "c":
+            made = np.empty_like(value)
+            # A rounding of either part is one of the size of the whole.
+            size = np.maximum(abs(value.real), abs(value.imag))
+            made.real = self._near(np.asarray(value.real), ulps, signs, size)
+            made.imag = self._near(np.asarray(value.imag), ulps, signs, size)
+            return made
+        bits = value.dtype.itemsize * 8
+        if bits < 32:
+            return self._narrow(value, narrow, signs)
+        return self._near(value, ulps, signs, np.abs(value))
+
+    def _near(self, value: Array, ulps: float, signs: bool, size: Array) -> Array:
+        # Half of it the same for all, as roundings of equal terms are.
+        shift = (self.generator.uniform(-ulps, ulps, value.shape) + self.generator.uniform(-ulps, ulps)).astype(value.dtype)
+        with np.errstate(all="ignore"):
+            made = np.where(np.isfinite(value), value + shift * np.spacing(np.where(np.isfinite(size), size, 1)), value)
+        return self._signs(np.where(value == 0, value + 0 * shift, made) if not ulps else np.where((value == 0) & (size == 0), value, made), signs)
+
+    def _signs(self, value: Array, signs: bool) -> Array:
+        flips = self.generator.random(value.shape) < 0.5
+        either = np.isnan(value) | ((value == 0) if signs else False)  # a NaN has no sign that HLO would know
+        return np.where(flips & either, -value, value).astype(value.dtype)
+
+    def _narrow(self, value: Array, steps: float, signs: bool) -> Array:
+        if steps:
+            wide = value.astype(np.float32)
+            epsilon = 2.0 ** -(np.finfo(value.dtype).nmant if value.dtype == np.float16 else _fraction_bits(value.dtype))
+            draw = self.generator.random(value.shape)
+            move = np.where(draw < min(steps, 1) / 2, -1, np.where(draw < min(steps, 1), 1, 0))
+            with np.errstate(all="ignore"):
+                value = np.where(np.isfinite(wide), wide * (1 + move * epsilon).astype(np.float32), wide).astype(value.dtype)
+        if np.signbit(np.asarray(-1, value.dtype)) and value.dtype.name != "float8_e8m0fnu":
+            return self._signs(value, signs)
+        return value
+
+
+def _terms(instruction: HloInstruction) -> float:
+    """About how many terms make one element of the result."""
+    results = [leaf.element_count for _, leaf in instruction.shape.leaves() if leaf.is_array]
+    sizes = [leaf.element_count for operand in instruction.operands for _, leaf in operand.shape.leaves() if leaf.is_array]
+    whole = max(results, default=1) or 1
+    if instruction.opcode.name in ("dot", "convolution", "ragged-dot", "scaled-dot"):
+        return math.sqrt(sizes[0] * sizes[1] / whole)
+    if instruction.opcode.name in ("fft", "cholesky", "triangular-solve", "scan"):
+        return float(max(instruction.operands[0].shape.dimensions, default=1))
+    return max([*sizes, 1]) / min(whole, max(sizes, default=1) or 1)
+
+
+def _fraction_bits(dtype: np.dtype[Any]) -> int:
+    import ml_dtypes
+
+    return int(ml_dtypes.finfo(dtype).nmant)
+
+
+MAX_ITERATIONS = 2000
+
+
+class ReferenceTooLongError(Exception):
+    """The evaluator takes too long: not a fault of it, but nothing to compare with."""
+
+
+def reference(module: HloModule, arguments: Sequence[Any], evaluator: Evaluator | None = None) -> list[Array]:
+    """The leaves of the evaluator's value."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        runner = evaluator if evaluator is not None else Evaluator(max_elements=1 << 22, max_iterations=MAX_ITERATIONS)
+        return [np.asarray(leaf) for leaf in flatten_value(evaluate(module, *arguments, evaluator=runner))]
+
+
+_WITHOUT_NAN = frozenset(("f4e2m1fn", "f6e2m3fn", "f6e3m2fn"))
+
+
+# -- the classes --------------------------------------------------------------------------------------------------------------
+class Question(NamedTuple):
+    """A leaf that differs. wrong: where. hostile: whether arguments hold extremes."""
+
+    module: HloModule
+    want: Array
+    got: Array
+    wrong: Array
+    hostile: bool
+
+
+class ValueClass(NamedTuple):
+    """explains: the elements of which this class is the explanation."""
+
+    name: str
+    reason: str
+    explains: Callable[[Question], Array]
+
+
+def _opcodes(module: HloModule) -> set[str]:
+    return {i.opcode.name for i in module.instructions()}
+
+
+def _not_finite(array: Array) -> Array:
+    with np.errstate(all="ignore"):
+        return ~np.isfinite(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))
+
+
+def _floating(array: Array) -> bool:
+    return array.dtype.kind == "c" or array.dtype.kind == "f" or (array.dtype.kind == "V" and "float" in array.dtype.name)
+
+
+def _accumulations(module: HloModule) -> list[HloInstruction]:
+    return [i for i in module.instructions() if (noise := NOISE.get(i.opcode.name)) and noise.operands]
+
+
+def _range_inside_an_accumulation(q: Question) -> Array:
+    # f16 and less are summed in f32, which has room; bf16 has the range of f32 itself.
+    wide = [i for i in _accumulations(q.module) if any(leaf.is_array and _as_wide_as_f32(leaf.element_type) for _, leaf in i.shape.leaves())]
+    if not wide:
+        return np.zeros(q.want.shape, bool)
+    if not _floating(q.want):
+        return np.full(q.want.shape, q.hostile)  # an integer made of a number that is one of these
+    products = any(i.opcode.name == "multiply" for call in wide for c in call.called for i in c.instructions.values())
+    if products and q.hostile:
+        return np.ones(q.want.shape, bool)
+    return _not_finite(q.want) | _not_finite(q.got)
+
+
+def _as_wide_as_f32(t: PrimitiveType) -> bool:
+    return (t.is_float or t.is_complex) and (t.bits >= 32 or t.name == "bf16")
+
+
+def _is_strict(comparator: HloComputation, floats_too: bool) -> bool:
+    """Whether a comparator says `a < b` or `a > b` of numbers that are all ordered."""
+    root = comparator.root
+    if root.opcode.name != "compare" or root.attributes["direction"] not in ("LT", "GT"):
+        return False
+    if any(o.opcode.name != "parameter" for o in root.operands) or {int(o.payload) // 2 for o in root.operands} not in [{k} for k in range(16)]:
+        return False
+    kind = root.operands[0].shape.element_type
+    return root.operands[0] is not root.operands[1] and (floats_too or not kind.is_float or root.attributes.value("type") == "TOTALORDER")
+
+
+def _no_order(q: Question) -> Array:
+    sorts = [i for i in q.module.instructions() if i.opcode.name == "sort"]
+    odd = any(not _is_strict(i.called[0], floats_too=not q.hostile) for i in sorts)
+    return np.full(q.want.shape, odd)
+
+
+def _complex_extremes(q: Question) -> Array:
+    if not q.hostile or not any(leaf.is_array and leaf.element_type.is_complex for i in q.module.instructions() for _, leaf in i.shape.leaves()):
+        return np.zeros(q.want.shape, bool)
+    return np.ones(q.want.shape, bool)
+
+
+def _contracted_product(q: Question) -> Array:
+    names = _opcodes(q.module)
+    if not q.hostile or not _floating(q.want) or "multiply" not in names or not names & {"add", "subtract"}:
+        return np.zeros(q.want.shape, bool)
+    return _not_finite(q.want) | _not_finite(q.got)
+
+
+def _nan_without_a_nan(q: Question) -> Array:
+    kinds = {leaf.element_type.name for i in q.module.instructions() for _, leaf in i.shape.leaves() if leaf.is_array}
+    if not kinds & _WITHOUT_NAN or not _floating(q.want):
+        return np.zeros(q.want.shape, bool)
+    return np.asarray((q.want == 0) & (q.got == 0))
+
+
+_REDUCING = frozenset(("reduce", "reduce-window", "all-reduce", "reduce-scatter", "scan"))
+_CHOOSING = frozenset(("parameter", "constant", "compare", "select", "tuple", "and", "or", "xor", "maximum", "minimum", "not", "convert", "copy"))
+
+
+def _is_associative(reducer: HloComputation) -> bool:
+    """Whether it is one operation on its two parameters, or chooses among records."""
+    if combiner_of(reducer) is not None:
+        return True
+    names = {i.opcode.name for i in reducer.instructions.values()}
+    return len(reducer.parameters()) > 2 and names <= _CHOOSING
+
+
+def _odd_reducer(q: Question) -> Array:
+    odd = any(not _is_associative(i.called[0]) for i in q.module.instructions() if i.opcode.name in _REDUCING and i.called)
+    return np.full(q.want.shape, odd)
+
+
+def _group_sizes(q: Question) -> Array:
+    return np.full(q.want.shape, "ragged-dot" in _opcodes(q.module))
+
+
+STATED = (
+    ValueClass(
+        "contracted-product",
+        "a product that overflows alone does not where the sum that it goes into is rounded with it",
+        _contracted_product,
+    ),
+    ValueClass(
+        "nan-in-a-type-without",
+        "f4 and f6 have no NaN: what would be one becomes a zero of either sign",
+        _nan_without_a_nan,
+    ),
+    ValueClass(
+        "reducer-without-an-order",
+        "a reduction may combine in any order and begin anywhere, so by what is not associative (`x + 2 y`, `x - y`) it has no meaning",
+        _odd_reducer,
+    ),
+    ValueClass(
+        "group-sizes",
+        "a ragged-dot whose group sizes are negative or add up to more than the dimension has no meaning",
+        _group_sizes,
+    ),
+    ValueClass(
+        "range-inside-an-accumulation",
+        "the evaluator sums and multiplies in f64 and rounds once, code in the type: what comes to be between two terms may leave the range of it",
+        _range_inside_an_accumulation,
+    ),
+    ValueClass(
+        "comparator-without-an-order",
+        "a sort by what is no strict weak order (`<=`, NaN among numbers, something else) may leave any order",
+        _no_order,
+    ),
+    ValueClass(
+        "complex-extremes",
+        "HLO does not say how products, quotients and functions of complex numbers treat parts that overflow, are infinite or NaN",
+        _complex_extremes,
+    ),
+)
+REASONS = {
+    "rounding": "the reference moves as far when every rounding that HLO leaves open is disturbed by the ulps of its operation",
+    "rewrites-over-the-reals": "the difference goes when the rules that say of themselves that they hold over the real numbers only are left out",
+    "discrete-after-rounding": "an integer, a predicate or an order was decided by a float that a rounding moves to the other side",
+    **{found.name: found.reason for found in STATED},
+}  # fmt: skip
+
+
+def differing(want: Array, got: Array) -> Array:
+    """Where two leaves are not the same value: a NaN is a NaN, a zero has its sign."""
+    if want.dtype.kind == "c":
+        return differing(np.asarray(want.real), np.asarray(got.real)) | differing(np.asarray(want.imag), np.asarray(got.imag))
+    with np.errstate(all="ignore"):
+        if not _floating(want):
+            return np.asarray(want != got)
+        same = (want == got) & (np.signbit(want) == np.signbit(got))
+        return np.asarray(~(same | ((want != want) & (got != got))))
+
+
+def _as_numbers(array: Array) -> Array:
+    if array.dtype.kind == "c":
+        return array.astype(np.complex128)
+    return array.astype(np.float64) if _floating(array) else array
+
+
+def explain(module: HloModule, arguments: Sequence[Any], expected: Sequence[Array], actual: Sequence[Array], *, hostile: bool, loose: bool, seconds: float) -> list[str] | None:
+    """The names of the classes that explain all differences; None when something is left. ReferenceTooLongError after `seconds`."""
+    wrong = [differing(a, b) for a, b in zip(expected, actual, strict=True)]
+    used: set[str] = set()
+    for found in STATED:
+        for number, mask in enumerate(wrong):
+            if mask.any():
+                explained = mask & found.explains(Question(module, expected[number], actual[number], mask, hostile))
+                if explained.any():
+                    used.add(found.name)
+                    wrong[number] = mask & ~explained
+    moved = [np.zeros(mask.shape, np.float64) for mask in wrong]
+    changes = [np.zeros(mask.shape, bool) for mask in wrong]
+    deadline = time.process_time() + seconds
+    for run in range(16):
+        if not any(mask.any() for mask in wrong):
+            return sorted(used)
+        noisy = reference(module, arguments, NoisyEvaluator(run, loose=loose, deadline=deadline))
+        for number, (want, got, other) in enumerate(zip(expected, actual, noisy, strict=True)):
+            if not wrong[number].any():
+                continue
+            floating = _floating(want)
+            name = "rounding" if floating else "discrete-after-rounding"
+            a, b, c = _as_numbers(want), _as_numbers(got), _as_numbers(other)
+            with np.errstate(all="ignore"):
+                if floating:
+                    finite = np.isfinite(a) & np.isfinite(c)
+                    moved[number] = np.maximum(moved[number], np.where(finite, np.abs(np.where(finite, c - a, 0)), 0))
+                    changes[number] |= (np.isfinite(a) != np.isfinite(c)) | (np.isnan(a) != np.isnan(c)) | (~np.isfinite(a) & (differing(a, c)))
+                    changes[number] |= (a == 0) & (c == 0) & differing(a, c)
+                    # Where no digit is left (near a pole, after a cancellation) what moves it is not what it moves by.
+                    reach = np.where(moved[number] > 0.1 * np.abs(a), 100, 3) * moved[number]
+                    explained = wrong[number] & (changes[number] | ((np.abs(b - a) <= reach) & (moved[number] > 0)))
+                else:
+                    changes[number] |= differing(want, other)
+                    explained = wrong[number] & changes[number]
+            if explained.any():
+                used.add(name)
+                wrong[number] &= ~explained
+    return sorted(used) if not any(mask.any() for mask in wrong) else None
