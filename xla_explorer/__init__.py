@@ -133,7 +133,9 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOMS, *_PUBLIC, *_PRIMITIVE_TYPES})
+    # What the table names and what Python gives every module; neither what this file imports nor rooms that happen to be loaded.
+    own = {name for name in globals() if name.startswith("__") and name != "__future__"}
+    return sorted({*own, *__all__, *_PRIMITIVE_TYPES})
 
 
 def load_ipython_extension(ipython: Any) -> None:

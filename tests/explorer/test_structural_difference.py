@@ -49,3 +49,23 @@ def test_what_went_into_a_fusion_has_moved() -> None:
     found = xe.structural_diff(session.source, session.module, by_name=True)
     moved = [row for row in found.rows if "computation: entry -> fusion" in row.what]
     assert moved, str(found)
+
+
+def test_parameters_of_reducers_follow_what_reads_them() -> None:
+    """`parameter(0)` of a maximum and of a sum look alike."""
+
+    def reducer(name: str, opcode: str) -> str:
+        return f"{name} {{ {name}.a = f32[] parameter(0)\n {name}.b = f32[] parameter(1)\n ROOT {name}.r = f32[] {opcode}({name}.a, {name}.b) }}\n"
+
+    def module(*reducers: tuple[str, str]) -> str:
+        calls = "\n".join(
+            f" {n}.c = f32[] reduce(x, z), dimensions={{0}}, to_apply={n}" for n, _ in reducers
+        )  # fmt: skip
+        root = f" ROOT t = ({', '.join(['f32[]'] * len(reducers))}) tuple({', '.join(f'{n}.c' for n, _ in reducers)})"
+        head = "".join(reducer(*one) for one in reducers)
+        return f"HloModule m\n{head}ENTRY e {{ x = f32[8] parameter(0)\n z = f32[] constant(0)\n{calls}\n{root} }}\n"
+
+    found = xe.structural_diff(module(("max", "maximum")), module(("sum", "add"), ("max", "maximum")))
+    pairs = {row.left: row.right for row in found.rows if row.left}
+    assert pairs["%max.a"] == "%max.a" and pairs["%max.b"] == "%max.b"
+    assert not [row for row in found.rows if row.status == "changed" and "max" in row.left]

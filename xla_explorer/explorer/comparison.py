@@ -11,7 +11,8 @@ from xla_explorer.explorer.decisions import decision_rows
 from xla_explorer.explorer.display import CodeText, table_html, table_text
 from xla_explorer.explorer.kernel_costs import program_cost
 from xla_explorer.explorer.loading import as_module
-from xla_explorer.explorer.profiling import COLUMNS, spread, time_calls
+from xla_explorer.explorer.profiling import COLUMNS, WHOLE_PROGRAM, spread, time_calls
+from xla_explorer.explorer.progress import counted
 from xla_explorer.explorer.wishes import Wishes
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
@@ -118,7 +119,8 @@ def compare(
 
     Columns: backend, those of `Session.profile`, max_error (largest error of the results over the largest value, against the evaluator, on
     the row of the whole program), status (`ok`, or why the backend did not run).
-    backends: a list, or one text with commas. Without arrays: random ones, the same for all.
+    backends: a list, or one text with commas. Without arrays: random ones, the same for all. On the PTX emulator, where there is no GPU, a
+    backend runs once and has no times.
     """
     import pandas
 
@@ -128,12 +130,14 @@ def compare(
     arguments = arrays or random_arguments(source)
     backends = backends.split(",") if isinstance(backends, str) else backends
     frames, want = [], None
-    for backend in backends:
+    for backend in counted(backends, f"comparing {source.name}"):
         try:
             session = compile_module(source, backend=backend, passes=passes)
             leaves = session.signature.leaves(arguments)
             values = session.executable.execute(leaves)
-            frame = session.profile(*arguments, repeats=repeats)
+            emulated = _is_emulated(session)
+            # What the emulator takes says nothing about a device, so one run is enough: its values.
+            frame = _untimed(session) if emulated else session.profile(*arguments, repeats=repeats)
         except XlaExplorerError as problem:
             if isinstance(problem, LookupError):
                 raise
@@ -147,6 +151,23 @@ def compare(
         frames.append(frame)
     made = pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
     return made.reindex(columns=["backend", *COLUMNS, "max_error", "status"])
+
+
+def _is_emulated(session: Session) -> bool:
+    executor = getattr(session.executable, "executor", None)
+    return bool(getattr(getattr(executor, "facts", None), "emulated", False))
+
+
+def _untimed(session: Session) -> pandas.DataFrame:
+    """The rows of a profile without times."""
+    from xla_explorer.explorer.wide_frame import wide_frame
+
+    rows = [{"kernel": WHOLE_PROGRAM, "opcode": "", "runs_on": "PTX emulator", "n": 1, "line": ""}]
+    rows += [
+        {"kernel": f"%{s.name}", "opcode": s.opcode, "runs_on": "PTX emulator", "n": 1, "line": session.source_line(s.instruction)}
+        for s in session.program_steps
+    ]
+    return wide_frame(rows, COLUMNS)
 
 
 def diff(a: Any, b: Any, context_lines: int = 3) -> CodeText:

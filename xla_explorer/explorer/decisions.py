@@ -121,6 +121,9 @@ def _message(event: Event) -> str:
 
 def checklists(trace: PassTrace, events: Sequence[Event]) -> dict[int, tuple[Check, ...]]:
     """Event sequence number -> the policy's checks, where asking producer and consumer alone gives what was decided."""
+    fusing = _fusing_step(trace)
+    if fusing is not None and fusing.name != InstructionFusion.name:
+        return {}  # decided by another policy, whose checks these are not
     before = {i.name: i for i in _before_fusion(trace).instructions()}
     found = {}
     planners = _planners(trace)

@@ -103,19 +103,49 @@ def jit(
 ) -> Any:
     """Compile a JAX-traceable function with our compiler: `@xe.jit`, `@xe.jit(backend="gpu")`, `xe.jit(jax.grad(f))`.
 
-    options: those of `xe.compile`. Results are jax arrays in the function's own pytree. `f.session` is the compile of the last call:
-    `f.session.decisions("fusion")`, `xe.explore(f.session)`.
+    options: those of `xe.compile`; and those of `jax.jit`, so that one word changes in a program: `donate_argnums`, `donate_argnames`,
+    `keep_unused` and `inline` permit what we need not do, `in_shardings`, `out_shardings` and `device` must name one device. Results are
+    jax arrays in the function's own pytree. `f.session` is the compile of the last call: `f.session.decisions("fusion")`,
+    `xe.explore(f.session)`.
 
     Raises:
         MissingExtraError: jax is not installed.
-        JitError: called inside a JAX transformation.
+        JitError: called inside a JAX transformation, or with an option of jax.jit that one device cannot serve.
     """
+    _accept_options_of_jax(options)
+
     def make(f: Callable[..., Any]) -> JittedFunction:
         numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
         names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
         return JittedFunction(f, backend, numbers, names, options)
 
     return make if function is None else make(function)
+
+
+_PERMISSIONS = ("donate_argnums", "donate_argnames", "keep_unused", "inline", "fun_name")
+_PLACES = ("in_shardings", "out_shardings", "device", "in_axis_resources", "out_axis_resources")
+
+
+def _accept_options_of_jax(options: dict[str, Any]) -> None:
+    """Take the options of `jax.jit` out that change nothing here. JitError for one that would."""
+    for name in _PERMISSIONS:
+        options.pop(name, None)
+    for name in _PLACES:
+        if name in options and (count := _devices(options.pop(name))) > 1:
+            raise JitError(f"{name} names {count} devices, and xe.jit runs on one", "xe.evaluate_replicated runs a module on several")
+    for name, instead in {"compiler_options": "the options of xe.compile", "abstracted_axes": "a function of one shape"}.items():
+        if options.pop(name, None) is not None:
+            raise JitError(f"{name} is an option of jax.jit that xe.jit has not", f"use {instead}")
+
+
+def _devices(given: Any) -> int:
+    """The most devices that a sharding, or one in a pytree of them, spreads an array over."""
+    if isinstance(given, dict):
+        return max(map(_devices, given.values()), default=1)
+    if isinstance(given, tuple | list):
+        return max(map(_devices, given), default=1)
+    mesh = getattr(given, "device_set", None)
+    return len(mesh) if mesh is not None else 1
 
 
 def _parameter_names(function: Callable[..., Any]) -> list[str]:

@@ -108,7 +108,7 @@ def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.Dat
     rows = [_row(WHOLE_PROGRAM, "", session.backend, len(result.total_us), median, iqr, per_us, whole, widest, limits, most, "", None,
                  streaming=bool(streaming))]
     for timing in result.kernels:
-        cost, dtype = costs.get(timing.step.instruction, (Cost(), "f32"))
+        cost, dtype = (whole, widest) if timing.step.opcode == "entry" else costs.get(timing.step.instruction, (Cost(), "f32"))
         rows.append(_kernel_row(session, timing, per_us, cost, dtype, limits, threads.get(timing.step.name, 1), streaming))
     frame = wide_frame(rows, COLUMNS)
     frame.attrs["note"] = f"{note}; a probe costs about {cell_text(result.probe_cost_us)} us per call; bytes and flops are estimates"

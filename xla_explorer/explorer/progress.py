@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from xla_explorer.explorer.options import options
+from xla_explorer.foundation.rounds import present
 from xla_explorer.foundation.visible_text import cleaned_text
 
 PATIENCE = 1.0  # seconds without a bar
@@ -70,7 +71,8 @@ def working(label: str) -> Iterator[None]:
                 return
             line = _line()
             while not ended.wait(_PACE):
-                line.show(f"{label}: {time.monotonic() - started:.0f} s")
+                counted = f"{present.done} of {present.total} runs, " if present.total else ""
+                line.show(f"{label}: {counted}{time.monotonic() - started:.0f} s")
             line.clear()
 
         context = contextvars.copy_context()  # a notebook knows by it which cell the output belongs to

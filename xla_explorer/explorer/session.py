@@ -13,7 +13,7 @@ from xla_explorer.explorer.decisions import Answer, decisions_frame, why_not
 from xla_explorer.explorer.isolation.settings import Isolation
 from xla_explorer.explorer.options import options as defaults
 from xla_explorer.explorer.progress import working
-from xla_explorer.explorer.session_code import SessionCode
+from xla_explorer.explorer.session_code import NotThereError, SessionCode
 from xla_explorer.explorer.source_lines import SourceLines
 from xla_explorer.explorer.trace import Trace
 from xla_explorer.explorer.views.quantities import number_of
@@ -126,7 +126,7 @@ class Session(SessionCode):
         `session.host.outfeed` and `.sent` after it. XlaExplorerError for backends whose device has another one."""
         found: Host | None = getattr(self.executable, "host", None)
         if found is None:
-            raise XlaExplorerError(
+            raise NotThereError(
                 f"what runs on {self.backend} here has no host to exchange values with", 'compile it with backend="cpu" or "interpreter"'
             )
         return found
@@ -153,11 +153,19 @@ class Session(SessionCode):
         """One row a decision: verdict, kind, code, message, facts, subjects (producer first), pass, step, cost.
 
         kind: `fusion`; `native-code` for steps that run on the evaluator, and that a library computes or could; `loop-vectorization` for
-        kernels whose loops are in vectors or were left to LLVM; `parallel`, `row-blocks` for threads and blocks; `rule` for rewrite rules;
-        None: all but rules. Also cost_us, cost_bytes: what a refused fusion costs a run, by the cost model. step: the pass, counted from
-        0 as in `trace.at`.
+        kernels whose loops are in vectors or were left to LLVM; `parallel`, `row-blocks` for threads and blocks; `rule` for rewrite
+        rules; None: all but rules. An empty table says why in its `attrs["note"]`. Also cost_us, cost_bytes: what a refused fusion costs
+        a run, by the cost model. step: the pass, counted from 0 as in `trace.at`.
         """
-        return decisions_frame(self.trace.passes, self.trace.lineage, kind, self._native_code_rows())
+        frame = decisions_frame(self.trace.passes, self.trace.lineage, kind, self._native_code_rows())
+        if not len(frame):
+            frame.attrs["note"] = self._why_no_decisions(kind)
+        return frame
+
+    def _why_no_decisions(self, kind: str | None) -> str:
+        if self.trace.journal is None or not self.trace.journal.events:
+            return str(self.explorer_source.reports.no_decisions())
+        return "nothing was decided" + (f" of the kind {kind}" if kind else "") + " in this compile"
 
     def _native_code_rows(self) -> list[dict[str, Any]]:
         return [
@@ -177,19 +185,19 @@ class Session(SessionCode):
             if s.reason is not None
         ]
 
-    def why_not(self, kind: str, producer: str | int, consumer: str | int) -> Answer:
+    def why_not(self, kind: str, producer: str | int | HloInstruction, consumer: str | int | HloInstruction) -> Answer:
         """Why two things were not fused (or were): the recorded decision, else the same checks asked again before fusion.
 
         The answer says which of the two it is and shows the policy as a checklist. XlaExplorerError with near names for unknown ones.
         """
-        return why_not(self.trace.passes, self.trace.lineage, kind, producer, consumer)
+        return why_not(self.trace.passes, self.trace.lineage, kind, _name_or_id(producer), _name_or_id(consumer))
 
     def applicable(self, instruction: str | int | HloInstruction, step: int | None = None) -> ApplicableRules:
         """The rules whose pattern fits an instruction, each with what it would make of it or the Reason why not.
 
         step: asked of the module after that many passes (0: as written); default the last in which the instruction was there.
         """
-        return self.trace.applicable(self.find(instruction.id if isinstance(instruction, HloInstruction) else instruction), step)
+        return self.trace.applicable(self.find(instruction), step)
 
     def hot_rules(self) -> pandas.DataFrame:
         """A row a rule that fired or was refused: rule, applied, refused, sentence, place; the most applied first."""
@@ -204,25 +212,22 @@ class Session(SessionCode):
 
     def history(self, instruction: str | int | HloInstruction) -> list[str]:
         """The life of an instruction over the passes, one sentence a line."""
-        given = instruction.id if isinstance(instruction, HloInstruction) else instruction
-        found = self.trace.history(given)
-        if not found:
-            self.find(given)
-        return found
+        return self.trace.history(self.find(instruction))
 
     def explain(self, instruction: str | int | HloInstruction) -> Explanation:
         """Everything about one instruction: definition, line, decisions, history, code, buffer, time."""
         from xla_explorer.explorer.explanation import explain
 
-        return explain(self, self.find(instruction.id if isinstance(instruction, HloInstruction) else instruction))
+        return explain(self, self.find(instruction))
 
-    def find(self, name_or_id: str | int) -> int:
-        """The id of an instruction that was there at any step. XlaExplorerError with near names otherwise."""
-        return self.trace.find(name_or_id)
+    def find(self, instruction: str | int | HloInstruction) -> int:
+        """The id of an instruction that was there at any step, from its name, its id or itself. XlaExplorerError with near names
+        otherwise."""
+        return self.trace.find(_name_or_id(instruction))
 
     def source_line(self, instruction: str | int | HloInstruction) -> str:
         """`file:line` of the user's source by metadata, else of the HLO text; empty when a pass made it from nothing."""
-        given = instruction.id if isinstance(instruction, HloInstruction) else instruction
+        given = _name_or_id(instruction)
         key = self.find(given) if isinstance(given, str) else given
         lineage = self.trace.lineage
         for origin in lineage.origins(key):
@@ -405,3 +410,13 @@ class Session(SessionCode):
             self.brief_once = False
             return {"text/plain": repr(self)}
         return {"text/plain": repr(self), "text/html": static_html(self.explorer_source)}
+
+
+def _name_or_id(instruction: str | int | HloInstruction) -> str | int:
+    """How every question takes an instruction: by name, by id, or itself."""
+    if isinstance(instruction, HloInstruction):
+        return instruction.id
+    if isinstance(instruction, str) or (hasattr(instruction, "__index__") and not isinstance(instruction, bool)):
+        return instruction if isinstance(instruction, str) else int(instruction)
+    kind = type(instruction).__name__
+    raise XlaExplorerError(f"an instruction is named by its name, its id or itself, not by a {kind}", "such as '%add.3'")

@@ -25,6 +25,14 @@ class UnknownStageError(XlaExplorerError, KeyError):
     """An artifact that the backend does not make."""
 
 
+DUMP = "xla-dump"
+"""The name of the backend of sessions that show what XLA dumped."""
+
+
+class NotThereError(XlaExplorerError, AttributeError):
+    """Something that this session has not, so that `hasattr` says no."""
+
+
 class SessionCode:
     """What a session has compiled. `Session` is this with its passes and its questions."""
 
@@ -176,10 +184,11 @@ class SessionCode:
 
     @cached_property
     def buffers(self) -> BufferReport:
-        """The buffer assignment. XlaExplorerError when the backend assigns none."""
+        """The buffer assignment. NotThereError (an AttributeError too) when the backend assigns none."""
         from xla_explorer.explorer.buffer_report import BufferReport
 
         if self.result is None or self.result.buffers is None:
-            raise XlaExplorerError(f"{self.backend} assigned no buffers" + (" before the compile failed" if self.error else ""))
+            hint = "a dump's own are read by xe.load(FOLDER).buffers()" if self.backend == DUMP else ""
+            raise NotThereError(f"{self.backend} assigned no buffers" + (" before the compile failed" if self.error else ""), hint)
         scratch = getattr(getattr(self.result.executable, "program", None), "scratch_bytes", 0)
         return BufferReport(self.result.buffers, self.source_line, scratch)

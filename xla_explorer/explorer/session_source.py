@@ -11,6 +11,7 @@ from xla_explorer.explorer.decisions import decision_rows
 from xla_explorer.explorer.profiling import WHOLE_PROGRAM
 from xla_explorer.explorer.python_source import python_pane
 from xla_explorer.explorer.rule_book import rule_book
+from xla_explorer.explorer.session_code import DUMP
 from xla_explorer.explorer.session_reports import SessionReports, TraceReports
 from xla_explorer.explorer.views.picture import PictureGraph
 from xla_explorer.explorer.views.quantities import number_of
@@ -244,7 +245,7 @@ class SessionSource(TraceSource):
         panes.append(self._hlo_pane(f"xla_explorer {session.backend}"))
         names = [name for name, stage in session.stages.items() if stage.is_code]
         panes += [self._stage_pane(name) for name in names]
-        if "ptx" not in names and session.error is None:
+        if "ptx" not in names and session.error is None and session.backend != DUMP:
             note = "made from the same source by the pipeline of the gpu backend; nothing ran on a GPU"
             panes.append(CodePane("ptx", LazyLines("ptx", self._ptx_lines), "xla_explorer gpu", note))
         return panes

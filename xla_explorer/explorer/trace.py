@@ -306,7 +306,7 @@ def optimize(
 ) -> Trace:
     """Run passes on a copy of a module (or HLO text): `.module` is the result, the rest says how it came about.
 
-    passes: `default`, a pipeline string such as `algsimp,cse,dce`, or a pipeline. journal: off, passes, decisions, everything.
+    passes: `default`, `none`, a pipeline string such as `algsimp,cse,dce`, or a pipeline. journal: off, passes, decisions, everything.
     verify: check the module after every pass that changed it.
 
     Raises:

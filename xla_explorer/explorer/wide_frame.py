@@ -21,11 +21,16 @@ class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped wi
 
     @cleaned
     def __repr__(self) -> str:
-        return str(super().__repr__())
+        note = self._note()
+        return str(super().__repr__()) + (f"\n{note}" if note else "")
+
+    def _note(self) -> str:
+        """Why the table is empty, where whoever made it has said so."""
+        return str(self.attrs.get("note", "")) if not len(self) else ""
 
     def _repr_html_(self) -> str:
         rows = [[index, *row] for index, row in zip(self.index, self.astype(object).where(self.notna(), "").values.tolist(), strict=True)]
-        return table_html("", ["", *map(str, self.columns)], rows)
+        return table_html("", ["", *map(str, self.columns)], rows, self._note())
 
 
 def wide_frame(rows: Iterable[Any], columns: Sequence[str]) -> WideFrame:

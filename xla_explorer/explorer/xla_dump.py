@@ -13,6 +13,7 @@ from xla_explorer.explorer.compiling import compile as compile_module
 from xla_explorer.explorer.display import table_html
 from xla_explorer.explorer.loading import load
 from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.session_code import DUMP, NotThereError
 from xla_explorer.explorer.trace import Trace
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.reason import Reason
@@ -23,7 +24,6 @@ from xla_explorer.hlo.module import HloModule
 if TYPE_CHECKING:
     import pandas
 
-BACKEND = "xla-dump"
 
 
 class XlaDump:
@@ -98,6 +98,11 @@ class XlaDump:
         rows = parse_buffer_assignment(path.read_text()) if path is not None else []
         return wide_frame(rows, list(DumpedSlice._fields))
 
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and hasattr(Session, name):
+            raise NotThereError(f"a dump of several modules has no {name}", f"a session has: dump.session().{name}, or dump[NAME].{name}")
+        raise AttributeError(f"'XlaDump' object has no attribute {name!r}")
+
     def __len__(self) -> int:
         return len(self.folder)
 
@@ -125,4 +130,4 @@ def dumped_session(dumped: DumpedModule) -> Session:
     source.filename = stages[0].path.name
     why = Reason("dump-only", "this is a dump that XLA wrote: it can be looked at, there is nothing to run", {"module": dumped.name})
     result = CompileResult(trace, None, dumped_stages(dumped, source, module), None, {}, why)
-    return Session(source, BACKEND, CompileOptions(), trace, result, None, "", {})
+    return Session(source, DUMP, CompileOptions(), trace, result, None, "", {})

@@ -59,6 +59,12 @@ def cleaned(method: _Shown) -> _Shown:
         made = method(*arguments, **options)
         if isinstance(made, str):
             return cleaned_text(made)
-        return {**made, "text/plain": cleaned_text(made["text/plain"])} if "text/plain" in made else made
+        if isinstance(made, tuple) and made:  # a bundle and its metadata
+            return (bundle(made[0]), *made[1:])
+        return bundle(made)
+
+    def bundle(made: Any) -> Any:
+        known = isinstance(made, dict) and isinstance(made.get("text/plain"), str)
+        return {**made, "text/plain": cleaned_text(made["text/plain"])} if known else made
 
     return show  # type: ignore[return-value]

@@ -124,7 +124,7 @@ class HloMagics(Magics):
         for backend in backends[1:]:
             self._names[f"{given.name}_{backend}"] = sessions[backend]
         if "gpu" in sessions and session.backend != "gpu":
-            session.__dict__["gpu"] = sessions["gpu"]
+            session.gpu_sessions[()] = sessions["gpu"]
         runnable = [s for s in sessions.values() if s.result is not None and s.result.executable is not None]
         if not given.no_run:
             for one in runnable:

@@ -23,6 +23,7 @@ from xla_explorer.backends.llvm.native_library import NativeLibrary
 from xla_explorer.compiler.buffers.assignment import BufferAssignment
 from xla_explorer.compiler.codegen.program_records import EvaluatorStep, HostProgram, Place
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.rounds import rounds
 from xla_explorer.hlo.evaluator import TOKEN_VALUE, EvaluationError, Evaluator, Host, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape
@@ -217,7 +218,7 @@ class CpuExecutable:
         totals = []
         for _ in range(3):
             self.execute(arrays)
-        for _ in range(repeats):
+        for _ in rounds(repeats):
             started = time.perf_counter_ns()
             self.execute(arrays)
             totals.append((time.perf_counter_ns() - started) / 1e3)
@@ -225,7 +226,7 @@ class CpuExecutable:
         samples: list[Array] = []
         self.execute_watched(arrays, counters)
         clock = cycle_counter()
-        for _ in range(repeats):
+        for _ in rounds(repeats):
             counters[...] = 0
             self.execute_watched(arrays, counters)
             samples.append(counters.copy())

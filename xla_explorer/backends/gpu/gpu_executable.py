@@ -23,6 +23,7 @@ from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.limits import limited_run
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.rounds import rounds
 from xla_explorer.hlo.module import HloModule
 
 _WARM_UP = 3
@@ -231,7 +232,7 @@ class GpuExecutable:
                 for _ in range(0 if emulated else _WARM_UP):
                     launch()
                 totals = []
-                for _ in range(repeats):
+                for _ in rounds(repeats):
                     first = self.executor.record_event()
                     launch()
                     totals.append(self.executor.elapsed_us(first, self.executor.record_event()))
@@ -240,7 +241,7 @@ class GpuExecutable:
             with self.start(arrays, probe=probe) as run:
                 run.run()
                 probe.take()
-                for _ in range(repeats):
+                for _ in rounds(repeats):
                     run.run()
                     samples.append(probe.take())
         timings = []

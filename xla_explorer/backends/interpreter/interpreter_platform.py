@@ -22,6 +22,7 @@ from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
 from xla_explorer.compiler.pipeline.trace import PassTrace
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.rounds import rounds
 from xla_explorer.hlo.evaluator import Host, evaluate
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -117,7 +118,7 @@ class InterpreterExecutable:
     def profile(self, arrays: list[Array], repeats: int = 5) -> ProfileResult:
         """Whole-program times; the evaluator has no kernels to time."""
         totals = []
-        for _ in range(repeats):
+        for _ in rounds(repeats):
             started = time.perf_counter_ns()
             self.execute(arrays)
             totals.append((time.perf_counter_ns() - started) / 1e3)

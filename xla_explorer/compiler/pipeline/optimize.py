@@ -16,7 +16,7 @@ PipelineLike = str | PassPipeline | HloPass
 
 
 def as_pipeline(pipeline: PipelineLike) -> PassPipeline:
-    """A pipeline from a pipeline, one pass, or text (`default` is the default simplification pipeline)."""
+    """A pipeline from a pipeline, one pass, or text (`default` is the default simplification pipeline, `none` one without passes)."""
     if isinstance(pipeline, PassPipeline):
         return pipeline
     if isinstance(pipeline, str):
@@ -24,6 +24,8 @@ def as_pipeline(pipeline: PipelineLike) -> PassPipeline:
             from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline
 
             return default_simplification_pipeline()
+        if pipeline == "none":
+            return PassPipeline("none", ())
         return parse_pipeline(pipeline)
     if not isinstance(pipeline, HloPass):
         kind = type(pipeline).__name__

@@ -87,13 +87,14 @@ def _meanings(module: HloModule, numbers: dict[tuple[object, ...], int]) -> dict
 
 def _pair_meanings(left: HloModule, right: HloModule, left_meaning: dict[HloInstruction, int], right_meaning: dict[HloInstruction, int],
                    found: ModuleMatching) -> None:
-    """Equal meanings are paired in order, those of the entry with the entry's first."""
+    """Equal meanings are paired in order, those of the entry with the entry's first. A parameter of what is called means nothing by itself:
+    `parameter(0)` of a maximum and of a sum are alike. It follows what reads it, or the call."""
     def groups(module: HloModule, meaning: dict[HloInstruction, int], taken: Iterable[HloInstruction]) -> dict[int, list[HloInstruction]]:
         skip = set(taken)
         made: dict[int, list[HloInstruction]] = defaultdict(list)
         for computation in reversed(list(module.computations.values())):
             for i in computation.post_order():
-                if i not in skip:
+                if i not in skip and (computation is module.entry or i.opcode.name != "parameter"):
                     made[meaning[i]].append(i)
         return made
 

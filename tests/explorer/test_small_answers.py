@@ -1,0 +1,109 @@
+"""Small questions that were answered wrongly, or not at all: each with what is true now."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import xla_explorer as xe
+from xla_explorer.explorer import progress
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.rounds import rounds
+
+TEXT = """HloModule m
+ENTRY e {
+  a = f32[32,32] parameter(0)
+  b = f32[32,32] parameter(1)
+  d = f32[32,32] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  t = f32[32,32] tanh(d)
+  ROOT r = f32[32,32] add(t, d)
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def session() -> xe.Session:
+    return xe.compile(TEXT)
+
+
+def test_instructions_name_themselves(session: xe.Session) -> None:
+    t, r = [i for i in session.source.instructions() if i.name in ("t", "r")]
+    assert session.find(t) == session.find("%t") == session.find(t.id) == session.find(np.int64(t.id))
+    assert str(session.why_not("fusion", t, r)) == str(session.why_not("fusion", "t", "%r")) == str(session.why_not("fusion", t.id, r.id))
+    assert session.history(t) == session.history("%t")
+    for wrong in (1.5, None, True, ["t"]):
+        with pytest.raises(XlaExplorerError, match="named by its name"):
+            session.find(wrong)
+
+
+def test_what_is_not_there_is_no_attribute() -> None:
+    session = xe.compile(TEXT, backend="interpreter")
+    assert not hasattr(session, "buffers")
+    with pytest.raises(XlaExplorerError, match="assigned no buffers"):
+        session.buffers
+
+
+def test_no_passes_is_a_pipeline() -> None:
+    trace = xe.optimize(TEXT, "none")
+    assert trace.steps == [] and trace.module.instruction_count() == 5
+
+
+def test_an_empty_table_says_why(session: xe.Session) -> None:
+    frame = xe.compile(TEXT, journal="off", backend="interpreter").decisions("fusion")
+    assert len(frame) == 0 and frame.attrs["note"] in repr(frame) and "no decisions were recorded" in frame._repr_html_()
+    assert "of the kind inlining" in session.decisions("inlining").attrs["note"]
+
+
+def test_the_gpu_has_no_checklist_of_the_cpu() -> None:
+    def lists(one: xe.Session) -> int:
+        return sum(len(row.checklist) for row in one.explorer_source.decisions())
+
+    assert lists(xe.compile(TEXT)) > 0
+    assert lists(xe.compile(TEXT, backend="gpu")) == 0
+
+
+def test_the_interpreter_knows_the_bytes_of_the_whole() -> None:
+    whole, entry = xe.compile(TEXT, backend="interpreter").profile(repeats=1).to_dict("records")
+    assert (whole["bytes"], whole["flops"]) == (entry["bytes"], entry["flops"])
+
+
+def test_an_emulator_has_no_times() -> None:
+    session = xe.compile(TEXT, backend="gpu")
+    if not session.executable.executor.facts.emulated:
+        pytest.skip("there is a device")
+    frame = xe.compare(TEXT, "cpu,gpu", repeats=2)
+    rows = frame[frame["backend"] == "gpu"]
+    assert set(rows["status"]) == {"ok"} and set(rows["runs_on"]) == {"PTX emulator"} and len(rows) > 1
+    assert rows["median_us"].isna().all() and not frame[frame["backend"] == "cpu"]["median_us"].isna().any()
+
+
+def test_what_is_offered_is_ours() -> None:
+    names = dir(xe)
+    assert {"compile", "f32", "backends", "hlo", "Session"} <= set(names)
+    assert not {"Any", "TYPE_CHECKING", "annotations", "importlib", "foundation"} & set(names)
+
+
+def test_progress_counts_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    seen = threading.Event()
+
+    class Line:
+        def show(self, text: str) -> None:
+            said.append(text)
+            seen.set()
+
+        def clear(self) -> None:
+            pass
+
+    monkeypatch.setattr(progress, "watched", lambda: True)
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    monkeypatch.setattr(progress, "_PACE", 0.01)
+    monkeypatch.setattr(progress, "_line", Line)
+    with progress.working("profiling"):
+        for k in rounds(5):
+            if k == 3:
+                seen.clear()
+                assert seen.wait(30)
+    assert any(text.startswith("profiling: 3 of 5 runs, ") for text in said)
