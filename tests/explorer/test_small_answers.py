@@ -42,7 +42,7 @@ def test_what_is_not_there_is_no_attribute() -> None:
     session = xe.compile(TEXT, backend="interpreter")
     assert not hasattr(session, "buffers")
     with pytest.raises(XlaExplorerError, match="assigned no buffers"):
-        session.buffers
+        _ = session.buffers
 
 
 def test_no_passes_is_a_pipeline() -> None:

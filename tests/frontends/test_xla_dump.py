@@ -150,3 +150,37 @@ def test_a_real_training_step_opens_quickly_and_compares_with_ours(tmp_path: Pat
     ours = xe.compile(session.source, backend="cpu", verify=False)
     table = session.compare(ours).to_frame()
     assert set(table.columns) == {"what", "this", "other"} and "kernels" in set(table["what"])
+
+
+def test_a_dump_names_its_sessions(tmp_path: Path) -> None:
+    (tmp_path / "module_0001.jit_f.before_optimizations.txt").write_text("HloModule jit_f\nENTRY e { ROOT x = f32[2] parameter(0) }\n")
+    dump = xe.load(tmp_path)
+    assert not hasattr(dump, "graph") and not hasattr(dump, "nonsense")
+    with pytest.raises(AttributeError, match=r"dump\.session\(\)\.decisions"):
+        _ = dump.decisions
+
+
+def test_the_main_program_has_the_most_instructions_not_the_largest_constant(tmp_path: Path) -> None:
+    constant = ", ".join(["1"] * 5000)
+    (tmp_path / "module_0001.jit_lambda.before_optimizations.txt").write_text(
+        f"HloModule jit_lambda\nENTRY e {{ ROOT c = s32[5000] constant({{{constant}}}) }}\n"
+    )
+    lines = "\n".join(f"  v{k + 1} = f32[2] add(v{k}, v{k})" for k in range(20))
+    (tmp_path / "module_0002.jit_step.before_optimizations.txt").write_text(
+        f"HloModule jit_step\nENTRY e {{\n  v0 = f32[2] parameter(0)\n{lines}\n  ROOT r = f32[2] negate(v20)\n}}\n"
+    )
+    assert xe.load(tmp_path).folder.module().name == "jit_step"
+
+
+def test_a_number_that_ends_a_name_stays(tmp_path: Path) -> None:
+    for kind in ("before_optimizations.txt", "0001.pipe.after_dce.before_cse.txt", "ir-no-opt.ll", "a_kernel.ir-with-opt.ll", "18.ir-no-opt.ll"):
+        (tmp_path / f"module_0007.a_inference_train_677__.18.{kind}").write_text("HloModule m\nENTRY e { ROOT x = f32[] parameter(0) }\n")
+    module = xe.load(tmp_path).folder.module()
+    assert module.name == "a_inference_train_677__.18" and module.hlo_files == 2
+    assert set(module.llvm) == {("", "no"), ("a_kernel", "with"), ("18", "no")}
+
+
+def test_a_dump_of_protos_says_so(tmp_path: Path) -> None:
+    (tmp_path / "module_0000.jit_f.before_optimizations.hlo.pb").write_bytes(b"\x0a\x01m")
+    with pytest.raises(DumpError, match="protos only"):
+        xe.load(tmp_path)

@@ -77,27 +77,36 @@ class DumpFolder:
             names = sorted(os.listdir(self.path))
         except OSError as problem:
             raise DumpError(f"cannot read the folder {self.path}: {problem.strerror}") from None
+        files: dict[int, list[tuple[str, Path]]] = {}
         for name in names:
             found = _NAME.match(name)
             if found:
-                self._add(int(found["number"]), found["name"], self.path / name)
+                files.setdefault(int(found["number"]), []).append((found["name"], self.path / name))
+        for number, found_files in files.items():
+            self._add(number, found_files)
         self.modules = {k: m for k, m in self.modules.items() if m.hlo_files}
         if not self.modules:
-            raise DumpError(f"{self.path} holds no XLA dump (no files named module_NNNN.NAME...)",
+            protos = any(name.endswith(".hlo.pb") for name in names)
+            what = "no XLA dump (no files named module_NNNN.NAME...)"
+            if protos:
+                what = "a dump of protos only (module_NNNN.NAME...hlo.pb), and texts are read"
+            raise DumpError(f"{self.path} holds {what}",
                             "dump with XLA_FLAGS='--xla_dump_to=FOLDER --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*'")
         for module in self.modules.values():
             module.passes.sort()
 
-    def _add(self, number: int, rest: str, path: Path) -> None:
-        module = self.modules.get(number)
-        if module is None:
-            module = self.modules[number] = DumpedModule(number, rest)
-            # The shortest name of the module's files without its known endings is the module's: names may hold dots themselves.
-        name, kind = _split(rest)
-        if len(name) < len(module.name):
-            module.name = name
-        if kind is None:
-            return
+    def _add(self, number: int, files: list[tuple[str, Path]]) -> None:
+        """The files of one module, by what follows its number."""
+        # A module's name may hold dots itself, and that of a kernel stands between it and what LLVM files are called: HLO files tell it.
+        names = [name for name, kind in (_split(rest) for rest, _ in files) if kind is not None and _LLVM.match(kind) is None]
+        names = names or [_split(rest)[0] for rest, _ in files]
+        module = self.modules[number] = DumpedModule(number, min(names, key=len))
+        for rest, path in files:
+            if rest.startswith(f"{module.name}."):
+                self._file(module, rest[len(module.name) + 1 :], path)
+
+    @staticmethod
+    def _file(module: DumpedModule, kind: str, path: Path) -> None:
         found = _PASS.match(kind)
         if found:
             module.passes.append(DumpedPass(int(found["number"]), found["pipeline"], found["name"], found["next"] or "", path))
@@ -115,7 +124,7 @@ class DumpFolder:
             module.reports[re.sub(r"^.*after_optimizations-", "", stem)] = path
 
     def module(self, name: str | int | None = None) -> DumpedModule:
-        """A module by number or name (the last of that name, the one with `jit_` left out too); None: the one with the most files."""
+        """A module by number or name (the last of that name, the one with `jit_` left out too); None: the main program."""
         if isinstance(name, int) and name in self.modules:
             return self.modules[name]
         candidates = [m for m in self.modules.values() if name is None or m.name in (name, f"jit_{name}")]
@@ -128,8 +137,10 @@ class DumpFolder:
             raise DumpError(f"{self.path} holds no module {name!r}", hint)
         if name is not None:
             return candidates[-1]
-        # By size of the first text: the program, not the helpers that a framework compiles on the way.
-        return max(candidates, key=lambda m: (_size(m), m.hlo_files))
+        # By lines of the first text, one an instruction: the program, not the helpers that a framework compiles on the way, nor one with a
+        # large constant, which is one line. The largest are enough to look at.
+        largest = sorted(candidates, key=_size)[-_LOOKED_AT:]
+        return max(largest, key=lambda m: (_lines(m), m.hlo_files))
 
     def __iter__(self) -> Iterator[DumpedModule]:
         return iter(self.modules.values())
@@ -141,9 +152,27 @@ class DumpFolder:
         return f"<DumpFolder {self.path.name}: {len(self)} modules>"
 
 
+_LOOKED_AT = 32
+
+
+def _first(module: DumpedModule) -> Path | None:
+    return module.before or (module.passes[0].path if module.passes else module.after)
+
+
 def _size(module: DumpedModule) -> int:
-    path = module.before or (module.passes[0].path if module.passes else module.after)
+    path = _first(module)
     return path.stat().st_size if path is not None else 0
+
+
+def _lines(module: DumpedModule) -> int:
+    path = _first(module)
+    if path is None:
+        return 0
+    try:
+        with open(path, "rb") as file:
+            return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+    except OSError:
+        return 0
 
 
 def _split(rest: str) -> tuple[str, str | None]:
