@@ -41,15 +41,24 @@ def wide(a: Array) -> Array:
     return a.astype(np.result_type(a, np.float64))
 
 
-def each(i: HloInstruction, function: Callable[..., Sequence[Any]], *arrays: Array, rank: int = 2) -> Value:
-    """A function of one matrix (of the last `rank` dimensions of the first array) over the batch; one result for each of the call's.
+def each(i: HloInstruction, function: Callable[..., Sequence[Any]], *arrays: Array, stacked: bool = False) -> Value:
+    """A function of one matrix over the batch, the last two dimensions of the first array; one result for each of the call's.
 
-    Where it raises LinAlgError, numbers are NaN and integers (LAPACK's info) 1 for that matrix. The batch may be empty."""
+    Where it raises LinAlgError, numbers are NaN and integers (LAPACK's info) 1 for that matrix. The batch may be empty.
+    stacked: the function takes all matrices at once too, and is asked for one after the other only when it cannot do one of them."""
     shapes = i.shape.tuple_shapes if i.shape.is_tuple else (i.shape,)
     results = [np.zeros(shape.dimensions, shape.element_type.dtype) for shape in shapes]
     first = arrays[0]
     with np.errstate(all="ignore"):
-        for index in np.ndindex(*first.shape[: first.ndim - rank]):
+        if stacked:
+            try:
+                for result, value in zip(results, function(*arrays), strict=True):
+                    result[...] = value
+            except np.linalg.LinAlgError:
+                pass
+            else:
+                return tuple(results) if i.shape.is_tuple else results[0]
+        for index in np.ndindex(*first.shape[:-2]):
             try:
                 values = function(*[a[index] for a in arrays])
             except np.linalg.LinAlgError:
@@ -74,6 +83,9 @@ def hermitian(a: Array, uplo: str) -> Array:
 
 def norm(x: Array, axis: int | None = None) -> Array:
     """The 2-norm, without overflow or underflow on the way."""
+    plain = np.linalg.norm(x, axis=axis)
+    if np.all((plain > 1e-140) & (plain < 1e140)):
+        return np.asarray(plain)
     largest = np.max(np.abs(x), axis=axis, keepdims=True, initial=0)
     scale = np.where((largest > 0) & np.isfinite(largest), largest, 1)
     return np.asarray(np.linalg.norm(x / scale, axis=axis) * np.squeeze(scale, axis=axis))

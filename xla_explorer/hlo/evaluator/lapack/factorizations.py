@@ -37,15 +37,17 @@ def potrf(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
         whole = wide(hermitian(matrix, uplo))
         try:
             lower = np.linalg.cholesky(whole)
+            if np.isnan(lower).any():
+                raise np.linalg.LinAlgError("not a number")
         except np.linalg.LinAlgError:
-            return matrix, _first_bad_minor(whole)
-        if np.isnan(lower).any():
+            if matrix.ndim > 2:
+                raise
             return matrix, _first_bad_minor(whole)
         if uplo == "L":
             return np.tril(lower) + np.triu(matrix, 1), NO_INFO
-        return np.conj(lower).T + np.tril(matrix, -1), NO_INFO
+        return np.conj(np.swapaxes(lower, -1, -2)) + np.tril(matrix, -1), NO_INFO
 
-    return each(i, factor, operands[0])
+    return each(i, factor, operands[0], stacked=True)
 
 
 def _first_bad_minor(a: Array) -> int:
