@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def passes() -> pandas.DataFrame:
-    """A row a pass: name, other names, options with their defaults, what it does (first paragraph of its docstring)."""
+    """A row a pass. Columns: pass (its name), also (other names), options with their defaults, summary (first paragraph of its
+    docstring)."""
     from xla_explorer.explorer.wide_frame import wide_frame
 
     names: dict[type, list[str]] = {}

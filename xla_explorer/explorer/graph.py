@@ -58,6 +58,8 @@ class Graph:
         refused = len([e for e in picture.edges if e.kind == "fusion-refused"])
         if refused:
             parts.append(number_of(refused, "refused fusion"))
+        if picture.aliases:
+            parts.append(f"{len(picture.aliases)} folded into others")
         if picture.hidden:
             parts.append(f"{number_of(picture.hidden, 'instruction')} not drawn")
         return f"<Graph {picture.title}: {', '.join(parts)}>"

@@ -202,3 +202,55 @@ def test_edits_that_make_no_sense_say_so() -> None:
         made.move("cse", before="cse")
     with pytest.raises(PipelineSyntaxError):
         made.insert("cse,", before="dce")
+
+
+CELL = """
+import dataclasses
+from typing import ClassVar
+import xla_explorer as xe
+
+@xe.register_pass()
+@dataclasses.dataclass(frozen=True)
+class Typed:
+    name: ClassVar[str] = "typed-in-a-cell"
+    def run(self, module, context):
+        print("run {number}")
+        return False
+"""
+
+
+def test_a_cell_that_declares_a_pass_may_be_run_again(capsys: pytest.CaptureFixture[str]) -> None:
+    import xla_explorer as xe
+    from xla_explorer.compiler.pipeline import pass_interface
+
+    try:
+        for number in (1, 2):
+            exec(CELL.replace("{number}", str(number)), {"__name__": "__main__"})
+        xe.optimize(parse_hlo(TEXT), "typed-in-a-cell")
+        assert capsys.readouterr().out == "run 2\n"
+        with pytest.raises(pass_interface.PassRegistrationError, match="registered twice"):
+            exec(CELL.replace("typed-in-a-cell", "dce"), {"__name__": "__main__"})
+        with pytest.raises(pass_interface.PassRegistrationError, match="in a notebook"):
+            exec(CELL, {"__name__": "json"})
+    finally:
+        pass_interface._REGISTRY.pop("typed-in-a-cell", None)
+
+
+def test_default_may_stand_beside_other_passes() -> None:
+    import xla_explorer as xe
+
+    alone, more = xe.optimize(parse_hlo(TEXT), "default"), xe.optimize(parse_hlo(TEXT), "default,dce")
+    assert [s.name for s in more.passes.steps] == [*[s.name for s in alone.passes.steps], "dce"]
+    session = xe.compile(parse_hlo(TEXT), passes="dce,default,cse")
+    names = [step.name for step in session.pipeline.passes()]
+    usual = [step.name for step in xe.compile(parse_hlo(TEXT)).pipeline.passes()]
+    assert names[0] == "dce" and names[1 : 1 + len(usual)] == usual and names[1 + len(usual)] == "cse"
+    with pytest.raises(PipelineSyntaxError, match="unknown pass 'defaul'"):
+        xe.compile(parse_hlo(TEXT), passes="defaul,cse")
+
+
+def test_the_table_of_passes_has_the_columns_that_its_help_names() -> None:
+    import xla_explorer as xe
+
+    listed = (xe.passes.__doc__ or "").split("Columns: ")[1]
+    assert all(column in listed for column in xe.passes().columns)

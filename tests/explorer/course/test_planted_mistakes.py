@@ -16,20 +16,34 @@ from course_notebooks import solution_cells
 
 import xla_explorer as xe
 from xla_explorer.explorer.course.fusion_plan import default_plan, is_given, required
-from xla_explorer.explorer.course.nb01_reading import QUIZ
 from xla_explorer.explorer.course.nb05_algebra import CANDIDATES
-from xla_explorer.explorer.course.nb06_fusion_legality import may_merge, other_path
-from xla_explorer.explorer.course.nb08_buffers import live_ranges
+from xla_explorer.explorer.course.nb06_fusion_legality import KERNELS_OF_THEIR_OWN
 
 # (exercise, code of the failure, most instructions in the counter-example or None) -> answer
 MISTAKES: list[tuple[str, str, int | None, Any]] = []
 
 
+def solution(exercise: str, name: str, **scope: Any) -> Any:
+    """What a cell of the reference solutions defines under a name."""
+    exec(solution_cells()[exercise], scope)
+    return scope[name]
+
+
 def solution_text(name: str) -> str:
     """The PTX of a reference solution."""
-    scope: dict[str, Any] = {}
-    exec(solution_cells()[name], scope)
-    return str(scope[name.replace("nb10.", "") + "_sum"])
+    return str(solution(name, name.replace("nb10.", "") + "_sum"))
+
+
+other_path = solution("nb06.path", "other_path")
+may_merge = solution(
+    "nb06.legality",
+    "may_merge",
+    xe=xe,
+    other_path=other_path,
+    NO_LOOP=("parameter", "constant", "tuple", "get-tuple-element", "after-all"),
+    OWN_KERNEL=KERNELS_OF_THEIR_OWN,
+)
+live_ranges = solution("nb08.liveness", "live_ranges")
 
 
 def mistake(name: str, code: str, most: int | None = None) -> Callable[[Any], Any]:
@@ -40,7 +54,10 @@ def mistake(name: str, code: str, most: int | None = None) -> Callable[[Any], An
     return add
 
 
-RIGHT_QUIZ = {question: right for question, (right, _) in QUIZ.items()}
+RIGHT_QUIZ = solution("nb01.quiz", "answers")
+mistake("nb01.quiz", "no-number")({k: v for k, v in RIGHT_QUIZ.items() if k != "rank of f32[]"})
+mistake("nb01.quiz", "no-number")({**RIGHT_QUIZ, "rank of f32[]": "0"})
+mistake("nb01.quiz", "no-number")({**RIGHT_QUIZ, "rank of f32[]": None})
 mistake("nb01.quiz", "wrong-number")({**RIGHT_QUIZ, "bytes of bf16[10,3]": 120})
 mistake("nb01.quiz", "wrong-number")({**RIGHT_QUIZ, "fastest dimension of f32[2,3,5]{0,2,1}": 1})
 
@@ -87,6 +104,12 @@ def _(x):  # over everything
     return e / e.sum()
 
 
+@mistake("nb02.softmax", "not-finite")
+def _(x):  # the largest of all rows: another row may be far below it
+    e = (x - x.max()).exp()
+    return e / e.sum(axis=-1, keepdims=True)
+
+
 @mistake("nb02.softmax", "over-budget")
 def _(x):
     e = (x - x.max(axis=-1, keepdims=True)).exp()
@@ -109,6 +132,18 @@ def _(x, g, b):  # cancellation
 def _(x, g, b):  # no epsilon
     c = x - x.mean(axis=-1, keepdims=True)
     return c / (c * c).mean(axis=-1, keepdims=True).sqrt() * g + b
+
+
+@mistake("nb02.layernorm", "wrong-value")
+def _(x, g, b):  # epsilon after the square root
+    c = x - x.mean(axis=-1, keepdims=True)
+    return c / ((c * c).mean(axis=-1, keepdims=True).sqrt() + 1e-5) * g + b
+
+
+@mistake("nb02.layernorm", "wrong-value")
+def _(x, g, b):  # a tenth of the epsilon
+    c = x - x.mean(axis=-1, keepdims=True)
+    return c * ((c * c).mean(axis=-1, keepdims=True) + 1e-6).rsqrt() * g + b
 
 
 @mistake("nb02.layernorm", "wrong-value")
@@ -177,6 +212,7 @@ def ordered(i):
     return i.opcode, i.shape, operands, i.attributes, i.called, i.payload.key if i.opcode.name == "constant" else None
 
 
+mistake("nb04.cse", "not-well-formed")(cse_by(lambda i: (*full(i)[:1], *full(i)[2:])))
 for exercise, right in (("nb04.cse", full), ("nb04.commutative", ordered)):
 
     def without(*places: int, key: Any = right) -> Any:
@@ -235,13 +271,13 @@ mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "x / 4 -> x * 0.25": math.nan}
 mistake("nb05.unsafe", "not-a-witness")({**RIGHT, "(x + y) - y -> x": 1.0})
 
 
-def fold(m, may, order=lambda o: o):
+def fold(m, may, order=lambda o: o, any_shape=False):
     from xla_explorer.hlo.evaluator import Evaluator
     from xla_explorer.hlo.literal import literal_from_array
 
     changed = False
     for i in order(list(m.entry.post_order())):
-        if i.operands and i.shape.is_array and all(o.opcode.name == "constant" for o in i.operands) and may(i):
+        if i.operands and (any_shape or i.shape.is_array) and all(o.opcode.name == "constant" for o in i.operands) and may(i):
             array = Evaluator().evaluate_instruction(i, [o.literal.array for o in i.operands])
             m.entry.replace(i, m.entry.add_constant(literal_from_array(array, i.shape)))
             m.entry.remove(i)
@@ -253,6 +289,15 @@ mistake("nb05.fold", "side-effect-lost")(lambda m: fold(m, lambda i: i.shape.ele
 mistake("nb05.fold", "too-large", 2)(lambda m: fold(m, lambda i: i.opcode.name != "rng"))
 mistake("nb05.fold", "not-folded")(lambda m: fold(m, lambda i: i.opcode.name != "rng" and i.shape.element_count <= 64, reversed))
 mistake("nb05.fold", "not-folded")(lambda m: fold(m, lambda i: i.opcode.name == "add"))
+
+
+mistake("nb05.fold", "not-folded", 2)(lambda m: fold(m, lambda i: i.opcode.name != "rng" and i.shape.element_count < 64))
+mistake("nb05.fold", "too-large", 2)(lambda m: fold(m, lambda i: i.opcode.name != "rng" and i.shape.element_count < 66))
+
+
+@mistake("nb05.fold", "tuple-folded", 3)
+def _(m):  # tuples too
+    return fold(m, lambda i: i.opcode.name != "rng" and i.shape.element_count <= 64, any_shape=True)
 
 
 @mistake("nb06.path", "missed-path")
@@ -368,7 +413,11 @@ mistake("nb11.cost", "wrong-cost-dot", 3)(cost_with(dot=lambda o, b, i: (o // 2,
 mistake("nb11.cost", "wrong-cost-reduce")(cost_with(reduce=lambda o, b, i: (i.operands[0].shape.element_count, b)))
 mistake("nb11.cost", "wrong-cost-broadcast", 2)(cost_with(broadcast=lambda o, b, i: (i.shape.element_count, b)))
 mistake("nb11.cost", "wrong-cost-reduce")(cost_with(reduce=lambda o, b, i: (o, b - 4)))
+mistake("nb11.cost", "wrong-cost-multiply", 2)(
+    lambda i: (cost_with()(i)[0], i.shape.byte_size + sum([o.shape.byte_size for o in set(i.operands)]))
+)
 mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: peak)
+mistake("nb11.bound", "divides-by-zero")(lambda o, b, peak, bandwidth: min(peak, o / b * bandwidth))
 mistake("nb11.bound", "wrong-roof")(lambda o, b, peak, bandwidth: o / (o / peak + b / bandwidth))
 PLACES = {
     "add of f32[1000000]": "memory",
@@ -386,7 +435,7 @@ for cell in ("nb09.emit", "nb09.sum", "nb12.elf", "nb12.build", "nb13.compile", 
     exec(solution_cells()[cell], SCOPE)
 EMIT, SUM = SCOPE["emit"], SCOPE["sum_ir"]
 mistake("nb09.emit", "wrong-value", 3)(lambda c: EMIT(c).replace("@llvm.maximum.f32", "@llvm.maxnum.f32"))
-mistake("nb09.emit", "wrong-value")(
+mistake("nb09.emit", "not-written")(
     lambda c: (
         EMIT(c)
         .replace("%next, %n", "%i, %n")
@@ -395,6 +444,10 @@ mistake("nb09.emit", "wrong-value")(
     )
 )
 mistake("nb09.emit", "wrong-value", 3)(lambda c: EMIT(c).replace("fsub float %v0, %v1", "fsub float %v1, %v0"))
+mistake("nb09.emit", "outside")(lambda c: EMIT(c).replace("icmp slt i64 %next, %n", "icmp sle i64 %next, %n"))
+mistake("nb09.emit", "outside")(lambda c: EMIT(c).replace("br i1 %none, label %done, label %loop", "br label %loop"))
+mistake("nb09.emit", "outside")(lambda c: EMIT(c).replace("ptr %out, i64 %i", "ptr %out, i64 %n"))
+mistake("nb09.emit", "not-written")(lambda c: EMIT(c).replace("ptr %place\n", "ptr null\n"))
 mistake("nb09.emit", "cannot-run")(lambda c: EMIT(c).replace("fneg", "fnegate"))
 mistake("nb09.emit", "crashed")(lambda c: EMIT(c).replace("getelementptr float, ptr %x", "getelementptr <1000000000 x float>, ptr %x"))
 mistake("nb09.sum", "not-vectorised")(SUM.replace(" reassoc", ""))

@@ -6,7 +6,7 @@ from typing import Literal
 
 from xla_explorer.compiler.pipeline.optimize import PipelineLike, as_pipeline
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
-from xla_explorer.compiler.pipeline.pipeline import PassPipeline
+from xla_explorer.compiler.pipeline.pipeline import PassPipeline, parse_pipeline
 
 
 def simplification(name: str = "simplification", *, layout_sensitive: bool = False) -> PassPipeline:
@@ -134,12 +134,14 @@ def _finishing(asynchronous: bool = False) -> PassPipeline:
 
 
 def requested_pipeline(passes: PipelineLike, default: PassPipeline) -> PassPipeline:
-    """The pipeline that a user's `passes=` stands for: `default`, `none`, a pipeline, or text (then what is required follows)."""
+    """The pipeline that a user's `passes=` stands for: `default`, `none`, a pipeline, or text (then what is required follows), in which
+    `default` may stand beside other passes: "default,my-pass"."""
     if isinstance(passes, str):
         if passes == "default":
             return default
         if passes in ("none", ""):
             return required_pipeline()
+        return PassPipeline("custom", (parse_pipeline(passes, words={"default": default}), required_pipeline()))
     elif isinstance(passes, PassPipeline):
         return passes
     return PassPipeline("custom", (as_pipeline(passes), required_pipeline()))

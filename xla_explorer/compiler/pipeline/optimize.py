@@ -16,17 +16,15 @@ PipelineLike = str | PassPipeline | HloPass
 
 
 def as_pipeline(pipeline: PipelineLike) -> PassPipeline:
-    """A pipeline from a pipeline, one pass, or text (`default` is the default simplification pipeline, `none` one without passes)."""
+    """A pipeline from a pipeline, one pass, or text; in it, `default` is the default simplification pipeline. `none` is one without passes."""
     if isinstance(pipeline, PassPipeline):
         return pipeline
     if isinstance(pipeline, str):
-        if pipeline == "default":
-            from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline
+        from xla_explorer.compiler.pipeline.default_pipelines import default_simplification_pipeline
 
-            return default_simplification_pipeline()
         if pipeline == "none":
             return PassPipeline("none", ())
-        return parse_pipeline(pipeline)
+        return parse_pipeline(pipeline, words={"default": default_simplification_pipeline()})
     if not isinstance(pipeline, HloPass):
         kind = type(pipeline).__name__
         hint = "write the names with commas: 'algsimp,cse,dce'"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
 
 
@@ -23,21 +24,35 @@ class HloPass(Protocol):
         ...
 
 
+class PassRegistrationError(XlaExplorerError, ValueError):
+    """Two passes of one name."""
+
+
 _REGISTRY: dict[str, type[Any]] = {}
 _Pass = TypeVar("_Pass", bound=type[Any])
 
 
 def register_pass(*names: str) -> Callable[[_Pass], _Pass]:
-    """Class decorator: the pass answers to its `name` and to the given further names."""
+    """Class decorator: the pass answers to its `name` and to the given further names. PassRegistrationError for a name that is taken,
+    but what a notebook's cell declared is replaced when a cell declares it again."""
 
     def declare(cls: _Pass) -> _Pass:
         for name in (cls.name, *names):
-            if name in _REGISTRY and _REGISTRY[name] is not cls:
-                raise ValueError(f"pass {name!r} is registered twice")
+            known = _REGISTRY.get(name)
+            if known is not None and known is not cls and not _is_a_newer_cell(known, cls):
+                raise PassRegistrationError(
+                    f"pass {name!r} is registered twice: {known.__module__}.{known.__qualname__} has that name",
+                    "give one of them another `name`; in a notebook, a pass of an earlier cell is replaced",
+                )
             _REGISTRY[name] = cls
         return cls
 
     return declare
+
+
+def _is_a_newer_cell(known: type[Any], cls: type[Any]) -> bool:
+    """Whether both were typed in a notebook or at the prompt: running a cell again replaces what it declared."""
+    return bool(known.__module__ == cls.__module__ == "__main__")
 
 
 PLUGIN_GROUP = "xla_explorer.passes"

@@ -10,7 +10,7 @@ import ast
 import dataclasses
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
@@ -165,8 +165,8 @@ _OPTION = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(\"[^\"]*\"|'[^']*'|\([^()]*\)|[^
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+    def __init__(self, text: str, words: Mapping[str, PassPipeline] | None = None) -> None:
+        self.text, self.at, self.words = text, 0, words or {}
 
     def fail(self, message: str, at: int | None = None) -> PipelineSyntaxError:
         span = SourceSpan.from_offset(self.text, self.at if at is None else at, filename="<pipeline>")
@@ -218,6 +218,9 @@ class _Reader:
         repeated = self.eat("*")
         if steps is not None:
             return PassPipeline(name, steps, repeated)
+        if name in self.words and not options:
+            word = self.words[name]
+            return dataclasses.replace(word, fixed_point=True) if repeated else word
         try:
             made = make_pass(name, **options)
         except (LookupError, ValueError, TypeError) as problem:
@@ -225,11 +228,14 @@ class _Reader:
         return PassPipeline(name, (made,), True) if repeated else made
 
 
-def parse_pipeline(text: str, name: str = "pipeline") -> PassPipeline:
-    """Read a pipeline string. PipelineSyntaxError shows the place and near names."""
+def parse_pipeline(text: str, name: str = "pipeline", words: Mapping[str, PassPipeline] | None = None) -> PassPipeline:
+    """Read a pipeline string. PipelineSyntaxError shows the place and near names.
+
+    words: names that stand for whole pipelines, such as `default` in "default,my-pass".
+    """
     if not text.strip():
         return PassPipeline(name, ())
-    steps = _Reader(text).whole()
+    steps = _Reader(text, words).whole()
     if len(steps) == 1 and isinstance(steps[0], PassPipeline):
         return steps[0]
     return PassPipeline(name, steps)

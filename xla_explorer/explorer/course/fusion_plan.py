@@ -102,19 +102,3 @@ def plan_refusal(computation: HloComputation, stored: Iterable[HloInstruction]) 
     if work > limit:
         return refuse("too-much-work", f"the kernels execute {work} operations, {limit:.0f} are allowed", operations=work, limit=limit)
     return None
-
-
-def greedy_plan(computation: HloComputation) -> set[HloInstruction]:
-    """The reference: from the default plan, stop storing whatever saves most bytes, or start to, as long as the work allows."""
-    stores, needed = default_plan(computation), required(computation)
-    candidates = [i for i in computation.post_order() if not is_given(i) and i not in needed]
-    while True:
-        best, least = None, plan_cost(computation, stores).bytes
-        for i in candidates:
-            other = stores ^ {i}
-            cost = plan_cost(computation, other).bytes
-            if cost < least and plan_refusal(computation, other) is None:
-                best, least = other, cost
-        if best is None:
-            return stores
-        stores = best

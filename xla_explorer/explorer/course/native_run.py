@@ -16,11 +16,22 @@ from typing import Any
 
 import numpy as np
 
+from xla_explorer.explorer.course.deadline import SECONDS
+from xla_explorer.explorer.options import options
 from xla_explorer.foundation.child_python import child_command, child_environment
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 Array = np.ndarray[Any, Any]
-SECONDS = 10.0
+GUARD = 64  # elements before and behind each array
+_UNTOUCHED = 0x7FC0BEEF  # a NaN that no kernel computes: what the output and the guards hold before the run
+
+
+class OutsideError(XlaExplorerError, IndexError):
+    """The kernel wrote outside of its output."""
+
+
+class NotWrittenError(XlaExplorerError):
+    """The kernel left elements of its output as they were."""
 
 
 class KernelCrashedError(XlaExplorerError, RuntimeError):
@@ -34,10 +45,21 @@ class NativeChild:
         self._process: subprocess.Popen[str] | None = None
 
     def run(self, ir: str, inputs: Sequence[Array], outputs: int, count: int) -> Array:
-        """What the kernel of an IR text writes. LlvmIrError for IR that is none, KernelCrashedError when it does not come back."""
+        """What the kernel of an IR text writes. KernelCrashedError when it does not come back, OutsideError when it writes beyond its
+        output, NotWrittenError when it leaves elements of it alone, XlaExplorerError with LLVM's sentence for IR that is none."""
         reply = self._ask({"ir": ir, "inputs": [np.asarray(x, np.float32).tolist() for x in inputs], "outputs": outputs, "count": count})
         if "error" in reply:
             raise XlaExplorerError(reply["error"])
+        if reply["outside"]:
+            places = ", ".join(map(str, reply["outside"][:3]))
+            raise OutsideError(
+                f"the kernel wrote element {places} of an output that has {outputs}", "which round of the loop is one too many?"
+            )
+        if reply["untouched"]:
+            places = ", ".join(map(str, reply["untouched"][:3]))
+            raise NotWrittenError(
+                f"the kernel never wrote element {places} of its output", "is there a store, to %out at the loop's index, in every round?"
+            )
         return np.array(reply["output"], np.float32)
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -57,10 +79,11 @@ class NativeChild:
             process.stdin.flush()
         except OSError:
             pass
-        if not select.select([process.stdout], [], [], SECONDS)[0]:
+        seconds = options.timeout or SECONDS
+        if not select.select([process.stdout], [], [], seconds)[0]:
             self.close()
             raise KernelCrashedError(
-                f"the kernel did not end within {SECONDS:g} s", "does the counter of the loop grow, and is it compared with %n?"
+                f"the kernel did not end within {seconds:g} s", "does the counter of the loop grow, and is it compared with %n?"
             )
         line = process.stdout.readline()
         if not line:
@@ -103,6 +126,11 @@ def optimized(ir: str) -> str:
     return optimized_ir(ir)
 
 
+def _guarded(count: int) -> Array:
+    """An array between two guards. What is read from a guard is a NaN, and a write there shows."""
+    return np.full(count + 2 * GUARD, _UNTOUCHED, np.uint32).view(np.float32)
+
+
 def main() -> None:
     """The child: answer lines until there are no more."""
     from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
@@ -130,9 +158,17 @@ def main() -> None:
                     )
                 library = NativeLibrary(optimize_and_emit(ir).objects, exports=[name])
                 loaded[ir] = library.bind(name, None, [*[ctypes.c_void_p] * (wanted - 1), ctypes.c_int64])
-            output = np.full(request["outputs"], np.nan, np.float32)
-            loaded[ir](*[x.ctypes.data for x in inputs], output.ctypes.data, request["count"])
-            reply: dict[str, Any] = {"output": output.tolist()}
+            guarded = [_guarded(count) for count in [*map(len, inputs), request["outputs"]]]
+            for place, x in zip(guarded, inputs, strict=False):
+                place[GUARD : GUARD + len(x)] = x
+            loaded[ir](*[place[GUARD:].ctypes.data for place in guarded], request["count"])
+            whole, end = guarded[-1], GUARD + request["outputs"]
+            untouched = whole.view(np.uint32) == _UNTOUCHED
+            reply: dict[str, Any] = {
+                "output": whole[GUARD:end].tolist(),
+                "untouched": np.flatnonzero(untouched[GUARD:end]).tolist(),
+                "outside": [k - GUARD for k in np.flatnonzero(~untouched).tolist() if not GUARD <= k < end],
+            }
         except Exception as error:
             reply = {"error": f"{error}"}
         sys.stdout.write(json.dumps(reply) + "\n")

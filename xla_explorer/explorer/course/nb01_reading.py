@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from xla_explorer.explorer.course.registry import Cases, exercise
 from xla_explorer.explorer.course.result import Failure
@@ -13,15 +16,15 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import Shape, parse_shape
 from xla_explorer.hlo.text import parse_hlo
 
-# question -> (right answer, what to look at again)
-QUIZ: dict[str, tuple[Any, str]] = {
-    "elements of f32[8,256,64]": (8 * 256 * 64, "Multiply the dimensions."),
-    "bytes of bf16[10,3]": (60, "bf16 is a 16-bit float: two bytes an element."),
-    "rank of f32[]": (0, "Nothing between the brackets: a scalar has no dimension."),
-    "fastest dimension of f32[2,3,5]{0,2,1}": (0, "The layout lists dimensions from minor to major: the first one is the fastest."),
-    "bytes between [0,0] and [1,0] in f32[4,6]{1,0}": (24, "Dimension 1 is the fastest; to the next row it is six elements of four bytes."),
-    "bytes between [0,0] and [1,0] in f32[4,6]{0,1}": (4, "Dimension 0 is the fastest: its neighbours touch."),
-    "arrays in ((f32[2], s32[]), pred[3])": (3, "Tuples hold no data of their own: count the leaves."),
+# question -> what to look at again
+QUIZ: dict[str, str] = {
+    "elements of f32[8,256,64]": "Multiply the dimensions.",
+    "bytes of bf16[10,3]": "bf16 is a 16-bit float: two bytes an element.",
+    "rank of f32[]": "Nothing between the brackets: a scalar has no dimension.",
+    "fastest dimension of f32[2,3,5]{0,2,1}": "The layout lists dimensions from minor to major: the first one is the fastest.",
+    "bytes between [0,0] and [1,0] in f32[4,6]{1,0}": "Dimension 1 is the fastest; to the next row it is six elements of four bytes.",
+    "bytes between [0,0] and [1,0] in f32[4,6]{0,1}": "Dimension 0 is the fastest: its neighbours touch.",
+    "arrays in ((f32[2], s32[]), pred[3])": "Tuples hold no data of their own: count the leaves.",
 }
 
 
@@ -33,12 +36,41 @@ def parameter_program(shape: Shape) -> HloModule:
 @exercise("nb01.quiz", "Fill in the answers.", "Replace each None in the dictionary by a number.")
 def quiz(answers: dict[str, Any]) -> Cases:
     """Numbers, question by question; the right one is not told."""
-    missing = [q for q in QUIZ if answers.get(q) is None]
-    if missing:
-        raise NotImplementedError(f"{len(missing)} open")
-    for question, (right, hint) in QUIZ.items():
-        if answers[question] != right:
-            yield Failure("wrong-number", f"Not this number: {question}", "another number", repr(answers[question]), hint=hint)
+
+    def right(question: str) -> int:
+        what, _, rest = question.partition(" of " if " of " in question else " in ")
+        shape = parse_shape(rest.rpartition(" in ")[2])
+        order = shape.layout.minor_to_major if shape.is_array else ()
+        known = {
+            "elements": lambda: shape.element_count,
+            "bytes": lambda: shape.byte_size,
+            "rank": lambda: shape.rank,
+            "fastest dimension": lambda: order[0],
+            "arrays": lambda: len(list(shape.leaves())),
+        }
+        if what in known:
+            return int(known[what]())
+        return shape.element_type.dtype.itemsize * math.prod([shape.dimensions[d] for d in order[: order.index(0)]])
+
+    if all(answers.get(q) is None for q in QUIZ):
+        raise NotImplementedError(f"{len(QUIZ)} open")
+    for question, hint in QUIZ.items():
+        got = answers.get(question)
+        if got is None:
+            gone = question not in answers
+            yield Failure(
+                "no-number",
+                f"There is no answer {'to' if gone else 'yet to'} this one: {question}",
+                "a number",
+                "the question is gone from the dictionary" if gone else "None",
+                hint="Keep the questions as they are, and put a number after each colon.",
+            )
+            return
+        if isinstance(got, bool) or not isinstance(got, int | float | np.number):
+            yield Failure("no-number", f"The answer is a number, not text: {question}", "a number", repr(got), hint="Write 0, not '0'.")
+            return
+        if got != right(question):
+            yield Failure("wrong-number", f"Not this number: {question}", "another number", repr(got), hint=hint)
             return
         yield None
 

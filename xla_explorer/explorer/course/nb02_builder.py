@@ -96,6 +96,7 @@ def softmax(function: Callable[[HloValue], HloValue]) -> Cases:
         [[0.0, 1.0]],
         [[1.0, 2.0], [3.0, 5.0]],
         [[1000.0, 1000.0]],
+        [[1000.0, 1000.0], [0.0, 0.0]],
         [[-1000.0, 0.0]],
         [[90.0, 89.0, -1e4]],
     ]
@@ -109,7 +110,7 @@ def softmax(function: Callable[[HloValue], HloValue]) -> Cases:
         {
             "not-finite": "exp(1000) is infinite in f32, and infinity / infinity is NaN. Softmax does not change when you "
             "subtract the same "
-            "number from a whole row: which number makes every exponent at most 0?",
+            "number from a whole row: which number of that row makes its largest exponent 0? Rows may lie far apart.",
             "wrong-value": "Each row sums to one by itself: reduce along axis=-1 only, and keep the dimension.",
         },
     )
@@ -123,10 +124,12 @@ def _reference_layernorm(x: Array, g: Array, b: Array) -> Array:
     "nb02.layernorm", "Write layernorm(x, gain, bias) over the last dimension.", "Start with the mean: x.mean(axis=-1, keepdims=True)."
 )
 def layernorm(function: Callable[[HloValue, HloValue, HloValue], HloValue]) -> Cases:
-    """Rows with and without spread, and one far from zero, where the mean of squares less the squared mean fails."""
+    """Rows with and without spread, with next to none (there epsilon counts), and one far from zero, where the mean of squares less the
+    squared mean fails."""
     generator = np.random.default_rng(1)
     inputs: list[tuple[Array, ...]] = []
-    for row in ([[1.0, 3.0]], [[2.0, 2.0]], [[1.0, 2.0, 6.0], [0.0, 0.0, 3.0]], [[4096.0, 4097.0, 4098.0, 4099.0]]):
+    rows: list[list[list[float]]] = [[[1, 3]], [[2, 2]], [[1, 2, 6], [0, 0, 3]], [[4096, 4097, 4098, 4099]], [[0, 0.001, 0.002, 0.003]]]
+    for row in rows:
         x = np.array(row, np.float32)
         inputs.append((x, np.ones(x.shape[-1], np.float32), np.zeros(x.shape[-1], np.float32)))
     inputs.append(tuple([generator.standard_normal(s).astype(np.float32) for s in ((3, 8), (8,), (8,))]))

@@ -43,6 +43,14 @@ ENTRY main { p = f32[2] parameter(0)  zero = f32[] constant(0)  d = f32[] reduce
 )
 
 
+# What visits an operand once for each of its readers takes 2^60 visits here.
+SHARED = (
+    "HloModule shared_sixty_times\nENTRY main { x0 = f32[2] parameter(0)  "
+    + "".join([f"{'ROOT ' if k == 60 else ''}x{k} = f32[2] add(x{k - 1}, x{k - 1})  " for k in range(1, 61)])
+    + "}"
+)
+
+
 def modules(count: int = 60) -> Iterator[HloModule]:
     """The fixed edge cases, then random programs."""
     yield from map(parse_hlo, FIXED)
@@ -133,7 +141,7 @@ def live(function: object) -> Cases:
         )
         return Failure("other-set", "The root needs another set.", str(want), str(names), module, hint=hint)
 
-    for module in [parse_hlo(text) for text in (*FIXED[:5], FIXED[7])] + [random_program(seed) for seed in range(30)]:
+    for module in [parse_hlo(text) for text in (*FIXED[:5], FIXED[7], SHARED)] + [random_program(seed) for seed in range(30)]:
         failure = test(module)
         if failure is not None:
             yield smallest(module, test, failure)

@@ -124,6 +124,10 @@ _VALUE_HINT = (
     "Two instructions were merged that are not equal. What must a key hold besides opcode and operands? Shape, attributes, called "
     "computations, and for constants the value to the bit."
 )
+_FORM_HINT = (
+    "Were two instructions of different shapes or types merged? What takes the place of an instruction must have its shape: put it into "
+    "the key. If it is there, look at the order of your mutations: replace first, remove afterwards."
+)
 
 
 @exercise(
@@ -133,11 +137,11 @@ _VALUE_HINT = (
 )
 def cse(run: Pass) -> Cases:
     """Values stay, and no two instructions of the entry are equal by opcode, shape, operands, attributes, calls and value."""
-    yield from check_pass(run, modules(), _none_left(False), value_hint=_VALUE_HINT)
+    yield from check_pass(run, modules(), _none_left(False), value_hint=_VALUE_HINT, form_hint=_FORM_HINT)
 
 
 @exercise("nb04.commutative", "Merge a + b with b + a too.", "Change the key of your cse, nothing else.")
 def commutative(run: Pass) -> Cases:
     """The same, and operands of commutative opcodes may be swapped."""
     swapped = [parse_hlo(text) for text in COMMUTED]
-    yield from check_pass(run, [*swapped, *modules(30)], _none_left(True), value_hint=_VALUE_HINT)
+    yield from check_pass(run, [*swapped, *modules(30)], _none_left(True), value_hint=_VALUE_HINT, form_hint=_FORM_HINT)

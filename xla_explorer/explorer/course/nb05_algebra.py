@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from xla_explorer.explorer.course.passes import Pass, check_pass
+from xla_explorer.explorer.course.passes import Pass, check_pass, pass_failure
 from xla_explorer.explorer.course.programs import leaves_of, random_program, same_bits
 from xla_explorer.explorer.course.registry import Cases, exercise
 from xla_explorer.explorer.course.result import Failure, program_text, value_text
@@ -147,11 +148,15 @@ def rules(simplify: Simplify) -> Cases:
                     hint="Is the constant behind a broadcast, or on the other side?" if "constant" in program_text(before) else "",
                 )
 
-            for outcome in check_pass(_as_pass(simplify), [parse_hlo(text)], fired, 6, _BITS):
-                if isinstance(outcome, Failure):
-                    yield outcome._replace(module=parse_hlo(text)) if outcome.code.startswith("rule-missing") else outcome
-                    return
+            module = parse_hlo(text)
+            failure = pass_failure(_as_pass(simplify), module, fired, 6, _BITS)
+            if failure is not None and failure.code.startswith("rule-missing"):
+                yield failure  # as it is: a smaller program would be one on which the rule need not fire
+                return
+            for outcome in check_pass(_as_pass(simplify), [module], fired, 6, _BITS):
                 yield outcome
+                if isinstance(outcome, Failure):
+                    return
 
 
 _BITS = (
@@ -172,15 +177,8 @@ CANDIDATES: dict[str, tuple[str, str]] = {
     "max(x, x) -> x": ("maximum(p, p)", "copy(p)"),
     "(x + y) - y -> x": ("subtract(s, q)", "copy(p)"),
 }
-# A value for which both sides differ, where there is one.
-_WITNESS: dict[str, tuple[float, ...]] = {
-    "x * 0 -> 0": (float("nan"),),
-    "x + 0 -> x": (-0.0,),
-    "x - x -> 0": (float("inf"),),
-    "x / x -> 1": (0.0,),
-    "x / 3 -> x * (1/3)": (5.0,),
-    "(x + y) - y -> x": (1.0, 1e30),
-}
+# On one of these (or a pair of them) the sides of every rule differ that is not safe.
+_TELLING = (1.0, 5.0, 0.0, -0.0, 1e30, float("inf"), float("nan"))
 
 
 def candidate_programs(name: str) -> tuple[HloModule, HloModule]:
@@ -214,27 +212,30 @@ def unsafe(answers: dict[str, Any]) -> Cases:
     for name in CANDIDATES:
         left, right = candidate_programs(name)
         given = answers[name]
-        values = _WITNESS.get(name) if given is None else (given if isinstance(given, tuple) else (given,))
-        if values is None:
+        if given is None:
+            for values in itertools.product(_TELLING, repeat=len(left.entry.parameters())):
+                arguments = tuple([np.float32(v) for v in values])
+                a, b = leaves_of(left, arguments)[0], leaves_of(right, arguments)[0]
+                if not same_bits(a, b):
+                    yield Failure(
+                        "not-safe",
+                        f"{name} is not safe in f32.",
+                        f"left side: {value_text(a)}",
+                        f"right side: {value_text(b)}",
+                        left,
+                        arguments,
+                        "Now find such values for the other rules: zeros of both signs, infinities, NaN, results that must be rounded.",
+                    )
+                    return
             yield None
             continue
+        values = given if isinstance(given, tuple) else (given,)
         arguments = tuple([np.float32(v) for v in values])
         if len(arguments) != len(left.entry.parameters()):
             yield Failure("not-a-witness", f"{name} takes {len(left.entry.parameters())} numbers.", got=repr(given))
             return
         a, b = leaves_of(left, arguments)[0], leaves_of(right, arguments)[0]
-        if given is None and not same_bits(a, b):
-            yield Failure(
-                "not-safe",
-                f"{name} is not safe in f32.",
-                f"left side: {value_text(a)}",
-                f"right side: {value_text(b)}",
-                left,
-                arguments,
-                "Now find such values for the other rules: zeros of both signs, infinities, NaN, and results that must be rounded.",
-            )
-            return
-        if given is not None and same_bits(a, b):
+        if same_bits(a, b):
             yield Failure(
                 "not-a-witness",
                 f"{name}: both sides are {value_text(a)} for this value.",
@@ -256,6 +257,9 @@ FOLD_FIXED = (
     "HloModule m\nENTRY main { a = f32[] constant(2)  b = f32[] exponential(a)  c = f32[] negate(b)  ROOT r = f32[] multiply(b, c) }",
     "HloModule m\nENTRY main { p = f32[] parameter(0)  a = f32[] constant(2)  ROOT r = f32[] multiply(p, a) }",
     "HloModule m\nENTRY main { a = f32[] constant(2)  ROOT r = f32[1000] broadcast(a), dimensions={} }",
+    "HloModule m\nENTRY main { a = f32[] constant(2)  ROOT r = f32[65] broadcast(a), dimensions={} }",
+    "HloModule m\nENTRY main { a = f32[] constant(2)  ROOT r = f32[64] broadcast(a), dimensions={} }",
+    "HloModule m\nENTRY main { a = f32[] constant(2)  b = f32[] constant(3)  ROOT r = (f32[], f32[]) tuple(a, b) }",
     "HloModule m\nENTRY main { a = s32[2] constant({1, 2})  b = s32[2] constant({3, 4})  ROOT r = s32[2] add(a, b) }",
     "HloModule m\nENTRY main { a = f32[2,2] constant({{1, 2}, {3, 4}})  ROOT r = f32[2,2] transpose(a), dimensions={1,0} }",
     "HloModule m\nENTRY main { a = f32[] constant(0)  b = f32[] divide(a, a)  ROOT r = f32[] negate(b) }",
@@ -278,6 +282,15 @@ def _foldable(i: HloInstruction) -> bool:
 
 def _folded(before: HloModule, after: HloModule) -> Failure | None:
     for i in after.entry.post_order():
+        if i.opcode.name == "constant" and not i.shape.is_array:
+            return Failure(
+                "tuple-folded",
+                f"%{i.name} is a constant of several arrays.",
+                "constants that are arrays",
+                str(i.shape),
+                before,
+                hint="A tuple computes nothing: look at i.shape.is_array before you fold.",
+            )
         if i.opcode.name == "constant" and i.shape.element_count > LARGEST_CONSTANT:
             return Failure(
                 "too-large",

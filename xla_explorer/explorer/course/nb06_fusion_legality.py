@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from xla_explorer.explorer.course.programs import random_program
 from xla_explorer.explorer.course.reduction import smallest
 from xla_explorer.explorer.course.registry import Cases, error_failure, exercise
 from xla_explorer.explorer.course.result import Failure
-from xla_explorer.foundation.reason import Reason, refuse
+from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -58,45 +59,48 @@ TABLE_PAIRS = (
 )
 
 
-def other_path(producer: HloInstruction, consumer: HloInstruction) -> list[HloInstruction] | None:
-    """A path of operands and control edges from producer to consumer through at least one instruction between, or None."""
-    came_from: dict[HloInstruction, HloInstruction] = {}
-    stack = [o for o in (*consumer.operands, *consumer.control_predecessors) if o is not producer]
-    for o in stack:
-        came_from[o] = consumer
+def _ways_round(producer: HloInstruction, consumer: HloInstruction) -> set[str]:
+    """Names of what stands on a way of operands and control edges from producer to consumer other than the edge between them."""
+    readers: dict[HloInstruction, list[HloInstruction]] = defaultdict(list)
+    for i in producer.parent.instructions.values():
+        for before in (*i.operands, *i.control_predecessors):
+            readers[before].append(i)
+    below: set[HloInstruction] = set()
+    stack = list(readers[producer])
     while stack:
         i = stack.pop()
-        for o in (*i.operands, *i.control_predecessors):
-            if o is producer:
-                path = [producer, i]
-                while path[-1] is not consumer:
-                    path.append(came_from[path[-1]])
-                return path
-            if o not in came_from:
-                came_from[o] = i
-                stack.append(o)
-    return None
+        if i not in below and i is not consumer:
+            below.add(i)
+            stack += readers[i]
+    found: set[str] = set()
+    stack = [*consumer.operands, *consumer.control_predecessors]
+    while stack:
+        i = stack.pop()
+        if i in below and i.name not in found:
+            found.add(i.name)
+            stack += [*i.operands, *i.control_predecessors]
+    return found
 
 
-def may_merge(producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-    """The reference: the first rule that refuses, in the order in which the notebook states them."""
+def _verdict(producer: HloInstruction, consumer: HloInstruction) -> tuple[str, str]:
+    """Code and sentence of the first rule that refuses, in the order in which the notebook states them; `allowed` where none does."""
     if producer not in consumer.operands:
-        return refuse("not-an-operand", f"%{consumer.name} does not read %{producer.name}")
+        return "not-an-operand", f"%{consumer.name} does not read %{producer.name}"
     for i in (producer, consumer):
         if i.opcode.name in ("parameter", "constant", "tuple", "get-tuple-element", "after-all"):
-            return refuse("no-loop", f"%{i.name} is a {i.opcode.name}: it computes nothing")
+            return "no-loop", f"%{i.name} is a {i.opcode.name}: it computes nothing"
         if has_side_effect(i):
-            return refuse("side-effect", f"%{i.name} has a side effect")
+            return "side-effect", f"%{i.name} has a side effect"
         if i.opcode.name in KERNELS_OF_THEIR_OWN:
-            return refuse("own-kernel", f"%{i.name} is a {i.opcode.name}, a kernel of its own")
+            return "own-kernel", f"%{i.name} is a {i.opcode.name}, a kernel of its own"
     if producer.opcode.name == "reduce":
-        return refuse("reduce-is-root-only", f"%{producer.name} is complete only after its loop")
+        return "reduce-is-root-only", f"%{producer.name} is complete only after its loop"
     if producer in consumer.control_predecessors:
-        return refuse("control-dependency", f"%{consumer.name} must start after %{producer.name} has ended")
-    path = other_path(producer, consumer)
-    if path is not None:
-        return refuse("would-create-cycle", "the kernel would wait for itself: " + " -> ".join([f"%{i.name}" for i in path]))
-    return None
+        return "control-dependency", f"%{consumer.name} must start after %{producer.name} has ended"
+    between = _ways_round(producer, consumer)
+    if between:
+        return "would-create-cycle", f"the kernel would wait for itself, through %{min(between)}"
+    return "allowed", ""
 
 
 _HINTS = {
@@ -139,7 +143,7 @@ def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases
     def test(module: HloModule, only: tuple[tuple[str, str], ...] = ()) -> Failure | None:
         pairs = [(module.find(p), module.find(c)) for p, c in only] or _pairs(module)
         for producer, consumer in pairs:
-            want = may_merge(producer, consumer)
+            want, why = _verdict(producer, consumer)
             try:
                 got = function(producer, consumer)
             except NotImplementedError:
@@ -154,15 +158,14 @@ def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases
                     repr(got),
                     module,
                 )
-            codes = ["allowed" if r is None else r.code for r in (want, got)]
-            if codes[0] != codes[1]:
+            if want != ("allowed" if got is None else got.code):
                 return Failure(
-                    f"wrong-code-{codes[0]}",
+                    f"wrong-code-{want}",
                     f"%{producer.name} into %{consumer.name}.",
-                    str(want or "allowed"),
+                    f"{want}: {why}" if why else want,
                     str(got or "allowed"),
                     module,
-                    hint=_HINTS[codes[0]],
+                    hint=_HINTS[want],
                 )
             if got is not None and not got.message:
                 return Failure(
@@ -178,13 +181,13 @@ def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases
     for pair in TABLE_PAIRS:
         failure = test(table, (pair,))
         if failure is not None:
-            yield smallest(table, test, failure) if test(table) is not None else failure
+            yield smallest(table, test, failure, alive=True) if test(table) is not None else failure
             return
         yield None
     for module in _modules(30):
         failure = test(module)
         if failure is not None:
-            yield smallest(module, test, failure)
+            yield smallest(module, test, failure, alive=True)
             return
         yield None
 
@@ -198,15 +201,14 @@ def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
     """A path must be one; where there is none the answer is None."""
 
     def problem(producer: HloInstruction, consumer: HloInstruction) -> tuple[str, str, str] | None:
-        want, got = other_path(producer, consumer), function(producer, consumer)
-        if (want is None) != (got is None):
-            return ("missed-path" if got is None else "no-such-path"), str(want), str(got)
-        if want is None:
-            return None
+        between, got = _ways_round(producer, consumer), function(producer, consumer)
+        if not between or got is None:
+            there = f"a path through %{min(between)}" if between else "None"
+            return None if not between and got is None else ("missed-path" if between else "no-such-path", there, str(got))
         steps = list(got)
         joined = all(a in (*b.operands, *b.control_predecessors) for a, b in itertools.pairwise(steps))
         if len(steps) < 3 or steps[0] is not producer or steps[-1] is not consumer or not joined:
-            return "not-a-path", f"for example {want}", str(got)
+            return "not-a-path", f"for example one through %{min(between)}", str(got)
         return None
 
     hints = {
@@ -230,6 +232,6 @@ def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
     for module in _modules(30):
         failure = test(module)
         if failure is not None:
-            yield smallest(module, test, failure)
+            yield smallest(module, test, failure, alive=True)
             return
         yield None

@@ -28,20 +28,6 @@ FIXED = (
 )
 
 
-def live_ranges(computation: HloComputation) -> dict[HloInstruction, tuple[int, int]]:
-    """The reference: (first, last) position in post order, both included; results live to the end."""
-    order = computation.post_order()
-    place = {i: number for number, i in enumerate(order)}
-    ranges = {}
-    for i in order:
-        if i.opcode.name in ("parameter", "constant", "tuple"):
-            continue
-        last = max([place[i], *[place[u] for u in i.users]])
-        is_result = i is computation.root or (computation.root.opcode.name == "tuple" and i in computation.root.operands)
-        ranges[i] = (place[i], len(order) - 1 if is_result else last)
-    return ranges
-
-
 @exercise(
     "nb08.liveness",
     "Write live_ranges(computation): {instruction: (first, last)}.",
@@ -51,7 +37,16 @@ def liveness(function: Callable[[HloComputation], Any]) -> Cases:
     """The ranges of every computed array."""
 
     def test(module: HloModule) -> Failure | None:
-        want = live_ranges(module.entry)
+        # Position by position: what is alive there. The first and last of them are the range.
+        order, root = module.entry.post_order(), module.entry.root
+        results = root.operands if root.opcode.name == "tuple" else (root,)
+        alive: dict[HloInstruction, list[int]] = {}
+        for number, here in enumerate(order):
+            for i in order[: number + 1]:
+                owns = i.opcode.name not in ("parameter", "constant", "tuple")
+                if owns and (i is here or i in results or any(later in i.users for later in order[number:])):
+                    alive.setdefault(i, []).append(number)
+        want = {i: (places[0], places[-1]) for i, places in alive.items()}
         try:
             got = {i: tuple(r) for i, r in dict(function(module.entry)).items()}
         except NotImplementedError:
@@ -83,7 +78,7 @@ def liveness(function: Callable[[HloComputation], Any]) -> Cases:
     for module in [*map(parse_hlo, FIXED), *[random_program(seed) for seed in range(30)]]:
         failure = test(module)
         if failure is not None:
-            yield smallest(module, test, failure)
+            yield smallest(module, test, failure, alive=True)
             return
         yield None
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from xla_explorer.explorer.course.native_run import KernelCrashedError, NativeChild, optimized
+from xla_explorer.explorer.course.native_run import KernelCrashedError, NativeChild, NotWrittenError, OutsideError, optimized
 from xla_explorer.explorer.course.nb10_ptx import sum_program
 from xla_explorer.explorer.course.programs import arguments_of, leaves_of, same_bits
 from xla_explorer.explorer.course.reduction import smallest
@@ -53,7 +53,8 @@ def _programs() -> list[HloModule]:
     "Start from the text of section 1, and make its body from the instructions.",
 )
 def emit(function: Callable[[HloComputation], Any]) -> Cases:
-    """Bits as the evaluator's (NaN and the sign of zero included), and vector operations after LLVM's optimisation."""
+    """Bits as the evaluator's (NaN and the sign of zero included), nothing written beside the output, for n = 0 too, and vector
+    operations after LLVM's optimisation."""
 
     def test(module: HloModule) -> Failure | None:
         if any(i.shape.rank != 1 for i in module.entry.instructions.values()):
@@ -67,10 +68,25 @@ def emit(function: Callable[[HloComputation], Any]) -> Cases:
         if not isinstance(text, str):
             return Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text), module)
         count = module.result_shape().dimensions[0]
-        for arguments in arguments_of(module, 3):
-            want = leaves_of(module, arguments)[0]
+        nothing = tuple([np.zeros(0, np.float32) for _ in module.entry.parameters()])
+        for arguments in (*arguments_of(module, 3), nothing):
+            length = count if arguments is not nothing else 0
+            want = leaves_of(module, arguments)[0] if length else np.zeros(0, np.float32)
             try:
-                got = child.run(text, arguments, count, count)
+                got = child.run(text, arguments, length, length)
+            except OutsideError as error:
+                return Failure(
+                    "outside",
+                    f"For n = {length}, {error.message}.",
+                    "nothing written there",
+                    text,
+                    module,
+                    hint="The last index is n - 1: which comparison lets the loop go round once more?"
+                    if length
+                    else "For n = 0 the loop must not run at all: compare before its first round.",
+                )
+            except NotWrittenError as error:
+                return Failure("not-written", f"For n = {length}, {error.message}.", f"{length} elements", text, module, hint=error.hint)
             except KernelCrashedError as error:
                 return Failure("crashed", "The kernel did not come back.", "a kernel that ends", f"{error}\n\n{text}", module)
             except XlaExplorerError as error:

@@ -10,7 +10,7 @@ import numpy as np
 from xla_explorer.explorer.course.programs import Array
 from xla_explorer.explorer.course.ptx_run import run_ptx, the_kernel
 from xla_explorer.explorer.course.registry import Cases, exercise
-from xla_explorer.explorer.course.result import Failure, value_text
+from xla_explorer.explorer.course.result import TOO_SLOW, Failure, value_text
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import parse_hlo
@@ -71,6 +71,8 @@ def _form(text: str, needs: tuple[str, ...], without: tuple[str, ...]) -> Failur
 
 
 def _run(text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], without: tuple[str, ...]) -> Cases:
+    from xla_explorer.backends.gpu.emulator import EmulatorLimitError
+
     if not isinstance(text, str):
         yield Failure("no-text", "The answer is PTX text.", "a string", repr(text))
         return
@@ -84,6 +86,17 @@ def _run(text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], w
         program = sum_program(x.size)
         try:
             done = run_ptx(text, x, outputs=1, threads=threads, numbers=(x.size,))
+        except EmulatorLimitError as error:
+            yield Failure(
+                TOO_SLOW,
+                f"The kernel does not end, for n = {x.size}.",
+                "a kernel that ends",
+                error.message,
+                program,
+                (x,),
+                "Does the counter of each loop grow, and is it compared with n?",
+            )
+            return
         except XlaExplorerError as error:
             yield Failure(
                 "cannot-run", "The emulator refuses this kernel.", "parameters: input (u64), output (u64), n (u32)", str(error), program

@@ -27,6 +27,7 @@ def programs() -> list[HloModule]:
         _one(x, "f32[10] negate(x)"),
         _one(f"{x}  {y}", "f32[10] add(x, y)"),
         _one(x, "f32[10] exponential(x)"),
+        _one(x, "f32[10] multiply(x, x)"),
         _one(x, "f32[10] copy(x)"),
         _one(x, "f32[3,10] broadcast(x), dimensions={1}"),
         _one("x = f32[4,5] parameter(0)", "f32[5,4] transpose(x), dimensions={1,0}"),
@@ -66,6 +67,8 @@ def cost(function: Callable[[HloInstruction], Any]) -> Cases:
         known = instruction_cost(i)
         want = (int(known.flops + known.transcendentals), int(known.bytes_accessed))
         got = function(i)
+        if isinstance(got, tuple) and len(set(i.operands)) < len(i.operands) and got != want:
+            hints = {i.opcode.name: "An operand that stands there twice is read twice here: XLA counts it for each of its places."}
         if not isinstance(got, tuple) or tuple(got) != want:
             name = i.opcode.name
             yield Failure(
@@ -92,7 +95,18 @@ def bound(function: Callable[[float, float, float, float], Any]) -> Cases:
     for operations, moved in ((1, 1), (5, 1), (10, 1), (1e9, 1e6), (0, 8), (2e6, 8e6), (7, 0)):
         seconds = max(operations / PEAK, moved / BANDWIDTH)
         want = operations / seconds
-        got = function(operations, moved, PEAK, BANDWIDTH)
+        try:
+            got = function(operations, moved, PEAK, BANDWIDTH)
+        except ZeroDivisionError:
+            yield Failure(
+                "divides-by-zero",
+                f"Your code divides by 0: {operations:g} operations, {moved:g} bytes, {PEAK:g} operations/s, {BANDWIDTH:g} bytes/s.",
+                f"{want:g}",
+                "ZeroDivisionError",
+                hint="The textbook's min(peak, operations / bytes * bandwidth) fails where no bytes are moved. The times never do: "
+                "time = max(operations / peak, bytes / bandwidth); the rate is operations / time.",
+            )
+            return
         if not isinstance(got, (int, float)) or abs(got - want) > 1e-9 * max(want, 1):
             yield Failure(
                 "wrong-roof",
@@ -105,17 +119,19 @@ def bound(function: Callable[[float, float, float, float], Any]) -> Cases:
         yield None
 
 
-# name -> (program, what bounds it on a machine of 100 GFLOP/s and 20 GB/s, hint)
-_PLACES: dict[str, tuple[str, str]] = {
-    "add of f32[1000000]": ("memory", "One operation for twelve bytes."),
+# name -> (operations, bytes, hint)
+_PLACES: dict[str, tuple[int, int, str]] = {
+    "add of f32[1000000]": (10**6, 12 * 10**6, "One operation for twelve bytes."),
     "exponential of f32[1000000]": (
-        "memory",
+        10**6,
+        8 * 10**6,
         "Counted as one operation for eight bytes; that a machine needs a dozen instructions for it is another matter.",
     ),
-    "sum of f32[1000,1000] over dimension 1": ("memory", "About one addition for each four bytes read."),
-    "dot of f32[1024,1024] and f32[1024,1024]": ("arithmetic", "2 * 1024^3 operations, 3 * 4 * 1024^2 bytes."),
+    "sum of f32[1000,1000] over dimension 1": (999 * 1000, 4 * 10**6, "About one addition for each four bytes read."),
+    "dot of f32[1024,1024] and f32[1024,1024]": (2 * 1024**3, 12 * 1024**2, "2 * 1024^3 operations, 3 * 4 * 1024^2 bytes."),
     "dot of f32[1024,1024] and f32[1024,1]": (
-        "memory",
+        2 * 1024**2,
+        4 * 1024**2,
         "Each element of the matrix is read once and used once: two operations for four bytes.",
     ),
 }
@@ -126,8 +142,8 @@ def place(answers: dict[str, Any]) -> Cases:
     """Five operations on a machine whose ridge is at 5 operations a byte."""
     if any(answers.get(name) is None for name in _PLACES):
         raise NotImplementedError
-    for name, (right, hint) in _PLACES.items():
-        if answers[name] != right:
+    for name, (operations, moved, hint) in _PLACES.items():
+        if answers[name] != ("memory" if operations / moved < PEAK / BANDWIDTH else "arithmetic"):
             yield Failure("wrong-place", f"Not this one: {name}.", "the other one", repr(answers[name]), hint=hint)
             return
         yield None

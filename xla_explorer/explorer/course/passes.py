@@ -18,7 +18,12 @@ Pass = Callable[[HloModule], Any]
 Afterwards = Callable[[HloModule, HloModule], Failure | None]
 
 
-def pass_failure(run: Pass, before: HloModule, afterwards: Afterwards, sets: int, value_hint: str) -> Failure | None:
+FORM_HINT = "Look at the order of your mutations: replace first, remove afterwards."
+
+
+def pass_failure(
+    run: Pass, before: HloModule, afterwards: Afterwards, sets: int, value_hint: str, form_hint: str = FORM_HINT
+) -> Failure | None:
     """How a pass fails on one program, or None. afterwards: what else must hold, of (before, after)."""
     after = before.clone()
     try:
@@ -55,7 +60,7 @@ def pass_failure(run: Pass, before: HloModule, afterwards: Afterwards, sets: int
             "a module that xe.verify accepts",
             str(error),
             before,
-            hint="Look at the order of your mutations: replace first, remove afterwards.",
+            hint=form_hint,
         )
     if len(after.entry.parameters()) != len(before.entry.parameters()):
         return Failure(
@@ -79,13 +84,15 @@ def pass_failure(run: Pass, before: HloModule, afterwards: Afterwards, sets: int
     return value_difference(before, after, sets, value_hint) or afterwards(before, after)
 
 
-def check_pass(run: Pass, modules: Iterable[HloModule], afterwards: Afterwards, sets: int = 3, value_hint: str = "") -> Cases:
+def check_pass(
+    run: Pass, modules: Iterable[HloModule], afterwards: Afterwards, sets: int = 3, value_hint: str = "", form_hint: str = FORM_HINT
+) -> Cases:
     """The cases of a pass exercise; the first failure is made small."""
     if not callable(run):
         raise WrongAnswer(Failure("no-function", "The answer is a function that takes a module.", "a function", repr(run)))
 
     def test(module: HloModule) -> Failure | None:
-        return pass_failure(run, module, afterwards, sets, value_hint)
+        return pass_failure(run, module, afterwards, sets, value_hint, form_hint)
 
     for module in modules:
         failure = test(module)

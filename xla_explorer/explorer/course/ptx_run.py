@@ -39,7 +39,7 @@ def run_ptx(text: str, *inputs: Any, outputs: int, threads: int = 32, numbers: t
     """Run the kernel of a text with one block of `threads` threads.
 
     inputs: f32 arrays; their addresses are the first parameters. outputs: f32 elements of the result, whose address comes next.
-    numbers: further parameters.
+    numbers: further parameters. EmulatorLimitError for a kernel that does not end.
     """
     from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
 

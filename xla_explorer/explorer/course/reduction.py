@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from xla_explorer.explorer.course.result import Failure
+from xla_explorer.explorer.course.result import TOO_SLOW, Failure
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import HloVerifyError, verify
@@ -18,17 +18,27 @@ Test = Callable[[HloModule], Failure | None]
 MOST_TRIALS = 1500
 
 
-def smallest(module: HloModule, test: Test, failure: Failure) -> Failure:
-    """The failure of the smallest program found that `test` refuses with the same code. `module` is left alone."""
+def smallest(module: HloModule, test: Test, failure: Failure, *, alive: bool = False) -> Failure:
+    """The failure of the smallest program found that `test` refuses with the same code. `module` is left alone.
+
+    alive: the program keeps computing what it shows: no move leaves dead code, or a parameter as the result. What is too slow is not made
+    smaller: each trial would take as long.
+    """
     trials = 0
-    progress = True
+    progress = failure.code != TOO_SLOW
     while progress:
         progress = False
         for candidate in smaller_modules(module):
+            if alive:
+                _remove_dead(candidate)
+                if candidate.entry.root.opcode.name == "parameter" and module.entry.root.opcode.name != "parameter":
+                    continue
             trials += 1
             if trials > MOST_TRIALS:
                 return failure
             found = test(candidate)
+            if found is not None and found.code == TOO_SLOW:
+                return failure
             if found is not None and found.code == failure.code:
                 module, failure, progress = candidate, found, True
                 break
@@ -47,6 +57,14 @@ def smaller_modules(module: HloModule) -> Iterator[HloModule]:
                 except HloVerifyError:
                     continue
                 yield candidate
+
+
+def _remove_dead(module: HloModule) -> None:
+    entry = module.entry
+    for i in reversed(list(entry.post_order())):
+        if not i.users and i is not entry.root and i.opcode.name != "parameter" and not i.opcode.side_effect:
+            entry.remove(i)
+    _forget_uncalled(entry.root)
 
 
 def _weight(module: HloModule) -> tuple[int, int, int]:

@@ -12,8 +12,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xla_explorer.explorer.course.result import CheckResult, Failure
+from xla_explorer.explorer.course.deadline import AnswerTooSlowError, Watch
+from xla_explorer.explorer.course.result import TOO_SLOW, CheckResult, Failure
 from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
 
 _PACKAGE = str(Path(__file__).resolve().parents[2])
 Cases = Iterator[Failure | str | None]
@@ -64,7 +68,8 @@ def check(name: str, answer: Any) -> CheckResult:
 
     The result is true when the exercise is solved; it shows itself with the smallest counter-example, what was expected and got, and the
     next step. UnknownExerciseError for a name that is none. An exception of the answer's own code is a failed check, not an error here;
-    NotImplementedError (what the stubs raise) means "not solved yet".
+    NotImplementedError (what the stubs raise) means "not solved yet". One call of the answer may compute for `xe.options.timeout`
+    seconds, or 10.
     """
     found = _EXERCISES.get(name)
     if found is None:
@@ -72,9 +77,14 @@ def check(name: str, answer: Any) -> CheckResult:
         raise UnknownExerciseError(f"there is no exercise {name!r}", f"choose from: {', '.join(near or sorted(_EXERCISES))}")
     if answer is None or answer is Ellipsis:
         return CheckResult(name, "not solved yet", note=f"{found.task} {found.start}")
-    cases, note = 0, ""
+    with Watch() as watch:
+        return _judged(found, found.checker(watch.guarded(answer)), watch)
+
+
+def _judged(found: Exercise, outcomes: Cases, watch: Watch) -> CheckResult:
+    name, cases, note = found.name, 0, ""
     try:
-        for outcome in found.checker(answer):
+        for outcome in outcomes:
             if isinstance(outcome, Failure):
                 return CheckResult(name, "failed", cases, outcome)
             if isinstance(outcome, str):
@@ -84,10 +94,10 @@ def check(name: str, answer: Any) -> CheckResult:
     except NotImplementedError as error:
         return CheckResult(name, "not solved yet", cases, note=f"{found.task} {found.start}", error=error)
     except WrongAnswer as wrong:
-        return CheckResult(name, "failed", cases, wrong.failure)
+        return CheckResult(name, "failed", cases, _on(watch.last, wrong.failure) if wrong.failure.of_the_answer else wrong.failure)
     except Exception as error:
-        if _frames_of_the_answer(error):
-            return CheckResult(name, "failed", cases, error_failure(error), error=error)
+        if _frames_of_the_answer(error) or isinstance(error, AnswerTooSlowError):
+            return CheckResult(name, "failed", cases, _on(watch.last, error_failure(error)), error=error)
         if not isinstance(error, TypeError | AttributeError):
             raise  # a mistake of the check, not of the answer
         return CheckResult(name, "failed", cases, _another_form(found, error), error=error)
@@ -96,6 +106,8 @@ def check(name: str, answer: Any) -> CheckResult:
 
 def error_failure(error: BaseException) -> Failure:
     """An exception of the answer's code as a failure: its kind, its text, and the line where it was raised."""
+    if isinstance(error, AnswerTooSlowError):
+        return Failure(TOO_SLOW, f"Your code does not end: {error.message}.", "an answer in time", "none", hint=f"{error.hint}")
     frames = _frames_of_the_answer(error)
     where = f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}" if frames else ""
     return Failure(
@@ -104,6 +116,17 @@ def error_failure(error: BaseException) -> Failure:
         got=f"{type(error).__name__}: {error}",
         hint="Call your function on the program above in a cell of its own; `%debug` shows the values there.",
     )
+
+
+def _on(arguments: tuple[Any, ...], failure: Failure) -> Failure:
+    """The failure with what the answer was called on: the program that an argument is, or is a part of, else the arguments themselves."""
+    for value in arguments:
+        if isinstance(value, HloInstruction | HloComputation):
+            value = value.parent.module if isinstance(value, HloInstruction) else value.module
+        if isinstance(value, HloModule):
+            return failure._replace(module=value)
+    hint = failure.hint.replace("on the program above", "on the arguments above")
+    return failure._replace(arguments=arguments, hint=hint)
 
 
 def _another_form(exercise: Exercise, error: BaseException) -> Failure:

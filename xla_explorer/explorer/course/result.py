@@ -12,6 +12,8 @@ from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text import PrintOptions
 
 MOST_CHARACTERS = 2000
+TOO_SLOW = "too-slow"
+"""The code of an answer that was still computing at its deadline."""
 _PROGRAM = "smallest program found that shows it"
 
 
@@ -28,6 +30,11 @@ class Failure(NamedTuple):
     module: HloModule | None = None
     arguments: tuple[Any, ...] = ()
     hint: str = ""
+
+    @property
+    def of_the_answer(self) -> bool:
+        """Whether the answer's own code raised or did not end, and nothing says on what."""
+        return self.code.startswith(("raised-", TOO_SLOW)) and self.module is None and not self.arguments
 
 
 class ExerciseNotPassedError(XlaExplorerError, AssertionError):

@@ -203,12 +203,21 @@ def _real_users(key: int, users: dict[int, list[int]], text: dict[int, str]) -> 
 
 
 def _tuple_element_sources(graph: PictureGraph, links: _Links) -> dict[int, int]:
+    """What stands for each get-tuple-element that is folded: what it takes its element out of, or what stands for that."""
+    elements = [node.id for node in graph.nodes if _first_word(node) == "get-tuple-element"]
+    folded = {key for key in elements if len(links.operands[key]) == 1 and key not in links.held and links.users[key]}
+    # One that stays drawn says which element of its operand it is: that operand must be drawn too.
+    drawn = [key for key in elements if key not in folded]
+    while drawn:
+        for operand in links.operands[drawn.pop()]:
+            if operand in folded:
+                folded.remove(operand)
+                drawn.append(operand)
     source: dict[int, int] = {}
-    for node in graph.nodes:
-        if _first_word(node) == "get-tuple-element" and len(links.operands[node.id]) == 1 and node.id not in links.held:
-            operand = links.operands[node.id][0]
-            if links.users[node.id]:
-                source[node.id] = source.get(operand, operand)
+    for key in elements:
+        if key in folded:
+            operand = links.operands[key][0]
+            source[key] = source.get(operand, operand)
     return source
 
 

@@ -201,6 +201,9 @@ class _Tree:
                 continue
             if a[k] not in self.members or b[k] not in self.members:  # a box of which nothing is in the picture
                 continue
+            box = self.groups.get(str(a[k - 1])) if k and isinstance(a[k - 1], str) else None
+            if edge.kind == "fusion-refused" and box is not None and box.kind == "fusion":
+                continue  # another pass put both into one kernel after all: inside it nothing is refused
             ends, level = (a[k], b[k]), self.edges.setdefault(a[k - 1] if k else None, {})
             if edge.kind == "fusion-accepted" and ends not in level:
                 continue

@@ -1,6 +1,6 @@
 // The explorer: one selection, one keyboard, every view. `render({ model, el })` is all that a host needs.
 import { make, numberOf } from "./elements.js";
-import { askerOf, inflate, named, openStore } from "./store.js";
+import { askerOf, named, openStore } from "./store.js";
 import { timelineView } from "./timeline.js";
 import { graphTab } from "./graph.js";
 import { textTab } from "./texts.js";
@@ -404,7 +404,7 @@ export function render({ model, el }) {
     make("p", { className: "xe-note", textContent: "loading …" }),
   );
   const always = [],
-    ask = askerOf(model);
+    ask = askerOf(model, (what, data) => what === "times" && root.explorer?.measured(data));
   let disposals = [],
     latest = 0;
   el.append(root);
@@ -455,9 +455,6 @@ export function render({ model, el }) {
     if (app && (id < 0 ? null : id) !== app.selected) app.select(id < 0 ? null : id, "kernel");
   });
   model.on("change:data", start);
-  model.on("msg:custom", (message, buffers) => {
-    if (message?.news === "times") inflate(buffers[0]).then(news => root.explorer?.measured?.(news));
-  });
   start();
   return () => [...disposals, ...always].forEach(end => end());
 }

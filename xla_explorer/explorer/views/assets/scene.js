@@ -123,6 +123,7 @@ function treeOf(picture, options) {
     while (k < a.length && k < b.length && a[k] === b[k]) k++;
     if (k === a.length || k === b.length) continue;
     if (!members.has(a[k]) || !members.has(b[k])) continue; // a box of which nothing is in the picture
+    if (edge.kind === "fusion-refused" && k && groups.get(a[k - 1])?.kind === "fusion") continue; // inside a kernel nothing is refused
     const container = k ? a[k - 1] : null,
       name = typeof a[k] + a[k] + "\u0000" + typeof b[k] + b[k];
     if (accepted(edge) && !edges.get(container)?.has(name)) continue;

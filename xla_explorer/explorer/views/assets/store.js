@@ -120,10 +120,11 @@ export function stepOf(detail) {
 }
 
 // Requests to the kernel: one promise per request, answered by id; an error answer rejects.
-export function askerOf(model) {
+export function askerOf(model, news) {
   const waiting = new Map();
   let last = 0;
   model.on("msg:custom", (message, buffers) => {
+    if (message?.news) inflate(buffers[0]).then(data => news(message.news, data)); // sent without being asked for
     const entry = message && waiting.get(message.reply);
     if (!entry) return;
     waiting.delete(message.reply);

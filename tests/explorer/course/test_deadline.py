@@ -1,0 +1,109 @@
+"""An answer that does not end is a failed check with a next step; a right answer is never late, and what ends is not touched."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "notebooks"))
+from course_notebooks import solution_cells
+
+import xla_explorer as xe
+from xla_explorer.explorer.course.deadline import AnswerTooSlowError, Watch
+from xla_explorer.explorer.course.ptx_run import run_ptx
+
+
+def forever(*_: Any) -> Any:
+    while True:
+        pass
+
+
+def forever_and_catches(*_: Any) -> Any:
+    while True:
+        try:
+            sum(range(1000))
+        except Exception:
+            continue
+
+
+def catches_everything_once(*_: Any) -> Any:
+    try:
+        forever()
+    except:  # noqa: E722
+        forever()
+
+
+def exponential(computation: Any) -> Any:
+    def needs(i: Any) -> set[Any]:
+        return {i}.union(*[needs(o) for o in i.operands])
+
+    return needs(computation.root)
+
+
+def endless_items(shape: Any) -> Any:
+    while True:
+        yield ((), shape)
+
+
+@pytest.fixture(autouse=True)
+def soon() -> Any:
+    with xe.options.set(timeout=0.3):
+        yield
+
+
+@pytest.mark.parametrize("name", ["nb01.strides", "nb02.softmax", "nb03.dce", "nb05.rules", "nb06.path", "nb07.plan", "nb08.assign", "nb09.emit", "nb12.elf", "nb13.compile"])
+@pytest.mark.parametrize("answer", [forever, forever_and_catches, catches_everything_once])
+def test_an_endless_loop_is_a_failed_check(name: str, answer: Any) -> None:
+    result = xe.check(name, answer)
+    assert result.status == "failed" and result.failure.code == "too-slow", repr(result)
+    assert "0.3 s" in repr(result) and "next step" in repr(result)
+    assert any(line in repr(result) for line in ("in line", "forever"))
+    assert result.failure.module is not None or result.failure.arguments, "it says on what"
+
+
+def test_an_exponential_recursion_is_a_failed_check() -> None:
+    result = xe.check("nb03.live", exponential)
+    assert result.failure.code == "too-slow" and "visited once" in repr(result)
+    assert result.failure.module is not None and "x60" in repr(result)
+
+
+def test_a_generator_that_never_ends() -> None:
+    assert xe.check("nb01.leaves", endless_items).status == "failed"
+
+
+def test_an_inner_function_is_watched_too() -> None:
+    assert xe.check("nb13.executable", lambda machine, program, weights: forever).failure.code == "too-slow"
+
+
+def test_an_endless_loop_of_ptx() -> None:
+    scope: dict[str, Any] = {}
+    exec(solution_cells()["nb10.block"], scope)
+    text = scope["block_sum"].replace("add.u32 %r3, %r3, 256;", "")
+    result = xe.check("nb10.block", text)
+    assert result.status == "failed" and "does not end" in repr(result) and "counter of each loop" in repr(result)
+    with pytest.raises(Exception, match=r"still running|instructions"):
+        run_ptx(text, range(256), outputs=1, threads=256, numbers=(256,))
+
+
+def test_in_a_thread_of_ones_own() -> None:
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(xe.check("nb03.dce", forever)))
+    thread.start()
+    thread.join(60)
+    assert found and found[0].failure.code == "too-slow"
+
+
+def test_waiting_is_not_computing_and_what_ends_in_time_is_left_alone() -> None:
+    with Watch(0.2) as watch:
+        assert watch.call(lambda: time.sleep(0.5) or 3) == 3
+        for _ in range(50):
+            assert watch.call(lambda x: x + 1, 1) == 2
+        with pytest.raises(AnswerTooSlowError, match=r"0\.2 s"):
+            watch.call(forever)
+        time.sleep(0.3)  # nothing comes afterwards
+        assert watch.call(len, "abc") == 3
