@@ -63,6 +63,7 @@ class NativeChild:
         return np.array(reply["output"], np.float32)
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        starts = self._process is None
         if self._process is None:
             self._process = subprocess.Popen(
                 child_command(__name__),
@@ -80,6 +81,8 @@ class NativeChild:
         except OSError:
             pass
         seconds = options.timeout or SECONDS
+        if starts:
+            seconds = max(seconds, SECONDS)  # the child loads LLVM first
         if not select.select([process.stdout], [], [], seconds)[0]:
             self.close()
             raise KernelCrashedError(
