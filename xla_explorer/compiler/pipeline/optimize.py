@@ -16,7 +16,7 @@ PipelineLike = str | PassPipeline | HloPass
 
 
 def as_pipeline(pipeline: PipelineLike) -> PassPipeline:
-    """A pipeline from a pipeline, one pass, or text; in it, `default` is the default simplification pipeline. `none` is one without passes."""
+    """A pipeline from a pipeline, one pass, or text; `default` in it is the default simplification pipeline, `none` one without passes."""
     if isinstance(pipeline, PassPipeline):
         return pipeline
     if isinstance(pipeline, str):
