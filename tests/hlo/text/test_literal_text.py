@@ -88,7 +88,7 @@ def test_all_values_round_trip(element_type: PrimitiveType) -> None:
         ("u64[]", "-1", "18446744073709551615"),
         ("f16[1]", "{65510}", "{65504}"),
         ("f32[1,1,2]", "{{{1,2}}}", "{ { { 1, 2 } } }"),
-        ("f32[1]", "{.5}", "{0.5}"),
+        ("f32[1]", "{-.5}", "{-0.5}"),
         ("()", "()", "()"),
     ],
 )
@@ -124,6 +124,8 @@ def test_spellings(shape: str, text: str, printed: str | None) -> None:
         ("pred[]", "maybe", "true, false"),
         ("f32[0]", "{1}", "sees more|no elements|shape"),
         ("f32[2]", "{1 2 3}", "sees|shape"),
+        ("f32[1]", "{.5}", "expects a number"),
+        ("s4[2,2]", "{0{,1},{2,3}}", "nested"),
     ],
 )
 def test_refusals(shape: str, text: str, message: str) -> None:

@@ -146,7 +146,7 @@ def test_headers() -> None:
         "HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, must-alias) }, replica_count=2, "
         'frontend_attributes={a="b"}\n'
         '\nFileNames\n1 "a.py"\n\nFunctionNames\n1 "f"\n\n'
-        "FileLocations\n1 {file_name_id=1 function_name_id=1 line=3}\n\n"
+        "FileLocations\n1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=1 end_column=2}\n\n"
         "StackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n"
         "ENTRY e {\n p = f32[2] parameter(0), metadata={stack_frame_id=1}\n ROOT r = (f32[2]) tuple(p)\n}"
     )

@@ -42,7 +42,7 @@ def json_texts(draw: st.DrawFn, depth: int = 2) -> str:
 
 SHARDINGS = st.sampled_from(
     [
-        "{replicated}", "{manual}", "{maximal device=3}", "{devices=[2,1]<=[2]}", "{devices=[1,2]<=[2]T(0)}", "{devices=[2,1]0,1}",
+        "{replicated}", "{manual}", "{maximal device=3}", "{devices=[2,1]<=[2]}", "{devices=[1,2]<=[2]}", "{devices=[2,1]0,1}",
         "{devices=[2,1,2]<=[4] last_tile_dim_replicate}", "{devices=[1,2,2]<=[2,2]T(1,0) last_tile_dims={manual}}", "{replicated shard_as 1}",
         '{replicated metadata={op_name="a b"}}', '{devices=[2,1]<=[2] metadata={{op_name="x"}, {op_name="y"}}}',
     ]

@@ -312,7 +312,7 @@ def test_white_space_at_the_end_of_a_configuration_stays() -> None:
 
 def test_a_thread_is_one_string() -> None:
     text = 'HloModule m\nENTRY e {\n  p = s32[] parameter(0)\n  s = ((s32[]), s32[]) negate-start(p), async_execution_thread="a""b"\n  ROOT d = s32[] negate-done(s)\n}\n'
-    with pytest.raises(HloParseError, match="one string"):
+    with pytest.raises(HloParseError, match="expects the name of an instruction"):
         parse_hlo(text)
     parse_hlo(text.replace('"a""b"', '"a"'))
 

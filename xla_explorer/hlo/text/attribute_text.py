@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.hlo.attributes import CODECS, Attributes, attributes_of
 from xla_explorer.hlo.opcodes.spec import OpcodeSpec
+from xla_explorer.hlo.text.attribute_pieces import listed
+from xla_explorer.hlo.text.attribute_values import canonical_value, reader_of
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.lexical import NAME, balanced_end, skip_blank, without_comments, without_comments_outside_strings
+from xla_explorer.hlo.text.lexical import balanced_end
+from xla_explorer.hlo.text.tokens import ATTRIBUTE, END, Tokens
 
 if TYPE_CHECKING:
     from xla_explorer.hlo.computation import HloComputation
@@ -44,7 +47,22 @@ COMMON = (
     "statistics",
 )
 _OPTIONAL_ROLES = frozenset({"custom-call", "all-reduce-done", "async-update", "async-done"})
-_VERBATIM = frozenset({"backend_config", "frontend_attributes", "metadata"})
+_LISTED_ROLES = frozenset({"branch_computations", "called_computations"})
+# What XLA reads, says nothing about, and forgets.
+_FORGOTTEN = {
+    "all-reduce": ("mode",),
+    "all-reduce-start": ("mode",),
+    "reduce-scatter": ("mode",),
+    "ragged-all-to-all": ("dimensions",),
+}
+# Spellings of one thing: what XLA's parser calls a role, where the row has another name, or leaves it to others.
+_MORE_ROLES = {
+    "custom-call": ("to_apply",),
+    "conditional": ("true_computation", "false_computation"),
+    "async-update": ("calls",),
+    "async-done": ("calls",),
+    "all-reduce-done": ("to_apply",),
+}
 
 # The common case of one attribute: a word, a string, or braces that nest at most twice and hold no comment.
 _ATTRIBUTE = re.compile(
@@ -53,16 +71,17 @@ _ATTRIBUTE = re.compile(
     |\{(?:[^{}"'\n/]++|"(?:[^"\\\n]|\\.)*+"|\{[^{}"'\n/]*+\})*+\})*+\})++)(?=,\ |$)""",
     re.VERBOSE,
 )
-_KEY = re.compile(r"([A-Za-z_][\w\-]*)=", re.ASCII)
+_PLAIN_NAME = re.compile(r"%[A-Za-z_][A-Za-z0-9_.\-]*+")
 
 
 class AttributeText(NamedTuple):
-    """One attribute as written. Offsets are those of the text it was read from."""
+    """One attribute as written. Offsets are those of the text it was read from. canonical: its value in one spelling, once it was read."""
 
     name: str
     value: str
     name_at: int
     value_at: int
+    canonical: str | None = None
 
 
 class DecodedAttributes(NamedTuple):
@@ -77,41 +96,53 @@ class DecodedAttributes(NamedTuple):
 class FindComputation:
     """Looks up computations that were defined before; `inline` reads one that stands in the attribute itself."""
 
-    def __init__(self, computations: dict[str, HloComputation], inline: Callable[[str, int], HloComputation] | None = None) -> None:
+    def __init__(self, computations: dict[str, HloComputation], inline: Callable[[int], HloComputation] | None = None) -> None:
         self.computations = computations
         self.inline = inline
 
-    def one(self, text: str, at: int) -> HloComputation:
-        """The computation named by `text` (or written in braces), whose first character stands at `at`."""
-        if text.startswith("{") and self.inline is not None:
-            return self.inline(text, at)
-        found = self.computations.get(text.removeprefix("%"))
+    def named(self, name: str, at: int, length: int) -> HloComputation:
+        """The computation of that name; TextProblem at the offset where there is none."""
+        found = self.computations.get(name)
         if found is None:
-            near = difflib.get_close_matches(text.lstrip("%"), self.computations, 2)
+            near = difflib.get_close_matches(name, self.computations, 2)
             hint = (
                 f"did you mean {' or '.join(near)}?"
                 if near
                 else "computations stand before their callers: move its definition above this computation"
-                if NAME.fullmatch(text)
-                else "write the name of a computation defined above"
             )
-            raise TextProblem(f"computation does not exist: {text}", at, hint, max(len(text), 1))
+            raise TextProblem(f"computation does not exist: {name}", at, hint, max(length, 1))
         return found
 
-    def many(self, text: str, at: int) -> list[HloComputation]:
-        """The computations of a list `{a, %b}`, or of a single name."""
-        if not text.startswith("{"):
-            return [self.one(text, at)]
-        found = []
-        place = skip_blank(text, 1)
-        while not text.startswith("}", place):
-            end = balanced_end(text, place)
-            if end == place:
-                raise TextProblem("expects the name of a computation", at + place, "write a list such as {%a, %b}")
-            found.append(self.one(text[place:end], at + place))
-            place = skip_blank(text, end)
-            if text.startswith(",", place):
-                place = skip_blank(text, place + 1)
+    def one(self, tokens: Tokens, base: int) -> HloComputation:
+        """Pass a computation: its name, or its body in braces."""
+        if tokens.kind == "{" and self.inline is not None:
+            try:
+                found = self.inline(base + tokens.start)
+            except TextProblem as problem:  # its offset counts from the beginning of the file
+                raise TextProblem(problem.message, problem.at - base, problem.hint, problem.length) from None
+            tokens.end = balanced_end(tokens.text, tokens.start, one_bracket=True)
+            tokens.advance()
+            return found
+        at, length = tokens.start, tokens.end - tokens.start
+        name = tokens.name("the name of a computation", "write the name of a computation defined above")
+        return self.named(name, at, length)
+
+    def read(self, name: str, text: str, base: int) -> list[HloComputation]:
+        """What the value of a role names: one computation, or a list `{a, %b}`. Offsets of problems in `text`, which stands at `base`."""
+        if _PLAIN_NAME.fullmatch(text) and name not in _LISTED_ROLES:
+            return [self.named(text[1:], 0, len(text))]
+        tokens = Tokens(text)
+        found: list[HloComputation] = []
+
+        def item(tokens: Tokens) -> str:
+            found.append(self.one(tokens, base))
+            return ""
+
+        if name in _LISTED_ROLES:
+            listed(tokens, item, what="a list of computations such as {%a, %b}")
+        else:
+            item(tokens)
+        tokens.expect(END, "the end of the value")
         return found
 
 
@@ -128,55 +159,74 @@ def split_tail(tail: str) -> list[AttributeText] | None:
     return found
 
 
-def read_attributes(text: str, at: int) -> tuple[list[AttributeText], int]:
-    """The attributes that start with the comma at or after `at`, in any spelling; and the offset behind the last."""
+def read_attributes(tokens: Tokens, opcode_name: str) -> list[AttributeText]:
+    """Pass the attributes that begin with the comma here, in any spelling."""
     found: list[AttributeText] = []
-    while True:
-        comma = skip_blank(text, at)
-        if not text.startswith(",", comma):
-            return found, at
-        start = skip_blank(text, comma + 1)
-        key = _KEY.match(text, start)
-        if key is None:
-            raise TextProblem(
-                "expects the name of an attribute and '='",
-                start,
-                "attributes look like name=value, with no space before '='",
-            )
-        value_at = skip_blank(text, key.end())
-        at = balanced_end(text, value_at)
-        if at == value_at:
-            raise TextProblem(f"attribute {key.group(1)} has no value", value_at, f"write a value after {key.group(1)}=")
-        if key.group(1) == "replica_groups" and text.startswith("mesh[", value_at):  # mesh['x'=2] {'x'}: two parts
-            brace = skip_blank(text, at)
-            if text.startswith("{", brace):
-                at = balanced_end(text, brace)
-        elif key.group(1) == "literal" and text.startswith(" ", at):  # literal=s32[] 1: a shape and its literal
-            at = balanced_end(text, at + 1)
-        found.append(AttributeText(key.group(1), text[value_at:at], start, value_at))
+    while tokens.eat(","):
+        start, name = tokens.start, tokens.value
+        if tokens.kind != ATTRIBUTE:
+            hint = "attributes look like name=value, with no space before '='"
+            raise TextProblem("expects the name of an attribute and '='", start, hint, max(tokens.end - start, 1))
+        tokens.advance()
+        value_at = tokens.start
+        try:
+            canonical = _pass_value(tokens, opcode_name, name)
+        except TextProblem as problem:
+            if problem.at > value_at or tokens.kind not in (",", END):
+                raise
+            raise TextProblem(f"attribute {name} has no value", value_at, f"write a value after {name}=") from None
+        found.append(AttributeText(name, tokens.text[value_at : tokens.previous_end], start, value_at, canonical))
+    return found
 
 
-def _normal(name: str, value: str) -> str:
-    if name in _VERBATIM or '"' in value or "'" in value:
-        return value
-    value = without_comments(value)
-    return " ".join(value.split()) if "\n" in value or "  " in value else value
+def _pass_value(tokens: Tokens, opcode_name: str, name: str) -> str | None:
+    reader = reader_of(opcode_name, name)
+    if reader is not None:
+        return reader(tokens)
+    if (name in ROLES or name == "control-predecessors") and tokens.kind != "{":
+        tokens.name("a name")
+    else:
+        # A body of instructions, a list of names, or what nobody knows: its brackets say where it ends.
+        end = balanced_end(tokens.text, tokens.start, one_bracket=tokens.kind == "{")
+        if end == tokens.start:
+            raise tokens.problem(f"a value of {name}")
+        tokens.end = end
+        tokens.advance()
+    return None
 
 
-def _refuse_unknown(spec: OpcodeSpec, item: AttributeText) -> None:
-    """A misspelt name is an error; one that is like no name we know is kept, so that newer XLA's attributes survive."""
+def _allowed(spec: OpcodeSpec) -> tuple[str, ...]:
+    return (*spec.attributes, *spec.called, *_MORE_ROLES.get(spec.name, ()), *_FORGOTTEN.get(spec.name, ()))
+
+
+def _refuse_unexpected(spec: OpcodeSpec, item: AttributeText) -> None:
+    """An attribute of other opcodes is an error, and a misspelt one; one like no name we know is kept, so that newer XLA's survive."""
+    known = {*CODECS, *ROLES, "mode"}
+    near = [item.name] if item.name in known else difflib.get_close_matches(item.name, {*_allowed(spec), *COMMON, *known}, 1, 0.8)
+    if not near:
+        return
+    own = ", ".join(_allowed(spec)) or "none of its own"
+    hint = f"did you mean {near[0]}? ({spec.name} takes {own})" if near[0] != item.name else f"{spec.name} takes {own}"
     if item.name == "result_accuracy":
-        raise TextProblem(f'unexpected attribute "{item.name}"', item.name_at, f"{spec.name} is exact; remove it", len(item.name))
-    allowed = {*spec.attributes, *spec.called, *COMMON}
-    near = difflib.get_close_matches(item.name, {*allowed, *CODECS, *ROLES}, 1, 0.8)
-    if near:
-        own = ", ".join([*spec.attributes, *spec.called]) or "none of its own"
-        raise TextProblem(
-            f'unexpected attribute "{item.name}"',
-            item.name_at,
-            f"did you mean {near[0]}? ({spec.name} takes {own})",
-            len(item.name),
-        )
+        hint = f"{spec.name} is exact; remove it"
+    raise TextProblem(f'unexpected attribute "{item.name}"', item.name_at, hint, len(item.name))
+
+
+def _control_predecessors(text: str, base: int) -> list[tuple[str, int]]:
+    tokens = Tokens(text)
+    found: list[tuple[str, int]] = []
+
+    def item(tokens: Tokens) -> str:
+        at = tokens.start + base
+        name = tokens.name("the name of an instruction")
+        if all(name != other for other, _ in found):
+            found.append((name, at))
+        return name
+
+    if not listed(tokens, item):
+        raise TextProblem("expects the name of an instruction", 0, "leave the attribute out", len(text))
+    tokens.expect(END, "the end of the value")
+    return found
 
 
 def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindComputation) -> DecodedAttributes:
@@ -186,37 +236,35 @@ def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindCo
     seen: set[str] = set()
     metadata: str | None = None
     control: list[tuple[str, int]] = []
+    own, more = spec.attributes, _MORE_ROLES.get(spec.name, ())
     for item in items:
         name, value = item.name, item.value
         if name in seen:
             raise TextProblem(f"attribute {name} already exists", item.name_at, f"keep one {name}= and remove the other", len(name))
         seen.add(name)
         codec = CODECS.get(name)
-        if name in ROLES and (codec is None or name in spec.called):
-            many = name in ("branch_computations", "called_computations") or (spec.name == "custom-call" and "," in value)
-            roles[name] = find.many(value, item.value_at) if many else [find.one(value, item.value_at)]
-        elif name == "metadata":
-            if not value.startswith("{") or balanced_end(value, 0, one_bracket=True) != len(value):
-                raise TextProblem("expects metadata in braces", item.value_at, 'write metadata={op_name="..."}', min(len(value), 60))
-            metadata = without_comments_outside_strings(value)
-        elif name == "control-predecessors":
-            for m in NAME.finditer(without_comments(value)):
-                control.append((m.group(1), item.value_at + max(value.find(m.group()), 0)))
-        elif codec is not None and (name != "result_accuracy" or name in spec.attributes):
-            try:
-                values[name] = codec.read(_normal(name, value))
-            except TextProblem as problem:
-                raise TextProblem(problem.message, item.value_at + problem.at, problem.hint, problem.length) from None
-            except (ValueError, TypeError, KeyError, IndexError, OverflowError, MemoryError) as problem:
-                raise TextProblem(
-                    f"error parsing attribute {name}: {problem}",
-                    item.value_at,
-                    f"{name}: {codec.summary}",
-                    min(len(value), 60),
-                ) from None
-        else:
-            _refuse_unknown(spec, item)
-            values[name] = _normal(name, value)
+        try:
+            if name in spec.called or name in more:
+                roles[name] = find.read(name, value, item.value_at)
+            elif name == "metadata":
+                metadata = item.canonical or canonical_value(spec.name, name, value)
+                metadata = metadata if metadata != "{}" else None
+            elif name == "control-predecessors":
+                control += _control_predecessors(value, item.value_at)
+            elif codec is not None and (name in own or name in COMMON):
+                values[name] = codec.read(item.canonical or canonical_value(spec.name, name, value))
+            elif name in _FORGOTTEN.get(spec.name, ()):
+                canonical_value(spec.name, name, value)
+            else:
+                _refuse_unexpected(spec, item._replace(name_at=item.name_at - item.value_at))
+                values[name] = value
+        except TextProblem as problem:
+            raise TextProblem(problem.message, item.value_at + problem.at, problem.hint, problem.length) from None
+        except (ValueError, TypeError, KeyError, IndexError, OverflowError, MemoryError) as problem:
+            summary = codec.summary if codec is not None else "it has another form"
+            raise TextProblem(
+                f"error parsing attribute {name}: {problem}", item.value_at, f"{name}: {summary}", min(len(value), 60)
+            ) from None
     for name in spec.required:
         if name not in seen:
             codec = CODECS.get(name)

@@ -6,7 +6,7 @@ from xla_explorer.foundation.naming import UniqueNames
 from xla_explorer.hlo.metadata import StackFrameTables
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.module_header import HEADER_DEFAULTS, ModuleHeader, header_value, parse_entry_computation_layout
+from xla_explorer.hlo.text.module_header import HEADER_DEFAULTS, ModuleHeader, parse_entry_computation_layout
 from xla_explorer.hlo.text.shape_text import same_sizes
 
 # Instructions whose sub-computations are no sequences of execution of their own.
@@ -28,7 +28,7 @@ def make_computations_unique(module: HloModule) -> None:
 def apply_header(module: HloModule, header: ModuleHeader) -> None:
     """Attributes, stack frames and schedule as the header has them. TextProblem where its layouts are not those of the entry."""
     module.attributes = {
-        name: header_value(name, value)
+        name: value
         for name, value in header.attributes.items()
         if name != "is_scheduled" and HEADER_DEFAULTS.get(name) != value
     }

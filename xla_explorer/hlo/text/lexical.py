@@ -12,9 +12,9 @@ from xla_explorer.hlo.text.errors import TextProblem
 
 NAME_PATTERN = r"[A-Za-z_][\w.\-]*+"
 NAME = re.compile(rf"%?({NAME_PATTERN})", re.ASCII)
-BLANK = re.compile(r"(?:\s++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
+BLANK = re.compile(r"(?:[ \t\n\r]++|//[^\n\r\0]*+|/\*(?:[^*\0]++|\*(?!/))*+\*/)*+")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-STRING = re.compile(r'"(?:[^"\\]|\\.)*+"|' r"'(?:[^'\\]|\\.)*+'", re.DOTALL)
+STRING = re.compile(r'"(?:[^"\\]|\\.)*+"|' r"'(?:[^'\\]|\\.)*+'")
 
 _COMMENT_OR_STRING = re.compile(rf"{STRING.pattern}|{COMMENT.pattern}", re.DOTALL)
 
@@ -48,7 +48,7 @@ RESERVED = RESERVED_TYPES | KEYWORDS
 PRIVATE_NAME = re.compile(r"__(?!xla_)\w")
 
 _INSIDE = re.compile(r"""["'(){}\[\]]|/[*/]""")
-_OUTSIDE = re.compile(r"""["'(){}\[\],]|/[*/]|\s""")
+_OUTSIDE = re.compile(r"""["'(){}\[\],]|/[*/]|[ \t\n\r]""")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 

@@ -7,7 +7,7 @@ Source: hlo_parser.cc ParseLiteral, literal.cc PrintWithoutShapeOneline, util.cc
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -16,13 +16,16 @@ from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.primitive_type import PrimitiveType
 from xla_explorer.hlo.shape import Shape, array_shape, tuple_shape
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.lexical import COMMENT, balanced_end, skip_blank
+from xla_explorer.hlo.text.lexical import COMMENT
+from xla_explorer.hlo.text.literal_tokens import literal_text
 from xla_explorer.hlo.text.number_text import IEEE_TYPES, Array, read_floats, read_integers, read_preds
+from xla_explorer.hlo.text.tokens import END, Tokens
 
 LARGEST_ELIDED = 1 << 32  # bytes that a `{...}` may stand for
 _ELEMENT_SIZE = re.compile(r"E\(\d+\)")
 _MOST_DIMENSIONS = 64  # of a numpy array
 _NOT_PUNCTUATION = bytes(set(range(256)) - set(b"{},"))
+_PLACES = bytes([byte if byte in b"{}," else ord("x") for byte in range(256)])
 _COMPLEX = re.compile(r"\(\s*([^(),\s]+)\s*,\s*([^()\s]*(?:\(0x[0-9a-fA-F]+\))?)\s*\)")
 
 
@@ -52,10 +55,10 @@ def _numbers(shape: Shape, text: str, base: int) -> list[str]:
         punctuation = raw.translate(None, _NOT_PUNCTUATION)
         wanted = _skeleton_length(shape.dimensions)
         if len(punctuation) != wanted or punctuation != _skeleton(shape.dimensions).encode():
-            raw = _with_commas(text).encode("ascii", "replace")
-            punctuation = raw.translate(None, _NOT_PUNCTUATION)
-            if len(punctuation) != wanted or punctuation != _skeleton(shape.dimensions).encode():
-                raise _misshapen(shape, text, base)
+            raise _misshapen(shape, text, base)
+        places = raw.translate(_PLACES, b" \t\n\r")
+        if b"x{" in places or b"}x" in places:  # a number beside a list of numbers
+            raise _misshapen(shape, text, base)
         if not shape.element_count:
             if text.strip("{}, \n\t"):
                 raise TextProblem(
@@ -74,17 +77,6 @@ def _numbers(shape: Shape, text: str, base: int) -> list[str]:
             len(text),
         )
     return text.split(",")
-
-
-def _with_commas(text: str) -> str:
-    """The literal with exactly one comma between neighbours: XLA's parser skips commas wherever they stand or lack."""
-    tokens: list[str] = re.findall(r"[{}]|[^{},\s]+", text)
-    parts = [tokens[0]] if tokens else []
-    for before, token in pairwise(tokens):
-        if token != "}" and before != "{":
-            parts.append(",")
-        parts.append(token)
-    return "".join(parts)
 
 
 def _misshapen(shape: Shape, text: str, base: int) -> TextProblem:
@@ -178,6 +170,27 @@ def read_array(shape: Shape, text: str, base: int = 0) -> Array:
 
     TextProblem (a ValueError; offsets from `base`) for what is no such literal.
     """
+    try:
+        return _read_array(shape, text, base)
+    except TextProblem as problem:
+        respelled = _respelled(shape, text)
+        if respelled is None:
+            raise problem from None
+        return _read_array(shape, respelled, base)
+
+
+def _respelled(shape: Shape, text: str) -> str | None:
+    """The literal as XLA prints it, read token by token; None for what is none."""
+    tokens = Tokens(text)
+    try:
+        found = literal_text(shape, tokens)
+        tokens.expect(END, "the end of the literal")
+    except TextProblem:
+        return None
+    return found if found != text else None
+
+
+def _read_array(shape: Shape, text: str, base: int) -> Array:
     if not shape.is_array:
         raise TextProblem(
             f"a {shape.text_without_layout} has no literals",
@@ -255,6 +268,8 @@ def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
     TextProblem (a ValueError; offsets from `base`) says what is wrong and where.
     """
     shape = _without_element_size(shape)
+    if "..." in text and not is_elided(text):
+        text = _respelled(shape, text) or text
     if not shape.is_tuple:
         if is_elided(text) and shape.is_array and shape.dimensions:
             if shape.byte_size > LARGEST_ELIDED:
@@ -283,37 +298,24 @@ def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
                 ]
             ),
         )
-    at = skip_blank(text, 0)
-    if not text.startswith("(", at):
-        raise TextProblem(
-            "expects '(' in front of tuple elements",
-            base + at,
-            "write a tuple literal as (1, {2, 3})",
-            max(len(text) - at, 1),
-        )
-    parts: list[Literal] = []
-    place = skip_blank(text, at + 1)
-    while not text.startswith(")", place):
-        end = balanced_end(text, place)
-        if end == place or len(parts) == len(shape.tuple_shapes):
-            raise TextProblem(
-                f"expects {len(shape.tuple_shapes)} tuple elements",
-                base + place,
-                f"the shape is {shape.text_without_layout}",
-            )
-        parts.append(read_literal(shape.tuple_shapes[len(parts)], text[place:end], base + place))
-        place = skip_blank(text, end)
-        if text.startswith(",", place):
-            place = skip_blank(text, place + 1)
-    if len(parts) != len(shape.tuple_shapes):
-        raise TextProblem(
-            f"expects {len(shape.tuple_shapes)} tuple elements, but sees {len(parts)}",
-            base + place,
-            f"the shape is {shape.text_without_layout}",
-        )
-    if text[place + 1 :].strip():
-        raise TextProblem("stray text after the tuple literal", base + place + 1, "remove it")
-    return Literal(shape, parts=tuple(parts))
+    try:
+        return Literal(shape, parts=tuple(_parts(shape, text)))
+    except TextProblem as problem:
+        raise TextProblem(problem.message, base + problem.at, problem.hint, problem.length) from None
+
+
+def _parts(shape: Shape, text: str) -> Iterator[Literal]:
+    """The elements of a tuple literal."""
+    tokens = Tokens(text)
+    tokens.expect("(", "'(' in front of tuple elements", "write a tuple literal as (1, {2, 3})")
+    for number, part in enumerate(shape.tuple_shapes):
+        if number:
+            tokens.eat(",")  # XLA does not insist on it
+        if tokens.kind == ")":
+            raise tokens.problem(f"{len(shape.tuple_shapes)} tuple elements", f"the shape is {shape.text_without_layout}")
+        yield read_literal(part, literal_text(part, tokens))
+    tokens.expect(")", f"')' behind {len(shape.tuple_shapes)} tuple elements", f"the shape is {shape.text_without_layout}")
+    tokens.expect(END, "nothing behind the tuple literal", "remove it")
 
 
 # -- writing -------------------------------------------------------------------------------------------------------

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from xla_explorer.hlo.attributes.dictionary_text import read_frontend_attributes
 from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.text.attribute_pieces import Reader, small_integer, string, sub_attributes
 from xla_explorer.hlo.text.attribute_text import AttributeText, read_attributes
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.lexical import KEYWORDS, NAME, skip_blank
+from xla_explorer.hlo.text.lexical import skip_blank
 from xla_explorer.hlo.text.shape_text import read_shape
+from xla_explorer.hlo.text.tokens import INT, Tokens
 
 HEADER_ATTRIBUTES = (
     "is_scheduled",
@@ -31,8 +34,13 @@ HEADER_ATTRIBUTES = (
 )
 # What says nothing: XLA forgets it when it reads, and so do we.
 HEADER_DEFAULTS = {"replica_count": "1", "num_partitions": "1", "alias_passthrough_params": "false"}
-_MODULE = re.compile(r"HloModule\b")
-_TABLES = re.compile(r"(?:FileNames|FunctionNames|FileLocations|StackFrames)\b[ \t]*\n(?:[ \t]*\d+[ \t][^\n]*\n|[ \t]*\n)*+")
+_FILE = r'(?:[ \t]*+\d++ "[^"\\\n]*+"[ \t]*+\n)*+\n*+'
+_LOCATION = r"(?:\d++ \{file_name_id=\d++ function_name_id=\d++ line=\d++ end_line=\d++ column=\d++ end_column=\d++\}\n)*+\n*+"
+_FRAME = r"(?:\d++ \{file_location_id=\d++ parent_frame_id=\d++\}\n)*+"
+# As XLA prints them.
+_TABLES = re.compile(rf"FileNames\n{_FILE}FunctionNames\n{_FILE}FileLocations\n{_LOCATION}StackFrames\n{_FRAME}(?=\s*+[A-Z%])", re.ASCII)
+_LOCATION_FIELDS = dict.fromkeys(("file_name_id", "function_name_id", "line", "end_line", "column", "end_column"), small_integer)
+_FRAME_FIELDS = dict.fromkeys(("file_location_id", "parent_frame_id"), small_integer)
 _ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d{1,9})\s*(?:,\s*\{([\d,\s]*)\}\s*)?(?:,\s*([a-z\-]+)\s*)?\)")
 _DONOR = re.compile(r"\(\s*(\d{1,9})\s*,\s*\{([\d,\s]*)\}\s*\)")
 
@@ -110,41 +118,49 @@ def parse_entry_computation_layout(text: str) -> tuple[tuple[Shape, ...], Shape]
     return parameters.tuple_shapes, result
 
 
-def _write_index(index: tuple[int, ...]) -> str:
-    return "{" + ",".join(map(str, index)) + "}"
-
-
-def header_value(name: str, text: str) -> str:
-    """The value of a header attribute in XLA's spelling: `{ {0}: (1, {}, may-alias) }`, `{ (2, {}) }`, sorted frontend attributes."""
-    if name == "frontend_attributes":
-        return read_frontend_attributes(text)
-    if name.startswith("allow_spmd_sharding_propagation_to_") and text in ("true", "false"):
-        return f"{{{text}}}"
-    if name == "input_output_alias":
-        aliases = parse_input_output_alias(text)
-        entries = [f"{_write_index(a.output_index)}: ({a.parameter_number}, {_write_index(a.parameter_index)}, {a.kind})" for a in aliases]
-    elif name == "buffer_donor":
-        entries = [f"({number}, {_write_index(index)})" for number, index in parse_buffer_donor(text)]
-    else:
-        return text
-    return f"{{ {', '.join(entries)} }}" if entries else "{}"
-
-
 def _check(item: AttributeText) -> None:
-    name, value = item.name, item.value
+    """What the codecs of the header refuse beyond the grammar."""
+    name, value = item.name, item.canonical or item.value
     try:
         if name == "input_output_alias":
             parse_input_output_alias(value)
         elif name == "buffer_donor":
             parse_buffer_donor(value)
-        elif name == "entry_computation_layout":
-            parse_entry_computation_layout(value)
-        elif name in ("is_scheduled", "alias_passthrough_params") and value not in ("true", "false"):
-            raise TextProblem(f"expects true or false but sees {value}", 0, "write true or false", len(value))
-        elif name in ("replica_count", "num_partitions") and not value.isdecimal():
-            raise TextProblem(f"expects a number but sees {value}", 0, "write a positive number", len(value))
     except TextProblem as problem:
         raise TextProblem(f"{problem.message} (in {name})", item.value_at + problem.at, problem.hint, problem.length) from None
+
+
+def _rows(tokens: Tokens, row: Callable[[Tokens], str]) -> str:
+    """The rows of a table, counted anew."""
+    found: list[str] = []
+    while tokens.eat(INT):
+        found.append(f"{len(found) + 1} {row(tokens)}")
+    return "".join([f"{line}\n" for line in found])
+
+
+def _fields(readers: Mapping[str, Reader]) -> Callable[[Tokens], str]:
+    def row(tokens: Tokens) -> str:
+        start, found = tokens.start, sub_attributes(tokens, readers)
+        for name in readers:
+            if name not in found:
+                raise TextProblem(f"sub-attribute {name} is expected but not seen", start, f"a row has {', '.join(readers)}")
+        return "{" + " ".join([f"{name}={found[name]}" for name in readers]) + "}"
+
+    return row
+
+
+def _tables(tokens: Tokens) -> str:
+    """Pass the stack frame tables in any spelling; as XLA prints them."""
+    parts = []
+    for name, row in (
+        ("FileNames", string),
+        ("FunctionNames", string),
+        ("FileLocations", _fields(_LOCATION_FIELDS)),
+        ("StackFrames", _fields(_FRAME_FIELDS)),
+    ):
+        tokens.expect(name, f"the table {name}", "the tables are FileNames, FunctionNames, FileLocations and StackFrames, in this order")
+        parts.append(f"{name}\n{_rows(tokens, row)}")
+    return "\n".join(parts).rstrip()
 
 
 def read_header(text: str, at: int) -> ModuleHeader:
@@ -152,18 +168,10 @@ def read_header(text: str, at: int) -> ModuleHeader:
     name: str | None = None
     attributes: dict[str, str] = {}
     places: dict[str, AttributeText] = {}
-    at = skip_blank(text, at)
-    opening = _MODULE.match(text, at)
-    if opening is not None:
-        place = skip_blank(text, opening.end())
-        found = NAME.match(text, place)
-        if found is None or place == opening.end() or (text[place] != "%" and found.group(1) in KEYWORDS):
-            raise TextProblem("expects the name of the module", place, "write HloModule and a name, such as: HloModule my_module")
-        name, at = found.group(1), found.end()
-        if text.startswith(":", at):  # an old spelling that XLA still reads
-            at += 1
-        items, at = read_attributes(text, at)
-        for item in items:
+    tokens = Tokens(text, at)
+    if tokens.eat("HloModule"):
+        name = tokens.name("the name of the module", "write HloModule and a name, such as: HloModule my_module")
+        for item in read_attributes(tokens, "HloModule"):
             if item.name in attributes:
                 raise TextProblem(f"attribute {item.name} already exists", item.name_at, "keep one of the two", len(item.name))
             if item.name not in HEADER_ATTRIBUTES:
@@ -175,10 +183,13 @@ def read_header(text: str, at: int) -> ModuleHeader:
                     len(item.name),
                 )
             _check(item)
-            attributes[item.name] = item.value
+            value = item.canonical or item.value
+            attributes[item.name] = read_frontend_attributes(value) if item.name == "frontend_attributes" else value
             places[item.name] = item
-    at = skip_blank(text, at)
-    start = at
-    while (table := _TABLES.match(text, at)) is not None:
-        at = skip_blank(text, table.end())
-    return ModuleHeader(name, attributes, places, text[start:at].rstrip(), at)
+    frames = ""
+    if tokens.kind == "FileNames":
+        ordinary = _TABLES.match(text, tokens.start)
+        if ordinary is not None:
+            return ModuleHeader(name, attributes, places, ordinary.group().rstrip(), skip_blank(text, ordinary.end()))
+        frames = _tables(tokens)
+    return ModuleHeader(name, attributes, places, frames, tokens.start)

@@ -17,7 +17,7 @@ from xla_explorer.hlo.text.errors import TextProblem
 
 Array = np.ndarray[Any, Any]
 
-_NUMBER = re.compile(r"-?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|inf|nan(?:\(0x[0-9a-fA-F]+\))?)", re.ASCII)
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|(?<=-)\.\d+(?:[eE][+-]?\d+)?|inf|nan(?:\(0x[0-9a-fA-F]+\))?)", re.ASCII)
 _PAYLOAD = re.compile(r"\(0x([0-9a-fA-F]+)\)")
 _LEADING_PLUS = re.compile(r"(?<![eE])\+")
 _INTEGER = re.compile(r"-?\d+", re.ASCII)
@@ -61,7 +61,7 @@ def read_integers(shape: Shape, parts: list[str], text: str, base: int) -> Array
         values = list(map(int, parts))
     except ValueError:
         values = None
-    if values is None or "_" in text or "+" in text or not text.isascii():
+    if values is None or "_" in text or "+" in text or "\f" in text or "\v" in text or not text.isascii():
         piece, at = _first_bad(parts, text, base, lambda p: _INTEGER.fullmatch(p) is None)
         raise TextProblem(
             f"expects integer for primitive type: {element_type.name.upper()}",
@@ -117,7 +117,7 @@ def read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: 
         wrong = bool(joined.encode("ascii", "replace").translate(None, b"0123456789.,eE+- \n\tinfa"))
     except ValueError:
         wrong = True
-    if wrong or ("+" in joined and _LEADING_PLUS.search(joined)):
+    if wrong or ("+" in joined and _LEADING_PLUS.search(joined)) or (",." in joined or " ." in joined or joined[:1] == "."):
         piece, at = _first_bad(parts, text, base, lambda p: _NUMBER.fullmatch(p) is None)
         raise TextProblem(
             f"expects a number for primitive type: {element_type.name.upper()}",

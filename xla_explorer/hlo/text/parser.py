@@ -19,7 +19,8 @@ from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT, OPCODES, PARAMETER, TUPLE, OpcodeSpec
 from xla_explorer.hlo.shape import _BY_TEXT, Shape, parse_shape
-from xla_explorer.hlo.text.attribute_text import FindComputation, decode_attributes, split_tail
+from xla_explorer.hlo.text.attribute_text import FindComputation, decode_attributes, read_attributes, split_tail
+from xla_explorer.hlo.text.attribute_values import canonical_value
 from xla_explorer.hlo.text.computation_checks import (
     check_parameters,
     check_reserved,
@@ -36,6 +37,7 @@ from xla_explorer.hlo.text.opcode_checks import CHECKED_OPCODES
 from xla_explorer.hlo.text.shape_text import same_dimensions
 from xla_explorer.hlo.text.slow_path import SHAPE_FOLLOWS, CarefulReader, Pieces
 from xla_explorer.hlo.text.source_text import decode_source
+from xla_explorer.hlo.text.tokens import Tokens
 
 # root, name, shape, opcode, arguments, attributes. Possessive quantifiers rule out backtracking. What follows the line
 # must not continue it (a comma) and must not be a comment. Names with two underscores in front are for the careful reader.
@@ -45,9 +47,17 @@ _LINE = re.compile(
     ([a-z][a-z0-9\-]*+)\(([^()\n]*+)\)(,\ [^\n]*+)?+\n(?!\s*+[,/])""",
     re.VERBOSE | re.ASCII,
 )
-_SIMPLE_METADATA = re.compile(r"""\{(?:[^{}"/\n]++|"(?:[^"\\\n]|\\.)*+"|\{[^{}"/\n]*+\})*+\}""")
-_THREAD = re.compile(r"""\s*,\s*execution_thread=("[^"\n]*"|'[^'\n]*')""")
-_COMPUTATION_START = re.compile(rf"(?:ENTRY\s+)?%?{NAME_PATTERN}\s*(?:\(|\{{)|ENTRY\b", re.ASCII)
+# Metadata in XLA's order, without fields that say nothing: other spellings are for the careful reader.
+_STRING = r'"[^"\\\x00-\x1f\x7f]++"'
+_METADATA = re.compile(
+    r"\{"
+    + "".join([rf"(?:{name}={_STRING} ?+)?+" for name in ("op_type", "op_name", "source_file")])
+    + "".join([rf"(?:source_{name}=[1-9]\d{{0,8}}+ ?+)?+" for name in ("line", "end_line", "column", "end_column")])
+    + r"(?:profile_type=\{[0-3]\} ?+)?+"
+    + "".join([rf"(?:{name}={_STRING} ?+)?+" for name in ("deduplicated_name", "scheduling_name")])
+    + r"(?:stack_frame_id=[1-9]\d{0,8}+)?+(?<! )\}",
+    re.ASCII,
+)
 
 
 class _Unusual(Exception):
@@ -91,7 +101,7 @@ class _Parser:
             _BY_TEXT.get,
             self.rows.get,
             self.literals,
-            _SIMPLE_METADATA.match,
+            _METADATA.match,
         )
         number, slow, root, private = module._next_instruction, 0, None, False
         i: HloInstruction | None = None
@@ -122,15 +132,13 @@ class _Parser:
                         tail, _, rest = tail.partition(", metadata=")
                         if tail and (tail.count("{") != tail.count("}") or tail.count('"') & 1):
                             raise _Unusual  # it stands inside another attribute
-                        if rest.endswith("}") and rest.count("}") == 1 and rest.count("{") == 1 and not ("//" in rest or "/*" in rest):
-                            metadata = rest
-                        else:
-                            found = metadata_of(rest)
-                            if found is None:
-                                raise _Unusual
-                            metadata = found.group()
-                            rest = rest[found.end() :]
-                            if rest and rest[0] != ",":
+                        found = metadata_of(rest)
+                        if found is None:
+                            raise _Unusual
+                        metadata = found.group()
+                        if len(metadata) != len(rest):
+                            rest = rest[len(metadata) :]
+                            if rest[0] != ",":
                                 raise _Unusual
                             tail += rest
                         if not tail:
@@ -142,7 +150,7 @@ class _Parser:
                     payload: object = None
                     operands: tuple[HloInstruction, ...] = ()
                     if spec is PARAMETER:
-                        if not arguments.isdecimal():
+                        if not (arguments.isdecimal() and arguments.isascii() and len(arguments) < 10):
                             raise _Unusual
                         payload = int(arguments)
                     elif arguments and spec is not CONSTANT:
@@ -278,8 +286,8 @@ class _Parser:
             i.name = taken.unique(name)
 
     # -- computations ------------------------------------------------------------------------------------------------
-    def _inline(self, text: str, at: int) -> HloComputation:
-        """A computation written in an attribute, `to_apply={...}`."""
+    def _inline(self, at: int) -> HloComputation:
+        """A computation written in an attribute, `to_apply={...}`; at: its opening brace."""
         computation = HloComputation("_", self.module)
         single, self.reader.single = self.reader.single, False
         self.body(at + 1, computation, self.text.count("\n", 0, at) + 1)
@@ -308,12 +316,22 @@ class _Parser:
                 len(header.result.text_without_layout),
             )
         self.module.computations[header.name] = computation
-        thread = _THREAD.match(self.text, at)
-        if thread is not None:
-            computation.execution_thread = thread.group(1)
-            line += self.text.count("\n", at, thread.end())
-            at = thread.end()
+        if self.text.startswith(",", skip_blank(self.text, at)):
+            end = self._read_thread(computation, at)
+            line += self.text.count("\n", at, end)
+            at = end
         return computation, at, line
+
+    def _read_thread(self, computation: HloComputation, at: int) -> int:
+        """`, execution_thread="t"` behind the body; the offset behind it."""
+        tokens = Tokens(self.text, at)
+        items = read_attributes(tokens, "")
+        for item in items:
+            if item.name != "execution_thread" or len(items) > 1:
+                message = f'unexpected attribute "{item.name}" of a computation' if len(items) == 1 else "a computation has one attribute"
+                raise TextProblem(message, items[-1].name_at, "a computation has execution_thread= or nothing", len(items[-1].name))
+            computation.execution_thread = canonical_value("", item.name, item.value)
+        return tokens.previous_end
 
     def parse(self) -> HloModule:
         """The whole text."""
@@ -328,8 +346,10 @@ class _Parser:
         text, module = self.text, self.module
         header = read_header(text, 0)
         at = header.end
-        if header.name is None and at < len(text) and _COMPUTATION_START.match(text, at) is None:
-            return self._single_instruction(at)
+        if header.name is None and not header.frames and at < len(text):
+            tokens = Tokens(text, at)
+            if tokens.kind != "ENTRY" and tokens.look_ahead() != "{":
+                return self._single_instruction(at)
         line = text.count("\n", 0, at) + 1
         last: HloComputation | None = None
         while at < len(text):
@@ -372,16 +392,12 @@ class _Parser:
             pieces.spec,
             pieces.shape,
             pieces.operands,
-            pieces.decoded.attributes,
+            pieces.decoded,
             pieces.payload,
             names,
             computation,
         )
-        i.called, i.metadata, i.line = (
-            pieces.decoded.called,
-            pieces.decoded.metadata,
-            text.count("\n", 0, pieces.name_at) + 1,
-        )
+        i.metadata, i.line = pieces.decoded.metadata, text.count("\n", 0, pieces.name_at) + 1
         check_parameters(text, [p for p in computation.instructions.values() if p.opcode is PARAMETER])
         self._make_unique(names)
         computation.root = i

@@ -1,6 +1,6 @@
 """Reads shapes: `f32[2,3]{1,0:T(8,128)}`, `(f32[], s32[<=4])`, `b(f32[4])`.
 
-Source: hlo_parser.cc ParseShape, ParseLayout.
+Source: hlo_parser.cc ParseShape, ParseLayout; layout.cc Print.
 """
 
 from __future__ import annotations
@@ -9,19 +9,12 @@ import difflib
 import re
 
 from xla_explorer.hlo.layout import Layout, layout
-from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
+from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, PrimitiveType
 from xla_explorer.hlo.shape import _BY_TEXT, UNBOUNDED, Shape, ShapeError, array_shape, buffer_shape, tuple_shape
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.lexical import skip_blank, without_comments
+from xla_explorer.hlo.text.tokens import END, IDENT, INT, TYPE, Tokens
 
-_ARRAY = re.compile(r"([A-Za-z][A-Za-z0-9]*)\s*\[([^\[\](){}\n]*)(\]?)")
-_ORDINARY = re.compile(r"[a-z][a-z0-9]*+\[[\d,]*+\](?:\{[\d,]*+\})?+(?!\s*\{)", re.ASCII)
-_LAYOUT_START = re.compile(r"\{\s*(?=[\d:}])")
-_DEFAULT_SPACE = re.compile(r"(?<![A-Z])S\(0\)")
-_PROPERTIES = re.compile(
-    r"(?:D\([DCS+~,]*\))?(?:T(?:\([\d,*]*\))+)?(?:L\(\d+\))?(?:#\(\w+\))?(?:\*\(\w+\))?(?:E\(\d+\))?(?:S\(\d+\))?"
-    r"(?:SC(?:\([\d:,]*\))+)?(?:P\((?:[^()]|\([^()]*\))*\))?(?:M\(\d+\))?"
-)
+_ORDINARY = re.compile(r"[a-z][a-z0-9]*+\[[\d,]*+\](?:\{[\d,]*+\})?+(?![ \t\n\r]*+[{/])", re.ASCII)
 _LARGEST = (1 << 63) - 1
 _DEEPEST = 64  # nesting of tuples
 
@@ -30,140 +23,260 @@ class ShapeTextError(TextProblem, ShapeError):
     """A shape that cannot be read; `at` is the offset of the place in the text."""
 
 
+def can_be_shape(tokens: Tokens) -> bool:
+    """Whether a shape begins here."""
+    return tokens.kind in (TYPE, "(") or _is_buffer(tokens)
+
+
+def _is_buffer(tokens: Tokens) -> bool:
+    return tokens.kind == IDENT and tokens.value == "b" and tokens.look_ahead() == "("
+
+
 def read_shape(text: str, at: int) -> tuple[Shape, int]:
     """The shape that starts at `at` (after blanks), and the offset behind it. ShapeError where there is none."""
-    return _read(text, at, 0)
+    tokens = Tokens(text, at)
+    return shape_of(tokens), tokens.previous_end
 
 
-def _read(text: str, at: int, depth: int) -> tuple[Shape, int]:
-    at = skip_blank(text, at)
-    if text.startswith("(", at):
-        if depth >= _DEEPEST:
-            raise ShapeTextError(f"tuples nest deeper than {_DEEPEST} levels", at, "flatten the tuple")
-        return _read_tuple(text, at, depth)
-    if text.startswith("b(", at):
-        part, end = _read(text, at + 2, depth + 1)
-        end = skip_blank(text, end)
-        if not text.startswith(")", end):
-            raise ShapeTextError("expects ')' after the shape of a buffer", end, "close the buffer shape: b(f32[4])")
-        return buffer_shape(part), end + 1
-    return _read_array(text, at)
-
-
-def _read_tuple(text: str, start: int, depth: int) -> tuple[Shape, int]:
-    at = skip_blank(text, start + 1)
-    parts: list[Shape] = []
-    while not text.startswith(")", at):
-        part, at = _read(text, at, depth + 1)
-        parts.append(part)
-        at = skip_blank(text, at)
-        if text.startswith(",", at):
-            at = skip_blank(text, at + 1)
-        elif at >= len(text):
-            raise ShapeTextError("the tuple shape is never closed", start, "add the missing ')'")
-        elif not text.startswith(")", at):
-            raise ShapeTextError("expects ',' or ')' in a tuple shape", at, "separate the shapes of a tuple by commas: (f32[2], s32[])")
-    return tuple_shape(parts), at + 1
-
-
-def _read_array(text: str, at: int) -> tuple[Shape, int]:
-    ordinary = _ORDINARY.match(text, at)
+def shape_of(tokens: Tokens, depth: int = 0) -> Shape:
+    """Pass a shape. ShapeTextError where there is none."""
+    ordinary = _ORDINARY.match(tokens.text, tokens.start)
     if ordinary is not None:
         known = _BY_TEXT.get(ordinary.group())
         if known is not None:
-            return known, ordinary.end()
-    found = _ARRAY.match(text, at)
-    if found is None:
-        raise ShapeTextError("expects a shape", at, "write a shape such as f32[2,3]{1,0}, (f32[], s32[2]) or token[]")
-    name, sizes, closed = found.groups()
-    element_type = PRIMITIVE_TYPES.get(name)
-    if element_type is None:
+            tokens.end = ordinary.end()
+            tokens.advance()
+            return known
+    try:
+        if tokens.kind == "(":
+            if depth >= _DEEPEST:
+                raise TextProblem(f"tuples nest deeper than {_DEEPEST} levels", tokens.start, "flatten the tuple")
+            return _tuple(tokens, depth)
+        if _is_buffer(tokens):
+            return _buffer(tokens, depth)
+        return _array(tokens)
+    except ShapeTextError:
+        raise
+    except TextProblem as problem:
+        raise ShapeTextError(problem.message, problem.at, problem.hint, problem.length) from None
+
+
+def _buffer(tokens: Tokens, depth: int) -> Shape:
+    tokens.advance()
+    tokens.advance()
+    at = tokens.start
+    part = shape_of(tokens, depth + 1)
+    if not part.is_array:
+        raise TextProblem(f"a buffer holds an array, not {part.text_without_layout}", at, "write b(f32[4])")
+    tokens.expect(")", "')' after the shape of a buffer", "close the buffer shape: b(f32[4])")
+    return buffer_shape(part)
+
+
+def _tuple(tokens: Tokens, depth: int) -> Shape:
+    opening = tokens.start
+    tokens.advance()
+    parts: list[Shape] = []
+    if tokens.kind != ")":
+        parts.append(shape_of(tokens, depth + 1))
+        while tokens.eat(","):
+            parts.append(shape_of(tokens, depth + 1))
+    if tokens.kind == END:
+        raise TextProblem("the tuple shape is never closed", opening, "add the missing ')'")
+    tokens.expect(")", "',' or ')' in a tuple shape", "separate the shapes of a tuple by commas: (f32[2], s32[])")
+    return tuple_shape(parts)
+
+
+def _element_type(tokens: Tokens) -> PrimitiveType:
+    if tokens.kind == TYPE:
+        return PRIMITIVE_TYPES[tokens.value]
+    if tokens.kind == IDENT and tokens.look_ahead() == "[":
+        name = tokens.value
         near = difflib.get_close_matches(name.lower(), PRIMITIVE_TYPES, 3, 0.5)
-        raise ShapeTextError(
-            f"unknown element type {name}",
-            at,
-            f"did you mean {' or '.join(near)}?" if near else "element types are pred, s32, u8, f32, bf16, c64 ...",
-            len(name),
-        )
-    if not closed:
-        raise ShapeTextError("the dimensions are never closed", found.end(1), f"write {name}[...] with a closing ]")
-    dimensions: list[int] = []
+        hint = f"did you mean {' or '.join(near)}?" if near else "element types are pred, s32, u8, f32, bf16, c64 ..."
+        raise TextProblem(f"unknown element type {name}", tokens.start, hint, len(name))
+    hint = "write a shape such as f32[2,3]{1,0}, (f32[], s32[2]) or token[]"
+    raise TextProblem("expects a shape", tokens.start, hint, max(tokens.end - tokens.start, 1))
+
+
+def _sizes(tokens: Tokens, name: str) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+    """Pass `[2,<=3,?]`; the sizes, and which of them are dynamic."""
+    opening = tokens.start
+    if not tokens.eat("["):
+        raise TextProblem(f"expects '[' after the element type {name}", tokens.previous_end, f"write {name}[] for a scalar")
+    sizes: list[int] = []
     dynamic: list[bool] = []
-    if sizes.strip():
-        place = found.start(2)
-        for piece in sizes.split(","):
-            size = piece.strip()
-            bounded = size.startswith("<=")
-            digits = size[2:].strip() if bounded else size
-            if size == "?":
-                dimensions.append(UNBOUNDED)
-            elif digits.isdecimal() and digits.isascii() and len(digits) < 20 and int(digits) <= _LARGEST:
-                dimensions.append(int(digits))
-            else:
-                raise ShapeTextError(
-                    f"{size or 'nothing'} is no size of a dimension",
-                    place + len(piece) - len(piece.lstrip()),
-                    "a dimension is a number, <= and a number, or ?",
-                    max(len(size), 1),
-                )
-            dynamic.append(bounded or size == "?")
-            place += len(piece) + 1
-    if dimensions and not element_type.is_array_type:
-        raise ShapeTextError(f"a {name} has no dimensions", found.start(2), f"write {name}[]", len(sizes))
-    count = 1
-    for number in dimensions:
-        count *= max(number, 1)
-    if count * max(element_type.bytes, 1) > _LARGEST:
-        raise ShapeTextError("the array has more bytes than 64 bits can count", at, "make the dimensions smaller", found.end() - at)
-    end = found.end()
-    order: Layout | None = None
-    opening = _LAYOUT_START.match(text, end)
-    if opening is not None:
-        order, end = _read_layout(text, end, len(dimensions))
-    return array_shape(element_type, tuple(dimensions), order, tuple(dynamic) if any(dynamic) else ()), end
-
-
-def _read_layout(text: str, start: int, rank: int) -> tuple[Layout, int]:
-    depth, end = 0, start
-    while True:  # P(...) holds a shape with braces of its own
-        end = min([place for place in (text.find("{", end), text.find("}", end)) if place >= 0], default=-1)
-        if end < 0:
-            raise ShapeTextError("the layout is never closed", start, "add the missing '}'")
-        depth += 1 if text[end] == "{" else -1
-        end += 1
-        if not depth:
+    while tokens.kind != "]" or sizes:
+        if tokens.eat("?"):
+            sizes.append(UNBOUNDED)
+            dynamic.append(True)
+        else:
+            dynamic.append(tokens.eat("<="))
+            size = int(tokens.value) if tokens.kind == INT else -1
+            if not 0 <= size <= _LARGEST:
+                if tokens.kind == END:
+                    raise TextProblem("the dimensions are never closed", opening, f"write {name}[...] with a closing ]")
+                seen = tokens.text[tokens.start : tokens.end] if tokens.kind not in ("]", ",") else "nothing"
+                hint = "a dimension is a number, <= and a number, or ?"
+                raise TextProblem(f"{seen} is no size of a dimension", tokens.start, hint, max(tokens.end - tokens.start, 1))
+            sizes.append(size)
+            tokens.advance()
+        if not tokens.eat(","):
             break
-    order_text, _, properties = without_comments(text[start + 1 : end - 1]).partition(":")
-    numbers = [piece.strip() for piece in order_text.split(",")] if order_text.strip() else []
-    length = end - start
-    if not all(number.isdecimal() and number.isascii() and len(number) < 10 for number in numbers):
-        raise ShapeTextError(f"a layout lists dimensions, but sees {order_text}", start, "write a layout such as {1,0}", length)
-    minor_to_major = tuple(map(int, numbers))
-    properties = _DEFAULT_SPACE.sub("", re.sub(r"\s+", "", properties))
-    if len(minor_to_major) != rank:
-        raise ShapeTextError(
-            f"Dimensions size is {rank}, but minor to major size is {len(minor_to_major)}.",
+    if tokens.kind != "]":
+        raise TextProblem("the dimensions are never closed", opening, f"write {name}[...] with a closing ]")
+    tokens.advance()
+    return tuple(sizes), tuple(dynamic) if any(dynamic) else ()
+
+
+def _array(tokens: Tokens) -> Shape:
+    start = tokens.start
+    element_type = _element_type(tokens)
+    tokens.advance()
+    inside = tokens.end
+    sizes, dynamic = _sizes(tokens, element_type.name)
+    if sizes and not element_type.is_array_type:
+        raise TextProblem(f"a {element_type.name} has no dimensions", inside, f"write {element_type.name}[]")
+    count = 1
+    for size in sizes:
+        count *= max(size, 1)
+    if count * max(element_type.bytes, 1) > _LARGEST:
+        length = tokens.previous_end - start
+        raise TextProblem("the array has more bytes than 64 bits can count", start, "make the dimensions smaller", length)
+    order: Layout | None = None
+    # The brace may begin the body of a computation instead, as in `-> f32[2] {`.
+    if tokens.kind == "{" and tokens.look_ahead() in (INT, ":"):
+        if not element_type.is_array_type:
+            raise TextProblem(f"a {element_type.name} has no layout", tokens.start, f"write {element_type.name}[]")
+        order = _layout(tokens, len(sizes))
+    return array_shape(element_type, sizes, order, dynamic)
+
+
+def _layout(tokens: Tokens, rank: int) -> Layout:
+    start = tokens.start
+    tokens.advance()
+    numbers: list[int] = []
+    if tokens.kind == INT:
+        numbers.append(tokens.integer())
+        while tokens.eat(","):
+            numbers.append(tokens.integer())
+    properties = _Properties(tokens).read() if tokens.eat(":") else ""
+    if tokens.kind == END:
+        raise TextProblem("the layout is never closed", start, "add the missing '}'")
+    hint = "properties are, in this order: T(), L(), #(), *(), E(), S(), SC(), M()"
+    tokens.expect("}", "',' or '}' in a layout" if not properties else "'}' behind the properties of a layout", hint)
+    length = tokens.previous_end - start
+    if len(numbers) != rank:
+        raise TextProblem(
+            f"Dimensions size is {rank}, but minor to major size is {len(numbers)}.",
             start,
             f"list each of the {rank} dimensions once, the fastest varying first" if rank else "a scalar has no layout",
             length,
         )
-    if sorted(minor_to_major) != list(range(rank)):
-        raise ShapeTextError(
-            f"the layout {{{order_text}}} is no permutation of the dimensions 0 to {rank - 1}",
+    if sorted(numbers) != list(range(rank)):
+        raise TextProblem(
+            f"the layout {{{','.join(map(str, numbers))}}} is no permutation of the dimensions 0 to {rank - 1}",
             start,
             "list each dimension once, the fastest varying first",
             length,
         )
-    if _PROPERTIES.fullmatch(properties) is None:
-        raise ShapeTextError(
-            f"unknown layout properties {properties}",
-            start,
-            "properties are, in this order: D(), T(), L(), #(), *(), E(), S(), SC(), P(), M()",
-            length,
-        )
-    if "P(" in properties and not properties.startswith("D("):
-        raise ShapeTextError("the layout has a physical shape, but is not for a sparse array", start, "remove P(...)", length)
-    return layout(minor_to_major, properties), end
+    return layout(tuple(numbers), properties)
+
+
+class _Properties:
+    """What stands behind the colon of a layout.
+
+    XLA's parser goes on where one of them breaks off: what it makes of the rest decides, in the end a brace must stand there. So does this.
+    """
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.tokens = tokens
+
+    def _word(self, word: str) -> bool:
+        return self.tokens.kind == IDENT and self.tokens.value == word and self.tokens.eat(IDENT)
+
+    def read(self) -> str:
+        """The properties in XLA's spelling, without those that say nothing."""
+        found = ""
+        if self._word("D"):
+            self._levels()  # XLA forgets them
+        if self._word("T"):
+            found += "T" + self._tiles()
+        found += self._number("L", 1)
+        for mark in ("#", "*"):
+            if self.tokens.eat(mark):
+                found += self._integer_type(mark)
+        found += self._number("E", 0) + self._number("S", 0)
+        if self._word("SC"):
+            found += self._splits()
+        if self.tokens.kind == IDENT and self.tokens.value == "P":
+            raise TextProblem("the layout has a physical shape, but is not for a sparse array", self.tokens.start, "remove P(...)")
+        return found + self._number("M", 0)
+
+    def _levels(self) -> None:
+        tokens = self.tokens
+        if not tokens.eat("(") or tokens.eat(")"):
+            return
+        while tokens.kind == IDENT and tokens.value in ("D", "C", "S", "H"):
+            tokens.advance()
+            tokens.eat("+")
+            tokens.eat("~")
+            if not tokens.eat(","):
+                tokens.eat(")")
+                return
+
+    def _tiles(self) -> str:
+        tokens, found = self.tokens, ""
+        while True:
+            sizes: list[str] = []
+            ended = not tokens.eat("(")
+            if not ended and tokens.kind != ")":
+                while True:
+                    if tokens.kind == INT:
+                        sizes.append(str(tokens.integer()))
+                    elif tokens.eat("*"):
+                        sizes.append("*")
+                    else:
+                        ended = True
+                        break
+                    if not tokens.eat(","):
+                        break
+            found += f"({','.join(sizes)})"
+            if ended or not tokens.eat(")") or tokens.kind != "(":
+                return found
+
+    def _number(self, word: str, default: int) -> str:
+        tokens = self.tokens
+        if not self._word(word) or not tokens.eat("(") or tokens.kind != INT:
+            return ""
+        number = tokens.integer()
+        tokens.eat(")")
+        return f"{word}({number})" if number != default else ""
+
+    def _integer_type(self, mark: str) -> str:
+        tokens, name = self.tokens, ""
+        tokens.eat("(")
+        if tokens.kind == TYPE:
+            name = tokens.value
+            if not PRIMITIVE_TYPES[name].is_integer:
+                raise TextProblem(
+                    f"{mark}({name}) is no type of indices", tokens.start, "write an unsigned integer type such as u32", len(name)
+                )
+            tokens.advance()
+        tokens.eat(")")
+        return f"{mark}({name})" if name else ""
+
+    def _splits(self) -> str:
+        tokens, found = self.tokens, ""
+        while tokens.eat("(") and tokens.kind == INT:
+            dimension, places = tokens.integer(), []
+            if tokens.eat(":") and tokens.kind == INT:
+                places.append(tokens.integer())
+                while tokens.eat(",") and tokens.kind == INT:
+                    places.append(tokens.integer())
+            found += f"({dimension}:{','.join(map(str, places))})"
+            if not tokens.eat(")") or tokens.kind != "(":
+                break
+        return f"SC{found}" if found else ""
 
 
 def same_dimensions(a: Shape, b: Shape) -> bool:

@@ -15,20 +15,18 @@ from xla_explorer.hlo.computation import HloComputation, infer_shape
 from xla_explorer.hlo.instruction import HloInstruction, new_instruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.opcodes import CONSTANT, OPCODES, PARAMETER, TUPLE, OpcodeSpec
-from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES, U32
+from xla_explorer.hlo.primitive_type import U32
 from xla_explorer.hlo.shape import Shape, ShapeError, array_shape, token_shape, tuple_shape
 from xla_explorer.hlo.text.async_sugar import begin_async, sugared
-from xla_explorer.hlo.text.attribute_text import DecodedAttributes, FindComputation, decode_attributes, read_attributes
+from xla_explorer.hlo.text.attribute_text import AttributeText, DecodedAttributes, FindComputation, decode_attributes, read_attributes
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.lexical import KEYWORDS, NAME, RESERVED_TYPES, balanced_end, skip_blank
+from xla_explorer.hlo.text.lexical import KEYWORDS, RESERVED_TYPES, balanced_end, skip_blank
 from xla_explorer.hlo.text.literal_text import read_literal
 from xla_explorer.hlo.text.opcode_checks import CHECKED_OPCODES, OpcodeChecks
-from xla_explorer.hlo.text.shape_text import read_shape, same_dimensions
+from xla_explorer.hlo.text.shape_text import can_be_shape, read_shape, same_dimensions, shape_of
+from xla_explorer.hlo.text.tokens import ATTRIBUTE, END, IDENT, INT, NAME, TYPE, Tokens
 
-_ROOT = re.compile(r"ROOT(?=[\s%/])")
-_OPCODE = re.compile(r"([A-Za-z_][\w\-]*)\s*(\(?)", re.ASCII)
-_NUMBER = re.compile(r"\s*(\d+)\s*", re.ASCII)
-_SHAPE_START = re.compile(r"\(|b\(|[A-Za-z]\w*\s*\[")
+NO_DECODED = DecodedAttributes(NO_ATTRIBUTES, (), None, ())
 _DEEPEST = 100  # nested operands
 
 
@@ -101,23 +99,31 @@ class CarefulReader:
 
     def read(self, at: int, names: dict[str, HloInstruction], computation: HloComputation) -> Pieces:
         """The instruction at `at`. TextProblem with its place otherwise."""
-        text = self.text
-        is_root = _ROOT.match(text, at)
-        if is_root:
-            at = skip_blank(text, is_root.end())
-        name, name_at, at = self._definition(at)
-        shape, _, at = self._optional_shape(at)
-        opcode_at = at
-        opcode_name, at = self._opcode(at)
-        spec = OPCODES.get(opcode_name)
-        step = None
-        if spec is None:
-            step = sugared(opcode_name)
-            if step is None:
-                self._unknown_opcode(opcode_name, opcode_at)
-            spec = OPCODES[f"async-{step[1]}"]  # type: ignore[index]
-        payload_text, payload_at, operands, end = self._arguments(at, spec, names, computation, 0)
-        items, end = read_attributes(text, end)
+        tokens = Tokens(self.text, at)
+        is_root = tokens.eat("ROOT")
+        name, name_at = self._definition(tokens)
+        shape = shape_of(tokens) if can_be_shape(tokens) else None
+        opcode_at = tokens.start
+        spec, step = self._opcode(tokens)
+        payload, operands = self._arguments(tokens, spec, shape, names, computation, 0)
+        items = read_attributes(tokens, step[0] if step is not None and step[1] == "start" else spec.name)
+        end = tokens.previous_end
+        shape, decoded, payload = self._made(spec, step, name, shape, operands, items, payload, opcode_at, computation)
+        return Pieces(is_root, name, name_at, spec, shape, operands, decoded, payload, end)
+
+    def _made(
+        self,
+        spec: OpcodeSpec,
+        step: tuple[str, str] | None,
+        name: str,
+        shape: Shape | None,
+        operands: tuple[HloInstruction, ...],
+        items: list[AttributeText],
+        payload: Any,
+        opcode_at: int,
+        computation: HloComputation,
+    ) -> tuple[Shape, DecodedAttributes, Any]:
+        """(shape, attributes, payload), checked as XLA's parser checks them. step: of an asynchronous operation in short form."""
         if step is not None and step[1] == "start":
             spec, decoded = begin_async(self.find, computation.module, name, OPCODES[step[0]], shape, operands, items, opcode_at)
         else:
@@ -127,90 +133,80 @@ class CarefulReader:
                 if problem.at < 0:
                     problem.at = opcode_at
                 raise
-        shape, payload = self._finish(spec, shape, operands, decoded, payload_text, payload_at, opcode_at)
-        stated = _stated(spec, shape, operands, decoded.attributes)
+        made = self._finish(spec, shape, operands, decoded, opcode_at) if payload is None or spec is PARAMETER else payload.shape
+        if step is not None and step[1] != "start":
+            self._same_step(step, operands, opcode_at)
+        stated = _stated(spec, made, operands, decoded.attributes)
         if stated is not decoded.attributes:
             decoded = decoded._replace(attributes=stated)
         if spec.name in CHECKED_OPCODES:
-            self.checks.check(
-                spec,
-                shape,
-                operands,
-                decoded.attributes,
-                decoded.called,
-                "".join([f", {item.name}=" for item in items]),
-                opcode_at,
-            )
-        return Pieces(bool(is_root), name, name_at, spec, shape, operands, decoded, payload, end)
+            tail = "".join([f", {item.name}=" for item in items])
+            self.checks.check(spec, made, operands, decoded.attributes, decoded.called, tail, opcode_at)
+        return made, decoded, payload
 
     # -- parts -------------------------------------------------------------------------------------------------------
-    def _definition(self, at: int) -> tuple[str, int, int]:
-        """(name, its offset, offset behind '=')."""
-        text = self.text
-        found = NAME.match(text, at)
-        if found is None:
-            word = re.compile(r"[^\s=(),{}]*").match(text, at).group()  # type: ignore[union-attr]
+    def _definition(self, tokens: Tokens) -> tuple[str, int]:
+        """Pass a name and its '='; (name, its offset)."""
+        start, name, kind, bare = tokens.start, tokens.value, tokens.kind, not self.text.startswith("%", tokens.start)
+        if self.single and can_be_shape(tokens):
+            return "_", start
+        if bare and (kind == TYPE or kind in KEYWORDS or kind == "-inf") and name:
+            raise TextProblem(f"{name} is a reserved word, not a name", start, f"rename it, for example to {name}_", tokens.end - start)
+        if kind == ATTRIBUTE:
             raise TextProblem(
-                "expects the name of an instruction",
-                at,
+                f"expects a name, but sees the attribute name {name}=", start, f"put a space between {name} and '='", tokens.end - start
+            )
+        if kind not in (IDENT, NAME):
+            word = re.compile(r"[^\s=(),{}]*").match(self.text, start).group()  # type: ignore[union-attr]
+            hint = (
                 "an instruction looks like: name = f32[2] add(a, b)"
-                if at < len(text) and text[at] != "}"
+                if kind not in (END, "}")
                 else "a computation holds at least one instruction"
-                if at < len(text)
-                else "add the missing '}'",
-                max(len(word), 1),
+                if kind == "}"
+                else "add the missing '}'"
             )
-        name, end = found.group(1), found.end()
-        bare = text[at] != "%"
-        if name in RESERVED_TYPES or (bare and name in KEYWORDS):
-            if self.single and name in RESERVED_TYPES:
-                return "_", at, at
-            raise TextProblem(f"{name} is a reserved word, not a name", at, f"rename it, for example to {name}_", end - at)
-        equal = skip_blank(text, end)
-        if not text.startswith("=", equal):
-            if self.single and text[equal : equal + 1] in ("(", "["):
-                return "_", at, at
-            raise TextProblem("expects '=' in instruction", equal, f"write: {name} = shape opcode(operands)")
-        if bare and equal == end:
-            raise TextProblem(
-                "expects a name, but sees the attribute name " + name + "=",
-                at,
-                f"put a space between {name} and '='",
-                end - at,
-            )
-        return name, at, skip_blank(text, equal + 1)
+            raise TextProblem("expects the name of an instruction", start, hint, max(len(word), 1))
+        tokens.advance()
+        if kind == NAME and not bare and name in RESERVED_TYPES:
+            raise TextProblem(f"{name} is a reserved word, not a name", start, f"rename it, for example to {name}_", len(name) + 1)
+        if tokens.kind != "=":
+            raise TextProblem("expects '=' in instruction", tokens.start, f"write: {name} = shape opcode(operands)")
+        tokens.advance()
+        return name, start
 
-    def _optional_shape(self, at: int) -> tuple[Shape | None, int, int]:
-        """(shape or None, its offset, offset behind it)."""
-        text = self.text
-        start = _SHAPE_START.match(text, at)
-        if start is None:
-            word = NAME.match(text, at)
-            if word is not None and word.group(1) in PRIMITIVE_TYPES:
-                raise TextProblem(
-                    f"expects '[' after the element type {word.group(1)}",
-                    word.end(),
-                    f"write {word.group(1)}[] for a scalar",
-                )
-            return None, at, at
-        shape, end = read_shape(text, at)
-        return shape, at, skip_blank(text, end)
+    def _opcode(self, tokens: Tokens) -> tuple[OpcodeSpec, tuple[str, str] | None]:
+        """Pass an opcode; (its row, the operation and step of an asynchronous one in short form)."""
+        at, name = tokens.start, tokens.value
+        if tokens.kind == TYPE:
+            raise TextProblem(f"expects '[' after the element type {name}", tokens.end, f"write {name}[] for a scalar")
+        if tokens.kind == IDENT and tokens.look_ahead() == "[":
+            shape_of(tokens)  # which says that there is no such element type
+        if tokens.kind != IDENT:
+            raise TextProblem("expects an opcode", at, "an instruction looks like: name = f32[2] add(a, b)", max(tokens.end - at, 1))
+        spec = OPCODES.get(name)
+        step = None
+        if spec is None:
+            step = sugared(name)
+            if step is None:
+                self._unknown_opcode(name, at)
+            spec = OPCODES[f"async-{step[1]}"]  # type: ignore[index]
+        tokens.advance()
+        if tokens.kind != "(":
+            raise TextProblem(f"expects '(' after the opcode {name}", tokens.start, "operands stand in parentheses: add(a, b)")
+        return spec, step
 
-    def _opcode(self, at: int) -> tuple[str, int]:
-        """(opcode name, offset behind its parenthesis)."""
-        text = self.text
-        found = _OPCODE.match(text, at)
-        if found is None:
-            raise TextProblem("expects an opcode", at, "an instruction looks like: name = f32[2] add(a, b)")
-        if not found.group(2):
-            if found.group(1) not in OPCODES and sugared(found.group(1)) is None:
-                self._unknown_opcode(found.group(1), at)
+    def _same_step(self, step: tuple[str, str], operands: tuple[HloInstruction, ...], at: int) -> None:
+        """`add-done` ends what `add-start` began."""
+        start = operands[0] if operands else None
+        while start is not None and start.opcode.name != "async-start":
+            start = start.operands[0] if start.operands else None
+        if start is None or not start.called:
+            return  # told by another check
+        wrapped = start.called[0].root.opcode.name
+        if wrapped != step[0]:
             raise TextProblem(
-                f"expects '(' after the opcode {found.group(1)}",
-                found.end(1),
-                "operands stand in parentheses: add(a, b)",
+                f"Expect async wrapped opcode to be {wrapped}, but got {step[0]}", at, f"write {wrapped}-{step[1]}", len("-".join(step))
             )
-        return found.group(1), found.end()
 
     def _unknown_opcode(self, name: str, at: int) -> None:
         near = difflib.get_close_matches(name, OPCODES, 3)
@@ -222,53 +218,77 @@ class CarefulReader:
         )
 
     def _arguments(
-        self, at: int, spec: OpcodeSpec, names: dict[str, HloInstruction], computation: HloComputation, depth: int
-    ) -> tuple[str, int, tuple[HloInstruction, ...], int]:
-        """(text of the payload, its offset, operands, offset behind the closing parenthesis); at: behind the first."""
-        text = self.text
-        if spec is CONSTANT or spec is PARAMETER:
-            end = balanced_end(text, at - 1, one_bracket=True)
-            start = skip_blank(text, at)
-            return text[start : end - 1].rstrip(), start, (), end
+        self,
+        tokens: Tokens,
+        spec: OpcodeSpec,
+        shape: Shape | None,
+        names: dict[str, HloInstruction],
+        computation: HloComputation,
+        depth: int,
+    ) -> tuple[Any, tuple[HloInstruction, ...]]:
+        """Pass what stands in parentheses: (number of a parameter or literal, operands)."""
+        opening = tokens.start
+        if spec is CONSTANT:
+            return self._literal(tokens, shape), ()
+        tokens.advance()
+        if spec is PARAMETER:
+            return self._parameter_number(tokens), ()
         operands: list[HloInstruction] = []
-        opening, at = at - 1, skip_blank(text, at)
-        while not text.startswith(")", at):
-            if at >= len(text):
-                raise TextProblem("'(' is never closed", opening, "add the missing ')'")
-            operand, at = self._operand(at, names, computation, depth)
-            operands.append(operand)
-            at = skip_blank(text, at)
-            if text.startswith(",", at):
-                at = skip_blank(text, at + 1)
-            elif at >= len(text):
-                raise TextProblem("'(' is never closed", opening, "add the missing ')'")
-            elif not text.startswith(")", at):
-                raise TextProblem("expects ',' or ')' after an operand", at, "separate operands by commas: add(a, b)")
-        return "", at, tuple(operands), at + 1
+        if tokens.kind != ")":
+            operands.append(self._operand(tokens, names, computation, depth))
+            while tokens.eat(","):
+                operands.append(self._operand(tokens, names, computation, depth))
+        if tokens.kind == END:
+            raise TextProblem("'(' is never closed", opening, "add the missing ')'")
+        if tokens.kind != ")":
+            raise TextProblem("expects ',' or ')' after an operand", tokens.start, "separate operands by commas: add(a, b)")
+        tokens.advance()
+        return None, tuple(operands)
 
-    def _operand(self, at: int, names: dict[str, HloInstruction], computation: HloComputation, depth: int) -> tuple[HloInstruction, int]:
-        """A name, perhaps with its shape, or a nested instruction."""
-        text = self.text
-        declared, shape_at, at = self._optional_shape(at)
-        found = NAME.match(text, at)
-        if found is None and self.single and declared is not None:
-            return self._parameter(f"_{self._count(computation)}", declared, names, computation), at
-        if found is None:
-            raise TextProblem("expects the name of an operand", at, "operands are names of instructions defined above")
-        name, end = found.group(1), found.end()
-        if text.startswith("(", skip_blank(text, end)) and text[at] != "%":
+    def _literal(self, tokens: Tokens, shape: Shape | None) -> Literal | None:
+        opening = tokens.start
+        if shape is None:
+            raise TextProblem("cannot infer shape for opcode: constant", opening, "write the shape before the opcode")
+        end = balanced_end(self.text, opening, one_bracket=True)
+        start = skip_blank(self.text, opening + 1)
+        payload = read_literal(shape, self.text[start : end - 1].rstrip(), start)
+        tokens.end = end
+        tokens.advance()
+        return payload
+
+    def _parameter_number(self, tokens: Tokens) -> int:
+        at = tokens.start
+        if tokens.kind != INT or not 0 <= int(tokens.value) < 1_000_000_000:
+            raise TextProblem("expects the number of the parameter", at, "write parameter(0) for the first", max(tokens.end - at, 1))
+        number = tokens.integer()
+        tokens.expect(")", "')' after the number of the parameter")
+        return number
+
+    def _operand(self, tokens: Tokens, names: dict[str, HloInstruction], computation: HloComputation, depth: int) -> HloInstruction:
+        """Pass a name, perhaps with its shape, or a nested instruction."""
+        shape_at = tokens.start
+        declared = shape_of(tokens) if can_be_shape(tokens) else None
+        at, name = tokens.start, tokens.value
+        if tokens.kind not in (IDENT, NAME):
+            if self.single and declared is not None:
+                return self._parameter(f"_{self._count(computation)}", declared, names, computation)
+            raise TextProblem(
+                "expects the name of an operand", at, "operands are names of instructions defined above", max(tokens.end - at, 1)
+            )
+        if tokens.kind == IDENT and tokens.look_ahead() == "(":
             if depth >= _DEEPEST:
                 raise TextProblem(f"operands nest deeper than {_DEEPEST} levels", at, "give the inner instructions names of their own")
-            return self._nested(at, declared, shape_at, names, computation, depth + 1)
+            return self._nested(tokens, declared, names, computation, depth + 1)
+        tokens.advance()
         operand = names.get(name)
         if operand is None:
             if self.single and declared is not None and name not in RESERVED_TYPES:
-                return self._parameter(name, declared, names, computation), end
+                return self._parameter(name, declared, names, computation)
             elsewhere = [c.name for c in self.find.computations.values() if any(i.name == name for i in c.instructions.values())]
             hint = (
                 near_names(name, names) if not elsewhere else f"{name} belongs to computation {elsewhere[0]}; pass its value as a parameter"
             )
-            raise TextProblem(f"instruction does not exist: {name}", at, hint, end - at)
+            raise TextProblem(f"instruction does not exist: {name}", at, hint, tokens.previous_end - at)
         if declared is not None and not same_dimensions(declared, operand.shape):
             raise TextProblem(
                 f"The declared operand shape {declared} is not compatible with the shape of the operand instruction {operand.shape}.",
@@ -276,45 +296,36 @@ class CarefulReader:
                 "correct the shape, or leave operand shapes out",
                 max(at - shape_at, 1),
             )
-        return operand, end
+        return operand
 
     def _count(self, computation: HloComputation) -> int:
         return sum([i.opcode is PARAMETER for i in computation.instructions.values()])
 
     def _parameter(self, name: str, shape: Shape, names: dict[str, HloInstruction], computation: HloComputation) -> HloInstruction:
         """A parameter for an operand that a single instruction mentions."""
-        return self._create(name, PARAMETER, shape, (), NO_ATTRIBUTES, self._count(computation), names, computation)
+        return self._create(name, PARAMETER, shape, (), NO_DECODED, self._count(computation), names, computation)
 
     def _nested(
-        self,
-        at: int,
-        shape: Shape | None,
-        shape_at: int,
-        names: dict[str, HloInstruction],
-        computation: HloComputation,
-        depth: int,
-    ) -> tuple[HloInstruction, int]:
-        opcode_name, behind = self._opcode(at)
-        spec = OPCODES.get(opcode_name)
-        if spec is None:
-            self._unknown_opcode(opcode_name, at)
-        assert spec is not None
-        payload_text, payload_at, operands, end = self._arguments(behind, spec, names, computation, depth)
-        decoded = DecodedAttributes(NO_ATTRIBUTES, (), None, ())
-        if spec.required or spec.called:
+        self, tokens: Tokens, shape: Shape | None, names: dict[str, HloInstruction], computation: HloComputation, depth: int
+    ) -> HloInstruction:
+        at = tokens.start
+        spec, step = self._opcode(tokens)
+        payload, operands = self._arguments(tokens, spec, shape, names, computation, depth)
+        opcode_name = step[0] if step is not None else spec.name
+        if OPCODES[opcode_name].required or (OPCODES[opcode_name].called and opcode_name != "custom-call"):
             raise TextProblem(
                 f"a nested {opcode_name} cannot have attributes",
                 at,
                 "give it a name and a line of its own",
                 len(opcode_name),
             )
-        shape, payload = self._finish(spec, shape, operands, decoded, payload_text, payload_at, at)
-        stem = name = f"{opcode_name}.anon"
+        shape, decoded, payload = self._made(spec, step, f"{spec.name}.anon", shape, operands, [], payload, at, computation)
+        stem = name = f"{spec.name}.anon"
         number = 0
         while name in names:
             number += 1
             name = f"{stem}.{number}"
-        return self._create(name, spec, shape, operands, NO_ATTRIBUTES, payload, names, computation), end
+        return self._create(name, spec, shape, operands, decoded, payload, names, computation)
 
     def _create(
         self,
@@ -322,27 +333,21 @@ class CarefulReader:
         spec: OpcodeSpec,
         shape: Shape,
         operands: tuple[HloInstruction, ...],
-        attributes: Attributes,
+        decoded: DecodedAttributes,
         payload: Any,
         names: dict[str, HloInstruction],
         computation: HloComputation,
     ) -> HloInstruction:
-        i = new_instruction(computation.module.take_instruction_id(), name, spec, shape, operands, attributes, (), payload)
+        number = computation.module.take_instruction_id()
+        i = new_instruction(number, name, spec, shape, operands, decoded.attributes, decoded.called, payload)
         names[name] = computation.insert(i)
         return i
 
     def _finish(
-        self,
-        spec: OpcodeSpec,
-        shape: Shape | None,
-        operands: tuple[HloInstruction, ...],
-        decoded: DecodedAttributes,
-        payload_text: str,
-        payload_at: int,
-        opcode_at: int,
-    ) -> tuple[Shape, Any]:
-        """Arity, shape and payload."""
-        if spec.arity is not None and spec.arity != len(operands) and spec is not CONSTANT and spec is not PARAMETER:
+        self, spec: OpcodeSpec, shape: Shape | None, operands: tuple[HloInstruction, ...], decoded: DecodedAttributes, opcode_at: int
+    ) -> Shape:
+        """The shape, stated or inferred; the number of operands is checked."""
+        if spec.arity is not None and spec.arity != len(operands):
             raise TextProblem(
                 f"{spec.name} expects {plural(spec.arity)}, but has {len(operands)}",
                 opcode_at,
@@ -381,18 +386,4 @@ class CarefulReader:
                 f"the shape is {shape.text_without_layout}",
                 len(spec.name),
             )
-        payload: int | Literal | None = None
-        if spec is PARAMETER:
-            number = _NUMBER.fullmatch(payload_text)
-            if number is None or len(number.group(1)) > 9:
-                raise TextProblem(
-                    "expects the number of the parameter",
-                    payload_at,
-                    "write parameter(0) for the first",
-                    max(len(payload_text), 1),
-                )
-            payload = int(number.group(1))
-        elif spec is CONSTANT:
-            payload = read_literal(shape, payload_text, payload_at)
-            shape = payload.shape
-        return shape, payload
+        return shape

@@ -1,0 +1,176 @@
+"""What the values of attributes are made of: lists, numbers, words, strings, sub-attributes, metadata.
+
+Each reader passes one piece and gives it back in one spelling. Source: hlo_parser.cc ParseList, ParseSubAttributes, ParseMetadata ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.strings import canonical_string
+from xla_explorer.hlo.text.tokens import ATTRIBUTE, IDENT, STRING, Tokens
+
+Reader = Callable[[Tokens], str]
+_LARGEST_FLOAT = 3.4028234663852886e38
+
+
+# -- lists ---------------------------------------------------------------------------------------------------------------
+def listed(tokens: Tokens, item: Reader, opening: str = "{", closing: str = "}", what: str = "") -> list[str]:
+    """Pass a list in brackets, its items separated by commas."""
+    tokens.expect(opening, what or f"a list that starts with '{opening}'")
+    found: list[str] = []
+    if tokens.kind != closing:
+        found.append(item(tokens))
+        while tokens.eat(","):
+            found.append(item(tokens))
+    tokens.expect(closing, f"',' or '{closing}'")
+    return found
+
+
+def integer(tokens: Tokens) -> str:
+    return str(tokens.integer())
+
+
+def small_integer(tokens: Tokens) -> str:
+    """One that fits 32 bits."""
+    at = tokens.start
+    number = tokens.integer()
+    if not -(1 << 31) <= number < 1 << 31:
+        raise TextProblem(f"{number} does not fit 32 bits", at, "write a smaller number", tokens.previous_end - at)
+    return str(number)
+
+
+def integers(tokens: Tokens) -> str:
+    return "{" + ",".join(listed(tokens, integer, what="a list of integers such as {0,1}")) + "}"
+
+
+def integer_lists(tokens: Tokens) -> str:
+    return "{" + ",".join(listed(tokens, integers, what="a list of lists such as {{0,1},{1,0}}")) + "}"
+
+
+def tuple_index(tokens: Tokens) -> str:
+    """`{0,1}`; a comma may stand behind the last number."""
+    tokens.expect("{", "a tuple index such as {0}")
+    found = []
+    while tokens.kind != "}":
+        found.append(integer(tokens))
+        if not tokens.eat(","):
+            break
+    tokens.expect("}", "',' or '}'")
+    return "{" + ",".join(found) + "}"
+
+
+# -- words and numbers ---------------------------------------------------------------------------------------------------
+def boolean(tokens: Tokens) -> str:
+    if tokens.kind not in ("true", "false"):
+        raise tokens.problem("true or false")
+    value = tokens.value
+    tokens.advance()
+    return value
+
+
+def booleans(tokens: Tokens) -> str:
+    return "{" + ",".join(listed(tokens, boolean)) + "}"
+
+
+def boolean_or_list(tokens: Tokens) -> str:
+    return "{" + boolean(tokens) + "}" if tokens.kind in ("true", "false") else booleans(tokens)
+
+
+def real(tokens: Tokens) -> str:
+    at = tokens.start
+    text = tokens.number()
+    if "nan" not in text and "inf" not in text and abs(float(text)) > _LARGEST_FLOAT:
+        raise TextProblem(f"{text} is out of the range of a float", at, "write a smaller number", len(text))
+    return "nan" if "nan" in text else text
+
+
+def string(tokens: Tokens) -> str:
+    return canonical_string(tokens.expect(STRING, "a string", 'write a string in quotes: "..."'))
+
+
+def string_or_dictionary(tokens: Tokens) -> str:
+    return string(tokens) if tokens.kind == STRING else tokens.dictionary()
+
+
+def word_of(what: str, *choices: str, any_case: bool = False) -> Reader:
+    """A reader of one word out of several; any_case: XLA does not care for capitals, and prints the spelling of `choices`."""
+
+    def read(tokens: Tokens) -> str:
+        at, word = tokens.start, tokens.expect(IDENT, f"{what} ({', '.join(choices)})")
+        known = word if not any_case else word.upper() if choices[0].isupper() else word.lower()
+        if known not in choices:
+            message = f"expects {what} ({', '.join(choices)}) but sees: {word}"
+            raise TextProblem(message, at, f"{what}: one of {', '.join(choices)}", len(word))
+        return known
+
+    return read
+
+
+def entries(tokens: Tokens, entry: Reader, what: str) -> list[str]:
+    """A list in braces; a comma may stand behind the last entry."""
+    tokens.expect("{", what)
+    found = []
+    while tokens.kind != "}":
+        found.append(entry(tokens))
+        if not tokens.eat(","):
+            break
+    tokens.expect("}", "',' or '}'")
+    return found
+
+
+def sub_attributes(tokens: Tokens, readers: Mapping[str, Reader]) -> dict[str, str]:
+    """Attributes in braces, each at most once; commas before them may be left out."""
+    tokens.expect("{", "'{' and sub-attributes")
+    found: dict[str, str] = {}
+    while tokens.kind != "}":
+        tokens.eat(",")
+        at, name = tokens.start, tokens.expect(ATTRIBUTE, "the name of a sub-attribute and '='", f"write {', '.join(readers)} or '}}'")
+        if name in found:
+            raise TextProblem(f"attribute {name} already exists", at, "keep one of the two", len(name))
+        if name not in readers:
+            raise TextProblem(f'unexpected attribute "{name}"', at, f"allowed here: {', '.join(readers)}", len(name))
+        found[name] = readers[name](tokens)
+    tokens.advance()
+    return found
+
+
+# -- metadata ------------------------------------------------------------------------------------------------------------
+def _profile_types(tokens: Tokens) -> str:
+    at, text = tokens.start, integers(tokens)
+    if any(number not in "0123" for number in text[1:-1].split(",")):
+        raise TextProblem(f"{text} holds what is no type of a profile", at, "types count from 0 to 3", tokens.previous_end - at)
+    return text
+
+
+# In XLA's printing order.
+_METADATA: dict[str, Reader] = {
+    "op_type": string,
+    "op_name": string,
+    "source_file": string,
+    "source_line": small_integer,
+    "source_end_line": small_integer,
+    "source_column": small_integer,
+    "source_end_column": small_integer,
+    "profile_type": _profile_types,
+    "deduplicated_name": string,
+    "scheduling_name": string,
+    "stack_frame_id": small_integer,
+}
+
+
+def metadata(tokens: Tokens) -> str:
+    """Pass the metadata of one instruction; without the fields that say nothing."""
+    if tokens.kind != "{":
+        raise tokens.problem("metadata in braces", 'write metadata={op_name="..."}')
+    found = sub_attributes(tokens, _METADATA)
+    return "{" + " ".join([f"{name}={found[name]}" for name in _METADATA if found.get(name, "0") not in ("0", '""', "{}")]) + "}"
+
+
+def metadata_or_list(tokens: Tokens) -> str:
+    """Pass `{op_name="a"}` or `{{op_name="a"}, {op_name="b"}}`."""
+    if tokens.kind == "{" and tokens.look_ahead() == "{":
+        found = listed(tokens, metadata)
+        return found[0] if len(found) == 1 else "{" + ", ".join(found) + "}"
+    return metadata(tokens)

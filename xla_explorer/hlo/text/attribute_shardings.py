@@ -1,0 +1,262 @@
+"""Shardings and groups of devices as text: tiles, device lists, iota forms, meshes with axes.
+
+Source: hlo_parser.cc ParseSharding, ParseSingleSharding, ParseTileAssignment, ParseMesh; hlo_sharding.cc Print.
+"""
+
+from __future__ import annotations
+
+import math
+
+from xla_explorer.hlo.text.attribute_pieces import integer, integer_lists, listed, metadata_or_list
+from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.tokens import ATTRIBUTE, IDENT, STRING, Tokens
+
+_TYPES = ("replicated", "maximal", "manual", "unknown", "unreduced")  # the first of several counts
+
+
+def _numbers(tokens: Tokens, opening: str = "[", closing: str = "]") -> list[int]:
+    """Pass a list of integers that is not empty."""
+    tokens.expect(opening, f"'{opening}' and numbers")
+    found = [tokens.integer()]
+    while tokens.eat(","):
+        found.append(tokens.integer())
+    tokens.expect(closing, f"',' or '{closing}'")
+    return found
+
+
+def _joined(numbers: list[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
+def _iota(tokens: Tokens) -> str:
+    """Pass `[4]` or `[2,2]T(1,0)`: what devices count along."""
+    start = tokens.start
+    sizes = _numbers(tokens)
+    if len(sizes) == 1:
+        return f"[{sizes[0]}]"
+    if tokens.kind != IDENT or tokens.value != "T":
+        raise tokens.problem("T( and the order of the dimensions", "with several dimensions write their order too: <=[2,2]T(1,0)")
+    tokens.advance()
+    order = _numbers(tokens, "(", ")")
+    if sorted(order) != list(range(len(sizes))):
+        message = f"T({_joined(order)}) is no permutation of the dimensions 0 to {len(sizes) - 1}"
+        raise TextProblem(message, start, "list each dimension once", tokens.previous_end - start)
+    return f"[{_joined(sizes)}]T({_joined(order)})"
+
+
+def _tiles(tokens: Tokens) -> tuple[list[int], str, list[int]]:
+    """Pass `[2,2]<=[4]` or `[2,2]0,1,2,3`: (sizes, iota form, devices)."""
+    sizes = _numbers(tokens)
+    if tokens.eat("<="):
+        return sizes, _iota(tokens), []
+    devices = [tokens.integer()]
+    while tokens.eat(","):
+        devices.append(tokens.integer())
+    return sizes, "", devices
+
+
+def sharding(tokens: Tokens) -> str:
+    """Pass a sharding: of one value, or in one more pair of braces of each element of a tuple."""
+    tokens.expect("{", "a sharding in braces, such as {replicated}")
+    if tokens.kind not in ("{", "}"):
+        return _single(tokens)
+    found = []
+    if tokens.kind == "{":
+        found.append(_element(tokens))
+        while tokens.eat(","):
+            found.append(_element(tokens))
+    tokens.expect("}", "',' or '}'")
+    return "{" + ", ".join(found) + "}"
+
+
+def _element(tokens: Tokens) -> str:
+    tokens.expect("{", "a sharding in braces")
+    return _single(tokens)
+
+
+def _single(tokens: Tokens) -> str:
+    """What stands behind the opening brace of one sharding, up to and with the closing one."""
+    if tokens.kind == IDENT and tokens.value in ("mesh", "maximal_mesh"):
+        return _named(tokens)
+    start = tokens.start
+    types: set[str] = set()
+    sizes: list[int] = []
+    iota, group, last, metadata_text = "", "", "", ""
+    devices: list[int] = []
+    while tokens.kind != "}":
+        at, kind, name = tokens.start, tokens.kind, tokens.value
+        if kind in _TYPES:
+            types.add(kind)
+            tokens.advance()
+        elif kind == "last_tile_dim_replicate":
+            last += " last_tile_dim_replicate"
+            tokens.advance()
+        elif kind in ("shard_as", "shard_like"):
+            tokens.advance()
+            group = f" {kind} {integer(tokens)}"
+        elif kind != ATTRIBUTE:
+            raise tokens.problem("a word of a sharding", "write {replicated}, {maximal device=0}, {devices=[2,1]<=[2]} ...")
+        else:
+            tokens.advance()
+            if name == "device":
+                devices = [tokens.integer()]
+            elif name == "devices":
+                if sizes:
+                    raise TextProblem("a sharding has one list of devices", at, "remove one of the two", len(name))
+                sizes, iota, devices = _tiles(tokens)
+            elif name == "metadata":
+                metadata_text = f" metadata={metadata_or_list(tokens)}"
+            elif name == "last_tile_dims":
+                last += f" last_tile_dims={{{', '.join(listed(tokens, _last_tile))}}}"
+            else:
+                hint = "a sharding has device=, devices=, last_tile_dims= and metadata="
+                raise TextProblem(f"unknown attribute in sharding: {name}", at, hint, len(name))
+    problem = _contradiction(types, sizes, iota, devices, last)
+    if problem:
+        raise TextProblem(
+            problem, start, "write {replicated}, {maximal device=0}, {devices=[2,1]<=[2]} ...", max(tokens.end - start - 1, 1)
+        )
+    tokens.advance()
+    chosen = next((one for one in _TYPES if one in types), None)
+    if chosen is None:
+        body = f"devices=[{_joined(sizes)}]{f'<={iota}' if iota else _joined(devices)}{last}"
+    else:
+        body = f"maximal device={devices[0]}" if chosen == "maximal" else chosen
+    return "{" + body + group + metadata_text + "}"
+
+
+def _last_tile(tokens: Tokens) -> str:
+    if tokens.kind not in ("maximal", "replicated", "manual", "unreduced"):
+        raise tokens.problem("manual, replicated, maximal or unreduced")
+    value = tokens.kind
+    tokens.advance()
+    return value
+
+
+def _contradiction(types: set[str], sizes: list[int], iota: str, devices: list[int], last: str) -> str:
+    """Why the parts of a sharding do not go together; empty when they do."""
+    chosen = next((one for one in _TYPES if one in types), None)
+    if chosen == "maximal":
+        return "" if len(devices) == 1 else "maximal shardings should have exactly one device assigned"
+    if chosen is not None:
+        return f"{chosen} shardings should not have any devices assigned" if devices else ""
+    if not sizes:
+        return "non-maximal shardings must have a tile assignment list including dimensions"
+    if not iota and len(devices) <= 1:
+        return "non-maximal shardings must have more than one device assigned"
+    if min(sizes) < 1:
+        return f"expects sizes of tiles from 1 on but sees devices=[{_joined(sizes)}]"
+    if len(devices) > math.prod(sizes):
+        return f"devices=[{_joined(sizes)}] has {math.prod(sizes)} places for {len(devices)} devices"
+    if last.count(" last_tile_dim") > 1:
+        return "a sharding says once what its last dimensions are"
+    return ""
+
+
+# -- meshes --------------------------------------------------------------------------------------------------------------
+def mesh(tokens: Tokens) -> tuple[str, dict[str, int]]:
+    """Pass `mesh['x'=2,'y'=2]`, perhaps with `, device_ids=(...)`: (text, axes). The cursor stands at `mesh`."""
+    tokens.advance()
+    axes: dict[str, int] = {}
+
+    def axis(tokens: Tokens) -> str:
+        at = tokens.start
+        name = tokens.expect(STRING, "an axis such as 'x'=2")[1:-1]
+        tokens.expect("=", "'=' and the size of the axis")
+        if name in axes:
+            raise TextProblem(f"the mesh has two axes '{name}'", at, "rename one of the two", len(name) + 2)
+        axes[name] = tokens.integer()
+        if axes[name] < 1:
+            raise TextProblem(f"axis '{name}' has size {axes[name]}", at, "sizes of axes count from 1 on", tokens.previous_end - at)
+        return f"'{name}'={axes[name]}"
+
+    text = f"mesh[{','.join(listed(tokens, axis, '[', ']'))}]"
+    if tokens.kind == "," and Tokens(tokens.text, tokens.end).value == "device_ids":
+        tokens.advance()
+        start = tokens.start
+        tokens.advance()
+        tokens.expect("(", "'(' and the devices")
+        if tokens.kind == "[":
+            text += f", device_ids=({_iota(tokens)})"
+        else:
+            devices = [tokens.integer()]
+            while tokens.eat(","):
+                devices.append(tokens.integer())
+            if len(devices) != math.prod(axes.values()):
+                message = f"the mesh has {math.prod(axes.values())} places, but {len(devices)} devices"
+                raise TextProblem(message, start, "name each device once", tokens.previous_end - start)
+            text += f", device_ids=({_joined(devices)})"
+        tokens.expect(")", "',' or ')'")
+    return text, axes
+
+
+def _axes(tokens: Tokens, known: dict[str, int], *, open_ended: bool = False) -> str:
+    """Pass `{'x', 'y':(2)4}`; open_ended: a question mark may stand last."""
+    closed = False
+
+    def axis(tokens: Tokens) -> str:
+        nonlocal closed
+        if closed:
+            raise tokens.problem("'}' behind the question mark")
+        if open_ended and tokens.eat("?"):
+            closed = True
+            return "?"
+        at = tokens.start
+        name = tokens.expect(STRING, "an axis of the mesh in quotes")[1:-1]
+        if name not in known:
+            raise TextProblem(f"'{name}' is no axis of the mesh", at, f"the mesh has {', '.join(known) or 'no axes'}", len(name) + 2)
+        if not tokens.eat(":"):
+            return f"'{name}'"
+        before = _numbers(tokens, "(", ")")
+        return f"'{name}':({_joined(before)}){integer(tokens)}"
+
+    return "{" + ", ".join(listed(tokens, axis)) + "}"
+
+
+def _named(tokens: Tokens) -> str:
+    """A sharding over the axes of a mesh, behind its opening brace."""
+    if tokens.value == "maximal_mesh":
+        tokens.advance()
+        tokens.expect("[", "'[' after maximal_mesh")
+        if tokens.kind != ATTRIBUTE or tokens.value != "device_id":
+            raise tokens.problem("device_id=")
+        tokens.advance()
+        body = f"maximal_mesh[device_id={integer(tokens)}]"
+        tokens.expect("]", "']'")
+    else:
+        body, axes = mesh(tokens)
+        tokens.eat(",")
+        if tokens.kind in ("replicated", "unreduced", "manual"):
+            body += f", {tokens.kind}"
+            tokens.advance()
+        else:
+            parts = listed(tokens, lambda t: _axes(t, axes, open_ended=True), "[", "]", "the axes of each dimension, such as [{'x'}, {}]")
+            body += f", [{', '.join(parts)}]"
+            while tokens.kind == "," and Tokens(tokens.text, tokens.end).value in ("replicated", "unreduced", "manual"):
+                tokens.advance()
+                name = tokens.expect(ATTRIBUTE, "replicated=, unreduced= or manual=")
+                body += f", {name}={_axes(tokens, axes)}"
+    if tokens.eat(","):
+        if tokens.kind != ATTRIBUTE or tokens.value != "metadata":
+            raise tokens.problem("metadata=")
+        tokens.advance()
+        body += f", metadata={metadata_or_list(tokens)}"
+    tokens.expect("}", "',' or '}'")
+    return "{" + body + "}"
+
+
+def device_groups(tokens: Tokens) -> str:
+    """Pass groups of devices: `{{0,1},{2,3}}`, `[2,2]<=[4]` or `mesh['x'=2,'y'=2] {'x'}`."""
+    if tokens.kind == "{":
+        return integer_lists(tokens)
+    if tokens.kind == IDENT and tokens.value == "mesh":
+        text, axes = mesh(tokens)
+        return f"{text} {_axes(tokens, axes)}"
+    start = tokens.start
+    sizes = _numbers(tokens)
+    tokens.expect("<=", "'<=' behind the sizes of the groups", "write [2,2]<=[4]")
+    iota = _iota(tokens)
+    if len(sizes) != 2:
+        message = f"replica groups have two dimensions, not {len(sizes)}"
+        raise TextProblem(message, start, "write [groups,size]<=[devices]", tokens.previous_end - start)
+    return f"[{_joined(sizes)}]<={iota}"

@@ -1,0 +1,419 @@
+"""The grammar of attribute values: each reader passes one value and gives it back in the spelling that its codec reads.
+
+Source: hlo_parser.cc ParseAttributeHelper and the readers that it calls.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from xla_explorer.hlo.shape import Shape
+from xla_explorer.hlo.text.attribute_pieces import (
+    Reader,
+    boolean,
+    boolean_or_list,
+    booleans,
+    entries,
+    integer,
+    integer_lists,
+    integers,
+    listed,
+    metadata,
+    real,
+    small_integer,
+    string,
+    string_or_dictionary,
+    sub_attributes,
+    tuple_index,
+    word_of,
+)
+from xla_explorer.hlo.text.attribute_shardings import device_groups, sharding
+from xla_explorer.hlo.text.errors import TextProblem
+from xla_explorer.hlo.text.literal_tokens import literal_text
+from xla_explorer.hlo.text.shape_text import shape_of
+from xla_explorer.hlo.text.tokens import ATTRIBUTE, DIM_LABELS, DXD, END, IDENT, INT, PAD, STRING, Tokens
+
+_precision = word_of("a precision", "default", "high", "highest", "packed_nibble", any_case=True)
+DOT_ALGORITHMS: Final = (
+    "unset", "dot_any_f8_any_f8_f32", "dot_any_f8_any_f8_f32_fast_accum", "dot_f16_f16_f16", "dot_f16_f16_f32", "dot_bf16_bf16_bf16",
+    "dot_bf16_bf16_f32", "dot_bf16_bf16_f32_x3", "dot_bf16_bf16_f32_x6", "dot_bf16_bf16_f32_x9", "dot_tf32_tf32_f32",
+    "dot_tf32_tf32_f32_x3",    "dot_f32_f32_f32", "dot_f64_f64_f64",
+)  # fmt: skip
+
+
+def precisions(tokens: Tokens) -> str:
+    return "{" + ",".join(listed(tokens, _precision)) + "}"
+
+
+# -- lists that mean something --------------------------------------------------------------------------------------
+def pairs(tokens: Tokens) -> str:
+    at = tokens.start
+    text = integer_lists(tokens)
+    if any(row.count(",") != 1 for row in re.findall(r"\{([^{}]*)\}", text[1:-1])):
+        raise TextProblem("expects a list of pairs", at, "write pairs of source and target such as {{0,1},{1,0}}", tokens.previous_end - at)
+    return text
+
+
+# -- windows, labels, paddings, slices -----------------------------------------------------------------------------------
+_WINDOW_FIELDS = ("size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal")
+
+
+def window(tokens: Tokens) -> str:
+    start = tokens.start
+    tokens.expect("{", "a window such as {size=3x3 stride=2x2 pad=0_1x0_1}")
+    fields: dict[str, str] = {}
+    while tokens.kind != "}":
+        at, name = (
+            tokens.start,
+            tokens.expect(ATTRIBUTE, "a field of the window, such as size=", "fields are separated by blanks: {size=3 pad=1_1}"),
+        )
+        if name not in _WINDOW_FIELDS:
+            raise TextProblem(f"unknown window field {name}", at, f"a window has {', '.join(_WINDOW_FIELDS)}", len(name))
+        if name in fields:
+            raise TextProblem(f"sub-attribute '{name}=' already exists", at, "keep one of the two", len(name))
+        if name == "pad":
+            fields[name] = tokens.expect(PAD, "padding such as 0_0x3_3")
+            if any(part.count("_") != 1 for part in fields[name].split("x")):
+                raise TextProblem(
+                    "expects padding_low and padding_high separated by '_'", at, "a window has no interior padding", len(name)
+                )
+        elif tokens.kind == DXD:
+            fields[name] = tokens.expect(DXD)
+        else:
+            fields[name] = str(tokens.integer())
+    tokens.advance()
+    count = fields["size"].count("x") if "size" in fields else -1
+    for name, value in fields.items():
+        if value.count("x") != count:
+            raise TextProblem(
+                f"expects '{name}=' has the same size as 'size='", start, "give each dimension its number", tokens.previous_end - start
+            )
+    return "{" + " ".join([f"{name}={fields[name]}" for name in _WINDOW_FIELDS if name in fields]) + "}"
+
+
+def dim_labels(tokens: Tokens) -> str:
+    return tokens.expect(DIM_LABELS, "dimension labels such as b01f_01io->b01f")
+
+
+def padding(tokens: Tokens) -> str:
+    return tokens.expect(PAD, "a padding such as 0_0_0x3_3_1")
+
+
+def _range(tokens: Tokens) -> str:
+    at = tokens.start
+    tokens.expect("[", "[start:limit] or [start:limit:stride]")
+    numbers = [integer(tokens)]
+    while tokens.eat(":"):
+        numbers.append(integer(tokens))
+    tokens.expect("]", "':' or ']'")
+    if len(numbers) not in (2, 3):
+        raise TextProblem(
+            f"expects [start:limit] or [start:limit:stride] but sees {len(numbers)} numbers", at, "", tokens.previous_end - at
+        )
+    return f"[{':'.join(numbers)}]"
+
+
+def slices(tokens: Tokens) -> str:
+    return "{" + ", ".join(listed(tokens, _range, what="a list such as {[0:2], [1:9:3]}")) + "}"
+
+
+# -- shapes and aliases --------------------------------------------------------------------------------------------------
+def shape(tokens: Tokens) -> str:
+    return shape_of(tokens).text
+
+
+def shapes(tokens: Tokens) -> str:
+    return "{" + ", ".join(listed(tokens, shape, what="a list of shapes such as {f32[4]{0}}")) + "}"
+
+
+def literal(tokens: Tokens) -> str:
+    if tokens.kind == "(":  # a tuple whose elements state their shapes
+        return "(" + ", ".join(listed(tokens, literal, "(", ")")) + ")"
+    one: Shape = shape_of(tokens)
+    return f"{one.text} {literal_text(one, tokens)}"
+
+
+def _alias(tokens: Tokens) -> str:
+    output = tuple_index(tokens)
+    tokens.expect(":", "':' between the index of the output and (operand, {index})")
+    tokens.expect("(", "(operand, {index})")
+    number = integer(tokens)
+    tokens.expect(",", "',' and the index inside the operand")
+    inside = tuple_index(tokens)
+    tokens.expect(")", "')'")
+    return f"{output}: ({number}, {inside})"
+
+
+def aliasing(tokens: Tokens) -> str:
+    return "{" + ", ".join(entries(tokens, _alias, "a list such as {{0}: (1, {})}")) + "}"
+
+
+# -- dictionaries --------------------------------------------------------------------------------------------------------
+def frontend_attributes(tokens: Tokens) -> str:
+    def entry(tokens: Tokens) -> str:
+        name = tokens.expect(ATTRIBUTE, "the name of a frontend attribute and '='")
+        return f"{name}={string_or_dictionary(tokens)}"
+
+    return "{" + ",".join(listed(tokens, entry)) + "}"
+
+
+def statistics(tokens: Tokens) -> str:
+    found: list[str] = []
+
+    def entry(tokens: Tokens) -> str:
+        name = tokens.expect(ATTRIBUTE, "the name of a statistic and '='")
+        if tokens.kind != INT and (not found or tokens.kind != "decimal"):
+            raise tokens.problem("an integer" if not found else "a number")
+        found.append(name if found else "visualizing_index")
+        return f"{found[-1]}={_as_double(tokens.number()) if len(found) > 1 else integer(tokens)}"
+
+    return "{" + ",".join(listed(tokens, entry)) + "}"
+
+
+def _as_double(text: str) -> str:
+    return f"{float(text):g}"
+
+
+_mode = word_of("a mode", "default", "highest", any_case=True)
+
+
+def result_accuracy(tokens: Tokens) -> str:
+    tokens.expect("{", "{mode=...} or {tolerance={...}}")
+    at, name = tokens.start, tokens.expect(ATTRIBUTE, "mode= or tolerance=")
+    if name == "mode":
+        value = f"{{mode={_mode(tokens)}}}"
+    elif name == "tolerance":
+        given = {"atol": "0", "rtol": "0", "ulps": "0"}
+
+        def entry(tokens: Tokens) -> str:
+            at, name = tokens.start, tokens.expect(ATTRIBUTE, "atol=, rtol= or ulps=")
+            if name not in given:
+                raise TextProblem(f"invalid attribute name: {name}", at, "a tolerance has atol, rtol and ulps", len(name))
+            given[name] = tokens.number()
+            return ""
+
+        listed(tokens, entry)
+        value = "{tolerance={" + ",".join([f"{name}={number}" for name, number in given.items()]) + "}}"
+    else:
+        raise TextProblem(f"invalid attribute name: {name}", at, "write mode= or tolerance=", len(name))
+    tokens.expect("}", "'}'")
+    return value
+
+
+def domain(tokens: Tokens) -> str:
+    start = tokens.start
+    readers = {"kind": string, "entry": sharding, "exit": sharding}
+    found = sub_attributes(tokens, readers)
+    for name in readers:
+        if name not in found:
+            raise TextProblem(f"sub-attribute {name} is expected but not seen", start, 'write {kind="sharding", entry={...}, exit={...}}')
+    if found["kind"] != '"sharding"':
+        raise TextProblem(f"unsupported domain kind: {found['kind']}", start, 'write kind="sharding"', tokens.previous_end - start)
+    return "{" + ", ".join([f"{name}={found[name]}" for name in readers]) + "}"
+
+
+# -- where a value came from ---------------------------------------------------------------------------------------------
+def original_array(tokens: Tokens) -> str:
+    tokens.expect("{", 'an original array such as {"name" {0}}')
+    found = ""
+    if tokens.kind == STRING:
+        found = string(tokens)
+        if tokens.kind == "{":
+            found += f" {tuple_index(tokens)}"
+    tokens.expect("}", "'}'")
+    return "{" + found + "}"
+
+
+def original_value(tokens: Tokens) -> str:
+    tokens.expect("{", 'an original value such as {({"a"}, {"b"})}')
+    if tokens.eat("["):
+        if tokens.kind != IDENT or tokens.value != "synthetic_call":
+            raise tokens.problem("synthetic_call")
+        tokens.advance()
+        tokens.expect("]", "']'")
+        tokens.expect("}", "'}'")
+        return "{[synthetic_call]}"
+    found, depth = "", 0
+    while tokens.kind != "}":
+        if tokens.kind == "{":
+            found += original_array(tokens)
+            continue
+        if tokens.kind not in ("(", ")", ",") or (not depth and tokens.kind != "("):
+            raise tokens.problem("[synthetic_call] or a tuple tree of original arrays")
+        depth += {"(": 1, ")": -1, ",": 0}[tokens.kind]
+        found += ", " if tokens.kind == "," else tokens.kind
+        tokens.advance()
+    tokens.advance()
+    return "{" + found + "}"
+
+
+# -- the header of a module ----------------------------------------------------------------------------------------------
+def _module_alias(tokens: Tokens) -> str:
+    output = tuple_index(tokens)
+    tokens.expect(":", "':' between the index of the output and (parameter, {index}, may-alias)")
+    tokens.expect("(", "(parameter, {index}, may-alias)")
+    number = integer(tokens)
+    tokens.expect(",", "',' and the index inside the parameter")
+    inside, kind = tuple_index(tokens), "may-alias"
+    if tokens.eat(","):
+        at, kind = tokens.start, tokens.name("may-alias or must-alias")
+        if kind not in ("may-alias", "must-alias"):
+            raise TextProblem(f"Unexpected aliasing kind: {kind}", at, "write may-alias or must-alias", len(kind))
+    tokens.expect(")", "')'")
+    return f"{output}: ({number}, {inside}, {kind})"
+
+
+def module_aliasing(tokens: Tokens) -> str:
+    found = entries(tokens, _module_alias, "{ {output index}: (parameter, {parameter index}, may-alias) }")
+    return f"{{ {', '.join(found)} }}" if found else "{}"
+
+
+def _donor(tokens: Tokens) -> str:
+    tokens.expect("(", "(parameter, {parameter index})")
+    number = integer(tokens)
+    tokens.expect(",", "',' and the index inside the parameter")
+    inside = tuple_index(tokens)
+    tokens.expect(")", "')'")
+    return f"({number}, {inside})"
+
+
+def donors(tokens: Tokens) -> str:
+    found = entries(tokens, _donor, "{ (parameter, {parameter index}) }")
+    return f"{{ {', '.join(found)} }}" if found else "{}"
+
+
+def computation_layout(tokens: Tokens) -> str:
+    tokens.expect("{", "{(shapes)->shape}")
+    tokens.expect("(", "'(' and the shapes of the parameters")
+    found = []
+    while tokens.kind != ")":
+        found.append(shape(tokens))
+        if not tokens.eat(","):
+            break
+    tokens.expect(")", "',' or ')' in the shapes of the parameters")
+    tokens.expect("->", "'->' and the shape of the result")
+    result = shape(tokens)
+    tokens.expect("}", "'}'")
+    return f"{{({', '.join(found)})->{result}}}"
+
+
+def recovery_table(tokens: Tokens) -> str:
+    tokens.expect("{", "a table of original arrays")
+    found = []
+    while tokens.kind != "}":
+        replaced = original_array(tokens)
+        tokens.expect(":", "':' and the original array that replaces it")
+        found.append(f"{replaced} : {original_array(tokens)}" + (f", {string(tokens)}" if tokens.eat(",") else ""))
+    tokens.advance()
+    return "{" + " ".join(found) + "}"
+
+
+_RNG = word_of("a random algorithm", "rng_default", "rng_three_fry", "rng_philox", any_case=True)
+_MODES = word_of("a mode of collectives", "cross_replica", "cross_partition", "cross_replica_and_partition", "flattened_id")
+
+# By name of the attribute, or by (opcode, name) where an opcode reads it in another way.
+READERS: dict[str | tuple[str, str], Reader] = {
+    **dict.fromkeys(
+        (
+            "dimensions", "dynamic_slice_sizes", "lhs_batch_dims", "lhs_contracting_dims", "rhs_batch_dims", "rhs_contracting_dims",
+            "lhs_ragged_dims", "rhs_group_dims", "offset_dims", "collapsed_slice_dims", "start_index_map", "update_window_dims",
+            "inserted_window_dims", "scatter_dims_to_operand_dims", "operand_batching_dims", "start_indices_batching_dims",
+            "input_batching_dims", "scatter_indices_batching_dims", "slice_sizes", "fft_length",
+        ),
+        integers,
+    ),
+    **dict.fromkeys(
+        (
+            "index", "iota_dimension", "inferred_dimension", "feature_group_count", "batch_group_count", "index_vector_dim", "k",
+            "exponent_bits", "mantissa_bits", "feature_index", "delta", "num_carries", "channel_id", "replica_count", "num_partitions",
+        ),
+        integer,
+    ),
+    **dict.fromkeys(
+        (
+            "indices_are_sorted", "unique_indices", "is_stable", "largest", "lower", "left_side", "unit_diagonal", "is_reverse",
+            "is_associative", "custom_call_has_side_effect", "is_composite", "constrain_layout", "use_global_device_ids",
+            "is_host_transfer", "is_scheduled", "alias_passthrough_params",
+        ),
+        boolean,
+    ),
+    **dict.fromkeys(("custom_call_target", "infeed_config", "outfeed_config", "async_execution_thread", "execution_thread"), string),
+    **dict.fromkeys(("allow_spmd_sharding_propagation_to_parameters", "allow_spmd_sharding_propagation_to_output"), boolean_or_list),
+    ("collective-permute", "slice_sizes"): integer_lists,
+    ("collective-permute-start", "slice_sizes"): integer_lists,
+    ("rng-bit-generator", "algorithm"): _RNG,
+    "slice": slices,
+    "padding": padding,
+    "window": window,
+    "dim_labels": dim_labels,
+    "convolution_kind": word_of("a convolution kind", "fprop", "wgrad", "dgrad", "unset"),
+    "conv_kind": word_of("a convolution kind", "fprop", "wgrad", "dgrad", "unset"),
+    "operand_precision": precisions,
+    "algorithm": word_of("an algorithm", *DOT_ALGORITHMS, any_case=True),
+    "direction": word_of("comparison direction", "EQ", "NE", "LT", "LE", "GT", "GE"),
+    "type": word_of("comparison type", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
+    "result_accuracy": result_accuracy,
+    "fft_type": word_of("fft type", "FFT", "IFFT", "RFFT", "IRFFT"),
+    "transpose_a": word_of("transposition", "TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"),
+    "epsilon": real,
+    "distribution": word_of("random distribution", "rng_uniform", "rng_normal", "rng_invalid", any_case=True),
+    "kind": word_of("fusion kind", "kLoop", "kInput", "kOutput", "kCustom"),
+    "operand_layout_constraints": shapes,
+    "output_to_operand_aliasing": aliasing,
+    "schedule": word_of("custom-call schedule", "SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST", any_case=True),
+    "api_version": word_of(
+        "custom-call API version", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING", "API_VERSION_STATUS_RETURNING_UNIFIED",
+        "API_VERSION_TYPED_FFI", any_case=True,
+    ),
+    "padding_type": word_of("padding type", "PADDING_INVALID", "PADDING_VALID", "PADDING_SAME"),
+    "literal": literal,
+    "mode": _MODES,
+    "replica_groups": device_groups,
+    "source_target_pairs": pairs,
+    "outfeed_shape": shape,
+    "cross_program_prefetch_index": small_integer,
+    "domain": domain,
+    "parameter_replication": booleans,
+    "sharding": sharding,
+    "frontend_attributes": frontend_attributes,
+    "statistics": statistics,
+    "origin": original_value,
+    "metadata": metadata,
+    ("HloModule", "input_output_alias"): module_aliasing,
+    ("HloModule", "buffer_donor"): donors,
+    ("HloModule", "entry_computation_layout"): computation_layout,
+    ("HloModule", "origin_recovery_table"): recovery_table,
+    "backend_config": string_or_dictionary,
+}  # fmt: skip
+
+_RANGE = r"\[[0-9]{1,18}:[0-9]{1,18}(?::[0-9]{1,18})?+\]"
+_NUMBERS = re.compile(r"\{(?:[0-9]{1,18}(?:,[0-9]{1,18})*+)?+\}")
+# What needs no reading: the spelling in which XLA prints the values that differ most from line to line.
+ORDINARY: dict[Reader, re.Pattern[str]] = {
+    integers: _NUMBERS,
+    integer: re.compile(r"[0-9]{1,18}"),
+    boolean: re.compile(r"true|false"),
+    slices: re.compile(rf"\{{{_RANGE}(?:, {_RANGE})*+\}}"),
+    string: re.compile(r'"[^"\\\x00-\x1f\x7f]*+"'),
+    dim_labels: re.compile(r"b[0-9]*+f_[0-9]*+io->b[0-9]*+f"),
+}
+
+
+def reader_of(opcode_name: str, name: str) -> Reader | None:
+    """The reader of an attribute; None for one that nobody knows."""
+    return READERS.get((opcode_name, name)) or READERS.get(name)
+
+
+def canonical_value(opcode_name: str, name: str, text: str) -> str:
+    """The value of an attribute in the spelling of its codec. TextProblem (offsets in `text`) for what is no such value."""
+    reader = reader_of(opcode_name, name)
+    if reader is None:
+        return text
+    ordinary = ORDINARY.get(reader)
+    if ordinary is not None and ordinary.fullmatch(text):
+        return text
+    tokens = Tokens(text)
+    value = reader(tokens)
+    tokens.expect(END, "the end of the value")
+    return value
