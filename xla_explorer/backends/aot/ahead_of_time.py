@@ -14,7 +14,7 @@ from xla_explorer.backends.cpu.cpu_compiler import codegen_target, cpu_pipeline,
 from xla_explorer.backends.cpu.cpu_stages import cpu_stages
 from xla_explorer.backends.cross.cpu_targets import description_of_triple
 from xla_explorer.backends.interfaces import AotCompilationOptions, Stage
-from xla_explorer.backends.interpreter.whole_module import dynamic_dimension
+from xla_explorer.backends.interpreter.whole_module import why_no_native_code
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, OptimizationOptions, optimize_and_emit
 from xla_explorer.backends.llvm.object_cache import ObjectCache
 from xla_explorer.backends.llvm.target_machine import TargetDescription
@@ -173,7 +173,7 @@ def compile_ahead_of_time(
     instruction has no native code.
     """
     module = trace.module
-    if (dynamic := dynamic_dimension(module)) is not None:
+    if (dynamic := why_no_native_code(module)) is not None:
         raise AheadOfTimeError([dynamic])
     assignment = assignment or assign_buffers(module)
     target = codegen_target(description, libraries=False)

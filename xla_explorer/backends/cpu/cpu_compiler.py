@@ -10,7 +10,7 @@ from xla_explorer.backends.cpu.blas import blas_symbols
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable
 from xla_explorer.backends.cpu.cpu_stages import cpu_stages
 from xla_explorer.backends.interfaces import AotCompilationOptions, CompileOptions, CompileResult
-from xla_explorer.backends.interpreter.whole_module import dynamic_dimension, on_the_evaluator
+from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
 from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
@@ -136,7 +136,7 @@ class CpuCompiler:
 
     def run_backend(self, trace: PassTrace, options: CompileOptions) -> CompileResult:
         """Buffers, LLVM IR, object, executable. A module with dynamic dimensions runs on the evaluator as a whole."""
-        dynamic = dynamic_dimension(trace.module)
+        dynamic = why_no_native_code(trace.module)
         if dynamic is not None:
             return on_the_evaluator(trace, options, dynamic)
         seconds = {"hlo-passes": trace.seconds}

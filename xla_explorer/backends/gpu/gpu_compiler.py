@@ -17,7 +17,7 @@ from xla_explorer.backends.gpu.product_rates import LIBRARY_SHARE, library_rates
 from xla_explorer.backends.gpu.runtime.device_executor import DeviceExecutor
 from xla_explorer.backends.gpu.runtime.devices import device_executor
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
-from xla_explorer.backends.interpreter.whole_module import dynamic_dimension, on_the_evaluator
+from xla_explorer.backends.interpreter.whole_module import on_the_evaluator, why_no_native_code
 from xla_explorer.compiler.buffers import assign_buffers
 from xla_explorer.compiler.pipeline.default_pipelines import code_generation_pipeline, requested_pipeline
 from xla_explorer.compiler.pipeline.optimize import optimize
@@ -93,7 +93,7 @@ class GpuCompiler:
 
         A module with dynamic dimensions runs on the evaluator as a whole.
         """
-        dynamic = dynamic_dimension(trace.module)
+        dynamic = why_no_native_code(trace.module)
         if dynamic is not None:
             return on_the_evaluator(trace, options, dynamic)
         architecture = _architecture(options)

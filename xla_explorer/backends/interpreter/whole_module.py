@@ -5,7 +5,9 @@ from __future__ import annotations
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.interpreter.interpreter_platform import InterpreterCompiler, InterpreterExecutable
 from xla_explorer.compiler.pipeline.trace import PassTrace
+from xla_explorer.compiler.transforms.copies.flatten_call_graph import why_not_flat
 from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.call_graph import shared_sequential_computations
 from xla_explorer.hlo.module import HloModule
 
 
@@ -17,6 +19,22 @@ def dynamic_dimension(module: HloModule) -> Reason | None:
                 message = f"%{i.name} is {leaf.text_without_layout}: buffers need known sizes, so the whole module runs on the evaluator"
                 return Reason("dynamic-dimension", message, {"shape": leaf.text_without_layout})
     return None
+
+
+def why_no_native_code(module: HloModule) -> Reason | None:
+    """Why the (optimised) module as a whole gets no native code; None when it does."""
+    return dynamic_dimension(module) or _shared_computation(module)
+
+
+def _shared_computation(module: HloModule) -> Reason | None:
+    """Buffers of a computation are fixed places: one with several callers, of which passes would not make copies, has none."""
+    shared = shared_sequential_computations(module)
+    if not shared:
+        return None
+    reason = why_not_flat(module)
+    why = reason.message if reason is not None else "the pass flatten-call-graph did not run"
+    message = f"%{shared[0].name} has several callers, and {why}: the whole module runs on the evaluator"
+    return Reason("too-many-instructions" if reason is not None else "shared-computation", message, reason.facts if reason else {})
 
 
 def on_the_evaluator(trace: PassTrace, options: CompileOptions, reason: Reason) -> CompileResult:

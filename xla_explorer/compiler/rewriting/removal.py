@@ -19,17 +19,24 @@ def has_side_effect(i: HloInstruction) -> bool:
 
     Source: HloInstruction::HasSideEffect. A custom call says it by its attribute, a call by what it calls.
     """
+    if not i.called or i.opcode.side_effect or i.opcode.name == "custom-call":
+        return _has_itself(i)
+    pending, seen = list(i.called), set(i.called)  # each computation once, however often it is called
+    while pending:
+        for inner in pending.pop().instructions.values():
+            if _has_itself(inner):
+                return True
+            if inner.called and inner.opcode.name != "custom-call":
+                new = [c for c in inner.called if c not in seen]
+                seen.update(new)
+                pending += new
+    return False
+
+
+def _has_itself(i: HloInstruction) -> bool:
     if i.opcode.name == "custom-call":
         return bool(i.attributes.get("custom_call_has_side_effect"))
-    if i.opcode.side_effect:
-        return True
-    for computation in i.called:
-        for inner in computation.instructions.values():
-            if (inner.opcode.side_effect or inner.called or inner.opcode.name == "custom-call") and has_side_effect(
-                inner
-            ):
-                return True
-    return False
+    return i.opcode.side_effect
 
 
 def control_targets(computation: HloComputation) -> frozenset[HloInstruction]:

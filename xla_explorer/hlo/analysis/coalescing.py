@@ -6,21 +6,35 @@ its result over that operand. Source: xla/hlo/analysis/hlo_alias_analysis.h, xla
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right, insort
+from operator import attrgetter
+
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.analysis.dataflow import Dataflow, Value
 from xla_explorer.hlo.analysis.in_place import in_place_pairs, may_overwrite
 
+_start_of = attrgetter("start")
+_FEW_PAIRS = 64  # up to so many each value of one set is compared with each of the other
+
 
 class BufferSet:
-    """Values that share one buffer. start, end: from the first definition to the last use of any of them."""
+    """Values that share one buffer. start, end: from the first definition to the last use of any of them. by_start: the values in that
+    order; longest: no value lives longer."""
 
-    __slots__ = ("end", "read_only", "start", "values")
+    __slots__ = ("by_start", "end", "longest", "read_only", "start", "values")
 
     def __init__(self, value: Value) -> None:
         self.values = [value]
+        self.by_start = [value]
         self.start: float = value.start
         self.end: float = value.end
+        self.longest = self.end - self.start
         self.read_only = value.read_only
+
+    def near(self, value: Value) -> list[Value]:
+        """The values that may be alive while another is."""
+        first = bisect_left(self.by_start, value.start - self.longest, key=_start_of)
+        return self.by_start[first : bisect_right(self.by_start, value.end, key=_start_of)]
 
     def __repr__(self) -> str:
         return f"<BufferSet {self.start}..{self.end} {', '.join([v.name for v in self.values[:4]])}>"
@@ -63,8 +77,11 @@ class BufferSets:
             return refuse("sizes-differ", f"%{a.name} has {a.shape.byte_size} bytes, %{b.name} {b.shape.byte_size}")
         if first.end < second.start or second.end < first.start:
             return None
-        for x in first.values:
-            for y in second.values:
+        # The branches of a conditional leave their results in one buffer, so a set may be as large as the program has branches.
+        few = len(first.values) * len(second.values) <= _FEW_PAIRS
+        flipped = not few and len(first.values) > len(second.values)
+        for x in (second if flipped else first).values:
+            for y in second.values if few else (first if flipped else second).near(x):
                 if interfere(x, y):
                     early, late = (x, y) if x.start <= y.start else (y, x)
                     return refuse("live-ranges-overlap", f"%{early.name} is still needed when %{late.name} is written",
@@ -79,6 +96,9 @@ class BufferSets:
         if len(first.values) < len(second.values):
             first, second = second, first
         first.values.extend(second.values)
+        for value in second.values:
+            insort(first.by_start, value, key=_start_of)
+        first.longest = max(first.longest, second.longest)
         first.start, first.end = min(first.start, second.start), max(first.end, second.end)
         first.read_only = first.read_only or second.read_only
         for value in second.values:
@@ -89,6 +109,7 @@ class BufferSets:
         found = self.set_of(value)
         found.start = min([v.start for v in found.values])
         found.end = max([v.end for v in found.values])
+        found.longest = max(found.longest, value.end - value.start)
 
 
 def interfere(x: Value, y: Value) -> bool:

@@ -17,7 +17,7 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.copies.copy_edits import CopyEdits
 from xla_explorer.compiler.transforms.scheduling.memory_scheduler import ensure_schedule
 from xla_explorer.foundation.reason import Reason, refuse
-from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.analysis.call_graph import sequential_computations, shared_sequential_computations
 from xla_explorer.hlo.analysis.coalescing import BufferSets
 from xla_explorer.hlo.analysis.dataflow import STEP, BranchPhi, Dataflow, LoopPhi, Value
 from xla_explorer.hlo.analysis.in_place import in_place_pairs
@@ -43,7 +43,10 @@ class CopyInsertion:
     name: ClassVar[str] = "copy-insertion"
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Insert copies in the entry and in every computation that control flow runs."""
+        """Insert copies in the entry and in every computation that control flow runs. None where computations have several callers,
+        which flatten-call-graph left so: such a program gets no buffers."""
+        if shared_sequential_computations(module):
+            return False
         changed = False
         for computation in sequential_computations(module):
             changed |= ensure_schedule(computation)

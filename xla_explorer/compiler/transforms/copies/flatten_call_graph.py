@@ -10,9 +10,17 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
-from xla_explorer.hlo.analysis.call_graph import CONTROL_FLOW_NAMES, call_sites
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.analysis.call_graph import CONTROL_FLOW_NAMES, call_sites, shared_sequential_computations
+from xla_explorer.hlo.analysis.call_graph_size import expanded_sizes, size_limit, too_large
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.module import HloModule
+
+
+def why_not_flat(module: HloModule) -> Reason | None:
+    """Why computations with several callers are left as they are; None when each caller can have its own."""
+    size, limit = expanded_sizes(module, lambda i: i.opcode.name in CONTROL_FLOW_NAMES)[module.entry], size_limit(module)
+    return too_large("a copy of each computation for each of its callers", size, limit) if size > limit else None
 
 
 @register_pass()
@@ -27,7 +35,12 @@ class FlattenCallGraph:
     flatten_embedded: bool = True
 
     def run(self, module: HloModule, context: PassContext) -> bool:
-        """Callers before callees, so that what a clone calls is seen, and cloned, in turn."""
+        """Callers before callees, so that what a clone calls is seen, and cloned, in turn. Nothing, where that would be too much."""
+        reason = why_not_flat(module)
+        if reason is not None:
+            caller = next(i for c in shared_sequential_computations(module) for i in call_sites(module)[c])
+            context.decide("call-site-copies", (lambda _: reason,), (), caller)
+            return False
         changed = False
         taken: set[HloComputation] = {module.entry}
         if not self.flatten_embedded:

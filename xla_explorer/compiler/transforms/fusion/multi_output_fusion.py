@@ -51,8 +51,9 @@ class MultiOutputFusion:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Merge in every computation that is a program."""
         changed = False
+        bodies = Counter([i.called[0] for i in module.instructions() if i.opcode is FUSION])
         for computation in sequential_computations(module):
-            planner = _Planner(computation, context, self)
+            planner = _Planner(computation, context, self, bodies)
             for cluster in planner.plan():
                 merge_cluster(computation, cluster, planner.place)
                 changed = True
@@ -62,8 +63,10 @@ class MultiOutputFusion:
 
 
 class _Planner:
-    def __init__(self, computation: HloComputation, context: PassContext, options: MultiOutputFusion) -> None:
-        self.computation, self.context, self.options = computation, context, options
+    def __init__(
+        self, computation: HloComputation, context: PassContext, options: MultiOutputFusion, bodies: Counter[HloComputation]
+    ) -> None:
+        self.computation, self.context, self.options, self.bodies = computation, context, options, bodies
         self.order = ContractedOrder(computation)
         self.place = self.order.place
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
@@ -81,8 +84,7 @@ class _Planner:
 
     def plan(self) -> list[LoopCluster]:
         """Clusters of at least two loops."""
-        bodies = Counter([i.called[0] for i in self.computation.module.instructions() if i.opcode is FUSION])
-        loops = [i for i in self.place if i.opcode is FUSION and bodies[i.called[0]] == 1 and self.not_a_loop(i, i) is None]
+        loops = [i for i in self.place if i.opcode is FUSION and self.bodies[i.called[0]] == 1 and self.not_a_loop(i, i) is None]
         for i in loops:
             self.cluster_of[i] = LoopCluster(i)
         for i in loops:

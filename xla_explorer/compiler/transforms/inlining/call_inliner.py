@@ -11,6 +11,7 @@ from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import inherit_sharding
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
 from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.hlo.analysis.call_graph_size import expanded_sizes, size_limit, too_large
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import write_metadata
@@ -101,6 +102,22 @@ def wanted_inline(call: HloInstruction) -> Reason | None:
 
 
 LEGALITY = (wanted_inline,)
+_SMALL = 256  # a callee that is inlined even where all of them together would be too much
+
+
+def small_enough(module: HloModule) -> Check:
+    """Inlining everything keeps the program at a bearable size, or else this callee is small."""
+    sizes = expanded_sizes(module, lambda i: i.opcode is CALL)
+    limit = size_limit(module)
+    callees = {c for computation in sizes for i in computation.instructions.values() if i.opcode is CALL for c in i.called}
+    size = sum([count for computation, count in sizes.items() if computation not in callees])
+
+    def check(call: HloInstruction) -> Reason | None:
+        if size > limit and sizes.get(call.called[0], 0) > _SMALL:
+            return too_large(f"inlining every call, %{call.name} among them,", size, limit)
+        return None
+
+    return check
 
 
 @register_pass()
@@ -118,6 +135,7 @@ class CallInliner:
     def run(self, module: HloModule, context: PassContext) -> bool:
         """Inline, callees first, so that a chain of calls is flattened in one walk."""
         changed = False
+        legality = (*LEGALITY, small_enough(module))
         profitability = (not_a_preserved_composite(self.composites_to_preserve),)
         call_sites: dict[HloComputation, int] = {}
         for i in module.instructions():
@@ -128,7 +146,7 @@ class CallInliner:
             for call in sorted(calls, key=lambda i: i.id):
                 if self.single_call_site and call_sites[call.called[0]] > 1:
                     continue
-                if context.decide("inlining", LEGALITY, profitability, call) is None:
+                if context.decide("inlining", legality, profitability, call) is None:
                     inline_call(call)
                     changed = True
         if changed:

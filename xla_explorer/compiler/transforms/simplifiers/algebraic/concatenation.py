@@ -11,6 +11,7 @@ from xla_explorer.compiler.rewriting.patterns import BROADCAST
 from xla_explorer.compiler.rewriting.rule import rule
 from xla_explorer.compiler.transforms.simplifiers.algebraic.broadcasting import dimensions_of
 from xla_explorer.compiler.transforms.simplifiers.algebraic.slicing import SLICE, bounds, slice_attributes
+from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.attributes.values import PaddingDimension, SliceDimension
 from xla_explorer.hlo.computation import HloComputation
@@ -57,11 +58,30 @@ def concatenate_drops_empty(computation: HloComputation, instruction: HloInstruc
 
 def contains_concatenate(i: HloInstruction) -> bool:
     """Some operand is a concatenate along the same dimension that nobody else reads."""
-    return any(o.opcode is CONCATENATE and o.attributes is i.attributes and len(o.users) == 1 for o in i.operands)
+    return any(_joins(o, i) for o in i.operands)
+
+
+_MOST_REPEATED = 128  # operands of one concatenate, where some stand in it more often than they were written
+
+
+def few_operands(instruction: HloInstruction) -> Reason | None:
+    """One that is concatenated with itself, and that again with itself, would double the operands each time."""
+    inner = [o for o in instruction.operands if _joins(o, instruction)]
+    rest = len(instruction.operands) - len(inner)
+    count, written = rest + sum([len(o.operands) for o in inner]), rest + sum([len(o.operands) for o in set(inner)])
+    if count > max(_MOST_REPEATED, written):
+        message = f"%{instruction.name} would have {count} operands, of which {written} are written (limit {_MOST_REPEATED})"
+        return refuse("too-many-operands", message, operands=count, limit=_MOST_REPEATED)
+    return None
+
+
+def _joins(operand: HloInstruction, outer: HloInstruction) -> bool:
+    return operand.opcode is CONCATENATE and operand.attributes is outer.attributes and len(operand.users) == 1
 
 
 @rule(
     concatenate().that(contains_concatenate),
+    when=(few_operands,),
     exactness=Exactness.BITWISE,
     layout="insensitive",
     before=_X + "a = f32[16] concatenate(x, x), dimensions={0}\nROOT r = f32[24] concatenate(x, a), dimensions={0}",
@@ -71,10 +91,7 @@ def concatenate_of_concatenate(computation: HloComputation, instruction: HloInst
     """concatenate(a, concatenate(b, c)) becomes concatenate(a, b, c)."""
     flat: list[HloInstruction] = []
     for operand in instruction.operands:
-        inner = (
-            operand.opcode is CONCATENATE and operand.attributes is instruction.attributes and len(operand.users) == 1
-        )
-        flat.extend(operand.operands if inner else [operand])
+        flat.extend(operand.operands if _joins(operand, instruction) else [operand])
     return computation.add(CONCATENATE, instruction.shape, flat, instruction.attributes)
 
 
