@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassControl
 from xla_explorer.explorer.bisection import ACTED
-from xla_explorer.explorer.decisions import name_at_fusion
+from xla_explorer.explorer.decisions import names_at_fusion
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 
@@ -66,10 +66,12 @@ def actions_until(journal: Journal | None, event: int | Event) -> int:
 def _at_fusion(session: Session, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """The pairs, and under the names that they bear when fusion comes: rewrites may have put others in their place."""
     found = list(pairs)
-    trace, lineage = session.trace.passes, session.trace.lineage
+    if not pairs or not session.trace.lineage.records:
+        return found
+    at_fusion = names_at_fusion(session.trace.passes, session.trace.lineage)
     for pair in pairs:
-        if lineage.records and all(isinstance(part, str) for part in pair):
-            now = tuple([name_at_fusion(trace, lineage, part.lstrip("%")) for part in pair])
+        if all(isinstance(part, str) for part in pair):
+            now = tuple([at_fusion(part.lstrip("%")) for part in pair])
             if now != tuple([part.lstrip("%") for part in pair]):
                 found.append((now[0], now[1]))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassContext
@@ -403,9 +403,10 @@ def _present(lineage: Lineage, name: str, before: dict[str, HloInstruction]) -> 
     return name
 
 
-def name_at_fusion(trace: PassTrace, lineage: Lineage, name: str) -> str:
-    """The name before fusion of what came of an instruction; the name itself when nothing did."""
-    return _present(lineage, name, {i.name: i for i in _before_fusion(trace).instructions()})
+def names_at_fusion(trace: PassTrace, lineage: Lineage) -> Callable[[str], str]:
+    """What gives the name before fusion of what came of an instruction; the name itself when nothing did."""
+    before = {i.name: i for i in _before_fusion(trace).instructions()}
+    return lambda name: _present(lineage, name, before)
 
 
 def _gone_before_fusion(trace: PassTrace, lineage: Lineage, name: str) -> tuple[str, dict[str, Any]] | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.compiler.pipeline.context import FUSION_KINDS
-from xla_explorer.explorer.decisions import decision_events, name_at_fusion, why_not
+from xla_explorer.explorer.decisions import decision_events, names_at_fusion, why_not
 from xla_explorer.explorer.display import table_html, table_text
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason, refuse
@@ -59,16 +59,17 @@ class Wishes(tuple[Wish, ...]):
 def wishes_of(session: Session) -> Wishes:
     """What was asked of the session's compile, and what that made of it."""
     found = []
-    trace, lineage, together = session.trace.passes, session.trace.lineage, _kernels(session)
+    if not session.asked:
+        return Wishes()
+    at_fusion, kernels = names_at_fusion(session.trace.passes, session.trace.lineage), _Kernels(session)
     for wish, producer, consumer in session.asked:
         names = _name(session, producer), _name(session, consumer)
-        bearers = [{name, name_at_fusion(trace, lineage, name)} for name in names]
-        joined = any(all(members & either for either in bearers) for members in together)
+        joined = kernels.join(*[{name, at_fusion(name)} for name in names])
         reason = None
         if joined and wish == "forbid":
             reason = refuse("in-one-kernel", f"%{names[0]} and %{names[1]} are in one kernel, by a pass that asks no one")
         elif not joined and wish == "fuse":
-            reason = _why_not(session, *names)
+            reason = _why_not(session, *names, at_fusion)
         found.append(Wish(wish, f"%{names[0]}", f"%{names[1]}", reason is None, reason))
     return Wishes(found)
 
@@ -78,23 +79,29 @@ def _name(session: Session, given: Any) -> str:
     return record.name if record is not None else str(given).lstrip("%")
 
 
-def _kernels(session: Session) -> list[set[str]]:
-    """The names in each kernel of the result, those of the originals of copies too."""
-    return [
-        _names([i.name, *[inner.name for inner in i.called[0].instructions.values()]])
-        for i in session.module.instructions()
-        if i.opcode.name == "fusion"
-    ]
+class _Kernels:
+    """The kernels of the result by the names in them, those of the originals of copies too."""
+
+    def __init__(self, session: Session) -> None:
+        self.of: dict[str, set[int]] = {}
+        for i in session.module.instructions():
+            if i.opcode.name == "fusion":
+                for name in _names([i.name, *[inner.name for inner in i.called[0].instructions.values()]]):
+                    self.of.setdefault(name, set()).add(i.id)
+
+    def join(self, some: set[str], others: set[str]) -> bool:
+        """Whether one kernel has a name of each set."""
+        mine, theirs = [set().union(*[self.of.get(name, set()) for name in names]) for names in (some, others)]
+        return bool(mine & theirs)
 
 
 def _names(names: Iterable[str]) -> set[str]:
     return {form for name in names for form in (name, _CLONED.sub("", name))}
 
 
-def _why_not(session: Session, producer: str, consumer: str) -> Reason:
+def _why_not(session: Session, producer: str, consumer: str, at_fusion: Callable[[str], str]) -> Reason:
     """Why the two are in different kernels although the user wanted one."""
-    trace, lineage = session.trace.passes, session.trace.lineage
-    now = name_at_fusion(trace, lineage, producer), name_at_fusion(trace, lineage, consumer)
+    now = at_fusion(producer), at_fusion(consumer)
     pairs = {(producer, consumer), (consumer, producer), now, now[::-1]}
     denied = [e for e in decision_events(session.trace.passes) if e.kind == "denied" and e.by in FUSION_KINDS and e.names[:2] in pairs]
     if denied and denied[-1].reason is not None:

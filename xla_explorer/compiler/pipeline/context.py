@@ -38,7 +38,7 @@ class PassControl:
     written gave. on_pass: told the name of each pass before it runs.
     """
 
-    __slots__ = ("check_values", "forbid", "force", "on_pass", "rewrite_limit", "skipped_rules")
+    __slots__ = ("_apart", "_found", "check_values", "forbid", "force", "on_pass", "rewrite_limit", "skipped_rules")
 
     def __init__(
         self,
@@ -54,6 +54,9 @@ class PassControl:
         self.rewrite_limit = rewrite_limit
         self.check_values = check_values
         self.on_pass: Callable[[str], None] | None = None
+        # What is asked thousands of times, made at the first question: wishes by what they name.
+        self._found: dict[tuple[bool, str], tuple[frozenset[tuple[Any, ...]], Pairs]] = {}
+        self._apart: Pairs | None = None
 
     @staticmethod
     def _normal(key: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -61,32 +64,36 @@ class PassControl:
 
     def forced(self, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
         """Whether the user wants this decision to go ahead whatever profitability says."""
-        return self._listed(self.force, kind, subjects)
+        return self._listed(True, kind, subjects)
 
     def forbidden(self, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
         """Whether the user wants this decision refused."""
-        return self._listed(self.forbid, kind, subjects)
+        return self._listed(False, kind, subjects)
 
     def kept_apart(self, left: Iterable[HloInstruction], right: Iterable[HloInstruction]) -> tuple[Any, ...] | None:
         """The pair that the user forbids to be in one kernel of which one is (in) an instruction of each side; None if there is none."""
-        pairs = {key for kind in FUSION_KINDS for key in self.forbid.get(kind, ()) if len(key) == 2}
-        if not pairs:
-            return None
-        first, second = _names(left), _names(right)
-        return next((key for key in pairs if (key[0] in first and key[1] in second) or (key[0] in second and key[1] in first)), None)
+        if self._apart is None:
+            self._apart = Pairs([key for kind in FUSION_KINDS for key in self.forbid.get(kind, ())])
+        return self._apart.between(_names(left), _names(right)) if self._apart.partners else None
 
-    @staticmethod
-    def _listed(wishes: Mapping[str, set[tuple[Any, ...]]], kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
+    def _listed(self, forced: bool, kind: str, subjects: tuple[HloInstruction, ...]) -> bool:
         """Whether a wish names the subjects; what is inside a fusion names the fusion too."""
-        keys = wishes.get(kind, set())
-        if kind in _OF_EQUALS:
-            keys = keys | wishes.get(FUSION_KINDS[0], set())
+        found = self._found.get((forced, kind))
+        if found is None:
+            wishes = self.force if forced else self.forbid
+            all_keys = {*wishes.get(kind, ()), *(wishes.get(FUSION_KINDS[0], ()) if kind in _OF_EQUALS else ())}
+            found = self._found[forced, kind] = frozenset(all_keys), Pairs(all_keys)
+        keys, pairs = found
         if not keys:
             return False
         if tuple([s.name for s in subjects]) in keys or tuple([s.id for s in subjects]) in keys:
             return True
         if kind not in _OF_EQUALS and all(s.opcode is not FUSION for s in subjects):
             return False
+        if len(subjects) == 2:
+            first, second = _names(subjects[:1]), _names(subjects[1:])
+            key = pairs.between(first, second)
+            return key is not None and (kind in _OF_EQUALS or pairs.in_order(first, second))
         orders = [[_names((s,)) for s in subjects]]
         if kind in _OF_EQUALS:
             orders.append(orders[0][::-1])
@@ -95,6 +102,33 @@ class PassControl:
             for key in keys
             for bearers in orders
         )
+
+
+class Pairs:
+    """Pairs by either of their parts. partners: each part with the other parts of its pairs."""
+
+    __slots__ = ("keys", "partners")
+
+    def __init__(self, keys: Iterable[tuple[Any, ...]]) -> None:
+        self.keys = frozenset([key for key in keys if len(key) == 2])
+        self.partners: dict[Any, set[Any]] = {}
+        for first, second in self.keys:
+            self.partners.setdefault(first, set()).add(second)
+            self.partners.setdefault(second, set()).add(first)
+
+    def between(self, left: set[str | int], right: set[str | int]) -> tuple[Any, ...] | None:
+        """A pair of which one part is in each set, as it was wished; None if there is none."""
+        if len(left) > len(right):
+            left, right = right, left
+        for part in left:
+            for other in self.partners.get(part, ()):
+                if other in right:
+                    return (part, other) if (part, other) in self.keys else (other, part)
+        return None
+
+    def in_order(self, first: set[str | int], second: set[str | int]) -> bool:
+        """Whether some pair has its first part in the first set, and its second in the second."""
+        return any((part, other) in self.keys for part in first for other in self.partners.get(part, ()) if other in second)
 
 
 def _names(instructions: Iterable[HloInstruction]) -> set[str | int]:
