@@ -50,3 +50,20 @@ def test_what_is_read_is_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert read_private(tmp_path / "pipe") is None, "and does not block"
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     assert read_private(file) is None, "another user's"
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    from xla_explorer.foundation.file_reading import FileReadError, read_file
+
+    os.mkfifo(tmp_path / "pipe.hlo")
+    with pytest.raises(FileReadError, match="it is a pipe"):
+        read_file(tmp_path / "pipe.hlo")
+    with pytest.raises(FileReadError, match="it is a device"):
+        read_file("/dev/zero")
+    with pytest.raises(FileReadError, match="No such file"):
+        read_file(tmp_path / "nothing.hlo")
+    reading, writing = os.pipe()
+    os.write(writing, b"text")
+    os.close(writing)
+    assert read_file(f"/dev/fd/{reading}") == b"text", "what a shell hands over"
+    os.close(reading)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -69,7 +70,11 @@ def compile(
     else:
         from xla_explorer.explorer.isolation import compile_isolated
 
-        given = module if isinstance(module, str | bytes | Path) else as_module(module, filename)
+        given: Any = module  # texts and files are read where the limits hold
+        if isinstance(module, os.PathLike):
+            given = Path(module)
+        elif not isinstance(module, str | bytes):
+            given = as_module(module, filename)
         source, outcome = compile_isolated(
             given, filename, backend, options, isolation, verify=verify, check_values=_plain(check_values)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import zlib
 from pathlib import Path
 
@@ -34,12 +35,25 @@ def read_file(path: str | os.PathLike[str], *, hint: str = "") -> bytes:
         The file is not there, is damaged, or unpacks to more than `XLA_EXPLORER_LARGEST_FILE` bytes (1 GiB).
     """
     try:
+        what = _no_file(path)
+        if what:
+            raise FileReadError(f"cannot read {path}: it is {what}", hint)
         raw = Path(path).read_bytes()
     except OSError as problem:
         raise FileReadError(f"cannot read {path}: {problem.strerror or problem}", hint) from None
     except (ValueError, MemoryError) as problem:  # a name with a null byte; a file larger than the memory
         raise FileReadError(f"cannot read {path}: {problem or 'it is larger than the memory'}", hint) from None
     return unpacked_bytes(raw, str(path), hint=hint)
+
+
+def _no_file(path: str | os.PathLike[str]) -> str:
+    """What stands there in a file's place; empty for a file. Reading a pipe waits for a writer who may never come, a device has no end.
+
+    What a shell hands over, as in `run /dev/stdin` and `run <(command)`, has its writer already."""
+    mode = os.stat(path).st_mode
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode) or os.fspath(path).startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/")):
+        return ""
+    return "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
 
 
 def unpacked_bytes(raw: bytes, name: str, *, hint: str = "") -> bytes:
