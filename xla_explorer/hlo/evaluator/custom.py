@@ -6,6 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from xla_explorer.hlo.evaluator.conversion import widen
 from xla_explorer.hlo.evaluator.registry import (
     CUSTOM_CALL_FUNCTIONS,
     UnsupportedOpcodeError,
@@ -54,3 +57,25 @@ def top_k(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) ->
     from xla_explorer.hlo.evaluator.sorting import largest
 
     return largest(operands[0], i.shape.tuple_shapes[0].dimensions[-1])
+
+
+@evaluates_custom_call("cpu_csr_sparse_dense_ffi")
+def sparse_times_dense(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
+    """A matrix of compressed sparse rows (elements, where each row starts, columns) times a dense vector or matrix.
+
+    Floating-point sums are taken in double precision and rounded once. What is stored past the last row is padding, and so are
+    columns that the matrix does not have. Source: jaxlib/cpu/sparse_kernels.cc."""
+    elements, starts, columns, dense = operands
+    lengths = np.maximum(np.diff(starts), 0)
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    # The place of each stored element: its number within its row, from where the row starts.
+    places = np.arange(len(rows)) - np.repeat(np.cumsum(lengths) - lengths, lengths) + np.repeat(starts[:-1], lengths)
+    stored = (places >= 0) & (places < len(elements))
+    rows, places = rows[stored], places[stored]
+    inside = (columns[places] >= 0) & (columns[places] < dense.shape[0])
+    rows, places = rows[inside], places[inside]
+    kind = elements.dtype if elements.dtype.kind in "iub" else np.result_type(widen(elements), np.float64)
+    result = np.zeros((len(lengths), *dense.shape[1:]), kind)
+    terms = elements[places].astype(kind).reshape(-1, *[1] * (dense.ndim - 1)) * dense[columns[places]].astype(kind)
+    np.add.at(result, rows, terms)
+    return result.astype(i.shape.element_type.dtype)
