@@ -95,3 +95,56 @@ ENTRY e { z = s32[] constant(0)
     agrees(text, np.int32(2))
     dead = xe.optimize(text, "while-loop-simplifier", verify=True).module
     assert all(i.users or i.is_root for c in dead.computations.values() for i in c.instructions.values() if i.opcode.name == "tuple")
+
+
+@pytest.mark.parametrize("result", ["s32", "u8", "f32", "s64"])
+@pytest.mark.parametrize("kinds", [("f32", "f32"), ("f16", "s32"), ("u64", "f16"), ("pred", "pred")])
+def test_a_dot_rounds_its_sum_and_not_its_operands(kinds: tuple[str, str], result: str) -> None:
+    dtypes = {"f32": np.float32, "f16": np.float16, "s32": np.int32, "u64": np.uint64, "pred": np.bool_}
+    text = (
+        f"HloModule m\nENTRY e {{\n x = {kinds[0]}[2,12] parameter(0)\n y = {kinds[1]}[2,12] parameter(1)\n"
+        f" ROOT r = {result}[2,2] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{1}}\n}}"
+    )
+    x, y = (np.full((2, 12), 0.5 if dtypes[k] in (np.float32, np.float16) else 1).astype(dtypes[k]) for k in kinds)
+    agrees(text, x, y)
+    assert xe.evaluate(xe.parse_hlo(text), x, y)[0, 0] == {("f32", "f32"): 3, ("f16", "s32"): 6, ("u64", "f16"): 6, ("pred", "pred"): 12}[kinds]
+
+
+def test_a_fused_sum_of_small_floats_does_not_stand_still() -> None:
+    text = (
+        "HloModule m\n" + REDUCER.format("bf16", "")
+        + "inside {\n p = bf16[] parameter(0)\n b = bf16[3,1000] broadcast(p), dimensions={}\n z = bf16[] constant(0)\n"
+        + " s = bf16[3] reduce(b, z), dimensions={1}, to_apply=add\n ROOT w = bf16[3,4] broadcast(s), dimensions={0}\n}\n"
+        + "ENTRY e {\n p = bf16[] parameter(0)\n ROOT f = bf16[3,4] fusion(p), kind=kLoop, calls=inside\n}"
+    )
+    agrees(text, np.asarray(1, ml_dtypes.bfloat16))
+
+
+def test_tuples_of_constants_are_constants() -> None:
+    head = "HloModule m\nENTRY e {\n"
+    agrees(head + " c = (f32[], (s32[2], f32[])) constant((7, ({1, 2}, 42)))\n t = (s32[2], f32[]) get-tuple-element(c), index=1\n ROOT r = s32[2] get-tuple-element(t), index=0\n}")
+    text = head + " ROOT c = (f32[], s32[2]) constant((7, {1, 2}))\n}"
+    for passes in ("default", "none"):
+        one, two = xe.compile(text, passes=passes, cache=False)()
+        assert one == 7 and two.tolist() == [1, 2]
+
+
+def test_the_imaginary_part_of_a_real_number_is_a_zero_of_its_type() -> None:
+    for kind, dtype in (("f4e2m1fn", ml_dtypes.float4_e2m1fn), ("bf16", ml_dtypes.bfloat16), ("f64", np.float64)):
+        agrees(f"HloModule m\nENTRY e {{\n x = {kind}[3] parameter(0)\n ROOT r = {kind}[3] imag(x)\n}}", np.ones(3, dtype))
+
+
+def test_a_collective_of_constants_is_no_constant() -> None:
+    text = "HloModule m, replica_count=2\nENTRY e {\n a = s64[2] constant({1, 2})\n ROOT g = s64[4] all-gather(a), dimensions={0}\n}"
+    assert [i.opcode.name for i in xe.optimize(text).module.entry.instructions.values()] == ["constant", "all-gather"]
+
+
+def test_a_random_state_of_another_size_is_refused_by_name() -> None:
+    for state in ("u64[5]", "u64[0]", "u64[1]"):
+        text = f"HloModule m\nENTRY e {{\n p = {state} parameter(0)\n ROOT r = ({state}, u32[4]) rng-bit-generator(p), algorithm=rng_three_fry\n}}"
+        module = xe.parse_hlo(text)
+        for run in (lambda *a, m=module: xe.evaluate(m, *a), lambda *a, t=text: xe.compile(t, cache=False)(*a)):
+            with pytest.raises(xe.XlaExplorerError, match="has a state of u64"):
+                run(*xe.random_arguments(module))
+    alone = "HloModule m\nENTRY e {\n p = u64[2] parameter(0)\n ROOT r = u32[5] rng-bit-generator(p), algorithm=rng_default\n}"
+    agrees(alone, np.ones(2, np.uint64))

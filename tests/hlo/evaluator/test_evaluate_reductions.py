@@ -8,6 +8,8 @@ from evaluator_programs import dtype, module_text, run, run_text, shape, tuple_o
 
 from xla_explorer.hlo.attributes import Window, WindowDimension
 from xla_explorer.hlo.attributes.codecs import CODECS
+from xla_explorer.hlo.evaluator import evaluate
+from xla_explorer.hlo.text import parse_hlo
 
 F = np.float32
 NAN = np.nan
@@ -529,3 +531,15 @@ def test_ragged_contraction_with_group_sizes_of_each_batch() -> None:
             part = slice(start, start + size)
             np.testing.assert_array_equal(got[g, b], lhs[b][:, part] @ rhs[b][part])
             start += size
+
+
+def test_an_extreme_over_padding_is_the_initial_value_in_every_type() -> None:
+    for kind in ("s1", "u1", "s2", "u4", "f4e2m1fn", "f8e4m3b11fnuz", "f8e4m3fn", "bf16", "f32", "s64"):
+        first = {"u1": 0, "u4": 1}.get(kind, -1)
+        module = parse_hlo(
+            f"most {{ a = {kind}[] parameter(0)\n b = {kind}[] parameter(1)\n ROOT c = {kind}[] maximum(a, b) }}\n"
+            f"ENTRY e {{ x = {kind}[2] parameter(0)\n z = {kind}[] constant({first})\n"
+            f" ROOT r = {kind}[5] reduce-window(x, z), window={{size=1 pad=1_2}}, to_apply=most }}"
+        )
+        x = np.zeros(2, module.entry.root.shape.element_type.dtype)
+        assert evaluate(module, x).astype(np.float64).tolist() == [first, max(first, 0), max(first, 0), first, first], kind

@@ -48,6 +48,7 @@ def default_simplification_pipeline(after_inlining: tuple[HloPass, ...] = ()) ->
     return PassPipeline(
         "HLO_passes_through_layout_assignment",
         (
+            make_pass("tuple-constants"),
             # Dead calls are not worth inlining.
             make_pass("dce"),
             # Before everything else: rules do not look through calls.
@@ -119,7 +120,12 @@ def required_pipeline() -> PassPipeline:
     """What code generation cannot do without, whatever passes the user asks for."""
     lowering = PassPipeline(
         "lowering",
-        (make_pass("flatten-call-graph", flatten_embedded=False), make_pass("layout-assignment"), make_pass("reshape-decomposer")),
+        (
+            make_pass("tuple-constants"),
+            make_pass("flatten-call-graph", flatten_embedded=False),
+            make_pass("layout-assignment"),
+            make_pass("reshape-decomposer"),
+        ),
     )
     return PassPipeline("required", (lowering, _finishing()))
 

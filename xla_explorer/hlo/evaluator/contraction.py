@@ -71,7 +71,9 @@ def matrix_product(left: Array, right: Array, element_type: PrimitiveType) -> Ar
     """[B, M, K] times [B, K, N] in the given result type."""
     left, right = widen(left), widen(right)
     if left.dtype == np.bool_ and right.dtype == np.bool_:
-        return convert(np.matmul(left, right), element_type)
+        if element_type.is_pred:
+            return np.asarray(np.matmul(left, right))
+        left, right = left.astype(np.uint8), right.astype(np.uint8)  # a sum of numbers: how often both hold
     if left.dtype.kind in "iu" and right.dtype.kind in "iu" and element_type.is_integer:
         return convert(_integer_product(left, right), element_type)
     if left.shape[-1] <= _SHORT and element_type.name in _LOOP_TYPES and left.size and right.size:

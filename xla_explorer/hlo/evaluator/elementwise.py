@@ -346,6 +346,7 @@ def stochastic_convert(i: HloInstruction, operands: Sequence[Value], evaluator: 
     if target.is_float:
         return convert(x, target)
     whole = np.trunc(np.abs(values))
-    share = np.ldexp(np.abs(values) - whole, type_of(random.dtype).bits)
+    # As many whole steps as the random numbers have. Source: xla/hlo/transforms/expanders/stochastic_convert_decomposer.cc.
+    share = np.floor(np.ldexp(np.abs(values) - whole, type_of(random.dtype).bits))
     rounded = np.copysign(whole + (widen(random).astype(np.float64) < share), values)
     return convert(np.where(np.isfinite(values), rounded, values), target)

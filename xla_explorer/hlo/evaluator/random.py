@@ -98,12 +98,18 @@ def threefry_bits(state: Array, dimensions: tuple[int, ...], bits: int) -> tuple
 
 @evaluates("rng-bit-generator")
 def rng_bit_generator(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """(new state, bits). The state is u64[2] or u64[3] (Philox): key first, then the counter; or the same as
+    """(new state, bits), or the bits alone. The state is u64[2] or u64[3] (Philox): key first, then the counter; or the same as
     u32 words."""
     given = operands[0]
+    if given.nbytes not in (16, 24) or given.ndim != 1:
+        raise UnsupportedOpcodeError(
+            "rng-bit-generator",
+            f"%{i.name} has a state of {i.operands[0].shape.text_without_layout}",
+            "give it two or three words of 64 bits",
+        )
     state = np.ascontiguousarray(given).view(np.uint64)
     algorithm = i.attributes.get("algorithm", "rng_default")
-    shape = i.shape.tuple_shapes[1]
+    shape = i.shape.tuple_shapes[1] if i.shape.is_tuple else i.shape
     width = 64 if shape.element_type.bits == 64 else 32
     if algorithm == "rng_three_fry":
         new, words = threefry_bits(state, shape.dimensions, width)
@@ -115,7 +121,7 @@ def rng_bit_generator(i: HloInstruction, operands: Sequence[Value], evaluator: E
     if element.bits < 32:
         words = words.astype(np.uint16 if element.bits == 16 else np.uint8)
     bits = words.view(element.dtype) if element.bits >= 8 else convert(words, element)
-    return (new.view(given.dtype), bits.reshape(shape.dimensions))
+    return (new.view(given.dtype), bits.reshape(shape.dimensions)) if i.shape.is_tuple else bits.reshape(shape.dimensions)
 
 
 @evaluates("rng")

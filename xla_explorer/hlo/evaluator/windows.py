@@ -123,7 +123,9 @@ def _reduce_window_known(
         return total
     if size <= _SHORT and native.dtype.kind in "fc" and native.dtype.itemsize >= 4:
         wide, values = native.dtype, native
-    identity = identity_of(combiner.name, wide)
+    # An extreme may begin with the initial value at once: the least number of the wide type is none of a narrow one.
+    extreme = combiner.name in ("maximum", "minimum")
+    identity = widen(initial).astype(wide)[()] if extreme else identity_of(combiner.name, wide)
     if size <= _SMALL:
         source, values = values, np.full(output, identity, wide)
         for position in window_positions(window, x.shape, output):
@@ -133,7 +135,7 @@ def _reduce_window_known(
             if d != TRIVIAL_WINDOW:
                 line = np.moveaxis(values, axis, 0)
                 values = np.moveaxis(_reduce_along(combiner.ufunc, line, d, count, identity), 0, axis)
-    if combiner.name in ("maximum", "minimum"):
+    if extreme:
         return combine_pair(combiner, narrow(values, dtype), np.asarray(initial))
     return np.asarray(narrow(np.asarray(combiner.ufunc(values, widen(initial).astype(wide))), dtype))
 

@@ -79,6 +79,9 @@ def _alias_findings(aliases: tuple[InputOutputAlias, ...], parameters: list[Shap
             missing = "that output" if output is None else "that parameter"
             yield "alias", f"input_output_alias names {words}; {missing} does not exist", None
             continue
+        if not (output.is_array and source.is_array):
+            yield "alias", f"input_output_alias names {words}; both must be arrays", None
+            continue
         if output.byte_size != source.byte_size:
             yield (
                 "alias",

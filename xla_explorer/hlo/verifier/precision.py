@@ -13,7 +13,7 @@ _ONE_PRECISION = frozenset(
 # Operand k has the precision of operand k + N (k + N + 1 for a scatter, whose indices stand between).
 _PAIRED = frozenset({"reduce", "reduce-window", "scatter"})
 # Their operands have the element types of the parameters of what they apply.
-_APPLIED_AS_THEY_ARE = frozenset({"map", "reduce", "reduce-window"})
+_APPLIED_AS_THEY_ARE = frozenset({"map", "reduce", "reduce-window", "sort"})
 # These hand data on as they are: their results are never of another precision.
 _NEVER_MIXED = frozenset(
     {
@@ -27,7 +27,8 @@ def mixed_precision(i: HloInstruction) -> Reason | None:
     """The operands that must agree do not mix float precisions."""
     name, operands = i.opcode.name, i.operands
     if name in _APPLIED_AS_THEY_ARE and i.called:
-        for operand, parameter in zip(operands, sorted(i.called[0].parameters(), key=lambda p: p.parameter_number), strict=False):
+        given = [o for o in operands for _ in range(2)] if name == "sort" else operands
+        for operand, parameter in zip(given, i.called[0].parameters(), strict=False):
             x, y = operand.shape.element_type, parameter.shape.element_type
             if x is not y and x is not None and y is not None and x.is_float and y.is_float:
                 return refuse(

@@ -6,7 +6,7 @@ from typing import Any
 
 from xla_explorer.compiler.codegen.elemental.registry import Value, emits_elementwise
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
-from xla_explorer.compiler.codegen.llvm_types import float_constant, register_type
+from xla_explorer.compiler.codegen.llvm_types import float_constant, scalar_constant
 from xla_explorer.hlo.instruction import HloInstruction
 
 
@@ -142,4 +142,4 @@ def real_part(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Va
 @emits_elementwise("imag")
 def imaginary_part(w: FunctionWriter, i: HloInstruction, operands: list[Value]) -> Value:
     """The imaginary part; of a real number, zero."""
-    return operands[0][1] if isinstance(operands[0], tuple) else float_constant(0.0, register_type(i.shape.element_type))
+    return operands[0][1] if isinstance(operands[0], tuple) else scalar_constant(0.0, i.shape.element_type)

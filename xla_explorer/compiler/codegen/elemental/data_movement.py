@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 
+from xla_explorer.compiler.codegen.elemental.arithmetic import binary_value
 from xla_explorer.compiler.codegen.elemental.conversion import convert_value, from_bits, to_bits
 from xla_explorer.compiler.codegen.elemental.emitter import ElementalEmitter, IndexTuple
 from xla_explorer.compiler.codegen.elemental.registry import Value, emits_indexed
 from xla_explorer.compiler.codegen.function_writer import FunctionWriter
 from xla_explorer.compiler.codegen.llvm_types import register_type, scalar_constant, type_bits
+from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import S64, PrimitiveType
+from xla_explorer.hlo.primitive_type import F32, S64, PrimitiveType
 from xla_explorer.hlo.shape import Shape
 
 
@@ -276,7 +278,10 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
     w, operand = e.writer, i.operands[0]
     element_type = i.shape.element_type
     reduced = i.attribute("dimensions")
-    t = register_type(element_type)
+    # Small floats are summed in f32, as in a kernel of their own: 256 ones in bf16 are all that rounding at each step would count.
+    operation = _one_operation(i.to_apply) if element_type.is_float and element_type.bits < 32 else None
+    wide = F32 if operation else element_type
+    t = register_type(wide)
 
     def parts(value: Value) -> tuple[str, ...]:
         return value if isinstance(value, tuple) else (value,)
@@ -291,7 +296,7 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
         values = [w.value(f"load {t}, ptr {slot}") for slot in slots]
         return tuple(values) if element_type.is_complex else values[0]
 
-    store(e.element(i.operands[1], ()))
+    store(convert_value(w, e.element(i.operands[1], ()), element_type, wide))
     from contextlib import ExitStack
 
     with ExitStack() as loops:
@@ -301,9 +306,20 @@ def reduce(e: ElementalEmitter, i: HloInstruction, index: IndexTuple) -> Value:
         for d in range(operand.shape.rank):
             position.append(loops.enter_context(w.loop(operand.shape.dimensions[d], stem="reduce")) if d in reduced else next(kept))
         value = e.element(operand, tuple(position))
-        (combined,) = e.inline_scalar_computation(i.to_apply, [load(), value])
+        if operation:
+            combined: Value = binary_value(w, operation, wide, load(), convert_value(w, value, element_type, wide))
+        else:
+            (combined,) = e.inline_scalar_computation(i.to_apply, [load(), value])
         store(combined)
-    return load()
+    return convert_value(w, load(), wide, element_type)
+
+
+def _one_operation(reducer: HloComputation) -> str | None:
+    """The opcode of a reducer that is one operation on its two parameters."""
+    root = reducer.root
+    if root.opcode.name not in ("add", "multiply", "maximum", "minimum") or len(reducer.instructions) != 3:
+        return None
+    return root.opcode.name if root.operands[0] is not root.operands[1] else None
 
 
 @emits_indexed("get-dimension-size")

@@ -20,12 +20,14 @@ from xla_explorer.compiler.codegen.kernels.kernel import KernelContext, writes_r
 from xla_explorer.compiler.codegen.llvm_types import scalar_constant
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.hlo.instruction import HloInstruction
-from xla_explorer.hlo.primitive_type import F32, PrimitiveType
+from xla_explorer.hlo.primitive_type import F32, F64, PrimitiveType
 
 
 def accumulation_type(dot: HloInstruction) -> PrimitiveType:
-    """f32 for narrower floats, the result's type otherwise."""
+    """f32 for narrower floats, f64 for floats whose sum becomes an integer at the end, the result's type otherwise."""
     t = dot.shape.element_type
+    if t.is_integer and any(o.shape.element_type.is_float for o in dot.operands):
+        return F64
     return F32 if t.is_float and t.bits < 32 else t
 
 

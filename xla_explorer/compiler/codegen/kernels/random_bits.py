@@ -23,6 +23,8 @@ _THREEFRY_PARITY = 0x1BD11BDA
 
 def rng_bit_generator_is_emitted(i: HloInstruction) -> Reason | None:
     """Whole bytes in row-major order, a state of two or three 64-bit words."""
+    if not i.shape.is_tuple:
+        return refuse("random-without-state", f"%{i.name} gives its bits alone, without the new state")
     bits = i.shape.tuple_shapes[1]
     if bits.element_type.bits not in (8, 16, 32, 64) or bits.element_type.is_complex or bits.element_type.is_pred:
         return refuse(

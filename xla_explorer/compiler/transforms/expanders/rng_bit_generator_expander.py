@@ -111,7 +111,7 @@ class RngBitGeneratorExpander(OpExpanderPass):
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
         """(new state, bits)."""
         [given] = values_of(b, i)
-        shape = i.shape.tuple_shapes[1]
+        shape = i.shape.tuple_shapes[1] if i.shape.is_tuple else i.shape
         algorithm = i.attributes.get("algorithm", "rng_default")
         if algorithm == "rng_default":
             algorithm = self.default_algorithm
@@ -123,4 +123,5 @@ class RngBitGeneratorExpander(OpExpanderPass):
         kind = shape.element_type
         if kind.bits < 32:
             words = words.astype(PRIMITIVE_TYPES[f"u{kind.bits}"])
-        return b.tuple(new, b.reshape(b.bitcast_convert(words, kind) if words.dtype is not kind else words, shape.dimensions))
+        bits = b.reshape(b.bitcast_convert(words, kind) if words.dtype is not kind else words, shape.dimensions)
+        return b.tuple(new, bits) if i.shape.is_tuple else bits

@@ -140,8 +140,16 @@ def _narrow(computation: HloComputation, kept: list[int], *, is_body: bool) -> N
         if index in place:
             computation.set_attributes(user, user.attributes.with_values(index=place[index]))
         else:
-            remove_if_dead(computation, user)
+            _remove_with_readers(computation, user)
     computation.set_shape(parameter, shape)
+
+
+def _remove_with_readers(computation: HloComputation, i: HloInstruction) -> None:
+    """An element that nothing live reads: what reads it and is only kept by control edges goes too."""
+    for user in list(i.users):
+        _remove_with_readers(computation, user)
+    if i.id in computation.instructions:
+        computation.remove(i)
 
 
 def remove_dead_elements(loop: HloInstruction) -> HloInstruction | Reason:

@@ -19,7 +19,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import literal_from_array
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import CONSTANT, GET_TUPLE_ELEMENT, PARAMETER, TUPLE, opcode
-from xla_explorer.hlo.opcodes.spec import Trait
+from xla_explorer.hlo.opcodes.spec import Family, Trait
 from xla_explorer.hlo.shape import Shape
 
 IOTA = opcode("iota")
@@ -132,6 +132,8 @@ def fold_constants(computation: HloComputation, context: PassContext, evaluator:
         leaves = [leaf for _, leaf in i.shape.leaves()]
         if not has_constant_operands(i) or not all(leaf.is_array and not any(leaf.dynamic) for leaf in leaves) or not leaves:
             continue
+        if row.family is Family.COLLECTIVE:
+            continue  # its value is made of what other devices have
         if row.name == "pad" and i.operands[0].opcode is BROADCAST:
             continue  # the broadcast is cheaper to make than the padded constant is to store
         if (
