@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from lab_process import Lab
+from page_text import written_texts
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -59,7 +60,8 @@ def test_tour_runs_and_the_widget_steps_by_key(lab: tuple[Lab, str]) -> None:
     server, theme = lab
     with playwright_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1500, "height": 1000}, color_scheme=theme)
+        # The browser prefers light in both: what counts is JupyterLab's own theme.
+        page = browser.new_page(viewport={"width": 1500, "height": 1000}, color_scheme="light")
         outside: list[str] = []
         page.on("request", lambda r: outside.append(r.url) if "127.0.0.1" not in r.url and r.url.startswith("http") else None)
         page.goto(server.address)
@@ -75,6 +77,8 @@ def test_tour_runs_and_the_widget_steps_by_key(lab: tuple[Lab, str]) -> None:
         assert errors.count() == 0, errors.first.inner_text()
         widget.first.scroll_into_view_if_needed()
         page.wait_for_timeout(400)
+        assert widget.first.get_attribute("data-theme") == theme
+        assert [str(t) for t in written_texts(page, ".xe[data-ready]") if t.contrast < 4.5] == []
         _keep(page, f"tour_widget_{theme}")
 
         last = int(widget.first.get_attribute("data-step"))
