@@ -169,6 +169,24 @@ def test_labels_of_edges_keep_off_what_is_written() -> None:
 
     scene = Scene.__new__(Scene)
     scene.nodes = [node(1, 0, 0), node(2, 0, 150), node(3, 70, 300)]
+    scene.left, scene.width = -100.0, 300.0
     scene.edges = [SceneEdge(0, 2, "fusion-refused", 1, "reduce-is-root-only", [70, 44, 70, 300])]
     [(_, x, y)] = label_places(scene)
     assert x == 70 and not 143 < y < 201
+
+
+def test_a_label_leaves_a_short_edge_to_be_seen_and_stays_inside_the_picture() -> None:
+    from xla_explorer.explorer.views.scene import Scene, SceneEdge, SceneNode
+    from xla_explorer.explorer.views.svg import label_places
+
+    def node(key: int, x: float, y: float) -> SceneNode:
+        return SceneNode(key, "elementwise", "add", f"n{key}", "f32[4]", (), [key], None, width=100, height=44, x=x, y=y)
+
+    scene = Scene.__new__(Scene)
+    scene.nodes, scene.left, scene.width = [node(1, 0, 0), node(2, 0, 60)], -300.0, 600.0
+    scene.edges = [SceneEdge(0, 1, "fusion-refused", 1, "reads-multiply", [0, 44, 0, 60])]
+    [(edge, x, y)] = label_places(scene)
+    half = (5.4 * len(edge.label) + 10) / 2
+    assert abs(x) - half >= 6 and 44 < y < 60, "beside the line, not on it"
+    scene.left, scene.width = -50.0, 100.0
+    assert label_places(scene) == [], "no room inside the picture"

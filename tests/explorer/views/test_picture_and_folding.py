@@ -10,6 +10,7 @@ from explorer_fakes import SoftmaxSource
 
 from xla_explorer.explorer.views.folding import fold_picture
 from xla_explorer.explorer.views.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode, change_status
+from xla_explorer.explorer.views.scene import build_scene
 
 
 def test_json_round_trip_keeps_everything() -> None:
@@ -107,3 +108,27 @@ def test_the_only_node_of_a_box_is_never_folded() -> None:
     nodes = [PictureNode(1, "constant 1", "", "constant", "f"), PictureNode(2, "add", "", "elementwise")]
     graph = PictureGraph(nodes, [PictureEdge(1, 2)], [PictureGroup("f", "constant")])
     assert len(fold_picture(graph).nodes) == 2
+
+
+def test_an_element_of_an_element_has_both_drawn() -> None:
+    """A get-tuple-element that stays drawn says which element of its operand it is: that operand must be there."""
+    nodes = [
+        PictureNode(1, "tuple", name="state"),
+        PictureNode(2, "get-tuple-element 1", name="inner"),
+        PictureNode(3, "get-tuple-element 0", name="flags"),
+        PictureNode(4, "get-tuple-element 0", name="data"),
+        PictureNode(5, "negate", name="n"),
+    ]
+    edges = [PictureEdge(1, 2), PictureEdge(2, 3), PictureEdge(1, 4), PictureEdge(4, 5)]
+    folded = fold_picture(PictureGraph(nodes, edges, []))
+    assert [n.id for n in folded.nodes] == [1, 2, 3, 5]
+    assert {(e.source, e.target) for e in folded.edges} == {(1, 2), (2, 3), (1, 5)} and folded.aliases == {4: 1}
+
+
+def test_nothing_is_drawn_as_refused_inside_a_kernel() -> None:
+    nodes = [PictureNode(1, "negate"), PictureNode(2, "add", group="f"), PictureNode(3, "abs", group="f")]
+    edges = [PictureEdge(1, 2), PictureEdge(2, 3), PictureEdge(1, 2, "fusion-refused", 0, "a"), PictureEdge(2, 3, "fusion-refused", 0, "b")]
+    scene = build_scene(PictureGraph(nodes, edges, [PictureGroup("f", "add, abs", kind="fusion", instruction=9)]))
+    assert [e.kind for e in scene.edges] == ["fusion-refused"]
+    [box] = [n.box for n in scene.nodes if n.box is not None]
+    assert [e.kind for e in box.edges] == ["data"]

@@ -49,6 +49,7 @@ DARK_COLOURS: dict[str, tuple[str, str]] = {
 GREY = "#858585"
 REFUSED, ACCEPTED = "#c45100", "#008a65"
 FONT = "system-ui,sans-serif"
+_MARGIN = 12.0  # pixels around a scene that belong to the picture
 _SHORT = 36.0  # pixels: a label of 14 on the middle of a shorter line would leave nothing of it
 _ILLEGAL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ufffe\\uffff\\ud800-\\udfff]")
 
@@ -182,7 +183,7 @@ def _edge(edge: SceneEdge) -> str:
 
 def label_places(scene: Scene) -> list[tuple[SceneEdge, float, float]]:
     """Where the labels of edges sit: on a piece of their line, or beside it where the piece is so short that the label would hide
-    it; nearest to its middle, on no node's text and on no other label.
+    it; nearest to its middle, inside the picture, on no node's text and on no other label.
 
     A label without room is left out; its edge still carries it as a title.
     """
@@ -204,6 +205,8 @@ def label_places(scene: Scene) -> list[tuple[SceneEdge, float, float]]:
                 for side in (1, -1) if hides else (0, 1, -1):
                     places.append((abs(side), abs(k - middle), x + side * (reach / 2 + half + 6), y))
         for _, _, x, y in sorted(places, key=lambda place: place[:2]):
+            if x - half < scene.left - _MARGIN or x + half > scene.left + scene.width + _MARGIN:
+                continue
             if any(x + half > x0 and x - half < x1 and y + 7 > y0 and y - 7 < y1 for x0, y0, x1, y1 in written):
                 continue
             if all(abs(x - other_x) >= half + other_half or abs(y - other_y) >= 15 for other_x, other_y, other_half in taken):

@@ -72,6 +72,7 @@ function writtenPlaces(scene, dx = 0, dy = 0) {
   });
 }
 
+const MARGIN = 12; // pixels around a scene that belong to the picture
 const SHORT = 36; // pixels: a label of 14 on the middle of a shorter line would leave nothing of it
 
 // The labels that have room, on their line or beside it: as label_places in svg.py.
@@ -97,6 +98,7 @@ function drawEdgeLabels(scene, hooks) {
     }
     places.sort((a, b) => a.beside - b.beside || a.away - b.away);
     for (const { x, y } of places) {
+      if (x - half < scene.left - MARGIN || x + half > scene.left + scene.width + MARGIN) continue;
       if (written.some(([l, t, r, b]) => x + half > l && x - half < r && y + 7 > t && y - 7 < b)) continue;
       if (taken.some(t => Math.abs(x - t.x) < half + t.half && Math.abs(y - t.y) < 15)) continue;
       taken.push({ x, y, half });
