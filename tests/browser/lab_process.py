@@ -71,9 +71,8 @@ class Lab:
         self._wait(folder / "log.txt")
 
     def _wait(self, log: Path) -> None:
-        for _ in range(300):
-            if self.process.poll() is not None:
-                break
+        deadline = time.monotonic() + 150  # it is there after 2 s; on a machine with other work, a minute later
+        while time.monotonic() < deadline and self.process.poll() is None:
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api?token={TOKEN}", timeout=2)
                 return

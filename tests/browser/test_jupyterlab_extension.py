@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from lab_process import Lab
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
-pytest.importorskip("jupyterlab", reason="JupyterLab is not installed: the extension is NOT tried in it")
+if find_spec("jupyterlab") is None:  # it is not imported: that takes longer than collecting all of the browser tests
+    pytest.skip("JupyterLab is not installed: the extension is NOT tried in it", allow_module_level=True)
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.timeout(200),

@@ -6,6 +6,7 @@ import pytest
 import xla_explorer as xe
 from tests.backends.cpu.cpu_programs import opcodes_on_evaluator
 from xla_explorer.backends.interfaces import CompileOptions
+from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.backends.registry import platform
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.hlo.text.parser import parse_hlo
@@ -107,7 +108,7 @@ PROGRAMS = {
     "dot": dot("123,65", "65,77", "123,77", "10"),
     "dot-turned": dot("123,65", "77,65", "123,77", "11"),
     "dot-tall": dot("1000,16", "16,8", "1000,8", "10"),
-    "dot-deep": dot("64,4000", "4000,64", "64,64", "10"),
+    "dot-deep": dot("96,4000", "4000,64", "96,64", "10"),
     "dot-packed": dot("256,1024", "1024,1024", "256,1024", "10"),
     "dot-batched": dot("13,20,30", "13,30,25", "13,20,25", "21", "lhs_batch_dims={0}, rhs_batch_dims={0}, "),
     "matrix-vector": dot("333,65", "65", "333", "10"),
@@ -134,6 +135,9 @@ def every_kernel_is_worth_it(monkeypatch):
 SUMS_IN_STRETCHES = {"columns", "columns-tall", "columns-tall-uneven", "rows-few", "everything", "everything-long"}  # shares of what is summed: another order, the same at every run
 
 
+LEFT_TO_LLVM_WITHOUT_FMA = {"vector-matrix"}  # a loop of LLVM's there, in one piece
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.usefixtures("every_kernel_is_worth_it")
 def test_shares_give_the_bits_of_one_thread(name):
@@ -149,7 +153,8 @@ def test_shares_give_the_bits_of_one_thread(name):
     assert not opcodes_on_evaluator(serial) and {d.kind for d in serial.program.decisions} <= {"loop-vectorization"}
     for threads in (2, 3):
         executable, wanted = compiled(text, threads), serial.execute(inputs)
-        assert any(d.accepted for d in executable.program.decisions if d.kind != "loop-vectorization"), executable.program.decisions
+        cut = any(d.accepted for d in executable.program.decisions if d.kind != "loop-vectorization")
+        assert cut or (name in LEFT_TO_LLVM_WITHOUT_FMA and not host_target().has_fma), executable.program.decisions
         if name in SUMS_IN_STRETCHES:
             wanted, of_one_thread = executable.execute(inputs), wanted
             for a, b in zip(wanted, of_one_thread, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -117,7 +118,23 @@ def test_a_process_of_its_own_obeys_and_finds_no_object_of_another_target_in_the
     )
     seen = []
     for text in ("x86-64-v2", "x86-64-v2,prefer-128", "x86-64-v4", "x86-64-v4,prefer-256"):
-        environment = {**__import__("os").environ, TARGET_VARIABLE: text, "XDG_CACHE_HOME": str(tmp_path), "XLA_EXPLORER_CACHE": ""}
+        environment = {**os.environ, TARGET_VARIABLE: text, "XDG_CACHE_HOME": str(tmp_path), "XLA_EXPLORER_CACHE": ""}
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
         seen.append(done.stdout.split())
     assert seen == [["128", "False", "False"], ["128", "False", "True"], ["512", "True", "False"], ["256", "False", "False"]]
+
+
+@ON_X86
+@pytest.mark.parametrize("cpu", ["x86-64", "x86-64-v2"])
+def test_half_precision_runs_on_a_cpu_without_conversions(cpu: str) -> None:
+    """Their code calls functions, which the runtime of the process need not have."""
+    code = (
+        "import numpy as np, xla_explorer as xe\n"
+        "text = 'HloModule m\\nENTRY e {\\n  x = f16[5] parameter(0)\\n  y = f64[5] convert(x)\\n  z = f64[5] multiply(y, y)\\n"
+        "  w = f16[5] convert(z)\\n  ROOT r = f16[5] add(w, x)\\n}'\n"
+        "x = np.array([1.5, -2, 6e-8, 300, np.nan], np.float16)\n"
+        "got, want = xe.compile(text, cache=False)(x), xe.evaluate(text, x)\n"
+        "np.testing.assert_array_equal(got, want)\nprint(xe.compile(text).kernels.shape[0] > 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, TARGET_VARIABLE: cpu}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.split() == ["True"], done.stderr[-2000:]

@@ -9,7 +9,6 @@ from xla_explorer.backends.aot.c_names import c_identifier
 from xla_explorer.backends.aot.errors import AheadOfTimeError, ElidedConstantsError
 from xla_explorer.backends.aot.object_file import SectionSize, section_sizes, undefined_symbols
 from xla_explorer.backends.aot.program_entry import Weight, aligned, with_prefix, write_entry
-from xla_explorer.backends.aot.runtime_support import support_functions
 from xla_explorer.backends.cpu.cpu_compiler import codegen_target, cpu_pipeline, target_facts, write_program
 from xla_explorer.backends.cpu.cpu_stages import cpu_stages
 from xla_explorer.backends.cross.cpu_targets import description_of_triple
@@ -17,6 +16,7 @@ from xla_explorer.backends.interfaces import AotCompilationOptions, Stage
 from xla_explorer.backends.interpreter.whole_module import why_no_native_code
 from xla_explorer.backends.llvm.llvm_compiler import CompiledObject, OptimizationOptions, optimize_and_emit
 from xla_explorer.backends.llvm.object_cache import ObjectCache
+from xla_explorer.backends.llvm.runtime_support import support_functions
 from xla_explorer.backends.llvm.target_machine import TargetDescription
 from xla_explorer.compiler.buffers.assignment import BufferAssignment, assign_buffers
 from xla_explorer.compiler.codegen.program_records import HostProgram

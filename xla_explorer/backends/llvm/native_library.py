@@ -10,7 +10,9 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from xla_explorer.backends.llvm.runtime_support import support_functions
 from xla_explorer.backends.llvm.target_machine import (
+    X86,
     TargetAboveMachineError,
     create_target_machine,
     host_target,
@@ -98,7 +100,7 @@ class NativeLibrary:
         images = [object_bytes] if isinstance(object_bytes, bytes) else list(object_bytes)
         for image in images:
             builder.add_object_img(image)
-        for name, address in (symbols or {}).items():
+        for name, address in {**half_precision_symbols(), **(symbols or {})}.items():
             builder.import_symbol(name, address)
         self.exports = tuple(dict.fromkeys(exports))
         for name in self.exports:
@@ -160,6 +162,30 @@ class NativeLibrary:
     def __repr__(self) -> str:
         state = "closed" if self.closed else "loaded"
         return f"<NativeLibrary {', '.join(self.exports) or 'without exports'}: {state}>"
+
+
+_HALF_CONVERSIONS = ("__extendhfsf2", "__truncsfhf2", "__truncdfhf2")
+_half_lock = threading.RLock()
+_half_libraries: dict[str, NativeLibrary | None] = {}
+
+
+def half_precision_symbols() -> dict[str, int]:
+    """Addresses of conversions of half precision that code for this process may call: x86 CPUs without F16C have no instructions for
+    them, and not every compiler's runtime has the functions. Empty where the CPU converts by itself."""
+    from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
+
+    target = host_target()
+    if target.architecture not in X86 or target.has_half_conversions:
+        return {}
+    with _half_lock:
+        key = target.cache_key()
+        if key not in _half_libraries:
+            _half_libraries[key] = None  # while it is made: it calls none of them itself
+            text = support_functions(list(_HALF_CONVERSIONS), half_is_integer=False, has_c_library=True)
+            objects = optimize_and_emit(text.replace("define weak hidden", "define"), target).objects
+            _half_libraries[key] = NativeLibrary(objects, exports=_HALF_CONVERSIONS)
+        library = _half_libraries[key]
+    return {name: library.function_address(name) for name in _HALF_CONVERSIONS} if library is not None else {}
 
 
 def _refusing(why: Reason) -> Callable[..., Any]:

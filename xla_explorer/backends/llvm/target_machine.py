@@ -69,6 +69,11 @@ class TargetDescription:
         return frozenset(part[1:] for part in self.features.split(",") if part.startswith("+"))
 
     @property
+    def has_half_conversions(self) -> bool:
+        """Whether an x86 CPU converts half precision by instructions of its own (F16C)."""
+        return "f16c" in self.enabled_features or self.widest_register_bits >= 512 or self.cpu == "x86-64-v3"
+
+    @property
     def data_layout(self) -> str:
         """The `target datalayout` string of this target."""
         return _data_layout(self)

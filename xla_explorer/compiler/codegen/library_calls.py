@@ -23,9 +23,9 @@ from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.instruction import HloInstruction
 
 _ROUTINES = {"f32": ("cblas_sgemm", "float"), "f64": ("cblas_dgemm", "double")}
-# A product is cut at multiples of so many rows: OpenBLAS's kernels take 12 rows at a time (AVX2), 16 (AVX-512) or a divisor of them (SSE,
-# Arm), and what is left by others that round differently. So no row changes its place, and shares give the bits of the whole.
-LIBRARY_ROWS = 48
+# A product is cut at multiples of so many rows: OpenBLAS's kernels take 12 rows at a time (AVX2), or 2, 4 or 8, and what is left by others
+# that round differently. So no row changes its place, and shares give the bits of the whole.
+LIBRARY_ROWS = 24
 SMALL_DOT = 4096  # multiply-adds below which a call costs more than loops
 
 
