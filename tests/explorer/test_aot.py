@@ -46,3 +46,12 @@ def test_what_cannot_be_used_is_named() -> None:
         xe.aot(TEXT, prefix="two words")
     with pytest.raises(TypeError):
         xe.aot(3)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"triple": "x86_64-linux-gnu */ int evil; /*"}, {"triple": "x86_64-linux-gnu\n"}, {"cpu": "x86-64-v3 */"}, {"features": "+avx\n"}, {"triple": 3}],
+)
+def test_names_for_llvm_hold_no_other_characters(options) -> None:
+    with pytest.raises(xe.XlaExplorerError, match=f"{next(iter(options))}="):
+        xe.aot("HloModule m\nENTRY e { ROOT x = f32[2] parameter(0) }", **options)

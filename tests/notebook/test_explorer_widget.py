@@ -11,7 +11,7 @@ anywidget = pytest.importorskip("anywidget")
 from explorer_fakes import GeneratedSource, SoftmaxSource  # noqa: E402
 
 from xla_explorer.explorer.views.payload import unpacked  # noqa: E402
-from xla_explorer.notebook.explorer_widget import ExplorerWidget  # noqa: E402
+from xla_explorer.notebook.explorer_widget import MOST_KEPT, ExplorerWidget  # noqa: E402
 
 
 class _Heard(list[Any]):
@@ -48,3 +48,33 @@ def test_a_failing_answer_is_an_answer() -> None:
 
 def test_page_of_the_widget() -> None:
     assert ExplorerWidget(SoftmaxSource()).to_html().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("message", [None, 3, "text", [], [1, 2], ("ask", "step")])
+def test_what_is_no_request_is_left_alone(message: Any) -> None:
+    widget = ExplorerWidget(SoftmaxSource())
+    sent: list[Any] = []
+    widget.send = lambda *given: sent.append(given)  # type: ignore[method-assign]
+    widget._reply(widget, message, [])
+    assert sent == []
+
+
+def test_what_ifs_are_bounded() -> None:
+    source = SoftmaxSource()
+    widget = ExplorerWidget(source)
+
+    class Reports:
+        def variant(self, fuse: Any, forbid: Any) -> Any:
+            other = SoftmaxSource()
+            other.reports = Reports()  # type: ignore[misc]
+            return other, None
+
+    widget._show = lambda: None  # type: ignore[method-assign]
+    widget._shown = [(source, None)]
+    source.reports = Reports()  # type: ignore[misc]
+    for _ in range(100):
+        widget.override()
+    assert len(widget._shown) == MOST_KEPT and widget._shown[0][0] is source
+    for _ in range(100):
+        widget.back()
+    assert widget.source is source

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.session import Session
 
 FUSED, MEMORY, ABSENT = "fused", "memory", "-"
-_CLONE = re.compile(r"(?:\.clone|\.remat)+(?:\.\d+)?(?:\.clone(?:\.\d+)?)*$")
+_CLONE = re.compile(r"(?:\.clone|\.remat)+(?:\.\d+)?(?:\.clone(?:\.\d+)?)*\Z")
 _NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast"})
 
 

@@ -16,7 +16,7 @@ DEEPEST = 3
 MOST_FOR_LAYERS = 6_000
 """Longer programs are not searched for repeated layers: the search compares every distance."""
 SHORTEST_LAYER = 6
-_WRAPPER = re.compile(r"^(jit|pjit|jvp|transpose|vmap|remat|checkpoint|custom_jvp|custom_vjp|xla_call|core_call)\(.*\)?$")
+_WRAPPER = re.compile(r"^(jit|pjit|jvp|transpose|vmap|remat|checkpoint|custom_jvp|custom_vjp|xla_call|core_call)\(.*\)?\Z")
 _LOOP_PARTS = frozenset({"while", "body", "cond", "closed_call", "branch"})
 
 

@@ -16,7 +16,7 @@ from xla_explorer.foundation.visible_text import cleaned
 if TYPE_CHECKING:
     from xla_explorer.explorer.session import Session
 
-_CLONED = re.compile(r"(\.clone(\.\d+)?)+$")
+_CLONED = re.compile(r"(\.clone(\.\d+)?)+\Z")
 _HEAD = ["wish", "producer", "consumer", "granted", "why not"]
 
 

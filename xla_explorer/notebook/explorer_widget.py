@@ -25,6 +25,9 @@ from xla_explorer.explorer.views.static_form import static_html, static_text
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.visible_text import cleaned
 
+MOST_KEPT = 16
+"""Compiles that a widget holds: each what-if is one, and "back" walks through them."""
+
 
 class ExplorerWidget(anywidget.AnyWidget):
     """The explorer of one compile.
@@ -71,6 +74,8 @@ class ExplorerWidget(anywidget.AnyWidget):
     def override(self, fuse: Sequence[Pair] = (), forbid: Sequence[Pair] = ()) -> None:
         """Compile again with fusions forced or forbidden, compare, and show that compile; what the buttons of the view do."""
         self._shown.append(self.source.reports.variant(fuse, forbid))
+        if len(self._shown) > MOST_KEPT:
+            del self._shown[1]  # the first one, what the widget was made of, stays
         self._show()
 
     def refresh(self) -> None:
@@ -88,6 +93,8 @@ class ExplorerWidget(anywidget.AnyWidget):
 
     def _reply(self, _widget: object, message: Mapping[str, Any], _buffers: object) -> None:
         """One answer per request, with the request's number; a failure is an answer too, so that the reader sees it."""
+        if not isinstance(message, Mapping):
+            return  # no request of our script's
         reply = message.get("reply")
         try:
             if message.get("ask") == "override":

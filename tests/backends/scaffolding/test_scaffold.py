@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.backends.scaffolding.scaffold import ScaffoldError, scaffold
 from xla_explorer.cli.main import main
 
 MAP = Path(xe.__file__).with_name("README.md")
@@ -67,3 +68,10 @@ def test_what_it_does_not_write(name: str, scenario: int, message: str, tmp_path
 def test_a_bad_name_is_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new-backend", "No Chip", "--scenario", "1"]) == 2
     assert "hint" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["mychip\n", "my chip", "mychip\n\n", "-chip", "chip-", "Chip", ""])
+def test_a_name_is_nothing_but_a_name(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ScaffoldError, match="no name of a backend"):
+        scaffold(name, 1, tmp_path / "new")
+    assert not (tmp_path / "new").exists()

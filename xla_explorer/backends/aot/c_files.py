@@ -41,7 +41,7 @@ def header(program: AheadOfTimeProgram) -> str:
     p = program.prefix
     guard = f"XLA_EXPLORER_{p.upper()}_H"
     lines = [
-        f"/* HLO module {_comment(program.module.name)}, compiled ahead of time for {program.description.triple}"
+        f"/* HLO module {_comment(program.module.name)}, compiled ahead of time for {_comment(program.description.triple)}"
         + (f", {program.description.cpu}" if program.description.cpu else "")
         + ".",
         " *",

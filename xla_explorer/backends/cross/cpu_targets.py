@@ -5,6 +5,7 @@ Sources: `llc -mattr=help` of LLVM 22; x86-64 psABI, section 3.1.1 (microarchite
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from xla_explorer.backends.llvm.target_machine import TargetDescription, TargetError, default_abi, describe_target, host_target
@@ -105,12 +106,25 @@ def _check_names(triple: str, cpu: str, features: str) -> None:
         raise UnknownTargetError(reason.message, "spell CPU and features as LLVM does: cpu='x86-64-v3', features='+avx2,+fma'")
 
 
+_NAME_OF_LLVM = re.compile(r"[A-Za-z0-9_.+-]*")
+_FEATURES = re.compile(r"[A-Za-z0-9_.+,=-]*")
+
+
+def _check_characters(triple: str, cpu: str | None, features: str | None) -> None:
+    """LLVM takes any text as a triple, and it stands in the C files that are written."""
+    for what, given, pattern in (("triple", triple, _NAME_OF_LLVM), ("cpu", cpu, _NAME_OF_LLVM), ("features", features, _FEATURES)):
+        if given is not None and (not isinstance(given, str) or pattern.fullmatch(given) is None):
+            hint = "such as x86_64-linux-gnu, x86-64-v3, +sve"
+            raise UnknownTargetError(f"{what}={given!r} holds more than letters, digits and `_.+-`", hint)
+
+
 def description_of_triple(triple: str, cpu: str | None = None, features: str | None = None) -> TargetDescription:
     """What ahead-of-time code for a triple is generated for: the baseline of its architecture, with what cpu and features add.
 
     cpu `native`: this machine's CPU and features. UnknownTargetError where this LLVM has no such target, CPU or feature, and for GPUs and
     machines that store the highest byte first.
     """
+    _check_characters(triple, cpu, features)
     architecture = triple.split("-", 1)[0]
     if architecture.startswith(("nvptx", "amdgcn", "r600", "spirv")):
         raise UnknownTargetError(f"{triple!r} is a GPU: object code ahead of time is for CPUs", "the backends gpu and amdgpu show its code")

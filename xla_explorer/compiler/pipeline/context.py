@@ -25,7 +25,7 @@ class StopRequested(Exception):
 # undoes it; those that join equals do not care who is named first.
 FUSION_KINDS = ("fusion", "multi-output-fusion", "horizontal-loop-fusion", "horizontal-input-fusion", "dot-epilogue-fusion", "row-fusion")
 _OF_EQUALS = frozenset(FUSION_KINDS[1:])
-_CLONED = re.compile(r"(\.clone(\.\d+)?)+$")
+_CLONED = re.compile(r"(\.clone(\.\d+)?)+\Z")
 
 
 class PassControl:

@@ -12,6 +12,13 @@ _WINDOWS = re.compile(rf"(?<![\w)\]}}])[A-Za-z]:[\\/]{{1,2}}(?:(?:{_SEGMENT}| )+
 # Between quotes a path may hold anything.
 _QUOTED = re.compile(r'(?<=")/(?:[^"\n\\/]|\\.)+/(?:(?:[^"\n\\/]|\\.)*/)*(?=[^"\n/]+")')
 _ESCAPED = re.compile(r"(?<=&quot;)/(?:(?!&quot;)[^\n/])+/(?:(?:(?!&quot;)[^\n/])*/)*(?=(?:(?!&quot;)[^\n/])+&quot;)")
+# Shares of a network, also of WSL, with backslashes as they are or as a string literal has them; a way up from a working folder, or from
+# home; places in stores (gs://, s3://, file://host); who logs in where.
+_SHARE = re.compile(rf"(?<![\w\\])\\{{2,}}(?:(?:{_SEGMENT}| )+[\\/]+)+(?={_SEGMENT})")
+_UPWARDS = re.compile(rf"(?<![\w)\]}}./])(?:\.\.[\\/]{{1,2}}|~[\w.-]*/)(?:\.\.[\\/]{{1,2}}|{_SEGMENT}+[\\/]{{1,2}})*(?={_SEGMENT})")
+_STORE = re.compile(rf"\b(?!https?:)[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s\"'<>/]*/)+(?={_SEGMENT})")
+_LOGIN = re.compile(r"(?<=://)[^\s\"'<>/@]+@")
+_ROOT = re.compile(rf"/{_SEGMENT}+")
 _WHOLE = re.compile(r"(?:file://)?/[^\n\"/<>]+/(?:[^\n\"/<>]*/)*(?=[^\n\"/<>]+\Z)")
 
 
@@ -19,9 +26,12 @@ def without_paths(text: str) -> str:
     """`text` with absolute paths cut to the names of their files: `/home/me/model.py:12` becomes `model.py:12`."""
     if "/" not in text and "\\" not in text:
         return text
-    if text.startswith(("/", "file:")):
+    text = _STORE.sub("", _LOGIN.sub("", text))
+    if text.startswith(("/", "file:")) and not text.startswith("//"):
         text = _WHOLE.sub("", text, count=1)
-    for pattern in (_QUOTED, _ESCAPED, _FREE, _WINDOWS):
+        if _ROOT.fullmatch(text):
+            return text[1:]
+    for pattern in (_WINDOWS, _SHARE, _UPWARDS, _QUOTED, _ESCAPED, _FREE):
         text = pattern.sub("", text)
     return text
 

@@ -16,15 +16,15 @@ from typing import NamedTuple
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 # A time stamp may stand in front; `.gz` and a missing pass part (copy insertion writes without `before`) are seen too.
-_NAME = re.compile(r"(?:(?P<time>\d{10,})\.)?module_(?P<number>\d+)\.(?P<name>.+)$")
-_PASS = re.compile(r"(?P<number>\d{4,})\.(?P<pipeline>.+?)\.after_(?P<name>.+?)(?:\.before_(?P<next>.+?))?\.(?:txt|hlo)(?:\.gz)?$")
+_NAME = re.compile(r"(?:(?P<time>\d{10,})\.)?module_(?P<number>\d+)\.(?P<name>.+)\Z")
+_PASS = re.compile(r"(?P<number>\d{4,})\.(?P<pipeline>.+?)\.after_(?P<name>.+?)(?:\.before_(?P<next>.+?))?\.(?:txt|hlo)(?:\.gz)?\Z")
 _PLAIN = {"before_optimizations": "before", "after_optimizations": "after"}
-_LLVM = re.compile(r"(?:(?P<kernel>.+)\.)?ir-(?P<when>no|with)-opt\.ll$")
+_LLVM = re.compile(r"(?:(?P<kernel>.+)\.)?ir-(?P<when>no|with)-opt\.ll\Z")
 
 
 _KIND = re.compile(
     r"(?P<name>.+?)\.(?P<kind>\d{4,}\..*\.after_.*|(?:\w+_)?(?:before|after)_optimizations.*|(?:.+\.)?ir-(?:no|with)-opt\.ll"
-    r"|obj-file\..*|debug_options|ptx|.*\.ptx|.*\.cubin)$"
+    r"|obj-file\..*|debug_options|ptx|.*\.ptx|.*\.cubin)\Z"
 )
 
 
@@ -115,7 +115,7 @@ class DumpFolder:
         if found:
             module.llvm[found["kernel"] or "", found["when"]] = path
             return
-        stem = re.sub(r"\.(?:txt|hlo)(?:\.gz)?$", "", kind)
+        stem = re.sub(r"\.(?:txt|hlo)(?:\.gz)?\Z", "", kind)
         for ending, attribute in _PLAIN.items():
             if stem.endswith(ending):
                 setattr(module, attribute, path)

@@ -15,7 +15,7 @@ Getter = Callable[[Batch, Lanes], Array]
 Setter = Callable[[Batch, Group, Array], None]
 
 _SPECIAL = re.compile(
-    r"%(tid|ntid|ctaid|nctaid|laneid|warpid|nwarpid|lanemask_\w+|clock\w*|smid|nsmid|gridid|globaltimer\w*|dynamic_smem_size)(\.[xyz])?$"
+    r"%(tid|ntid|ctaid|nctaid|laneid|warpid|nwarpid|lanemask_\w+|clock\w*|smid|nsmid|gridid|globaltimer\w*|dynamic_smem_size)(\.[xyz])?\Z"
 )
 _ADDRESS = re.compile(r"\[\s*([%\w$.]+)\s*(?:\+\s*(-?\w+))?\s*\]")
 _NAME = re.compile(r"[A-Za-z_$]")

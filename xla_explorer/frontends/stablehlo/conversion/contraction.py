@@ -13,10 +13,11 @@ from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.literal import Literal
 from xla_explorer.hlo.shape import Shape, array_shape
 
-# (left, right, accumulator, components of the left, primitive operations) -> HLO's name. Source: xla_data.proto PrecisionConfig.Algorithm.
-_ALGORITHMS: dict[tuple[str, str, str, int, int], str] = {
+# (operands, accumulator, primitive operations) -> HLO's name. Sources: xla_data.proto PrecisionConfig.Algorithm; xla/hlo/translate,
+# ConvertDotAlgorithm: the operands count as one component each however many parts a product of several operations cuts them into.
+_ALGORITHMS: dict[tuple[str, str, int], str] = {
     **{
-        (kind, kind, accumulator, 1, 1): f"dot_{kind}_{kind}_{accumulator}"
+        (kind, accumulator, 1): f"dot_{kind}_{kind}_{accumulator}"
         for kind, accumulator in (
             ("f16", "f16"),
             ("f16", "f32"),
@@ -27,10 +28,10 @@ _ALGORITHMS: dict[tuple[str, str, str, int, int], str] = {
             ("f64", "f64"),
         )
     },
-    ("bf16", "bf16", "f32", 2, 3): "dot_bf16_bf16_f32_x3",
-    ("bf16", "bf16", "f32", 3, 6): "dot_bf16_bf16_f32_x6",
-    ("bf16", "bf16", "f32", 3, 9): "dot_bf16_bf16_f32_x9",
-    ("tf32", "tf32", "f32", 2, 3): "dot_tf32_tf32_f32_x3",
+    ("bf16", "f32", 3): "dot_bf16_bf16_f32_x3",
+    ("bf16", "f32", 6): "dot_bf16_bf16_f32_x6",
+    ("bf16", "f32", 9): "dot_bf16_bf16_f32_x9",
+    ("tf32", "f32", 3): "dot_tf32_tf32_f32_x3",
 }
 
 
@@ -51,8 +52,9 @@ def _algorithm(scope: Scope, given: Any) -> dict[str, Any]:
     if left.startswith("f8") and right.startswith("f8") and accumulator == "f32":
         fast = "_fast_accum" if given.get("allow_imprecise_accumulation") else ""
         return {"algorithm": f"dot_any_f8_any_f8_f32{fast}"}
-    found = _ALGORITHMS.get((left, right, accumulator, given.get("lhs_component_count", 1), given.get("num_primitive_operations", 1)))
-    if found is None:
+    components = given.get("lhs_component_count", 1), given.get("rhs_component_count", 1)
+    found = _ALGORITHMS.get((left, accumulator, given.get("num_primitive_operations", 1)))
+    if found is None or left != right or components != (1, 1) or given.get("allow_imprecise_accumulation"):
         scope.refuse("dot-algorithm", f"HLO has no dot algorithm for {given.text}", "leave the algorithm out, or choose one that XLA names")
     return {"algorithm": found}
 
