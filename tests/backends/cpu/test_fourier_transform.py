@@ -132,3 +132,23 @@ ENTRY e {{
     x = np.random.default_rng(1).standard_normal(length).astype(np.float32)
     found = xe.compile(text, backend="cpu")(x)
     assert found[0].imag == 0 and found[-1].imag == 0
+
+
+@pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
+@pytest.mark.parametrize("lengths", [(1,), (1, 1), (2, 1), (1, 2), (1, 7, 1)])
+def test_lines_of_one_element(kind, lengths):
+    check(kind, (3,), lengths)
+
+
+@pytest.mark.parametrize("lengths", [(0,), (0, 2), (2, 0), (2, 1, 0)])
+def test_no_elements_stay_no_elements(lengths):
+    """A size of 0 is no half of anything: RFFT and IRFFT keep it, as StableHLO and XLA say."""
+    dims, fft_length = ",".join(map(str, (3, *lengths))), ",".join(map(str, lengths))
+    for kind, source, result in (("FFT", "c64", "c64"), ("RFFT", "f32", "c64"), ("IRFFT", "c64", "f32")):
+        last = (*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0)
+        half = ",".join(map(str, (3, *last)))
+        before, after = (half if kind == "IRFFT" else dims), (half if kind == "RFFT" else dims)
+        text = f"HloModule m\nENTRY e {{ x = {source}[{before}] parameter(0)\n ROOT f = {result}[{after}] fft(x), fft_type={kind}, fft_length={{{fft_length}}} }}"
+        shape = tuple(map(int, before.split(",")))
+        (found,) = compile_for_cpu(text).execute([np.zeros(shape, np.float32 if source == "f32" else np.complex64)])
+        assert found.shape == tuple(map(int, after.split(","))) and found.size == 0

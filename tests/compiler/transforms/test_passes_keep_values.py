@@ -147,6 +147,22 @@ CASES = [
         SCAN,
         gone="scan",
     ),
+    *[
+        Case(
+            "scan_expander",
+            f"x = f32[{n}] parameter(0)\nz = f32[] parameter(1)\nROOT s = {result} scan(x, z), dimensions={{0}}, num_carries=1, to_apply={step}",
+            SCAN + "last { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n",
+            gone="scan",
+        )
+        for n in (0, 1, 5)
+        for result, step in ((f"(f32[{n}], f32[])", "step"), ("(f32[])", "last"), ("f32[]", "last"))
+    ],
+    Case(
+        "scan_expander",
+        "x = f32[3] parameter(0)\nROOT s = (f32[3]) scan(x), dimensions={0}, num_carries=0, to_apply=twice",
+        "twice { a = f32[] parameter(0)\n b = f32[] add(a, a)\n ROOT t = (f32[]) tuple(b) }\n",
+        gone="scan",
+    ),
     Case("bitcast_dtypes_expander", "x = s32[3] parameter(0)\nROOT r = s16[3,2] bitcast-convert(x)", there="shift-right-logical"),
     Case("bitcast_dtypes_expander", "x = u8[3,4] parameter(0)\nROOT r = s32[3] bitcast-convert(x)", there="reduce"),
     Case(

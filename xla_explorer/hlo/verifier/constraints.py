@@ -86,8 +86,10 @@ def stated_shape(i: HloInstruction) -> Reason | None:
     """The stated result shape is the inferred one; layouts may differ, some opcodes may state another element type."""
     wanted = inferred_shape(i)
     found = i.shape
-    if wanted is None or wanted.base is found.base or _agree(wanted, found):
+    if wanted is None or _same(wanted, found):
         return None
+    if i.opcode.name == "scan" and found.is_array and len(wanted.tuple_shapes) == 1 and _same(wanted.tuple_shapes[0], found):
+        return None  # a lone result may stand without its tuple
     if i.opcode.name in _ACCUMULATE_IN_STATED_TYPE and found.is_array and found.dimensions == wanted.dimensions:
         return None
     return refuse(
@@ -98,6 +100,10 @@ def stated_shape(i: HloInstruction) -> Reason | None:
     )
 
 
+def _same(wanted: Shape, found: Shape) -> bool:
+    return wanted.base is found.base or _agree(wanted, found)
+
+
 def _agree(wanted: Shape, found: Shape) -> bool:
     """Compatible up to dynamic dimensions: bounded ones may become static, unbounded ones may get any size."""
     if wanted.is_tuple or found.is_tuple:
@@ -105,9 +111,7 @@ def _agree(wanted: Shape, found: Shape) -> bool:
             wanted.is_tuple
             and found.is_tuple
             and len(wanted.tuple_shapes) == len(found.tuple_shapes)
-            and all(
-                a.base is b.base or _agree(a, b) for a, b in zip(wanted.tuple_shapes, found.tuple_shapes, strict=True)
-            )
+            and all(_same(a, b) for a, b in zip(wanted.tuple_shapes, found.tuple_shapes, strict=True))
         )
     return (
         wanted.element_type is found.element_type

@@ -23,15 +23,19 @@ class ScanExpander(OpExpanderPass):
     opcodes: ClassVar[frozenset[str]] = frozenset(["scan"])
 
     def expand(self, b: HloBuilder, i: HloInstruction) -> HloValue:
-        """A while loop and a tuple of what it leaves."""
+        """A while loop and a tuple of what it leaves; of no step, what it began with."""
         values = values_of(b, i)
         carries = int(i.attributes["num_carries"])
         inputs, starts = values[: len(values) - carries], values[len(values) - carries :]
         [along] = i.attributes["dimensions"]
-        shapes = i.shape.tuple_shapes[: len(i.shape.tuple_shapes) - carries]
+        results = i.shape.tuple_shapes if i.shape.is_tuple else (i.shape,)
+        shapes = results[: len(results) - carries]
         size = (inputs[0].shape if inputs else shapes[0]).dimensions[along]
         reverse = i.attributes.value("is_reverse")
         outputs = [b.broadcast(b.constant(0, s.element_type), s.dimensions, ()) for s in shapes]
+
+        if not size:
+            return _together(b, i, [*outputs, *starts])
 
         def step(at: HloValue, *state: HloValue) -> list[HloValue]:
             b = at.builder
@@ -57,4 +61,9 @@ class ScanExpander(OpExpanderPass):
         first = [b.constant(0, S64), *starts, *inputs, *outputs]
         loop = b.while_loop(lambda at, *_: at < size, step, first)
         done = [loop[1 + carries + len(inputs) + k] for k in range(len(shapes))]
-        return b.tuple(*done, *[loop[1 + k] for k in range(carries)])
+        return _together(b, i, [*done, *[loop[1 + k] for k in range(carries)]])
+
+
+def _together(b: HloBuilder, i: HloInstruction, results: list[HloValue]) -> HloValue:
+    """A lone result stands without a tuple where the text has it so."""
+    return b.tuple(*results) if i.shape.is_tuple else results[0]

@@ -125,14 +125,15 @@ def convolution(operands: tuple[Shape, ...], attributes: Attributes, called: Any
 
 
 def fft(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Shape:
-    """FFT and IFFT keep the shape; RFFT gives n/2+1 complex numbers in the last dimension, IRFFT takes as many."""
+    """FFT and IFFT keep the shape; RFFT gives n/2+1 complex numbers in the last dimension, IRFFT takes as many; both keep a size of 0."""
     operand, kind, lengths = operands[0], attributes.value("fft_type"), attributes.value("fft_length")
     require_array(operand)
     if not 1 <= len(lengths) <= 3 or len(lengths) > operand.rank:
         raise ShapeError(f"fft_length {list(lengths)} must give 1 to 3 of the dimensions of {bare(operand)}")
     wanted = list(lengths)
+    halved = lengths[-1] // 2 + 1 if lengths[-1] else 0
     if kind == "IRFFT":
-        wanted[-1] = lengths[-1] // 2 + 1
+        wanted[-1] = halved
     actual = list(operand.dimensions[-len(lengths) :])
     if wanted != actual:
         raise ShapeError(
@@ -143,7 +144,7 @@ def fft(operands: tuple[Shape, ...], attributes: Attributes, called: Any) -> Sha
     if kind == "RFFT":
         if element not in (F32, F64):
             raise ShapeError(f"RFFT takes f32 or f64, the operand is {bare(operand)}")
-        return array_shape(C64 if element is F32 else C128, (*operand.dimensions[:-1], lengths[-1] // 2 + 1))
+        return array_shape(C64 if element is F32 else C128, (*operand.dimensions[:-1], halved))
     if kind not in ("FFT", "IFFT", "IRFFT"):
         raise ShapeError(f"fft_type must be FFT, IFFT, RFFT or IRFFT, it is {kind}")
     if not element.is_complex:
