@@ -49,20 +49,41 @@ def broadcast(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator
 
 @evaluates("reshape")
 def reshape(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """The same elements in row-major order. One dynamic dimension of the result takes what the others leave."""
-    shape = i.shape
-    if shape.dynamic.count(True) == 1:
-        return operands[0].reshape([-1 if d else n for n, d in zip(shape.dimensions, shape.dynamic, strict=True)])
-    return operands[0].reshape(shape.dimensions)
+    """The same elements in row-major order."""
+    x, shape = operands[0], i.shape
+    if not any(shape.dynamic):
+        x = up_to_bounds(x, i.operands[0].shape.dimensions)
+    return x.reshape(_actual_sizes(x, i.operands[0].shape.dimensions, shape.dimensions, shape.dynamic))
+
+
+def _actual_sizes(x: Array, source: Sequence[int], bounds: Sequence[int], dynamic: Sequence[bool]) -> list[int]:
+    """Sizes of a reshape. source: bounds of x. One dynamic dimension of the result takes what the others leave; several are those of the
+    operand, between which there are only dimensions of one."""
+    if dynamic.count(True) == 1:
+        return [-1 if d else n for n, d in zip(bounds, dynamic, strict=True)]
+    if any(dynamic) and [n for n in bounds if n != 1] == [n for n in source if n != 1]:
+        sizes = iter([actual for n, actual in zip(source, x.shape, strict=True) if n != 1])
+        return [next(sizes) if n != 1 else 1 for n in bounds]
+    return list(bounds)
+
+
+def up_to_bounds(x: Array, bounds: Sequence[int]) -> Array:
+    """The array with zeros where it is smaller than the bounds of its dynamic dimensions: what is there, HLO leaves open."""
+    if x.shape == tuple(bounds):
+        return x
+    return np.pad(x, [(0, max(0, bound - size)) for size, bound in zip(x.shape, bounds, strict=True)])
 
 
 @evaluates("dynamic-reshape")
 def dynamic_reshape(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
-    """A reshape to sizes given as scalars."""
+    """A reshape to sizes given as scalars; of as many elements as the bounds have, it takes those within the sizes."""
+    x = operands[0]
     sizes = [int(s) for s in operands[1:]]
-    if math.prod(sizes) != operands[0].size:
-        raise EvaluationError(f"%{i.name} reshapes {operands[0].size} elements to {sizes}")
-    return operands[0].reshape(sizes)
+    if math.prod(sizes) == x.size and min(sizes, default=0) >= 0:
+        return x.reshape(sizes)
+    if x.size != i.shape.element_count:
+        raise EvaluationError(f"%{i.name} reshapes {x.size} elements to {sizes}")
+    return x.reshape(i.shape.dimensions)[tuple([slice(0, max(0, size)) for size in sizes])]
 
 
 @evaluates("transpose")
@@ -80,7 +101,14 @@ def reverse(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) 
 @evaluates("slice")
 def static_slice(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """`[start:limit:stride]` of each dimension; a view."""
-    return operands[0][tuple([slice(d.start, d.limit, d.stride) for d in i.attributes.value("slice")])]
+    x = _grown_where_static(operands[0], i)
+    return x[tuple([slice(d.start, d.limit, d.stride) for d in i.attributes.value("slice")])]
+
+
+def _grown_where_static(x: Array, i: HloInstruction) -> Array:
+    """The operand with all elements of each dimension that is dynamic there and static in the result."""
+    bounds, dynamic = i.operands[0].shape.dimensions, i.shape.dynamic or (False,) * i.shape.rank
+    return up_to_bounds(x, [size if kept else bound for size, bound, kept in zip(x.shape, bounds, dynamic, strict=True)])
 
 
 def start_indices(values: Sequence[Value]) -> list[int]:
@@ -98,8 +126,8 @@ def clamped(starts: Sequence[int], bounds: Sequence[int], sizes: Sequence[int]) 
 @evaluates("dynamic-slice")
 def dynamic_slice(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """A block at a start that is clamped into bounds; a view."""
-    x = operands[0]
-    sizes = i.shape.dimensions
+    x = _grown_where_static(operands[0], i)
+    sizes = [min(n, actual) for n, actual in zip(i.shape.dimensions, x.shape, strict=True)]
     starts = clamped(start_indices(operands[1:]), x.shape, sizes)
     return x[tuple([slice(s, s + n) for s, n in zip(starts, sizes, strict=True)])]
 
@@ -181,7 +209,14 @@ def bitcast(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) 
     x = operands[0]
     if not target.is_array:
         return x
-    stored = x.transpose(source.layout.minor_to_major[::-1]).reshape(-1)
+    physical = source.layout.minor_to_major[::-1]
+    if any(target.dynamic):
+        order = target.layout.minor_to_major[::-1]
+        moved = x.transpose(physical)
+        bounds, dynamic = [target.dimensions[d] for d in order], [target.dynamic[d] for d in order]
+        sizes = _actual_sizes(moved, [source.dimensions[d] for d in physical], bounds, dynamic)
+        return moved.reshape(sizes).transpose(np.argsort(order))
+    stored = x.transpose(physical).reshape(-1)
     if source.element_type is not target.element_type:
         ratio = source.element_type.bits // target.element_type.bits
         if ratio == 0:

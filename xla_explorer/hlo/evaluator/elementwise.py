@@ -34,15 +34,7 @@ def apply_binary(function: Binary, a: Array, b: Array) -> Array:
     dtype = a.dtype
     if dtype in WIDER:
         return narrow(function(widen(a), widen(b)), dtype)
-    if a.shape != b.shape and a.ndim and a.ndim == b.ndim:
-        a, b = _crop_to_common(a, b)
     return function(a, b)
-
-
-def _crop_to_common(a: Array, b: Array) -> tuple[Array, Array]:
-    """Dynamic dimensions: what one side has beyond the other's size is padding."""
-    window = tuple([slice(0, min(m, n)) for m, n in zip(a.shape, b.shape, strict=True)])
-    return a[window], b[window]
 
 
 # -- arithmetic ----------------------------------------
@@ -290,8 +282,6 @@ def compare(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) 
         a, b = widen(a), widen(b)
     if attributes.get("type") == "TOTALORDER":
         a, b = total_order_key(a), total_order_key(b)
-    if a.shape != b.shape and a.ndim and a.ndim == b.ndim:
-        a, b = _crop_to_common(a, b)
     return _COMPARISONS[attributes["direction"]](a, b)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from xla_explorer.hlo.evaluator.combiner import combiner_of, returned_parameter
 from xla_explorer.hlo.evaluator.conversion import WIDER, convert
+from xla_explorer.hlo.evaluator.data_movement import up_to_bounds
 from xla_explorer.hlo.evaluator.reduction import as_list
 from xla_explorer.hlo.evaluator.registry import Array, Value, evaluates
 from xla_explorer.hlo.primitive_type import S64
@@ -53,6 +54,8 @@ def _batch_axis(dimension: int, index_vector_dim: int) -> int:
 def gather(i: HloInstruction, operands: Sequence[Value], evaluator: Evaluator) -> Value:
     """Slices of the operand at clamped starts, laid out along the batch dimensions of the indices."""
     x, indices = operands
+    if 0 in x.shape:
+        x = up_to_bounds(x, i.operands[0].shape.dimensions)
     value = i.attributes.value
     vector_dim = value("index_vector_dim")
     vectors = index_vectors(indices, vector_dim)

@@ -6,7 +6,11 @@ mutation, and that list is the plan's proof of freshness.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from xla_explorer.hlo.evaluator.excess_precision import in_f32, widened_at_once
 from xla_explorer.hlo.evaluator.registry import (
@@ -19,8 +23,6 @@ from xla_explorer.hlo.evaluator.registry import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from xla_explorer.hlo.computation import HloComputation
     from xla_explorer.hlo.instruction import HloInstruction
     from xla_explorer.hlo.literal import Literal
@@ -134,7 +136,34 @@ def evaluation_function(instruction: HloInstruction) -> EvaluationFunction:
     found = EVALUATION_FUNCTIONS.get(name)
     if found is None:
         raise UnsupportedOpcodeError(name, f"the evaluator has no meaning for opcode {name} (%{instruction.name})")
+    if instruction.opcode.elementwise and len(instruction.operands) > 1 and any(any(o.shape.dynamic) for o in instruction.operands):
+        return partial(_of_common_size, found)
     return found
+
+
+def _sizes_of_its_own(i: HloInstruction) -> tuple[bool, ...]:
+    """Which dimensions have a size that something set; one that is stated only, as of a broadcast scalar, is at its bound."""
+    stated = i.opcode.name in ("broadcast", "iota", "constant") and not any(any(o.shape.dynamic) for o in i.operands)
+    return () if stated else i.shape.dynamic
+
+
+def _of_common_size(function: EvaluationFunction, instruction: HloInstruction, operands: Sequence[Value], evaluator: Any) -> Value:
+    """An elementwise function of operands whose dynamic dimensions differ: what one has beyond another's size is padding; a dynamic size
+    of one beside another dynamic size is spread over it, as XLA does."""
+    rank = instruction.shape.rank
+    arrays = [k for k, x in enumerate(operands) if x.ndim == rank]
+    window = []
+    flags = [_sizes_of_its_own(instruction.operands[k]) or (False,) * rank for k in arrays]
+    for d in range(rank):
+        sizes = [operands[k].shape[d] for k in arrays]
+        moving = [size for size, dynamic in zip(sizes, flags, strict=True) if dynamic[d]]
+        spread = 1 in moving and any(size != 1 for size in moving)
+        window.append(min([size for size in sizes if size != 1 or not spread], default=1))
+    common = list(operands)
+    for k in arrays:
+        cut = operands[k][tuple([slice(0, size) for size in window])]
+        common[k] = np.broadcast_to(cut, window)
+    return function(instruction, common, evaluator)
 
 
 def check_size(instruction: HloInstruction, max_elements: int) -> None:

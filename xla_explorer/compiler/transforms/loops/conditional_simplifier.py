@@ -115,6 +115,8 @@ def result_is_small(conditional: HloInstruction) -> Reason | None:
     for _, leaf in conditional.shape.leaves():
         if not leaf.is_array:
             return refuse("not-an-array", f"%{conditional.name} gives a {leaf}")
+        if any(leaf.dynamic):
+            return refuse("dynamic-dimension", f"%{conditional.name} gives {leaf}, whose size each branch decides", shape=leaf.text)
     size = conditional.shape.byte_size
     return refuse("result-large", f"%{conditional.name} gives {size} bytes", bytes=size) if size > LARGEST_SELECTED_BYTES else None
 
