@@ -80,6 +80,7 @@ def test_an_inner_function_is_watched_too() -> None:
     assert xe.check("nb13.executable", lambda machine, program, weights: forever).failure.code == "too-slow"
 
 
+@pytest.mark.skipif(not solution_cells(), reason="the reference solutions are not in this copy: an endless loop of PTX is NOT tried")
 def test_an_endless_loop_of_ptx() -> None:
     scope: dict[str, Any] = {}
     exec(solution_cells()["nb10.block"], scope)

@@ -19,6 +19,9 @@ from xla_explorer.explorer.course.fusion_plan import default_plan, is_given, req
 from xla_explorer.explorer.course.nb05_algebra import CANDIDATES
 from xla_explorer.explorer.course.nb06_fusion_legality import KERNELS_OF_THEIR_OWN
 
+if not solution_cells():
+    pytest.skip("the reference solutions are not in this copy: the checks are NOT tried with mistakes made from them", allow_module_level=True)
+
 # (exercise, code of the failure, most instructions in the counter-example or None) -> answer
 MISTAKES: list[tuple[str, str, int | None, Any]] = []
 
