@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import sys
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from xla_explorer.hlo.primitive_type import PrimitiveType
@@ -73,11 +76,31 @@ def array_of(value: Any) -> Array:
     except MemoryError:
         raise GivenValueProblem("is larger than the memory", "pass a smaller array") from None
     except Exception as problem:  # whatever the object's own methods raise
+        with contextlib.suppress(Exception):
+            found = _of_torch(value)
+            if found is not None:
+                return found
         said = " ".join(str(problem).split())[:200]
         raise GivenValueProblem(
             f"cannot be read as an array from a {type(value).__name__}: {type(problem).__name__}: {said}",
             "pass an array, or nested lists of equal lengths",
         ) from None
+
+
+def _of_torch(value: Any) -> Array | None:
+    """The elements of a torch tensor that numpy asks to be made plain first: one with a gradient (weights have one), with a lazy
+    conjugate, or of a type that numpy has by ml_dtypes only. None for other things, and for tensors without elements in memory."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(value, torch.Tensor) or value.layout is not torch.strided or value.device.type != "cpu":
+        return None
+    plain = value.detach().resolve_conj().resolve_neg()
+    name = str(plain.dtype).removeprefix("torch.")
+    if hasattr(np, name) or not hasattr(ml_dtypes, name):
+        found: Array = plain.numpy()
+        return found
+    bits = torch.uint8 if plain.element_size() == 1 else torch.int16
+    same: Array = plain.contiguous().view(bits).numpy().view(getattr(ml_dtypes, name))
+    return same
 
 
 def whole_booleans(array: Array) -> Array:
