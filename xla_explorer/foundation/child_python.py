@@ -25,7 +25,7 @@ _BEGINNINGS: Final = (
     "LC_", "LD_", "DYLD_", "XDG_", "XLA_", "JAX_", "TF_", "LLVM_", "OMP_", "KMP_", "GOMP_", "OPENBLAS_", "MKL_", "BLIS_", "MALLOC_",
     "GLIBC_", "CUDA_", "NVIDIA_", "HIP_", "ROCR_", "QEMU_", "ASAN_", "UBSAN_", "LSAN_", "TSAN_", "COVERAGE_", "COV_CORE_", "PYTHON",
 )
-_NEVER: Final = frozenset({"PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONHOME"})
+_NEVER: Final = frozenset({"PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT"})
 
 
 def python_command(module: str, *arguments: str) -> list[str]:
