@@ -218,11 +218,8 @@ def _range_inside_an_accumulation(q: Question) -> Array:
     wide = [i for i in _accumulations(q.module) if any(leaf.is_array and (leaf.element_type.is_float or leaf.element_type.is_complex) for _, leaf in i.shape.leaves())]
     if not wide:
         return np.zeros(q.want.shape, bool)
-    if not _floating(q.want):
-        return np.full(q.want.shape, q.hostile)  # an integer made of a number that is one of these
-    products = any(i.opcode.name == "multiply" for call in wide for c in call.called for i in c.instructions.values())
-    if products and q.hostile:
-        return np.ones(q.want.shape, bool)
+    if q.hostile or not _floating(q.want):
+        return np.full(q.want.shape, q.hostile)  # what leaves the range may come back, as one over it or as an integer
     return _not_finite(q.want) | _not_finite(q.got)
 
 

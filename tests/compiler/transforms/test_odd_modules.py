@@ -148,3 +148,29 @@ def test_a_random_state_of_another_size_is_refused_by_name() -> None:
                 run(*xe.random_arguments(module))
     alone = "HloModule m\nENTRY e {\n p = u64[2] parameter(0)\n ROOT r = u32[5] rng-bit-generator(p), algorithm=rng_default\n}"
     agrees(alone, np.ones(2, np.uint64))
+
+
+def nested(count: int, called: str) -> str:
+    """Calls, or loops that never run, each in the one before."""
+    lines = ["HloModule m", "never { p = s32[] parameter(0)\n ROOT r = pred[] constant(false) }", "f0 { p = s32[] parameter(0)\n ROOT r = s32[] add(p, p) }"]
+    lines += [f"f{k} {{ p = s32[] parameter(0)\n ROOT r = s32[] {called.format(k - 1)} }}" for k in range(1, count)]
+    return "\n".join([*lines, f"ENTRY e {{ p = s32[] parameter(0)\n ROOT r = s32[] {called.format(count - 1)} }}"])
+
+
+def test_what_is_nested_too_deeply_is_said_so() -> None:
+    loops = nested(500, "while(p), condition=never, body=f{}")
+    calls = nested(500, "call(p), to_apply=f{}")
+    for text in (loops, calls):
+        with pytest.raises(xe.XlaExplorerError, match="too deeply"):
+            xe.evaluate(xe.parse_hlo(text), np.int32(1))
+    with pytest.raises(xe.CompileFailedError, match="too deeply"):
+        xe.compile(loops, passes="none", cache=False)
+
+
+def test_a_concatenate_doubled_many_times_is_not_written_out() -> None:
+    lines = [f" c{k + 1} = f32[{2 ** (k + 1)}] concatenate(c{k}, c{k}), dimensions={{0}}" for k in range(14)]
+    text = "\n".join(["HloModule m", "ENTRY e {", " c0 = f32[1] parameter(0)", *lines, " ROOT r = f32[16384] negate(c14)", "}"])
+    session = xe.compile(text, cache=False)
+    assert max(len(i.operands) for c in session.module.computations.values() for i in c.instructions.values()) <= 256
+    assert len(session.executable.program.text.splitlines()) < 20_000
+    assert (session(np.ones(1, np.float32)) == -1).all()

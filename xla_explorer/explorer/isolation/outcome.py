@@ -13,6 +13,7 @@ from xla_explorer.explorer.arguments import Signature, random_arguments
 from xla_explorer.explorer.backend_options import platform_with_options
 from xla_explorer.explorer.loading import as_module
 from xla_explorer.explorer.progress import working
+from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.verifier import verify as verify_module
 
@@ -53,7 +54,7 @@ def compiled(
             trace = compiler.run_hlo_passes(source, options)
     except PassFailedError as problem:
         seconds = {"hlo-passes": time.perf_counter() - started}
-        return Outcome(problem.trace, None, problem.__cause__ or problem, f"the pass {problem.pass_name}", seconds)
+        return Outcome(problem.trace, None, _named(problem.__cause__ or problem, source), f"the pass {problem.pass_name}", seconds)
     in_passes = time.perf_counter() - started
     at_backend()
     started = time.perf_counter()
@@ -61,5 +62,19 @@ def compiled(
         with working(f"compiling {source.name} for {backend}"):
             result = compiler.run_backend(trace, options)
     except Exception as problem:
-        return Outcome(trace, None, problem, "the backend", {"hlo-passes": in_passes, "backend": time.perf_counter() - started})
+        seconds = {"hlo-passes": in_passes, "backend": time.perf_counter() - started}
+        return Outcome(trace, None, _named(problem, source), "the backend", seconds)
     return Outcome(trace, result, None, "", result.seconds)
+
+
+def _named(problem: BaseException, source: HloModule) -> BaseException:
+    """What Python says of a recursion tells a user nothing of the module."""
+    if not isinstance(problem, RecursionError):
+        return problem
+    named = XlaExplorerError(
+        f"the computations of {source.name} call each other too deeply: loops, branches and calls that are not inlined are nested further "
+        "than this compiler follows",
+        "compile with passes='default', which inlines calls, or nest fewer loops",
+    )
+    named.__cause__ = problem
+    return named

@@ -21,7 +21,7 @@ from xla_explorer.hlo.instruction import HloInstruction
 
 DEFAULT_MAX_ELEMENTS = 1 << 30
 # What numpy raises where operands do not fit; an error that says the instruction takes its place.
-_UNFIT = (ValueError, TypeError, ArithmeticError, LookupError, np.linalg.LinAlgError)
+_UNFIT = (ValueError, TypeError, AttributeError, ArithmeticError, LookupError, np.linalg.LinAlgError)
 
 
 def _could_not(instruction: HloInstruction, problem: BaseException) -> EvaluationError:
@@ -68,17 +68,25 @@ class Evaluator:
 
     def evaluate_computation(self, computation: HloComputation, arguments: Sequence[Value]) -> Value:
         """The value of the root for the given arguments (by parameter number). The arguments are not checked."""
-        plan = self.plan(computation)
-        if len(arguments) != plan.parameter_count:
-            raise EvaluationError(f"%{computation.name} takes {plan.parameter_count} arguments, got {len(arguments)}")
         if self._depth:
-            return self.run_plan(plan, arguments)
+            return self._run(computation, arguments)
         self._depth = 1
         try:
             with np.errstate(all="ignore"):
-                return self.run_plan(plan, arguments)
+                return self._run(computation, arguments)
+        except RecursionError:
+            raise EvaluationError(
+                f"the computations that %{computation.name} calls call each other too deeply to be evaluated",
+                "the pass call-inliner takes calls away; loops in loops have no other form",
+            ) from None
         finally:
             self._depth = 0
+
+    def _run(self, computation: HloComputation, arguments: Sequence[Value]) -> Value:
+        plan = self.plan(computation)
+        if len(arguments) != plan.parameter_count:
+            raise EvaluationError(f"%{computation.name} takes {plan.parameter_count} arguments, got {len(arguments)}")
+        return self.run_plan(plan, arguments)
 
     def plan(self, computation: HloComputation) -> Plan:
         """The plan of a computation; made anew when the computation has changed."""

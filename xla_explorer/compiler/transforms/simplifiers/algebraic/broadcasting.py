@@ -222,7 +222,7 @@ def counts_from_zero(i: HloInstruction) -> bool:
     return bool(
         array[0] == 0
         and array[1] == 1
-        and array[-1] == shape.element_count - 1
+        and float(array[-1]) == shape.element_count - 1
         and np.array_equal(array.astype(np.float64), np.arange(shape.element_count))
         and not np.signbit(np.float64(array[0]))
     )
