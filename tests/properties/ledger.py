@@ -109,7 +109,7 @@ def check_range(mode: str, first: int, last: int, *, shared: bool, until: float 
     def find(at: int, kind: str, detail: str) -> None:
         counts[kind] += 1
         if len(findings) < _MOST_FINDINGS:
-            findings.append([at, kind, detail])
+            findings.append([at, kind, detail[:200]])
 
     while done < last and time.monotonic() < until:
         child = Child(mode, done, last, shared)
@@ -188,8 +188,9 @@ def _add(into: dict[str, int], more: dict[str, int]) -> dict[str, int]:
 
 
 def merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows that follow each other, of one corpus and one commit, as one."""
+    """Rows that follow each other, of one corpus and one commit, as one; of what was found, the beginning."""
     result: list[dict[str, Any]] = []
+    rows = [{**row, "findings": [[seed, kind, detail.split("\n")[0][:120]] for seed, kind, detail in row["findings"]]} for row in rows]
     for row in sorted(rows, key=lambda row: (row["mode"], row["corpus"], row["first"])):
         before = result[-1] if result else None
         if before and [before[k] for k in ("mode", "corpus", "commit", "last")] == [row["mode"], row["corpus"], row["commit"], row["first"]]:

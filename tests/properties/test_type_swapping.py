@@ -40,15 +40,15 @@ def assert_nothing_found(row: dict) -> None:
 
 def test_fixed_texts_print_to_a_fixed_point() -> None:
     texts = corpus(shared=False).texts
-    outcomes = [text_checks.check(seed, texts, "text", lambda _: None) for seed in range(300)]
+    outcomes = [text_checks.check(seed, texts, "text", lambda _: None) for seed in range(200)]
     assert not [(seed, outcome) for seed, (outcome, _) in enumerate(outcomes) if outcome.is_finding]
-    assert sum(outcome.kind == "printed" for outcome, _ in outcomes) > 100
+    assert sum(outcome.kind == "printed" for outcome, _ in outcomes) > 60
 
 
 def test_fixed_texts_compute_what_the_evaluator_computes() -> None:
-    row = ledger.check_range("run", 0, 30, shared=False)
+    row = ledger.check_range("run", 0, 25, shared=False)
     assert_nothing_found(row)
-    assert row["texts"] == 30 and row["compared"] > 5, row
+    assert row["texts"] == 25 and row["compared"] > 5, row
 
 
 @pytest.mark.slow

@@ -152,14 +152,14 @@ def test_a_random_state_of_another_size_is_refused_by_name() -> None:
 
 def nested(count: int, called: str) -> str:
     """Calls, or loops that never run, each in the one before."""
-    lines = ["HloModule m", "never { p = s32[] parameter(0)\n ROOT r = pred[] constant(false) }", "f0 { p = s32[] parameter(0)\n ROOT r = s32[] add(p, p) }"]
-    lines += [f"f{k} {{ p = s32[] parameter(0)\n ROOT r = s32[] {called.format(k - 1)} }}" for k in range(1, count)]
+    lines = ["HloModule m", "never { p = s32[] parameter(0)\n ROOT r = pred[] constant(false) }", "step0 { p = s32[] parameter(0)\n ROOT r = s32[] add(p, p) }"]
+    lines += [f"step{k} {{ p = s32[] parameter(0)\n ROOT r = s32[] {called.format(k - 1)} }}" for k in range(1, count)]
     return "\n".join([*lines, f"ENTRY e {{ p = s32[] parameter(0)\n ROOT r = s32[] {called.format(count - 1)} }}"])
 
 
 def test_what_is_nested_too_deeply_is_said_so() -> None:
-    loops = nested(500, "while(p), condition=never, body=f{}")
-    calls = nested(500, "call(p), to_apply=f{}")
+    loops = nested(500, "while(p), condition=never, body=step{}")
+    calls = nested(500, "call(p), to_apply=step{}")
     for text in (loops, calls):
         with pytest.raises(xe.XlaExplorerError, match="too deeply"):
             xe.evaluate(xe.parse_hlo(text), np.int32(1))
