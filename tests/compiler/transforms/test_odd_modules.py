@@ -174,3 +174,17 @@ def test_a_concatenate_doubled_many_times_is_not_written_out() -> None:
     assert max(len(i.operands) for c in session.module.computations.values() for i in c.instructions.values()) <= 256
     assert len(session.executable.program.text.splitlines()) < 20_000
     assert (session(np.ones(1, np.float32)) == -1).all()
+
+
+def test_a_fusion_that_sums_per_element_is_taken_apart() -> None:
+    # As another device fuses a softmax: taken as it is, each of its elements would sum its row anew.
+    text = (
+        "HloModule m\n" + REDUCER.format("f32", "")
+        + "inside {\n p = f32[4,512] parameter(0)\n z = f32[] constant(0)\n s = f32[4] reduce(p, z), dimensions={1}, to_apply=add\n"
+        + " b = f32[4,512] broadcast(s), dimensions={0}\n ROOT q = f32[4,512] subtract(p, b)\n}\n"
+        + "ENTRY e {\n p = f32[4,512] parameter(0)\n ROOT f = f32[4,512] fusion(p), kind=kCustom, calls=inside\n}"
+    )
+    agrees(text, np.ones((4, 512), np.float32))
+    optimised = xe.compile(text, cache=False).module
+    bodies = [i.called[0] for i in optimised.instructions() if i.opcode.name == "fusion"]
+    assert not any({"reduce", "subtract"} <= {i.opcode.name for i in body.instructions.values()} for body in bodies)

@@ -15,13 +15,29 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
+_OFTEN = 8
+
+
+def reduces_per_element(fusion: HloInstruction) -> bool:
+    """Whether many elements of a result read one sum over many elements, which their kernel would compute anew for each."""
+    body = fusion.called[0]
+    results = max([leaf.element_count for _, leaf in body.root.shape.leaves() if leaf.is_array], default=0)
+    for i in body.instructions.values():
+        if i.opcode.name != "reduce" or not i.shape.is_array or not i.shape.element_count or all(u is body.root for u in i.users):
+            continue
+        if results >= _OFTEN * i.shape.element_count and i.operands[0].shape.element_count >= _OFTEN * i.shape.element_count:
+            return True
+    return False
+
+
 _RUN_STEP_BY_STEP = frozenset(["while", "conditional", "call", "async-start"])  # what they call has kernels of its own
 
 
 @register_pass()
 @dataclasses.dataclass(frozen=True)
 class Defuser:
-    """Dissolves fusions inside fused computations and reducers, and those that no kernel writer takes: fused for another device.
+    """Dissolves fusions inside fused computations and reducers, those that no kernel writer takes (fused for another device), and on a CPU
+    those that sum per element.
 
     Those that can be a kernel stay as the input has them. target: the kind of target that is asked, `cpu` or `gpu`.
     """
@@ -46,6 +62,8 @@ class Defuser:
         def has_no_kernel(fusion: HloInstruction) -> Reason | None:
             if fusion.parent in inside or kernel_is_emitted(fusion, self.target) is not None:
                 return None
+            if self.target == "cpu" and reduces_per_element(fusion):
+                return None  # blocks of a GPU hold such a sum in their shared memory; a loop would compute it for every element
             return refuse("is-a-kernel", f"%{fusion.name} can be one kernel as it is")
 
         return has_no_kernel
