@@ -10,6 +10,9 @@ import numpy as np
 WIDE_ROUNDINGS = 16
 NARROW_ROUNDINGS = 4  # types below 32 bits, which both sides mostly compute in f32 and round once
 
+# Complex functions that are more than one step: exp(w log z) has the rounding of w log z as often as that is large.
+COMPLEX_ROUNDINGS = {"pow": 128}
+
 # Primitives that add many terms in an order of their own choice: so many roundings of the largest element of the result besides.
 # Terms that cancel leave an error of the size of what cancelled, not of what is left.
 SUMS = {
@@ -48,4 +51,6 @@ def limits(primitive: str, want: np.ndarray) -> np.ndarray | None:
     size = np.abs(want.astype(np.complex128 if want.dtype.kind == "c" else np.float64))
     size = np.where(np.isfinite(size), size, 0)
     roundings = WIDE_ROUNDINGS if unit < 1e-4 else NARROW_ROUNDINGS
+    if want.dtype.kind == "c":
+        roundings = COMPLEX_ROUNDINGS.get(primitive, roundings)
     return unit * (roundings * (1 + size) + SUMS.get(primitive, 0) * np.max(size, initial=0))
