@@ -39,7 +39,7 @@ def ordinary_text(count: int, seed: int = 3) -> str:
     names = ["p"]
     for number in range(count):
         name, operand = f"i.{number}", generator.choice(names[-9:])
-        metadata = f', metadata={{op_name="jit(f)/step{number}" source_file="model.py" source_line={number}}}'
+        metadata = f', metadata={{op_name="jit(f)/step{number}" source_file="model.py" source_line={number + 1}}}'
         match number % 4:
             case 0:
                 lines.append(f"  %{name} = f32[8,4]{{1,0}} add(%{operand}, %{names[-1]}){metadata}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xla_explorer.hlo.attributes import CODECS, Attributes, attributes_of
 from xla_explorer.hlo.opcodes.spec import OpcodeSpec
 from xla_explorer.hlo.text.attribute_pieces import listed
-from xla_explorer.hlo.text.attribute_values import canonical_value, reader_of
+from xla_explorer.hlo.text.attribute_values import READERS, canonical_value, reader_of
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import balanced_end
 from xla_explorer.hlo.text.tokens import ATTRIBUTE, END, Tokens
@@ -201,7 +201,7 @@ def _allowed(spec: OpcodeSpec) -> tuple[str, ...]:
 
 def _refuse_unexpected(spec: OpcodeSpec, item: AttributeText) -> None:
     """An attribute of other opcodes is an error, and a misspelt one; one like no name we know is kept, so that newer XLA's survive."""
-    known = {*CODECS, *ROLES, "mode"}
+    known = {*CODECS, *ROLES, *[key if isinstance(key, str) else key[1] for key in READERS]}
     near = [item.name] if item.name in known else difflib.get_close_matches(item.name, {*_allowed(spec), *COMMON, *known}, 1, 0.8)
     if not near:
         return

@@ -11,12 +11,12 @@ from typing import NamedTuple
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 from xla_explorer.hlo.shape import Shape, ShapeError, parse_shape
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.lexical import KEYWORDS, NAME_PATTERN
+from xla_explorer.hlo.text.lexical import KEYWORDS, NAME_PATTERN, RESERVED
 from xla_explorer.hlo.text.shape_text import shape_of
 from xla_explorer.hlo.text.tokens import IDENT, NAME, Tokens
 
 # As XLA prints it, on one line and without layouts in the signature; parameters that are arrays.
-_PARAMETER = rf"{NAME_PATTERN}: (?:{'|'.join(sorted(PRIMITIVE_TYPES, key=len, reverse=True))})\[(?:\d++(?:,\d++)*+)?+\]"
+_PARAMETER = rf"{NAME_PATTERN}: (?:{'|'.join(sorted(PRIMITIVE_TYPES, key=len, reverse=True))})\[(?:\d{{1,18}}+(?:,\d{{1,18}}+)*+)?+\]"
 _ORDINARY = re.compile(
     rf"(ENTRY )?+%?+({NAME_PATTERN}) "
     rf"(?:\((?:{_PARAMETER}(?:, (?:/\*index=\d++\*/)?+{_PARAMETER})*+)?+\) -> ([^{{}}\"\n/]*[\])]) )?+\{{[ \t]*+\n",
@@ -53,7 +53,7 @@ def _pass_parameters(tokens: Tokens) -> None:
 def read_computation_header(text: str, start: int) -> ComputationHeader:
     """The header at `start`. TextProblem where there is none. What the parameter list says is dropped: the body says the same."""
     ordinary = _ORDINARY.match(text, start)
-    if ordinary is not None and ordinary.group(2) not in KEYWORDS:
+    if ordinary is not None and ordinary.group(2) not in RESERVED:
         is_entry, found, result_text = ordinary.groups()
         try:
             declared = parse_shape(result_text) if result_text else None

@@ -35,8 +35,9 @@ HEADER_ATTRIBUTES = (
 # What says nothing: XLA forgets it when it reads, and so do we.
 HEADER_DEFAULTS = {"replica_count": "1", "num_partitions": "1", "alias_passthrough_params": "false"}
 _FILE = r'(?:[ \t]*+\d++ "[^"\\\n]*+"[ \t]*+\n)*+\n*+'
-_LOCATION = r"(?:\d++ \{file_name_id=\d++ function_name_id=\d++ line=\d++ end_line=\d++ column=\d++ end_column=\d++\}\n)*+\n*+"
-_FRAME = r"(?:\d++ \{file_location_id=\d++ parent_frame_id=\d++\}\n)*+"
+_N = r"\d{1,9}"
+_LOCATION = rf"(?:\d++ \{{file_name_id={_N} function_name_id={_N} line={_N} end_line={_N} column={_N} end_column={_N}\}}\n)*+\n*+"
+_FRAME = r"(?:\d++ \{file_location_id=\d{1,9} parent_frame_id=\d{1,9}\}\n)*+"
 # As XLA prints them.
 _TABLES = re.compile(rf"FileNames\n{_FILE}FunctionNames\n{_FILE}FileLocations\n{_LOCATION}StackFrames\n{_FRAME}(?=\s*+[A-Z%])", re.ASCII)
 _LOCATION_FIELDS = dict.fromkeys(("file_name_id", "function_name_id", "line", "end_line", "column", "end_column"), small_integer)

@@ -135,6 +135,8 @@ def read_floats(element_type: PrimitiveType, parts: list[str], text: str, base: 
         with np.errstate(over="ignore", invalid="ignore"):
             array = values.astype(dtype)
         overflow = _beyond(element_type, values, array)
+        if np.isinf(values).any():  # beyond a double, too, unless it is written as infinite
+            overflow = overflow | (np.isinf(values) & np.array(["inf" not in part for part in parts]))
     if overflow.any():
         index = int(np.argmax(overflow))
         wanted = parts[index].strip()

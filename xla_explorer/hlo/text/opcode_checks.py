@@ -9,9 +9,11 @@ from xla_explorer.hlo.opcodes import OpcodeSpec
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.async_sugar import run_on_thread
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.shape_text import read_shape
+from xla_explorer.hlo.text.operand_checks import CHECKS, Given, objection
+from xla_explorer.hlo.text.shape_text import read_shape, same_dimensions
 
-CHECKED_OPCODES = frozenset({"conditional", "async-start", "async-update", "async-done", "custom-call"})
+_OWN = frozenset({"conditional", "async-start", "async-update", "async-done", "custom-call"})
+CHECKED_OPCODES = _OWN | CHECKS.keys()
 
 
 class OpcodeChecks:
@@ -31,6 +33,22 @@ class OpcodeChecks:
         at: int,
     ) -> None:
         """Of one of `CHECKED_OPCODES`, with the text of its attributes. TextProblem at the opcode."""
+        message = objection(spec.name, Given(shape, operands, attributes, called))
+        if message is not None:
+            raise TextProblem(message, at, f"{spec.name}: {spec.summary}", len(spec.name))
+        if spec.name in _OWN:
+            self._own_checks(spec, shape, operands, attributes, called, tail, at)
+
+    def _own_checks(
+        self,
+        spec: OpcodeSpec,
+        shape: Shape,
+        operands: tuple[HloInstruction, ...],
+        attributes: Attributes,
+        called: tuple[HloComputation, ...],
+        tail: str,
+        at: int,
+    ) -> None:
 
         def refuse(message: str, hint: str) -> None:
             raise TextProblem(message, at, hint, len(spec.name))
@@ -50,9 +68,16 @@ class OpcodeChecks:
         elif spec.name == "custom-call":
             constraints = attributes.get("operand_layout_constraints")
             if constraints is not None and constraints.startswith("{"):
-                count = len(read_shape(f"({constraints[1:-1]})", 0)[0].tuple_shapes)
+                parts = read_shape(f"({constraints[1:-1]})", 0)[0].tuple_shapes
+                count = len(parts)
                 if count != len(operands):
                     refuse(f"Expected {len(operands)} operand layout constraints, {count} given", "give one shape for each operand")
+                for wanted, operand in zip(parts, operands, strict=True):
+                    if not same_dimensions(wanted, operand.shape):
+                        refuse(
+                            f"Operand layout constraint shape {wanted} is not compatible with operand shape {operand.shape}",
+                            "a constraint repeats the shape of its operand, with the layout that is wanted",
+                        )
         elif spec.name == "async-start":
             if not shape.is_tuple or len(shape.tuple_shapes) < 2 or not shape.tuple_shapes[0].is_tuple:
                 refuse(

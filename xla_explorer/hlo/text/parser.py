@@ -173,8 +173,10 @@ class _Parser:
                     elif spec.arity is not None:
                         if spec.arity != len(operands):
                             raise _Unusual
+                        if opcode_name in CHECKED_OPCODES:
+                            self.reader.checks.check(spec, shape, operands, attributes, called, tail or "", at)
                     elif spec is TUPLE:
-                        if len(operands) != len(shape.tuple_shapes):
+                        if len(operands) != len(shape.tuple_shapes) or not shape.is_tuple:
                             raise _Unusual
                     elif opcode_name in CHECKED_OPCODES:
                         self.reader.checks.check(spec, shape, operands, attributes, called, tail or "", at)
@@ -257,7 +259,7 @@ class _Parser:
             raise _Unusual
         spec = OPCODES[opcode_name]
         entry: tuple[OpcodeSpec, dict[str | None, tuple[Attributes, tuple[HloComputation, ...]]]] = (spec, {})
-        if not spec.required and (not spec.called or spec.name == "custom-call"):
+        if not spec.required and (not spec.called or spec.name == "custom-call") and spec.name != "broadcast":
             entry[1][None] = entry[1][""] = (NO_ATTRIBUTES, ())
         self.rows[opcode_name] = entry
         return entry
@@ -267,11 +269,12 @@ class _Parser:
     ) -> tuple[Attributes, tuple[HloComputation, ...]]:
         """Decode a new attribute tail; tails that name instructions belong to the careful reader."""
         items = split_tail(tail or "")
-        if items is None or (tail and "control-predecessors" in tail):
+        text = tail or ""
+        if items is None or "control-predecessors" in text or "parameter_replication" in text or ", metadata=" in text:
             raise _Unusual
         self.attribute_reads += 1
         decoded = decode_attributes(spec, items, self.plain_find)
-        if decoded.metadata is not None or (spec.name == "map" and "dimensions" not in decoded.attributes):
+        if spec.name in ("map", "broadcast") and "dimensions" not in (decoded.attributes if spec.name == "map" else text):
             raise _Unusual
         known[tail] = (decoded.attributes, decoded.called)
         return known[tail]

@@ -83,7 +83,19 @@ def _tuple(tokens: Tokens, depth: int) -> Shape:
     if tokens.kind == END:
         raise TextProblem("the tuple shape is never closed", opening, "add the missing ')'")
     tokens.expect(")", "',' or ')' in a tuple shape", "separate the shapes of a tuple by commas: (f32[2], s32[])")
+    for part in parts:
+        if "SC(" in part.text and not part.is_tuple:
+            _check_splits(part, opening)
     return tuple_shape(parts)
+
+
+def _check_splits(part: Shape, at: int) -> None:
+    """Inside a tuple XLA looks at where a dimension is split: at ascending indices within it."""
+    for dimension, places in re.findall(r"(?<=[C)])\((-?\d+):([-\d,]*)\)", part.layout.properties[part.layout.properties.find("SC(") :]):
+        indices = [int(place) for place in places.split(",") if place]
+        size = part.dimensions[int(dimension)] if 0 <= int(dimension) < part.rank else -1
+        if indices != sorted(set(indices)) or not all(0 < index < size for index in indices):
+            raise TextProblem(f"{part} is split where it has no elements", at, "split a dimension at ascending indices within it")
 
 
 def _element_type(tokens: Tokens) -> PrimitiveType:
@@ -289,7 +301,9 @@ def same_dimensions(a: Shape, b: Shape) -> bool:
             and len(a.tuple_shapes) == len(b.tuple_shapes)
             and all(map(same_dimensions, a.tuple_shapes, b.tuple_shapes))
         )
-    return a.element_type is b.element_type and a.dimensions == b.dimensions
+    if a.element_type is not b.element_type or len(a.dimensions) != len(b.dimensions):
+        return False
+    return all(x == y or UNBOUNDED in (x, y) for x, y in zip(a.dimensions, b.dimensions, strict=True))
 
 
 def same_sizes(a: Shape, b: Shape) -> bool:

@@ -139,7 +139,10 @@ class CarefulReader:
         stated = _stated(spec, made, operands, decoded.attributes)
         if stated is not decoded.attributes:
             decoded = decoded._replace(attributes=stated)
-        if spec.name in CHECKED_OPCODES:
+        if spec.name == "broadcast" and all(item.name != "dimensions" for item in items) and not operands[0].shape.is_scalar:
+            hint = "say which dimensions of the result are those of the operand"
+            raise TextProblem("attribute dimensions is expected but not seen", opcode_at, hint, len(spec.name))
+        if spec.name in CHECKED_OPCODES or "parameter_replication" in decoded.attributes:
             tail = "".join([f", {item.name}=" for item in items])
             self.checks.check(spec, made, operands, decoded.attributes, decoded.called, tail, opcode_at)
         return made, decoded, payload
