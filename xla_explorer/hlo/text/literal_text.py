@@ -19,6 +19,7 @@ from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import COMMENT
 from xla_explorer.hlo.text.literal_tokens import literal_text
 from xla_explorer.hlo.text.number_text import IEEE_TYPES, Array, read_floats, read_integers, read_preds
+from xla_explorer.hlo.text.shape_text import check_splits
 from xla_explorer.hlo.text.tokens import END, Tokens
 
 LARGEST_ELIDED = 1 << 32  # bytes that a `{...}` may stand for
@@ -268,6 +269,8 @@ def read_literal(shape: Shape, text: str, base: int = 0) -> Literal:
     TextProblem (a ValueError; offsets from `base`) says what is wrong and where.
     """
     shape = _without_element_size(shape)
+    if "SC(" in shape.text and shape.is_array:
+        check_splits(shape, base)
     if "..." in text and not is_elided(text):
         text = _respelled(shape, text) or text
     if not shape.is_tuple:

@@ -85,12 +85,12 @@ def _tuple(tokens: Tokens, depth: int) -> Shape:
     tokens.expect(")", "',' or ')' in a tuple shape", "separate the shapes of a tuple by commas: (f32[2], s32[])")
     for part in parts:
         if "SC(" in part.text and not part.is_tuple:
-            _check_splits(part, opening)
+            check_splits(part, opening)
     return tuple_shape(parts)
 
 
-def _check_splits(part: Shape, at: int) -> None:
-    """Inside a tuple XLA looks at where a dimension is split: at ascending indices within it."""
+def check_splits(part: Shape, at: int) -> None:
+    """Inside a tuple, and of a constant, XLA looks at where a dimension is split: at ascending indices within it."""
     for dimension, places in re.findall(r"(?<=[C)])\((-?\d+):([-\d,]*)\)", part.layout.properties[part.layout.properties.find("SC(") :]):
         indices = [int(place) for place in places.split(",") if place]
         size = part.dimensions[int(dimension)] if 0 <= int(dimension) < part.rank else -1
@@ -260,7 +260,9 @@ class _Properties:
         tokens = self.tokens
         if not self._word(word) or not tokens.eat("(") or tokens.kind != INT:
             return ""
-        number = tokens.integer()
+        at, number = tokens.start, tokens.integer()
+        if number < 0:
+            raise TextProblem(f"{word}({number}) of a layout is negative", at, "write a number from 0 on")
         tokens.eat(")")
         return f"{word}({number})" if number != default else ""
 

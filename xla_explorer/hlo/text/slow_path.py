@@ -31,7 +31,7 @@ _DEEPEST = 100  # nested operands
 
 
 # XLA's parser takes the data of these from their operands (a recv: from its stated shape), whatever else the text states.
-SHAPE_FOLLOWS = frozenset({"send", "send-done", "recv", "recv-done", "infeed", "outfeed"})
+SHAPE_FOLLOWS = frozenset({"add-dependency", "send", "send-done", "recv", "recv-done", "infeed", "outfeed"})
 
 
 class Pieces(NamedTuple):
@@ -56,6 +56,8 @@ def _follows(spec: OpcodeSpec, stated: Shape, operands: tuple[Shape, ...]) -> Sh
             built = tuple_shape((parts[0], array_shape(U32, ()), token_shape()) if spec.name == "recv" else (parts[0], token_shape()))
         elif spec.name == "send":
             built = tuple_shape((operands[0], array_shape(U32, ()), token_shape()))
+        elif spec.name == "add-dependency":
+            built = operands[0]
         else:
             built = infer_shape(spec, operands)
     except (ShapeError, IndexError):
