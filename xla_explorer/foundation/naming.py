@@ -5,9 +5,28 @@ number 1. So a second `add.1` becomes `add.0` while number 0 is free. Source: xl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 _LONGEST_NUMBER = 18  # digits that surely fit 64 bits; a longer suffix is part of the stem
+
+
+_LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*")
+_ILLEGAL = re.compile(r"[^A-Za-z0-9_.\-]")
+
+
+def legal_name(name: str) -> str:
+    """The name with an underscore for each character that HLO text does not know in names. Source: name_uniquer.cc GetSanitizedName.
+
+    Examples
+    --------
+    >>> legal_name("a b/é"), legal_name("1st"), legal_name("add.1")
+    ('a_b__', '_1st', 'add.1')
+    """
+    if _LEGAL.fullmatch(name):
+        return name
+    name = _ILLEGAL.sub("_", name)
+    return name if _LEGAL.fullmatch(name) else f"_{name}"
 
 
 def _numbered(name: str) -> bool:
@@ -60,6 +79,7 @@ class UniqueNames:
 
     def unique(self, wanted: str) -> str:
         """`wanted` itself when its number is free (without leading zeros), else its stem with the first free number."""
+        wanted = legal_name(wanted)
         stem, dot, suffix = wanted.rpartition(".")
         if not _numbered(wanted):
             stem, dot, suffix = wanted, "", "0"

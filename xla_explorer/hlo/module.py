@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.naming import UniqueNames
+from xla_explorer.foundation.naming import UniqueNames, legal_name
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.computation import ComputationRecord, HloComputation
 from xla_explorer.hlo.instruction import HloInstruction, InstructionRecord, add_user, new_instruction
@@ -76,7 +76,7 @@ class HloModule:
                  "source_text")
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name = legal_name(name) if name else name
         self.computations: dict[str, HloComputation] = {}
         self.entry: HloComputation = None  # type: ignore[assignment]  # set before anybody reads it
         self.attributes: dict[str, Any] = {}
@@ -107,7 +107,7 @@ class HloModule:
 
     def add_computation(self, name: str, *, entry: bool = False) -> HloComputation:
         """An empty computation under a unique name."""
-        stem, number = name, 1
+        stem, number = (name := legal_name(name)), 1
         while name in self.computations:
             name, number = f"{stem}.{number}", number + 1
         computation = self.computations[name] = HloComputation(name, self)

@@ -16,7 +16,7 @@ from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.opcodes import CONSTANT, PARAMETER, OpcodeSpec
 from xla_explorer.hlo.shape import Shape
 from xla_explorer.hlo.text.async_sugar import wrapped_instruction
-from xla_explorer.hlo.text.lexical import KEYWORDS
+from xla_explorer.hlo.text.lexical import KEYWORDS, RESERVED
 from xla_explorer.hlo.text.literal_text import write_literal
 from xla_explorer.hlo.text.module_header import parse_entry_computation_layout
 from xla_explorer.hlo.text.print_options import PrintOptions
@@ -252,7 +252,8 @@ class _Printer:
         return lines, starts
 
     def _header(self, module: HloModule) -> str:
-        parts = [f"HloModule {module.name if self.options.own_names else ''}"]
+        mark = "%" if module.name in RESERVED else ""  # as a bare word it would be something else
+        parts = [f"HloModule {mark + module.name if self.options.own_names else ''}"]
         if module.is_scheduled:
             parts.append("is_scheduled=true")
         shown = dict(module.attributes)
