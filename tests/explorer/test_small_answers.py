@@ -107,3 +107,17 @@ def test_progress_counts_runs(monkeypatch: pytest.MonkeyPatch) -> None:
                 seen.clear()
                 assert seen.wait(30)
     assert any(text.startswith("profiling: 3 of 5 runs, ") for text in said)
+
+
+def test_equal_kernels_all_have_their_code() -> None:
+    """A kernel is written once, for the first of those that are alike."""
+    product = "dot({}, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+    text = "HloModule m\nENTRY e {\n  a = f32[64,64] parameter(0)\n  b = f32[64,64] parameter(1)\n"
+    text += "".join(f"  {'ROOT ' if k == 3 else ''}d{k} = f32[64,64] {product.format(f'd{k - 1}' if k > 1 else 'a')}\n" for k in (1, 2, 3)) + "}\n"
+    for backend, stages in (("cpu", ("llvm-ir-optimized", "ptx")), ("gpu", ("ptx",))):
+        session = xe.compile(text, backend=backend)
+        assert len({step.function for step in session.program_steps}) == 1
+        first, *others = session.side_by_side(*stages).kernels
+        assert all(len(lines) > 20 for lines in first.code.values())
+        assert all(other.code == first.code for other in others)
+        assert session.side_by_side(*stages, kernel="d3").kernels[0].code == first.code

@@ -86,9 +86,11 @@ def compare_programs(modules: Any, backends: tuple[str, str] = ("cpu", "xla"), *
                      **options: Any) -> ProgramTable:
     """Compile and run each program on two backends (`xla`: the real one, extra `jax`) and put what came of it in one table.
 
-    modules: a mapping from names, or a sequence, of whatever `xe.compile` takes. repeats: timed runs in each of `rounds` turns. options:
+    modules: a mapping from names, a list or one of whatever `xe.compile` takes. repeats: timed runs in each of `rounds` turns. options:
     those of `xe.compile`, for both. A program that one of them cannot compile or run has a row that says why.
     """
+    if not isinstance(modules, Mapping | list | tuple):
+        modules = [modules]  # one program is a table of one row
     named = modules.items() if isinstance(modules, Mapping) else [(None, given) for given in modules]
     rows = []
     for name, given in named:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
+    from xla_explorer.backends.interfaces import ProgramStep
     from xla_explorer.explorer.session import Session
     from xla_explorer.explorer.views.source import TextLine
 
@@ -85,10 +87,14 @@ def side_by_side(session: Session, stages: Sequence[str], kernel: str = "") -> S
     kernels = []
     texts = {key: text for text, key in session.trace.lines(len(session.trace)) if key is not None}
     place = {key: number for number, key in enumerate(texts)}
+    sharers: dict[str, list[ProgramStep]] = {}
+    for step in session.program_steps:
+        if step.function:
+            sharers.setdefault(step.function, []).append(step)
     for step in wanted_steps:
         members = groups.get(step.instruction, {step.instruction})
         hlo = [texts[key] for key in sorted(members, key=lambda key: (key != step.instruction, place.get(key, 0))) if key in texts]
-        code = {name: _of_kernel(panes[name], members) for name in wanted}
+        code = {name: _code_of(panes[name], step, members, sharers, groups) for name in wanted}
         kernels.append(KernelCode(step.name, session.source_line(step.instruction), hlo, code))
     return SideBySide(kernels, wanted)
 
@@ -100,6 +106,18 @@ def _members(session: Session) -> dict[int, set[int]]:
         if i.opcode.name == "fusion":
             found[i.id] = {i.id, *i.called[0].instructions}
     return found
+
+
+def _code_of(
+    lines: Sequence[TextLine], step: ProgramStep, members: set[int], sharers: dict[str, list[ProgramStep]], groups: dict[int, set[int]]
+) -> list[str]:
+    """The lines of a step; where it shares its kernel, which is written once, those of the step that it was written for."""
+    alike = sharers.get(step.function, [step])
+    if len(alike) < 2:
+        return _of_kernel(lines, members)
+    counts = Counter([line.instruction for line in lines])
+    bodies = [members, *[groups.get(other.instruction, {other.instruction}) for other in alike]]
+    return _of_kernel(lines, max(bodies, key=lambda body: sum(counts[key] for key in body)))
 
 
 def _of_kernel(lines: Sequence[TextLine], members: set[int]) -> list[str]:

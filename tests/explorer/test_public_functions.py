@@ -1,0 +1,134 @@
+"""Every public name used from a script, as people use it: exit code 0, and nothing on standard error, also while Python ends.
+
+The scripts run with Python's development mode and every warning an error, so an unclosed file or process shows as well.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import xla_explorer as xe
+
+ROOT = Path(__file__).resolve().parents[2]
+START = """
+import numpy as np
+import xla_explorer as xe
+TEXT = '''HloModule m
+ENTRY e {
+  x = f32[8] parameter(0)
+  y = f32[8] exponential(x)
+  ROOT r = f32[8] add(y, x)
+}
+'''
+X = np.ones(8, np.float32)
+"""
+SCRIPTS = {
+    "language": {
+        "HloBuilder": "b = xe.HloBuilder('b'); p = b.parameter(xe.f32[4]); m = b.build(p + p)",
+        "HloModule": "assert isinstance(m, xe.HloModule)",
+        "cond": "@xe.hlo\ndef pick(c: xe.pred[()], x: xe.f32[4]):\n    return xe.cond(c, lambda v: v + v, lambda v: v, x)\npick.module",
+        "switch": "@xe.hlo\ndef pick3(i: xe.s32[()], x: xe.f32[4]):\n    return xe.switch(i, [lambda v: v + v, lambda v: v], x)\npick3.module",
+        "while_loop": "@xe.hlo\ndef count(x: xe.s32[()]):\n    return xe.while_loop(lambda v: v < 9, lambda v: v + 1, x)\ncount.module",
+        "fori_loop": "@xe.hlo\ndef five(x: xe.s32[()]):\n    return xe.fori_loop(0, 5, lambda k, v: v + k, x)\nfive.module",
+        "where": "@xe.hlo\ndef least(x: xe.f32[4], y: xe.f32[4]):\n    return xe.where(x < y, x, y)\nleast.module",
+        "hlo": "least(np.ones(4, 'f4'), np.ones(4, 'f4'))",
+        "parse_hlo": "m = xe.parse_hlo(TEXT)",
+        "PrintOptions": "m.to_text(xe.PrintOptions.elided)",
+        "parse_stablehlo": "xe.parse_stablehlo('module @m { func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> } }')",
+        "load": "open('m.hlo', 'w').close(); f = open('m.hlo', 'w'); f.write(TEXT); f.close(); xe.load('m.hlo')",
+        "verify": "xe.verify(TEXT)",
+        "evaluate": "xe.evaluate(TEXT, X)",
+        "evaluate_replicated": "xe.evaluate_replicated(m, [[X], [X]])",
+        "Host": "xe.Host()",
+        "example": "xe.example('attention')",
+        "random_arguments": "xe.random_arguments(TEXT)",
+        "HloParseError": "try:\n    xe.parse_hlo('no')\nexcept xe.HloParseError:\n    pass",
+        "HloVerifyError": "try:\n    xe.verify('HloModule m\\nENTRY e { x = f32[2] parameter(0)\\n ROOT r = f32[3] negate(x) }')\nexcept xe.HloVerifyError:\n    pass",
+        "XlaExplorerError": "assert issubclass(xe.HloParseError, xe.XlaExplorerError)",
+        "Reason": "xe.Reason('code', 'a sentence', {})",
+        "Journal": "xe.Journal().save('j.jsonl'); xe.Journal.load('j.jsonl')",
+        "diff": "xe.diff(TEXT, TEXT)",
+        "structural_diff": "xe.structural_diff(TEXT, TEXT)",
+        "diff_signatures": "xe.diff_signatures((X,), (X[:4],))",
+        "passes": "xe.passes()",
+        "optimize": "xe.optimize(TEXT)",
+        "PassPipeline": "assert isinstance(xe.compile(TEXT).pipeline, xe.PassPipeline)",
+        "register_pass": "assert callable(xe.register_pass)",
+        "__version__": "xe.__version__",
+        "backends": "xe.backends",
+        "options": "xe.options",
+        "exercises": "xe.exercises()",
+        "check": "xe.check('nb01.quiz', {})",
+    },
+    "compiles": {
+        "compile": "s = xe.compile(TEXT); s(X)",
+        "Session": "assert isinstance(s, xe.Session)",
+        "CompileFailedError": "assert issubclass(xe.CompileFailedError, xe.XlaExplorerError)",
+        "ValuesDifferError": "xe.compile(TEXT, check_values=True)",
+        "backend_names": "xe.backend_names()",
+        "warm_up": "xe.warm_up()",
+        "aot": "xe.aot(TEXT).save('aot')",
+        "compare": "xe.compare(TEXT, 'cpu,interpreter', repeats=1)",
+        "compare_fusions": "xe.compare_fusions(TEXT, policies=('time', 'xla'))",
+        "compare_programs": "xe.compare_programs([TEXT], ('cpu', 'interpreter'), repeats=1, rounds=1)",
+        "graph": "xe.graph(s).save('g.svg')",
+        "explore": "xe.explore(s)",
+        "trace_json": "xe.trace_json(s.profile(repeats=1), 't.json')",
+        "load_trace": "xe.load_trace('t.json')",
+        "search_fusion": "xe.search_fusion(TEXT, X, trials=1)",
+        "doctor": "xe.doctor()",
+    },
+    "children": {
+        "Isolation": "xe.compile(TEXT, isolate=xe.Isolation(timeout=60))(X)",
+        "IsolatedError": "assert issubclass(xe.IsolatedError, xe.XlaExplorerError)",
+        "sweep": "if __name__ == '__main__':\n    assert list(xe.sweep([TEXT], repeats=0, executor=1)['status']) == ['ok']",
+    },
+    "jax": {
+        "jit": "import jax.numpy as jnp\nxe.jit(lambda v: v + 1)(jnp.ones(3))",
+        "from_jax": "xe.from_jax(lambda v: v + 1, X)",
+        "backend xla": "xe.compile(TEXT, backend='xla')(X)",
+    },
+    "altair": {
+        "roofline_chart": "s = xe.compile(TEXT); p = s.profile(repeats=1); xe.roofline_chart(p)",
+        "predicted_chart": "xe.predicted_chart(s, p)",
+        "memory_chart": "xe.memory_chart(s)",
+    },
+}  # fmt: skip
+NEEDS = {"jax": "jax", "altair": "altair"}
+ELSEWHERE = {"load_ipython_extension"}  # tests/notebook loads it
+
+
+def run_script(text: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    (folder / "script.py").write_text(text, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
+    return subprocess.run(
+        [sys.executable, *options, "script.py"], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("group", SCRIPTS)
+def test_scripts_end_well(group: str, tmp_path: Path) -> None:
+    if group in NEEDS and importlib.util.find_spec(NEEDS[group]) is None:
+        pytest.skip(f"{NEEDS[group]} is not installed")
+    # JAX and altair warn of themselves; our own warnings are errors everywhere.
+    options = ["-X", "dev", "-W", "error"] if group not in NEEDS else []
+    done = run_script(START + "\n".join(SCRIPTS[group].values()) + "\nprint('reached the end')\n", tmp_path, *options)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.endswith("reached the end\n"), done.stderr[-3000:]
+
+
+def test_every_public_name_is_used() -> None:
+    used = {name for snippets in SCRIPTS.values() for name in snippets} | ELSEWHERE
+    assert set(xe.__all__) <= used, sorted(set(xe.__all__) - used)
+
+
+def test_the_code_of_the_readme_in_development_mode(tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    done = run_script(blocks[0], tmp_path, "-X", "dev", "-W", "error")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr[-3000:]
