@@ -21,8 +21,8 @@ MOST_TRIALS = 1500
 def smallest(module: HloModule, test: Test, failure: Failure, *, alive: bool = False) -> Failure:
     """The failure of the smallest program found that `test` refuses with the same code. `module` is left alone.
 
-    alive: the program keeps computing what it shows: no move leaves dead code, or a parameter as the result. What is too slow is not made
-    smaller: each trial would take as long.
+    alive: the program keeps computing what it shows: no move leaves dead code, or a parameter or what others read as the result. What
+    is too slow is not made smaller: each trial would take as long.
     """
     trials = 0
     progress = failure.code != TOO_SLOW
@@ -31,7 +31,8 @@ def smallest(module: HloModule, test: Test, failure: Failure, *, alive: bool = F
         for candidate in smaller_modules(module):
             if alive:
                 _remove_dead(candidate)
-                if candidate.entry.root.opcode.name == "parameter" and module.entry.root.opcode.name != "parameter":
+                root, old = candidate.entry.root, module.entry.root
+                if (root.opcode.name == "parameter" and old.opcode.name != "parameter") or (root.users and not old.users):
                     continue
             trials += 1
             if trials > MOST_TRIALS:
