@@ -28,7 +28,7 @@ STARTS = {
     ),
     "course": (
         "from xla_explorer.explorer.course.native_run import NativeChild\ns = NativeChild()\n"
-        "s.run('define void @k(ptr %a, ptr %o, i64 %n) {\\n ret void\\n}', [x], 8, 8)"
+        "s.run('define void @k(ptr %a, ptr %o, i64 %n) {\\n  store <8 x float> zeroinitializer, ptr %o, align 4\\n  ret void\\n}', [x], 8, 8)"
     ),
     "conformance": (
         "from xla_explorer.backends.testing.isolated import IsolatedRunner\n"

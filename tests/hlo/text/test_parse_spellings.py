@@ -46,6 +46,9 @@ def test_blanks_and_comments_say_nothing(spelled: str, plain: str) -> None:
         "ROOT r = f32[4] reduce(p, i), dimensions={1}, to_apply=%sum %sum",
         "ROOT r = f32[4,6]{1,0:S()} negate(p)",
         "ROOT r = f32[4,6]{1,0:E(4)T(2)} negate(p)",  # properties have an order
+        "ROOT r = f32[4,6]{1,0:T(2,-1)} negate(p)",
+        "ROOT r = f32[4,6]{1,0:SC(0:2,)} negate(p)",
+        "ROOT r = f32[4,6]{1,0:SC(0)} negate(p)",
         "ROOT r = f32[4,6] parameter(٣)",
         "ROOT r = f32[3] dynamic-reshape(p)",
         "ROOT r = f32[<=4,6] dynamic-reshape(p, i)",

@@ -244,7 +244,10 @@ class _Properties:
             if not ended and tokens.kind != ")":
                 while True:
                     if tokens.kind == INT:
-                        sizes.append(str(tokens.integer()))
+                        at, size = tokens.start, tokens.integer()
+                        if size < 0:
+                            raise TextProblem(f"a tile of {size} elements", at, "write a number from 0 on, or *")
+                        sizes.append(str(size))
                     elif tokens.eat("*"):
                         sizes.append("*")
                     else:
@@ -280,15 +283,20 @@ class _Properties:
         return f"{mark}({name})" if name else ""
 
     def _splits(self) -> str:
+        """Where XLA's parser gives up, the next character is not what a layout goes on with, and that is the error."""
         tokens, found = self.tokens, ""
         while tokens.eat("(") and tokens.kind == INT:
             dimension, places = tokens.integer(), []
-            if tokens.eat(":") and tokens.kind == INT:
+            if not tokens.eat(":"):
+                break
+            more = tokens.kind != ")"
+            while more and tokens.kind == INT:
                 places.append(tokens.integer())
-                while tokens.eat(",") and tokens.kind == INT:
-                    places.append(tokens.integer())
+                more = tokens.eat(",")
+            if more or not tokens.eat(")"):
+                break
             found += f"({dimension}:{','.join(map(str, places))})"
-            if not tokens.eat(")") or tokens.kind != "(":
+            if tokens.kind != "(":
                 break
         return f"SC{found}" if found else ""
 
