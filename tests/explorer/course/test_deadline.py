@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 import time
@@ -108,3 +109,33 @@ def test_waiting_is_not_computing_and_what_ends_in_time_is_left_alone() -> None:
             watch.call(forever)
         time.sleep(0.3)  # nothing comes afterwards
         assert watch.call(len, "abc") == 3
+
+
+PROFILED = """
+import subprocess
+import sys
+from xla_explorer.explorer.course.deadline import AnswerTooSlowError, Watch
+
+def endless():
+    while True:
+        pass
+
+with Watch(0.2) as watch:
+    watch.call(lambda: 1)
+    if sys.argv[1] == "late":
+        try:
+            watch.call(endless)
+        except AnswerTooSlowError:
+            pass
+sys.setprofile(lambda *_: None)
+(lambda: 1)()
+sys.setprofile(None)
+print("end")
+"""
+
+
+@pytest.mark.parametrize("answer", ["in-time", "late"])
+def test_a_profiler_works_after_a_check(answer: str) -> None:
+    """An exception that was taken back left CPython 3.11 with a mark under which the next profiled call never returned."""
+    done = subprocess.run([sys.executable, "-c", PROFILED, answer], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "end", done.stderr

@@ -47,6 +47,7 @@ class Watch:
         """The arguments of the last call."""
         self._lock = threading.Lock()
         self._since: tuple[float, float] | None = None
+        self._sent = False
         self._ended = threading.Event()
 
     def __enter__(self) -> Watch:
@@ -98,15 +99,23 @@ class Watch:
         return self.guarded(result) if hasattr(result, "__code__") else result
 
     def _disarm(self) -> None:
-        """No exception comes after this, not even one that was on its way."""
+        """No exception comes after this, not even one that was on its way.
+
+        One that was sent is replaced by another, which arrives here. To take it back instead would leave CPython's mark that something is
+        pending, and under a profiler or a debugger the interpreter then goes round in circles (3.11: RESUME in DO_TRACING).
+        """
         while True:
             try:
                 with self._lock:
                     self._since = None
-                    _raise_in(self._thread, None)
+                if self._sent:
+                    self._sent = False
+                    _raise_in(self._thread, DeadlineReached)
+                    while True:
+                        pass
                 return
             except DeadlineReached:
-                continue
+                self._sent = False
 
     def _look(self) -> None:
         while not self._ended.wait(_LOOK):
@@ -115,6 +124,7 @@ class Watch:
                 if since is None:
                     continue
                 if self._clock() - since[0] > self.seconds or time.monotonic() - since[1] > _WALL * self.seconds:
+                    self._sent = True
                     _raise_in(self._thread, DeadlineReached)  # again and again: a bare `except:` may have kept the last one
 
 
@@ -126,5 +136,5 @@ def _processor_clock(thread: int) -> Callable[[], float]:
     return lambda: time.clock_gettime(clock)
 
 
-def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), None if kind is None else ctypes.py_object(kind))
+def _raise_in(thread: int, kind: type[BaseException]) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))
