@@ -10,7 +10,6 @@ import importlib.util
 import os
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +52,6 @@ def model_text() -> str:
     lines.append(f"  ROOT out = f32[32,64] add(x{LAYERS}, x{LAYERS})")
     reducers = "".join([f"{name} {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT r = f32[] {op}(a, b)\n}}\n" for name, op in (("max", "maximum"), ("add", "add"))])
     return "HloModule model\n" + reducers + "ENTRY main {\n" + "\n".join(lines) + "\n}\n"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 class Journey:

@@ -4,7 +4,6 @@ for a small module and a large one, with a selection and with nodes coloured by 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +43,6 @@ def _layers(count: int) -> str:
         ]
     body = "\n ".join(lines)
     return f"HloModule layers\n{_REDUCERS}ENTRY main {{\n {body}\n ROOT out = f32[16,32] negate(x{count})\n}}\n"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +51,6 @@ def dag_text(count: int, seed: int = 7) -> str:
     tail = alive[-16:]
     lines.append(f"  ROOT out = ({', '.join(['f32[16,16]'] * len(tail))}) tuple({', '.join(tail)})")
     return "HloModule dag\nENTRY main {\n" + "\n".join(lines) + "\n}\n"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 def _number(page: Any, name: str) -> float:
