@@ -1,4 +1,4 @@
-"""Who may import whom: foundation < hlo < frontends | compiler < backends < explorer < notebook | cli. Never up, never sideways."""
+"""Who may import whom: foundation < hlo < frontends | compiler < backends < explorer < course | notebook | cli. Never up, never sideways."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pace import processor_seconds
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "xla_explorer"
-LEVEL = {"foundation": 0, "hlo": 1, "frontends": 2, "compiler": 2, "backends": 3, "explorer": 4, "notebook": 5, "cli": 5}
+LEVEL = {"foundation": 0, "hlo": 1, "frontends": 2, "compiler": 2, "backends": 3, "explorer": 4, "course": 5, "notebook": 5, "cli": 5}
 # Heavy or optional packages, and the places that may import them at all.
 ONLY_IN: dict[str, tuple[str, ...]] = {
     "llvmlite": ("compiler/codegen/", "backends/"),

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from xla_explorer.explorer.views.front_end import script, style
+from xla_explorer.explorer.page.front_end import script, style
 from xla_explorer.notebook.explorer_widget import ExplorerWidget
 
 _HOST = """

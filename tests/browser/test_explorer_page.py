@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from explorer_fakes import HOSTILE, GeneratedSource, HostileSource, SoftmaxSource
 
-from xla_explorer.explorer.views.front_end import script, style
-from xla_explorer.explorer.views.html_page import save_page
-from xla_explorer.explorer.views.payload import answer, build_payload, packed, step_detail
+from xla_explorer.explorer.page.front_end import script, style
+from xla_explorer.explorer.page.html_page import save_page
+from xla_explorer.explorer.page.payload import answer, build_payload, packed, step_detail
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")

@@ -16,7 +16,7 @@ from live_page import open_live
 from pace import processor_seconds, wall_seconds
 
 import xla_explorer as xe
-from xla_explorer.explorer.views.html_page import export_page
+from xla_explorer.explorer.page.html_page import export_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")

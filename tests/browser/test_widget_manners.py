@@ -13,9 +13,9 @@ import pytest
 from live_page import open_live
 
 import xla_explorer as xe
-from xla_explorer.explorer.module_picture import node_kind
-from xla_explorer.explorer.views import payload
-from xla_explorer.explorer.views.front_end import ASSETS
+from xla_explorer.explorer.page import payload
+from xla_explorer.explorer.page.front_end import ASSETS
+from xla_explorer.explorer.pictures.module_picture import node_kind
 from xla_explorer.hlo.opcodes import OPCODES
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -106,7 +106,7 @@ def test_no_result_shows_controls(name: str, session: xe.Session) -> None:
 
 
 def test_a_page_shows_what_reorders_lines(session: xe.Session) -> None:
-    from xla_explorer.explorer.views.payload import build_payload, packed, unpacked
+    from xla_explorer.explorer.page.payload import build_payload, packed, unpacked
 
     page = session.to_html()
     assert harmful(page) == []

@@ -44,7 +44,7 @@ def test_shares_come_from_the_last_profile(session: xe.Session) -> None:
 
 
 def test_every_line_with_code_unfolds_and_size_is_bounded(session: xe.Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    from xla_explorer.explorer import annotated_source
+    from xla_explorer.explorer.code import annotated_source
 
     listing = session.annotate(measure=False)
     assert listing.to_html().count("<details") == len([line for line in listing.lines if line.code])

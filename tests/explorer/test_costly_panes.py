@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer import session_source
-from xla_explorer.explorer.views.payload import build_payload
+from xla_explorer.explorer.page import session_source
+from xla_explorer.explorer.page.payload import build_payload
 
 
 def _chain(count: int) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.counted_ptx import COLUMNS, MARKS, CountedPtx
+from xla_explorer.explorer.measures.counted_ptx import COLUMNS, MARKS, CountedPtx
 
 GATHERED = """HloModule g
 ENTRY e {

@@ -8,7 +8,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline import PassContext
 from xla_explorer.compiler.transforms.simplifiers.algebraic.algsimp import ALGEBRAIC_RULES
-from xla_explorer.explorer.accepted_sentences import accepted_sentence
+from xla_explorer.explorer.questions.accepted_sentences import accepted_sentence
 from xla_explorer.explorer.session import Session
 
 X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)

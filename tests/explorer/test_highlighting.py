@@ -13,9 +13,9 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Error, Keyword, Name, Number, String
 
 import xla_explorer as xe
-from xla_explorer.explorer.display import CodeText
-from xla_explorer.explorer.highlighting import highlighted
-from xla_explorer.explorer.pygments_lexers import HloLexer
+from xla_explorer.explorer.display.display import CodeText
+from xla_explorer.explorer.display.highlighting import highlighted
+from xla_explorer.explorer.display.pygments_lexers import HloLexer
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 
 TEXT = """HloModule m, entry_computation_layout={(f32[4]{0})->f32[4]{0}}

@@ -12,7 +12,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.cli.main import main
-from xla_explorer.explorer.loading import LoadError, as_module
+from xla_explorer.explorer.sessions.loading import LoadError, as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import LARGEST_VARIABLE
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer import progress
+from xla_explorer.explorer.sessions import progress
 
 
 class _Terminal:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.arguments import largest_error
-from xla_explorer.explorer.profiling import COLUMNS
+from xla_explorer.explorer.measures.profiling import COLUMNS
 from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.sessions.arguments import largest_error
 
 X = np.random.default_rng(1).standard_normal((64, 96)).astype(np.float32)
 TO_HOST = 'HloModule h\nENTRY e {\n  x = c64[8,16] parameter(0)\n  ROOT y = c64[8,16] custom-call(x), custom_call_target="MoveToHost"\n}'

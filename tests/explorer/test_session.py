@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.arguments import ArgumentError
 from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.sessions.arguments import ArgumentError
 
 
 def _softmax(x: np.ndarray) -> np.ndarray:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.kernel_formula import kernel_formula
-from xla_explorer.explorer.scopes import repeated_layers, scope_paths
+from xla_explorer.explorer.measures.kernel_formula import kernel_formula
+from xla_explorer.explorer.pictures.scopes import repeated_layers, scope_paths
 from xla_explorer.hlo.text import parse_hlo
 
 SMALL = """HloModule small
@@ -162,7 +162,7 @@ def test_what_would_take_long_on_the_emulator_says_so_first() -> None:
 
 
 def test_codes_of_decisions_come_with_what_they_mean() -> None:
-    from xla_explorer.explorer.views.payload import build_payload
+    from xla_explorer.explorer.page.payload import build_payload
 
     payload = build_payload(xe.compile(ROWS).explorer_source)
     assert "reduce-is-root-only" in payload["reasons"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer import progress
+from xla_explorer.explorer.sessions import progress
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.rounds import rounds
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import xla_explorer as xe
+from xla_explorer.explorer.page.payload import build_payload, unpacked
 from xla_explorer.explorer.session import Session
-from xla_explorer.explorer.views.payload import build_payload, unpacked
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "perf" / "dev" / "workloads"
 

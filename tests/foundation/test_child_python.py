@@ -23,11 +23,11 @@ STARTS = {
     "xla": f"s = xe.compile({HLO!r}, backend='xla'); s(x)",
     "sweep": f"s = xe.sweep([{HLO!r}], [{{}}], executor=2, repeats=1); assert list(s['status']) == ['ok']",
     "left sweep": (
-        "from xla_explorer.explorer.sweep.executors import in_processes\nfrom xla_explorer.explorer.sweep.task import Task\n"
+        "from xla_explorer.explorer.comparisons.sweep.executors import in_processes\nfrom xla_explorer.explorer.comparisons.sweep.task import Task\n"
         f"s = in_processes(2, 0)([Task('a', {HLO!r}, 'o', {{}}, 0, True, 0)] * 4); next(s)"
     ),
     "course": (
-        "from xla_explorer.explorer.course.native_run import NativeChild\ns = NativeChild()\n"
+        "from xla_explorer.course.native_run import NativeChild\ns = NativeChild()\n"
         "s.run('define void @k(ptr %a, ptr %o, i64 %n) {\\n  store <8 x float> zeroinitializer, ptr %o, align 4\\n  ret void\\n}', [x], 8, 8)"
     ),
     "conformance": (

@@ -13,7 +13,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.cli.main import main
-from xla_explorer.explorer.display import Svg
+from xla_explorer.explorer.display.display import Svg
 from xla_explorer.foundation.file_writing import replaced_file, write_file
 from xla_explorer.foundation.journal import Journal
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
-import xla_explorer.explorer.isolation.travelling
+import xla_explorer.explorer.sessions.isolation.travelling
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.messages import receive, send
 from xla_explorer.foundation.plain_data import PlainDataError

@@ -10,7 +10,7 @@ anywidget = pytest.importorskip("anywidget")
 
 from explorer_fakes import GeneratedSource, SoftmaxSource  # noqa: E402
 
-from xla_explorer.explorer.views.payload import unpacked  # noqa: E402
+from xla_explorer.explorer.page.payload import unpacked  # noqa: E402
 from xla_explorer.notebook.explorer_widget import MOST_KEPT, ExplorerWidget  # noqa: E402
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from xla_explorer.explorer import progress
+from xla_explorer.explorer.sessions import progress
 
 
 def test_progress_is_one_output_that_empties(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

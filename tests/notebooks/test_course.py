@@ -70,6 +70,6 @@ def test_every_exercise_has_a_cell_and_a_solution() -> None:
 
 
 def test_no_solution_stands_in_a_notebook_or_in_the_package() -> None:
-    texts = [path.read_text(encoding="utf-8") for path in (*COURSE, *(ROOT / "xla_explorer" / "explorer" / "course").glob("*.py"))]
+    texts = [path.read_text(encoding="utf-8") for path in (*COURSE, *(ROOT / "xla_explorer" / "course").glob("*.py"))]
     for name, solution in solution_cells().items():
         assert not any(solution in text for text in texts), name

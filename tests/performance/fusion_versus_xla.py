@@ -59,7 +59,7 @@ def our_cost(text: str):  # type: ignore[no-untyped-def]
     import xla_explorer as xe
     from xla_explorer.backends.cpu.cpu_compiler import CpuCompiler
     from xla_explorer.backends.interfaces import CompileOptions
-    from xla_explorer.explorer.kernel_costs import program_cost
+    from xla_explorer.explorer.measures.kernel_costs import program_cost
 
     return program_cost(CpuCompiler().run_hlo_passes(xe.parse_hlo(text), CompileOptions(journal="off")).module)
 
@@ -67,7 +67,7 @@ def our_cost(text: str):  # type: ignore[no-untyped-def]
 def xla_cost(text: str):  # type: ignore[no-untyped-def]
     """XLA's optimised module, counted the same way."""
     import xla_explorer as xe
-    from xla_explorer.explorer.kernel_costs import program_cost
+    from xla_explorer.explorer.measures.kernel_costs import program_cost
 
     return program_cost(xe.parse_hlo(text))
 

@@ -173,7 +173,7 @@ def call_seconds(parameters: int, threads: int) -> float:
 
 def measure(case: Case, threads: int, rounds: int, xla: Xla | None, limit: Callable[[float, float, str, bool], float]) -> dict[str, Any]:
     """The row of one case. limit: the least seconds for (flops, bytes, type, whether results are written past the cache)."""
-    from xla_explorer.explorer.profiling import streaming_kernels
+    from xla_explorer.explorer.measures.profiling import streaming_kernels
 
     ours = Ours(case, threads)
     least = limit(case.flops, case.moved, case.dtype, bool(streaming_kernels(ours.session)))

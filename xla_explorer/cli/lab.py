@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from xla_explorer.explorer.examples import TOUR_NOTEBOOK, notebook_paths
+from xla_explorer.explorer.sessions.examples import TOUR_NOTEBOOK, notebook_paths
 from xla_explorer.foundation.child_python import python_command
 
 SHUT_DOWN_SECONDS = 15

@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.display import table_text
-from xla_explorer.explorer.views.json_data import plain
+from xla_explorer.explorer.display.display import table_text
+from xla_explorer.explorer.page.json_data import plain
 
 if TYPE_CHECKING:
     import pandas

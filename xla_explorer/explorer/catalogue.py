@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def passes() -> pandas.DataFrame:
     """A row a pass. Columns: pass (its name), also (other names), options with their defaults, summary (first paragraph of its
     docstring)."""
-    from xla_explorer.explorer.wide_frame import wide_frame
+    from xla_explorer.explorer.display.wide_frame import wide_frame
 
     names: dict[type, list[str]] = {}
     for name, cls in registered_passes().items():

@@ -15,7 +15,7 @@ def explore(thing: Any, **options: Any) -> Any:
     options: as `ExplorerWidget` takes them: `complete` (send everything at once), `step` (the step to open), `colour`
     (numbers to colour the graph with).
     """
-    from xla_explorer.explorer.compiling import compile as compile_module
+    from xla_explorer.explorer.sessions.compiling import compile as compile_module
 
     if importlib.util.find_spec("anywidget") is None:
         raise XlaExplorerError("the widget needs the package anywidget, which is not installed", "pip install anywidget")

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, CompileResult, Executable
 from xla_explorer.compiler.pipeline import PassTrace
-from xla_explorer.explorer.arguments import Array, Signature, random_arguments
-from xla_explorer.explorer.decisions import Answer, decisions_frame, why_not
-from xla_explorer.explorer.isolation.settings import Isolation
-from xla_explorer.explorer.options import options as defaults
-from xla_explorer.explorer.progress import working
-from xla_explorer.explorer.session_code import NotThereError, SessionCode
-from xla_explorer.explorer.source_lines import SourceLines
+from xla_explorer.explorer.code.session_code import NotThereError, SessionCode
+from xla_explorer.explorer.display.quantities import number_of
+from xla_explorer.explorer.questions.decisions import Answer, decisions_frame, why_not
+from xla_explorer.explorer.questions.source_lines import SourceLines
+from xla_explorer.explorer.sessions.arguments import Array, Signature, random_arguments
+from xla_explorer.explorer.sessions.isolation.settings import Isolation
+from xla_explorer.explorer.sessions.options import options as defaults
+from xla_explorer.explorer.sessions.progress import working
 from xla_explorer.explorer.trace import Trace
-from xla_explorer.explorer.views.quantities import number_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
 from xla_explorer.foundation.visible_text import cleaned
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     import pandas
 
     from xla_explorer.compiler.pipeline import PassPipeline
-    from xla_explorer.explorer.annotated_source import AnnotatedSource
-    from xla_explorer.explorer.applicable import ApplicableRules
-    from xla_explorer.explorer.beside import Beside
-    from xla_explorer.explorer.bisection import BisectionResult
-    from xla_explorer.explorer.comparison import Comparison
-    from xla_explorer.explorer.emulation import Emulation
-    from xla_explorer.explorer.explanation import Explanation
-    from xla_explorer.explorer.graph import Graph
-    from xla_explorer.explorer.profiling import Timing
-    from xla_explorer.explorer.provenance import Provenance
-    from xla_explorer.explorer.side_by_side import SideBySide
-    from xla_explorer.explorer.views.picture import PictureGraph
-    from xla_explorer.explorer.wishes import Wishes
+    from xla_explorer.explorer.code.annotated_source import AnnotatedSource
+    from xla_explorer.explorer.code.side_by_side import SideBySide
+    from xla_explorer.explorer.comparisons.beside import Beside
+    from xla_explorer.explorer.comparisons.comparison import Comparison
+    from xla_explorer.explorer.measures.emulation import Emulation
+    from xla_explorer.explorer.measures.profiling import Timing
+    from xla_explorer.explorer.pictures.graph import Graph
+    from xla_explorer.explorer.pictures.picture import PictureGraph
+    from xla_explorer.explorer.questions.applicable import ApplicableRules
+    from xla_explorer.explorer.questions.bisection import BisectionResult
+    from xla_explorer.explorer.questions.explanation import Explanation
+    from xla_explorer.explorer.questions.provenance import Provenance
+    from xla_explorer.explorer.questions.wishes import Wishes
     from xla_explorer.hlo.evaluator import Host
 
 Pairs = Iterable[tuple[str | int, str | int]]
@@ -206,7 +206,7 @@ class Session(SessionCode):
     @cached_property
     def provenance(self) -> Provenance:
         """Which instructions of the source, and which `file:line`, every instruction of the result came from; with the coverage."""
-        from xla_explorer.explorer.provenance import provenance
+        from xla_explorer.explorer.questions.provenance import provenance
 
         return provenance(self.trace, self.source_lines)
 
@@ -216,7 +216,7 @@ class Session(SessionCode):
 
     def explain(self, instruction: str | int | HloInstruction) -> Explanation:
         """Everything about one instruction: definition, line, decisions, history, code, buffer, time."""
-        from xla_explorer.explorer.explanation import explain
+        from xla_explorer.explorer.questions.explanation import explain
 
         return explain(self, self.find(instruction))
 
@@ -276,21 +276,21 @@ class Session(SessionCode):
         kinds of decision that must not act (`add-zero`, `merge-equal`, `fusion`). stop_after: an event of the journal (or its sequence
         number, -1 for none at all) after which nothing acts any more but what code generation needs. passes: another pipeline.
         """
-        from xla_explorer.explorer.control import overridden
+        from xla_explorer.explorer.questions.control import overridden
 
         return overridden(self, fuse, forbid, skip_rules, stop_after, passes)
 
     @cached_property
     def overrides(self) -> Wishes:
         """What `override` asked for (here and before), each wish with whether it was granted and the Reason where it was not."""
-        from xla_explorer.explorer.wishes import wishes_of
+        from xla_explorer.explorer.questions.wishes import wishes_of
 
         return wishes_of(self)
 
     def compare(self, other: Session | None = None, *arrays: Any, repeats: int = 20) -> Comparison:
         """This session beside another (default: the one that it overrides): kernels, bytes, times predicted and measured, values,
         decisions that differ. Without arrays: random ones. XlaExplorerError without a session to compare with."""
-        from xla_explorer.explorer.comparison import compare_sessions
+        from xla_explorer.explorer.comparisons.comparison import compare_sessions
 
         if other is None:
             if self.base is None:
@@ -300,14 +300,14 @@ class Session(SessionCode):
 
     def bisect(self, *arrays: Any) -> BisectionResult:
         """The first pass, then the first rewrite, after which the value differs from the evaluator's of the module as written."""
-        from xla_explorer.explorer.bisection import bisect
+        from xla_explorer.explorer.questions.bisection import bisect
 
         with working(f"bisecting {self.source.name}"):
             return bisect(self, arrays)
 
     def profile(self, *arrays: Any, repeats: int = 20) -> pandas.DataFrame:
         """A row a kernel and one for the whole program; see `explorer.profiling.profile`. Without arrays: random ones, and it says so."""
-        from xla_explorer.explorer.profiling import profile
+        from xla_explorer.explorer.measures.profiling import profile
 
         with working(f"profiling {self.source.name} on {self.backend}"):
             self.last_profile = profile(self, arrays, repeats)
@@ -316,7 +316,7 @@ class Session(SessionCode):
 
     def emulation(self, *arrays: Any) -> Emulation:
         """The GPU kernels of the same source on the PTX emulator: work, memory traffic and faults by PTX and HLO line."""
-        from xla_explorer.explorer.emulation import emulation
+        from xla_explorer.explorer.measures.emulation import emulation
 
         with working(f"emulating {self.source.name}"):
             self.last_emulation = emulation(self, arrays)
@@ -324,7 +324,7 @@ class Session(SessionCode):
 
     def time(self, *arrays: Any, repeats: int | None = None) -> Timing:
         """Time whole calls from Python: n, median, interquartile range. repeats: None decides by how long one takes."""
-        from xla_explorer.explorer.profiling import timing
+        from xla_explorer.explorer.measures.profiling import timing
 
         return timing(self, arrays or random_arguments(self.source), repeats)
 
@@ -341,7 +341,7 @@ class Session(SessionCode):
         """Kernel by kernel: the HLO lines and the code that each stage made of them (default: optimised LLVM IR and PTX).
 
         kernel: only the one that is, or computes, this instruction."""
-        from xla_explorer.explorer.side_by_side import side_by_side
+        from xla_explorer.explorer.code.side_by_side import side_by_side
 
         return side_by_side(self, stages, kernel)
 
@@ -350,14 +350,14 @@ class Session(SessionCode):
 
         measure: profile it first (where it can run); else the times are those of the last profile, if one was made.
         """
-        from xla_explorer.explorer.annotated_source import annotated_source
+        from xla_explorer.explorer.code.annotated_source import annotated_source
 
         return annotated_source(self, arrays if measure else None, repeats)
 
     @cached_property
     def explorer_source(self) -> Any:
         """What the widget, the static form and the exported page read."""
-        from xla_explorer.explorer.session_source import SessionSource
+        from xla_explorer.explorer.page.session_source import SessionSource
 
         return SessionSource(self)
 
@@ -370,13 +370,13 @@ class Session(SessionCode):
     def to_html(self, *, paths: bool | None = None) -> str:
         """The whole exploration as one self-contained HTML page. paths: keep absolute paths of this machine in it, of which else only
         the names of the files stay; None: what `xe.options.paths` says."""
-        from xla_explorer.explorer.views.html_page import export_page
+        from xla_explorer.explorer.page.html_page import export_page
 
         return export_page(self.explorer_source, paths=defaults.paths if paths is None else paths)
 
     def save(self, path: Any, *, paths: bool | None = None) -> Any:
         """Write `to_html()` to a file and return the path."""
-        from xla_explorer.explorer.views.html_page import save_page
+        from xla_explorer.explorer.page.html_page import save_page
 
         return save_page(self.explorer_source, path, paths=defaults.paths if paths is None else paths)
 
@@ -403,7 +403,7 @@ class Session(SessionCode):
 
     @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        from xla_explorer.explorer.views.static_form import static_html
+        from xla_explorer.explorer.page.static_form import static_html
 
         if self.brief_once:
             # A magic has just shown the parts that were asked for.

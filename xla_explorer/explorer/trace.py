@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassStep, PassTrace
 from xla_explorer.compiler.pipeline.optimize import optimize as run_passes
-from xla_explorer.explorer.decisions import Answer, decision_events, decisions_frame, why_not
-from xla_explorer.explorer.display import CodeText, table_html
-from xla_explorer.explorer.graph import Graph
-from xla_explorer.explorer.lineage import Lineage
-from xla_explorer.explorer.module_picture import WHOLE, snapshot_picture
-from xla_explorer.explorer.views.picture import PictureGraph
+from xla_explorer.explorer.display.display import CodeText, table_html
+from xla_explorer.explorer.pictures.graph import Graph
+from xla_explorer.explorer.pictures.module_picture import WHOLE, snapshot_picture
+from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.questions.decisions import Answer, decision_events, decisions_frame, why_not
+from xla_explorer.explorer.questions.lineage import Lineage
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Journal
@@ -26,8 +26,8 @@ from xla_explorer.hlo.text import module_text_with_lines
 if TYPE_CHECKING:
     import pandas
 
-    from xla_explorer.explorer.applicable import ApplicableRules
-    from xla_explorer.explorer.provenance import Provenance
+    from xla_explorer.explorer.questions.applicable import ApplicableRules
+    from xla_explorer.explorer.questions.provenance import Provenance
 
 
 class Trace:
@@ -224,14 +224,14 @@ class Trace:
 
     def applicable(self, instruction: str | int, step: int | None = None) -> ApplicableRules:
         """The rules whose pattern fits an instruction; see `Session.applicable`. XlaExplorerError for unknown names."""
-        from xla_explorer.explorer.applicable import applicable
+        from xla_explorer.explorer.questions.applicable import applicable
 
         return applicable(self, self.find(instruction), step)
 
     def hot_rules(self) -> pandas.DataFrame:
         """A row a rule that fired or was refused: rule, applied, refused, sentence, place; the most applied first."""
-        from xla_explorer.explorer.rule_book import rule_book
-        from xla_explorer.explorer.wide_frame import wide_frame
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+        from xla_explorer.explorer.questions.rule_book import rule_book
 
         book = rule_book()
         counted = self.journal.hot_rules() if self.journal is not None else []
@@ -240,8 +240,8 @@ class Trace:
     @cached_property
     def provenance(self) -> Provenance:
         """Where every instruction of the result came from; see `Session.provenance`. Lines are those of metadata and of the result."""
-        from xla_explorer.explorer.provenance import provenance
-        from xla_explorer.explorer.source_lines import SourceLines
+        from xla_explorer.explorer.questions.provenance import provenance
+        from xla_explorer.explorer.questions.source_lines import SourceLines
 
         return provenance(self, SourceLines(self.module))
 
@@ -267,7 +267,7 @@ class Trace:
     @cached_property
     def explorer_source(self) -> Any:
         """What the widget and the exported page read."""
-        from xla_explorer.explorer.session_source import TraceSource
+        from xla_explorer.explorer.page.session_source import TraceSource
 
         return TraceSource(self)
 
@@ -314,7 +314,7 @@ def optimize(
         PipelineSyntaxError: the pipeline string is; with the place in it.
         PassFailedError: a pass failed; its `.trace` has everything before. `keep_errors` returns the trace instead.
     """
-    from xla_explorer.explorer.loading import as_module
+    from xla_explorer.explorer.sessions.loading import as_module
     from xla_explorer.hlo.verifier import verify as check
 
     source = as_module(module)

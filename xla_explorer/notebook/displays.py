@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xla_explorer.explorer.display import CodeText, table_html, table_text
-from xla_explorer.explorer.views.quantities import number_of
+from xla_explorer.explorer.display.display import CodeText, table_html, table_text
+from xla_explorer.explorer.display.quantities import number_of
 
 Bundle = dict[str, str]
 

@@ -16,12 +16,12 @@ import anywidget
 import traitlets
 from IPython.core.getipython import get_ipython
 
-from xla_explorer.explorer.views.front_end import style, widget_module
-from xla_explorer.explorer.views.html_page import export_page
-from xla_explorer.explorer.views.payload import answer, build_payload, measured_data, packed
-from xla_explorer.explorer.views.reports import ComparisonTable, Pair
-from xla_explorer.explorer.views.source import ExplorerSource
-from xla_explorer.explorer.views.static_form import static_html, static_text
+from xla_explorer.explorer.page.front_end import style, widget_module
+from xla_explorer.explorer.page.html_page import export_page
+from xla_explorer.explorer.page.payload import answer, build_payload, measured_data, packed
+from xla_explorer.explorer.page.reports import ComparisonTable, Pair
+from xla_explorer.explorer.page.source import ExplorerSource
+from xla_explorer.explorer.page.static_form import static_html, static_text
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.visible_text import cleaned
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xla_explorer.explorer.display import table_html, table_text
+from xla_explorer.explorer.display.display import table_html, table_text
 from xla_explorer.explorer.session import Session
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned

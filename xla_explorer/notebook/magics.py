@@ -11,14 +11,14 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import HTML, display
 
-from xla_explorer.explorer.arguments import largest_error, random_arguments
 from xla_explorer.explorer.catalogue import passes
-from xla_explorer.explorer.comparison import diff
-from xla_explorer.explorer.compiling import compile
-from xla_explorer.explorer.display import CodeText, table_html
+from xla_explorer.explorer.comparisons.comparison import diff
+from xla_explorer.explorer.display.display import CodeText, table_html
 from xla_explorer.explorer.exploring import explore
-from xla_explorer.explorer.profiling import Timing
+from xla_explorer.explorer.measures.profiling import Timing
 from xla_explorer.explorer.session import CompileFailedError, Session
+from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
+from xla_explorer.explorer.sessions.compiling import compile
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.jax_program import captured_programs
 from xla_explorer.hlo.analysis.cost import module_cost

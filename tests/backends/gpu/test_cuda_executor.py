@@ -26,7 +26,7 @@ from xla_explorer.backends.gpu.runtime.device_array import _DLManagedTensor, add
 from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
 from xla_explorer.backends.gpu.runtime.thunk_runner import GraphRefusedWarning
 from xla_explorer.backends.interfaces import ArgumentPlacer, CompileOptions, StreamExecutor
-from xla_explorer.explorer.arguments import Signature
+from xla_explorer.explorer.sessions.arguments import Signature
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import refuse
 from xla_explorer.hlo.text.parser import parse_hlo

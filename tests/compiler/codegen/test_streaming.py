@@ -8,7 +8,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.backends.llvm.target_machine import host_target
 from xla_explorer.compiler.codegen.kernels import gather, streaming, transpose
-from xla_explorer.explorer.profiling import streaming_kernels
+from xla_explorer.explorer.measures.profiling import streaming_kernels
 
 pytestmark = pytest.mark.skipif(host_target().architecture != "x86_64", reason="streaming stores are written for x86-64 only")
 LONG = "HloModule m\nENTRY e { x = f32[10007] parameter(0)\n y = f32[10007] parameter(1)\n ROOT r = f32[10007] add(x, y) }"

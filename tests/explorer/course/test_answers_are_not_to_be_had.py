@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer import course
+from xla_explorer import course
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.course import ExerciseNotPassedError, UnknownExerciseError
+from xla_explorer.course import ExerciseNotPassedError, UnknownExerciseError
 
 
 def leaves_everything(module):

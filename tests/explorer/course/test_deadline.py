@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "notebooks"))
 from course_notebooks import solution_cells
 
 import xla_explorer as xe
-from xla_explorer.explorer.course.deadline import AnswerTooSlowError, Watch
-from xla_explorer.explorer.course.ptx_run import run_ptx
+from xla_explorer.course.deadline import AnswerTooSlowError, Watch
+from xla_explorer.course.ptx_run import run_ptx
 
 
 def forever(*_: Any) -> Any:
@@ -114,7 +114,7 @@ def test_waiting_is_not_computing_and_what_ends_in_time_is_left_alone() -> None:
 PROFILED = """
 import subprocess
 import sys
-from xla_explorer.explorer.course.deadline import AnswerTooSlowError, Watch
+from xla_explorer.course.deadline import AnswerTooSlowError, Watch
 
 def endless():
     while True:

@@ -15,9 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "notebooks"))
 from course_notebooks import solution_cells
 
 import xla_explorer as xe
-from xla_explorer.explorer.course.fusion_plan import default_plan, is_given, required
-from xla_explorer.explorer.course.nb05_algebra import CANDIDATES
-from xla_explorer.explorer.course.nb06_fusion_legality import KERNELS_OF_THEIR_OWN
+from xla_explorer.course.fusion_plan import default_plan, is_given, required
+from xla_explorer.course.nb05_algebra import CANDIDATES
+from xla_explorer.course.nb06_fusion_legality import KERNELS_OF_THEIR_OWN
 
 if not solution_cells():
     pytest.skip("the reference solutions are not in this copy: the checks are NOT tried with mistakes made from them", allow_module_level=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from xla_explorer.explorer.isolation.blackboard import Progress
-from xla_explorer.explorer.isolation.failure import IsolatedTimeoutError, failure
+from xla_explorer.explorer.sessions.isolation.blackboard import Progress
+from xla_explorer.explorer.sessions.isolation.failure import IsolatedTimeoutError, failure
 from xla_explorer.hlo.text import parse_hlo
 
 ONE = parse_hlo("HloModule one\nENTRY e { x = f32[8] parameter(0) ROOT y = f32[8] negate(x) }")

@@ -17,9 +17,9 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError
-from xla_explorer.explorer.isolation import IsolatedCrashError, IsolatedError, IsolatedMemoryError, IsolatedTimeoutError, Isolation
-from xla_explorer.explorer.isolation import process as child
-from xla_explorer.explorer.isolation.blackboard import Blackboard, BlackboardFile
+from xla_explorer.explorer.sessions.isolation import IsolatedCrashError, IsolatedError, IsolatedMemoryError, IsolatedTimeoutError, Isolation
+from xla_explorer.explorer.sessions.isolation import process as child
+from xla_explorer.explorer.sessions.isolation.blackboard import Blackboard, BlackboardFile
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 ADD = """HloModule plus
@@ -235,7 +235,7 @@ def test_the_environment_gives_the_defaults() -> None:
 def test_a_child_does_not_outlive_its_parent() -> None:
     code = (
         "import os, numpy as np, threading, time, xla_explorer as xe\n"
-        "from xla_explorer.explorer.isolation import process\n"
+        "from xla_explorer.explorer.sessions.isolation import process\n"
         f"s = xe.compile({ENDLESS!r}, isolate=True)\n"
         "threading.Thread(target=lambda: s(np.ones(4, np.float32)), daemon=True).start()\n"
         "time.sleep(0.5); print(process._current[0].pid, flush=True); os._exit(0)\n"

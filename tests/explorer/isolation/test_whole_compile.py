@@ -18,9 +18,9 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.compiler.pipeline import pass_interface
-from xla_explorer.explorer.isolation import IsolatedCrashError, IsolatedMemoryError, IsolatedTimeoutError, Isolation
-from xla_explorer.explorer.isolation import process as child
 from xla_explorer.explorer.session import CompileFailedError
+from xla_explorer.explorer.sessions.isolation import IsolatedCrashError, IsolatedMemoryError, IsolatedTimeoutError, Isolation
+from xla_explorer.explorer.sessions.isolation import process as child
 
 ADD = "HloModule plus\nENTRY e {\n  x = f32[64] parameter(0)\n  c = f32[] constant(1)\n  b = f32[64] broadcast(c), dimensions={}\n  n = f32[64] negate(x)\n  ROOT r = f32[64] add(n, b)\n}"
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.sweep.sweeping import named_options
+from xla_explorer.explorer.comparisons.sweep.sweeping import named_options
 
 STEADY = ["module", "option", "backend", "status", "instructions", "kernels", "flops", "bytes", "key"]
 
@@ -97,7 +97,7 @@ def test_a_killed_sweep_goes_on(tmp_path: Path) -> None:
 # Imported by the workers: what it does to their tasks.
 FAULTS = """
 import os, pathlib, signal
-import xla_explorer.explorer.sweep.worker as worker
+import xla_explorer.explorer.comparisons.sweep.worker as worker
 
 real, here = worker.run_task, pathlib.Path(__file__).parent
 
@@ -181,8 +181,8 @@ def test_a_killed_sweep_leaves_no_worker(faults: Path) -> None:
 
 
 def test_a_sweep_that_is_left_ends_its_workers(faults: Path) -> None:
-    from xla_explorer.explorer.sweep.executors import in_processes
-    from xla_explorer.explorer.sweep.task import Task
+    from xla_explorer.explorer.comparisons.sweep.executors import in_processes
+    from xla_explorer.explorer.comparisons.sweep.task import Task
 
     rows = in_processes(2, 0)([Task(name, text(1), "default", {}, 0, True, 0) for name in ("a", "endless")])
     assert next(rows)[1]["status"] == "ok"
@@ -192,7 +192,7 @@ def test_a_sweep_that_is_left_ends_its_workers(faults: Path) -> None:
 
 
 def test_the_timing_lock_follows_no_link_and_waits_no_longer_than_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from xla_explorer.explorer.sweep import task
+    from xla_explorer.explorer.comparisons.sweep import task
 
     folder = tmp_path / "cache"
     monkeypatch.setattr(task, "user_cache_folder", lambda: folder)

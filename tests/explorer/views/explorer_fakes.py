@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xla_explorer.explorer.views.folding import fold_picture
-from xla_explorer.explorer.views.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
-from xla_explorer.explorer.views.reports import (
+from xla_explorer.explorer.page.reports import (
     NOTHING,
     BufferRow,
     BufferView,
@@ -20,7 +18,9 @@ from xla_explorer.explorer.views.reports import (
     RewriteStep,
     RuleText,
 )
-from xla_explorer.explorer.views.source import Check, CodePane, DecisionRow, RewriteRow, StepRow, TextLine, TimingRow
+from xla_explorer.explorer.page.source import Check, CodePane, DecisionRow, RewriteRow, StepRow, TextLine, TimingRow
+from xla_explorer.explorer.pictures.folding import fold_picture
+from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
 
 ROWS = "f32[128,256]"
 # id: (name, opcode label, kind, shape, operands, attributes)

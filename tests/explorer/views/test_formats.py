@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
 
-from xla_explorer.explorer.views.dot import picture_dot, render_dot
-from xla_explorer.explorer.views.front_end import ASSETS, MODULES, script, widget_module
-from xla_explorer.explorer.views.html_page import export_page, save_page
-from xla_explorer.explorer.views.picture import change_status
-from xla_explorer.explorer.views.quantities import byte_count, headline, microseconds, percent
-from xla_explorer.explorer.views.source import TextLine
-from xla_explorer.explorer.views.static_form import SIZE_LIMIT, static_html, static_text
-from xla_explorer.explorer.views.svg import picture_svg
-from xla_explorer.explorer.views.text_diff import diff_rows, side_by_side_diff_html, unified_diff_html
+from xla_explorer.explorer.display.quantities import byte_count, headline, microseconds, percent
+from xla_explorer.explorer.page.front_end import ASSETS, MODULES, script, widget_module
+from xla_explorer.explorer.page.html_page import export_page, save_page
+from xla_explorer.explorer.page.source import TextLine
+from xla_explorer.explorer.page.static_form import SIZE_LIMIT, static_html, static_text
+from xla_explorer.explorer.page.text_diff import diff_rows, side_by_side_diff_html, unified_diff_html
+from xla_explorer.explorer.pictures.dot import picture_dot, render_dot
+from xla_explorer.explorer.pictures.picture import change_status
+from xla_explorer.explorer.pictures.svg import picture_svg
 
 
 def test_svg_is_well_formed_titled_and_uses_presentation_attributes_only() -> None:
@@ -152,7 +152,7 @@ def test_joined_script_parses(tmp_path: Path) -> None:
 
 def test_importing_the_views_loads_no_notebook_and_no_pandas() -> None:
     code = (
-        "import sys, xla_explorer.explorer.views.html_page, xla_explorer.explorer.views.dot; "
+        "import sys, xla_explorer.explorer.page.html_page, xla_explorer.explorer.pictures.dot; "
         "bad = {'IPython', 'anywidget', 'pandas', 'llvmlite', 'numpy'} & set(sys.modules); "
         "sys.exit(str(bad) if bad else 0)"
     )
@@ -161,8 +161,8 @@ def test_importing_the_views_loads_no_notebook_and_no_pandas() -> None:
 
 def test_labels_of_edges_keep_off_what_is_written() -> None:
     """A long edge past a node: its label sits where the line is alone."""
-    from xla_explorer.explorer.views.scene import Scene, SceneEdge, SceneNode
-    from xla_explorer.explorer.views.svg import label_places
+    from xla_explorer.explorer.pictures.scene import Scene, SceneEdge, SceneNode
+    from xla_explorer.explorer.pictures.svg import label_places
 
     def node(key: int, x: float, y: float) -> SceneNode:
         return SceneNode(key, "elementwise", "add", f"n{key}", "f32[4]", (), [key], None, width=100, height=44, x=x, y=y)
@@ -176,8 +176,8 @@ def test_labels_of_edges_keep_off_what_is_written() -> None:
 
 
 def test_a_label_leaves_a_short_edge_to_be_seen_and_stays_inside_the_picture() -> None:
-    from xla_explorer.explorer.views.scene import Scene, SceneEdge, SceneNode
-    from xla_explorer.explorer.views.svg import label_places
+    from xla_explorer.explorer.pictures.scene import Scene, SceneEdge, SceneNode
+    from xla_explorer.explorer.pictures.svg import label_places
 
     def node(key: int, x: float, y: float) -> SceneNode:
         return SceneNode(key, "elementwise", "add", f"n{key}", "f32[4]", (), [key], None, width=100, height=44, x=x, y=y)

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from pace import processor_seconds
 
-from xla_explorer.explorer.views.anchored_layout import Anchor, anchored_layout
-from xla_explorer.explorer.views.layered_layout import GAP_X, GAP_Y, PITCH, Layout, layered_layout
+from xla_explorer.explorer.pictures.anchored_layout import Anchor, anchored_layout
+from xla_explorer.explorer.pictures.layered_layout import GAP_X, GAP_Y, PITCH, Layout, layered_layout
 
 
 def _random_graph(n: int, seed: int) -> tuple[list[float], list[float], list[tuple[int, int]]]:

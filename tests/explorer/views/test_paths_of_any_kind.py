@@ -7,9 +7,9 @@ import json
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.views.payload import build_payload
-from xla_explorer.explorer.views.private_paths import data_without_paths, without_paths
-from xla_explorer.explorer.views.static_form import static_html
+from xla_explorer.explorer.page.payload import build_payload
+from xla_explorer.explorer.page.private_paths import data_without_paths, without_paths
+from xla_explorer.explorer.page.static_form import static_html
 
 PATHS = {
     r"\\server\share\secret\model.py": "model.py",

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
 
-from xla_explorer.explorer.views.json_data import plain
-from xla_explorer.explorer.views.payload import (
+from xla_explorer.explorer.page.json_data import plain
+from xla_explorer.explorer.page.payload import (
     MOST_DECISIONS,
     answer,
     build_payload,
@@ -19,7 +19,7 @@ from xla_explorer.explorer.views.payload import (
     step_detail,
     unpacked,
 )
-from xla_explorer.explorer.views.source import DecisionRow
+from xla_explorer.explorer.page.source import DecisionRow
 
 
 def _rows(pool: list[Any], runs: list[list[int]]) -> list[Any]:

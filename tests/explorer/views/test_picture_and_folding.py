@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from explorer_fakes import SoftmaxSource
 
-from xla_explorer.explorer.views.folding import fold_picture
-from xla_explorer.explorer.views.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode, change_status
-from xla_explorer.explorer.views.scene import build_scene
+from xla_explorer.explorer.pictures.folding import fold_picture
+from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode, change_status
+from xla_explorer.explorer.pictures.scene import build_scene
 
 
 def test_json_round_trip_keeps_everything() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
-from xla_explorer.explorer.views.payload import unpacked
-from xla_explorer.explorer.views.private_paths import data_without_paths, without_paths
+from xla_explorer.explorer.page.payload import unpacked
+from xla_explorer.explorer.page.private_paths import data_without_paths, without_paths
 
 
 @pytest.mark.parametrize(

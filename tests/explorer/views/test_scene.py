@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from explorer_fakes import GeneratedSource, SoftmaxSource
 
-from xla_explorer.explorer.views.front_end import ASSETS
-from xla_explorer.explorer.views.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
-from xla_explorer.explorer.views.scene import Memory, Scene, SceneOptions, build_scene, open_groups
+from xla_explorer.explorer.page.front_end import ASSETS
+from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.pictures.scene import Memory, Scene, SceneOptions, build_scene, open_groups
 
 
 def _scoped(layers: int = 6, size: int = 30) -> PictureGraph:

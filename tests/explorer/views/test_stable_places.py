@@ -14,9 +14,9 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.backends.interfaces import CompileOptions
-from xla_explorer.explorer.backend_options import platform_with_options
+from xla_explorer.explorer.pictures.scene import Key, Memory, Scene, build_scene
+from xla_explorer.explorer.sessions.backend_options import platform_with_options
 from xla_explorer.explorer.trace import Trace
-from xla_explorer.explorer.views.scene import Key, Memory, Scene, build_scene
 
 WORKLOADS = Path(__file__).resolve().parents[3] / ".." / "shared" / "perf" / "dev" / "workloads"
 MOVED = 24.0

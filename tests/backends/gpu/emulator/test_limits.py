@@ -9,7 +9,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.backends.gpu.emulator import EmulatedKernel, EmulatorLimitError, GlobalMemory, LaunchOptions, WarpStepper, parse_ptx
-from xla_explorer.explorer.course.ptx_run import run_ptx
+from xla_explorer.course.ptx_run import run_ptx
 
 ENDLESS = """.version 7.8
 .target sm_80

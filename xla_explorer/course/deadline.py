@@ -1,0 +1,140 @@
+"""A deadline for an answer's own Python: an endless loop, or a recursion that visits everything again and again, is an answer too.
+
+A thread watches how long the answer computes and raises an exception in the middle of it. What counts is the processor's time of the
+thread that runs the answer, so that a busy machine makes no right answer late; where it stands still, the clock on the wall ends it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from xla_explorer.explorer.sessions.options import options
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+SECONDS = 10.0
+"""For one call of the answer, where `xe.options.timeout` says nothing."""
+_WALL = 12  # times the limit: when the thread waits instead of computing
+_LOOK = 0.05
+_MOST_ITEMS = 100_000
+_HERE = str(Path(__file__).resolve().parents[1])
+
+
+class DeadlineReached(BaseException):
+    """Raised inside the answer. No `except Exception` there keeps it, and no caller sees it."""
+
+
+class AnswerTooSlowError(XlaExplorerError, TimeoutError):
+    """The answer was still computing when its time was over."""
+
+
+class Watch:
+    """Watches the calls of one answer, from this thread: `with Watch() as watch: watch.call(function, x)`.
+
+    seconds: what one call may compute; None is `xe.options.timeout`, or 10.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.seconds = seconds or options.timeout or SECONDS
+        self.last: tuple[Any, ...] = ()
+        """The arguments of the last call."""
+        self._lock = threading.Lock()
+        self._since: tuple[float, float] | None = None
+        self._sent = False
+        self._ended = threading.Event()
+
+    def __enter__(self) -> Watch:
+        self._thread = threading.get_ident()
+        self._clock = _processor_clock(self._thread)
+        self._ended.clear()
+        self._watcher = threading.Thread(target=self._look, name="xla-explorer-course", daemon=True)
+        self._watcher.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+
+    def call(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        """What the function returns (of an iterator: a list). AnswerTooSlowError when it does not end in time."""
+        nested = self._since is not None
+        if not nested:
+            self.last = arguments
+            self._since = (self._clock(), time.monotonic())
+        try:
+            return self._guarded(function(*arguments, **named))
+        except DeadlineReached as late:
+            if nested:
+                raise
+            frames = [f for f in traceback.extract_tb(late.__traceback__) if not f.filename.startswith((_HERE, "<frozen"))]
+        finally:
+            if not nested:
+                self._disarm()
+        where = f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}" if frames else ""
+        raise AnswerTooSlowError(
+            f"it was still computing after {self.seconds:g} s{where}",
+            "does every loop come to its end, and is what several readers share visited once? xe.options.timeout sets the limit",
+        )
+
+    def guarded(self, answer: Any) -> Any:
+        """The answer with every call of it watched, when it is a function; else itself."""
+        if not callable(answer) or isinstance(answer, type):
+            return answer
+
+        @functools.wraps(answer, updated=())
+        def watched(*arguments: Any, **named: Any) -> Any:
+            return self.call(answer, *arguments, **named)
+
+        return watched
+
+    def _guarded(self, result: Any) -> Any:
+        if isinstance(result, Iterator):
+            return list(itertools.islice(result, _MOST_ITEMS))
+        return self.guarded(result) if hasattr(result, "__code__") else result
+
+    def _disarm(self) -> None:
+        """No exception comes after this, not even one that was on its way.
+
+        One that was sent is replaced by another, which arrives here. To take it back instead would leave CPython's mark that something is
+        pending, and under a profiler or a debugger the interpreter then goes round in circles (3.11: RESUME in DO_TRACING).
+        """
+        while True:
+            try:
+                with self._lock:
+                    self._since = None
+                if self._sent:
+                    self._sent = False
+                    _raise_in(self._thread, DeadlineReached)
+                    while True:
+                        pass
+                return
+            except DeadlineReached:
+                self._sent = False
+
+    def _look(self) -> None:
+        while not self._ended.wait(_LOOK):
+            with self._lock:
+                since = self._since
+                if since is None:
+                    continue
+                if self._clock() - since[0] > self.seconds or time.monotonic() - since[1] > _WALL * self.seconds:
+                    self._sent = True
+                    _raise_in(self._thread, DeadlineReached)  # again and again: a bare `except:` may have kept the last one
+
+
+def _processor_clock(thread: int) -> Callable[[], float]:
+    clock_of = getattr(time, "pthread_getcpuclockid", None)
+    if clock_of is None:
+        return time.monotonic
+    clock = clock_of(thread)
+    return lambda: time.clock_gettime(clock)
+
+
+def _raise_in(thread: int, kind: type[BaseException]) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(kind))

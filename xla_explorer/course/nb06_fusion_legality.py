@@ -1,0 +1,237 @@
+"""Notebook 06, fusion I: may two operations share a kernel, and if not, why?"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from xla_explorer.compiler.rewriting.removal import has_side_effect
+from xla_explorer.course.programs import random_program
+from xla_explorer.course.reduction import smallest
+from xla_explorer.course.registry import Cases, error_failure, exercise
+from xla_explorer.course.result import Failure
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+KERNELS_OF_THEIR_OWN = frozenset(["dot", "convolution", "sort", "fft", "custom-call", "while", "conditional", "call"])
+
+_ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT s = f32[] add(a, b) }"
+TABLE = f"""HloModule table
+{_ADD}
+ENTRY main {{
+  x = f32[4,4] parameter(0)
+  zero = f32[] constant(0)
+  e = f32[4,4] exponential(x)
+  n = f32[4,4] negate(e)
+  sum = f32[4] reduce(n, zero), dimensions={{1}}, to_apply=add
+  wide = f32[4,4] broadcast(sum), dimensions={{0}}
+  quotient = f32[4,4] divide(e, wide)
+  product = f32[4,4] dot(quotient, x), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  tail = f32[4,4] tanh(product)
+  start = token[] after-all()
+  printed = token[] outfeed(tail, start)
+  late = f32[4,4] abs(n), control-predecessors={{n}}
+  last = f32[4,4] add(late, tail), control-predecessors={{e}}
+  halves = (f32[4,4], f32[4]) tuple(last, sum)
+  ROOT first = f32[4,4] get-tuple-element(halves), index=0
+}}"""
+TABLE_PAIRS = (
+    ("e", "n"),
+    ("n", "e"),
+    ("x", "e"),
+    ("zero", "sum"),
+    ("n", "sum"),
+    ("sum", "wide"),
+    ("e", "quotient"),
+    ("wide", "quotient"),
+    ("quotient", "product"),
+    ("product", "tail"),
+    ("tail", "printed"),
+    ("n", "late"),
+    ("late", "last"),
+    ("last", "halves"),
+    ("sum", "halves"),
+    ("halves", "first"),
+)
+
+
+def _ways_round(producer: HloInstruction, consumer: HloInstruction) -> set[str]:
+    """Names of what stands on a way of operands and control edges from producer to consumer other than the edge between them."""
+    readers: dict[HloInstruction, list[HloInstruction]] = defaultdict(list)
+    for i in producer.parent.instructions.values():
+        for before in (*i.operands, *i.control_predecessors):
+            readers[before].append(i)
+    below: set[HloInstruction] = set()
+    stack = list(readers[producer])
+    while stack:
+        i = stack.pop()
+        if i not in below and i is not consumer:
+            below.add(i)
+            stack += readers[i]
+    found: set[str] = set()
+    stack = [*consumer.operands, *consumer.control_predecessors]
+    while stack:
+        i = stack.pop()
+        if i in below and i.name not in found:
+            found.add(i.name)
+            stack += [*i.operands, *i.control_predecessors]
+    return found
+
+
+def _verdict(producer: HloInstruction, consumer: HloInstruction) -> tuple[str, str]:
+    """Code and sentence of the first rule that refuses, in the order in which the notebook states them; `allowed` where none does."""
+    if producer not in consumer.operands:
+        return "not-an-operand", f"%{consumer.name} does not read %{producer.name}"
+    for i in (producer, consumer):
+        if i.opcode.name in ("parameter", "constant", "tuple", "get-tuple-element", "after-all"):
+            return "no-loop", f"%{i.name} is a {i.opcode.name}: it computes nothing"
+        if has_side_effect(i):
+            return "side-effect", f"%{i.name} has a side effect"
+        if i.opcode.name in KERNELS_OF_THEIR_OWN:
+            return "own-kernel", f"%{i.name} is a {i.opcode.name}, a kernel of its own"
+    if producer.opcode.name == "reduce":
+        return "reduce-is-root-only", f"%{producer.name} is complete only after its loop"
+    if producer in consumer.control_predecessors:
+        return "control-dependency", f"%{consumer.name} must start after %{producer.name} has ended"
+    between = _ways_round(producer, consumer)
+    if between:
+        return "would-create-cycle", f"the kernel would wait for itself, through %{min(between)}"
+    return "allowed", ""
+
+
+_HINTS = {
+    "not-an-operand": "Fusion runs along an edge: is the producer among consumer.operands?",
+    "no-loop": "Parameters, constants, tuples, their elements and tokens have no loop to share; ask this of both.",
+    "side-effect": "Ask opcode.side_effect of both.",
+    "own-kernel": "Some opcodes are a kernel of their own, on whichever side they stand.",
+    "reduce-is-root-only": "A consumer that reads one element of a reduction needs its whole loop first.",
+    "control-dependency": "consumer.control_predecessors says what must have ended before.",
+    "would-create-cycle": "Look for a second way from the producer to the consumer: walk from the consumer's other operands (and control "
+    "predecessors) upwards.",
+    "allowed": "Nothing in the seven rules speaks against this pair. Which of yours did?",
+}
+
+
+def _modules(count: int) -> list[HloModule]:
+    diamond = """HloModule diamond
+ENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  b = f32[2] abs(a)  ROOT r = f32[2] add(a, b) }"""
+    around_dot = """HloModule around
+ENTRY main { p = f32[2,2] parameter(0)  a = f32[2,2] negate(p)  d = f32[2,2] dot(a, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = f32[2,2] add(a, d) }"""
+    by_control = """HloModule by_control
+ENTRY main { p = f32[2] parameter(0)  a = f32[2] negate(p)  w = f32[2] abs(p), control-predecessors={a}  ROOT r = f32[2] add(a, w) }"""
+    return [*map(parse_hlo, (TABLE, diamond, around_dot, by_control)), *[random_program(seed, 8) for seed in range(count)]]
+
+
+def _pairs(module: HloModule) -> list[tuple[HloInstruction, HloInstruction]]:
+    order = module.entry.post_order()
+    return [(p, c) for c in order for p in order if p is not c]
+
+
+@exercise(
+    "nb06.legality",
+    "Write may_merge(producer, consumer): None, or an xe.Reason with the right code.",
+    "Start with rule 1: `not-an-operand`.",
+)
+def legality(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
+    """Every pair of the table and of small random programs: the code of the first rule that refuses."""
+
+    def test(module: HloModule, only: tuple[tuple[str, str], ...] = ()) -> Failure | None:
+        pairs = [(module.find(p), module.find(c)) for p, c in only] or _pairs(module)
+        for producer, consumer in pairs:
+            want, why = _verdict(producer, consumer)
+            try:
+                got = function(producer, consumer)
+            except NotImplementedError:
+                raise
+            except Exception as error:
+                return error_failure(error)._replace(module=module)
+            if got is not None and not isinstance(got, Reason):
+                return Failure(
+                    "no-reason",
+                    f"%{producer.name} into %{consumer.name}: a refusal is an xe.Reason(code, message).",
+                    "None or xe.Reason",
+                    repr(got),
+                    module,
+                )
+            if want != ("allowed" if got is None else got.code):
+                return Failure(
+                    f"wrong-code-{want}",
+                    f"%{producer.name} into %{consumer.name}.",
+                    f"{want}: {why}" if why else want,
+                    str(got or "allowed"),
+                    module,
+                    hint=_HINTS[want],
+                )
+            if got is not None and not got.message:
+                return Failure(
+                    "no-message",
+                    f"%{producer.name} into %{consumer.name}: the reason has no sentence.",
+                    "a sentence that names an instruction",
+                    repr(got),
+                    module,
+                )
+        return None
+
+    table = parse_hlo(TABLE)
+    for pair in TABLE_PAIRS:
+        failure = test(table, (pair,))
+        if failure is not None:
+            yield smallest(table, test, failure, alive=True) if test(table) is not None else failure
+            return
+        yield None
+    for module in _modules(30):
+        failure = test(module)
+        if failure is not None:
+            yield smallest(module, test, failure, alive=True)
+            return
+        yield None
+
+
+@exercise(
+    "nb06.path",
+    "Write other_path(producer, consumer): the instructions of a second way, ends included, or None.",
+    "Start from the consumer's operands that are not the producer.",
+)
+def path(function: Callable[[HloInstruction, HloInstruction], Any]) -> Cases:
+    """A path must be one; where there is none the answer is None."""
+
+    def problem(producer: HloInstruction, consumer: HloInstruction) -> tuple[str, str, str] | None:
+        between, got = _ways_round(producer, consumer), function(producer, consumer)
+        if not between or got is None:
+            there = f"a path through %{min(between)}" if between else "None"
+            return None if not between and got is None else ("missed-path" if between else "no-such-path", there, str(got))
+        steps = list(got)
+        joined = all(a in (*b.operands, *b.control_predecessors) for a, b in itertools.pairwise(steps))
+        if len(steps) < 3 or steps[0] is not producer or steps[-1] is not consumer or not joined:
+            return "not-a-path", f"for example one through %{min(between)}", str(got)
+        return None
+
+    hints = {
+        "missed-path": "Keep a stack of instructions to look at, and push operands and control predecessors of each.",
+        "no-such-path": "The direct edge does not count: at least one instruction stands between.",
+        "not-a-path": "It starts at the producer, ends at the consumer, has something between, and each reads the one before it.",
+    }
+
+    def test(module: HloModule) -> Failure | None:
+        for producer, consumer in _pairs(module):
+            try:
+                found = problem(producer, consumer)
+            except NotImplementedError:
+                raise
+            except Exception as error:
+                return error_failure(error)._replace(module=module)
+            if found is not None:
+                return Failure(found[0], f"From %{producer.name} to %{consumer.name}.", found[1], found[2], module, hint=hints[found[0]])
+        return None
+
+    for module in _modules(30):
+        failure = test(module)
+        if failure is not None:
+            yield smallest(module, test, failure, alive=True)
+            return
+        yield None

@@ -1,0 +1,143 @@
+"""Notebook 07, fusion II: which results are worth storing?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from xla_explorer.course.fusion_plan import default_plan, plan_cost, plan_refusal
+from xla_explorer.course.programs import random_program
+from xla_explorer.course.reduction import smallest
+from xla_explorer.course.registry import Cases, error_failure, exercise
+from xla_explorer.course.result import Failure
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+_ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT total = f32[] add(a, b) }"
+MODELS: dict[str, str] = {
+    "diamond": """HloModule diamond
+ENTRY main { x = f32[1000] parameter(0)  y = f32[1000] parameter(1)  a = f32[1000] add(x, y)  b = f32[1000] negate(a)  c = f32[1000] abs(a)
+  ROOT r = (f32[1000], f32[1000]) tuple(b, c) }""",
+    "softmax": f"""HloModule softmax
+{_ADD}
+ENTRY main {{ x = f32[64,128] parameter(0)  m = f32[64] parameter(1)  zero = f32[] constant(0)
+  mb = f32[64,128] broadcast(m), dimensions={{0}}
+  d = f32[64,128] subtract(x, mb)  e = f32[64,128] multiply(d, d)  s = f32[64] reduce(e, zero), dimensions={{1}}, to_apply=add
+  sb = f32[64,128] broadcast(s), dimensions={{0}}  ROOT q = f32[64,128] divide(e, sb) }}""",
+    "moments": f"""HloModule moments
+{_ADD}
+ENTRY main {{ x = bf16[64,256] parameter(0)  zero = f32[] constant(0)  w = f32[64,256] convert(x)
+  s = f32[64] reduce(w, zero), dimensions={{1}}, to_apply=add  q = f32[64,256] multiply(w, w)
+  t = f32[64] reduce(q, zero), dimensions={{1}}, to_apply=add
+  ROOT r = (f32[64], f32[64]) tuple(s, t) }}""",
+    "broadcast_twice": """HloModule broadcast_twice
+ENTRY main { v = f32[64] parameter(0)  x = f32[64,64] parameter(1)  w = f32[64,64] broadcast(v), dimensions={1}  a = f32[64,64] add(x, w)
+  b = f32[64,64] multiply(x, w)  ROOT r = (f32[64,64], f32[64,64]) tuple(a, b) }""",
+    "keep_the_expensive": """HloModule keep_the_expensive
+ENTRY main { x = f32[500] parameter(0)  y = f32[500] parameter(1)  p = f32[500] power(x, y)  n = f32[500] negate(x)
+  a = f32[500] add(p, n)  b = f32[500] multiply(p, n)
+  c = f32[500] subtract(p, n)  ROOT r = (f32[500], f32[500], f32[500]) tuple(a, b, c) }""",
+    "mlp": """HloModule mlp
+ENTRY main { x = f32[32,64] parameter(0)  w = f32[64,48] parameter(1)  bias = f32[48] parameter(2)  u = f32[48,16] parameter(3)
+  zero = f32[] constant(0)
+  h = f32[32,48] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}  bb = f32[32,48] broadcast(bias), dimensions={1}
+  a = f32[32,48] add(h, bb)
+  z = f32[32,48] broadcast(zero), dimensions={}  act = f32[32,48] maximum(a, z)
+  o = f32[32,16] dot(act, u), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  mask = pred[32,48] compare(a, z), direction=GT  ROOT r = (f32[32,16], pred[32,48]) tuple(o, mask) }""",
+}
+# The bytes that the reference solution moves.
+REFERENCE_BYTES = {
+    "diamond": 24000,
+    "softmax": 99328,
+    "moments": 66048,
+    "broadcast_twice": 66048,
+    "keep_the_expensive": 24000,
+    "mlp": 58240,
+}
+TOLERANCE = 1.02
+Planner = Callable[[HloComputation], Iterable[HloInstruction]]
+
+
+def scores(planner: Planner) -> dict[str, tuple[int, int, int]]:
+    """For each of the six programs: bytes of the default plan, of this planner's, and of the reference."""
+    rows = {}
+    for name, text in MODELS.items():
+        entry = parse_hlo(text).entry
+        rows[name] = (
+            plan_cost(entry, default_plan(entry)).bytes,
+            plan_cost(entry, planner(entry)).bytes,
+            REFERENCE_BYTES[name],
+        )
+    return rows
+
+
+@exercise(
+    "nb07.plan",
+    "Write plan(computation): the set of instructions whose results are stored.",
+    "Start with required(computation), and look at what default_plan adds.",
+)
+def plan(planner: Planner) -> Cases:
+    """A plan on every program; fewer bytes than the default on each of the six; in sum no more than 2 % above the reference."""
+
+    def test(module: HloModule) -> Failure | None:
+        try:
+            stored = set(planner(module.entry))
+        except NotImplementedError:
+            raise
+        except Exception as error:
+            return error_failure(error)._replace(module=module)
+        reason = plan_refusal(module.entry, stored)
+        names = "{" + ", ".join(sorted([f"%{i.name}" for i in stored])) + "}"
+        if reason is not None:
+            hint = {
+                "too-much-work": "Something expensive is computed in several kernels, or once per element of a broadcast: store it.",
+                "must-be-stored": "Start from required(computation) and only add to it.",
+            }.get(reason.code, "Return instructions of this computation.")
+            return Failure(reason.code, reason.message[0].upper() + reason.message[1:] + ".", "a plan", names, module, hint=hint)
+        default, mine = plan_cost(module.entry, default_plan(module.entry)), plan_cost(module.entry, stored)
+        if mine.bytes > default.bytes:
+            return Failure(
+                "worse-than-default",
+                f"This plan moves {mine.bytes} bytes, the default {default.bytes}.",
+                f"at most {default.bytes} bytes",
+                f"{mine.bytes} bytes, storing {names}",
+                module,
+                hint="Compare both plans kernel by kernel: a result that is not stored makes each reader read all of its operands.",
+            )
+        return None
+
+    programs = [parse_hlo(text) for text in MODELS.values()]
+    for module in [*programs, *[random_program(seed, 8) for seed in range(30)]]:
+        failure = test(module)
+        if failure is not None:
+            yield smallest(module, test, failure, alive=True)
+            return
+        yield None
+    table = scores(planner)
+    total, best = sum([row[1] for row in table.values()]), sum([row[2] for row in table.values()])
+    for (name, (default, mine, reference)), module in zip(table.items(), programs, strict=True):
+        if mine >= default > reference:
+            yield Failure(
+                "no-gain",
+                f"On `{name}` this plan moves as many bytes as the default.",
+                f"fewer than {default} bytes",
+                f"{mine} bytes",
+                module,
+                hint="Which stored result is cheap to compute again from arrays that its readers read anyway?",
+            )
+            return
+        yield None
+    if total > TOLERANCE * best:
+        worst = max(table, key=lambda name: table[name][1] - table[name][2])
+        yield Failure(
+            "more-to-gain",
+            f"{total} bytes on all six programs; {best} are possible. Most is left on `{worst}`.",
+            f"at most {TOLERANCE * best:.0f}",
+            str(total),
+            parse_hlo(MODELS[worst]),
+            hint="Try plan_cost with and without each instruction, and keep the best; repeat until nothing helps.",
+        )
+        return
+    yield f"{total} bytes moved on the six programs; the default moves {sum([row[0] for row in table.values()])}, the reference {best}."

@@ -1,0 +1,184 @@
+"""Notebook 09, an emitter of LLVM IR for the CPU: elementwise programs, and a sum that vectorises."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.course.native_run import KernelCrashedError, NativeChild, NotWrittenError, OutsideError, optimized
+from xla_explorer.course.nb10_ptx import sum_program
+from xla_explorer.course.programs import arguments_of, leaves_of, same_bits
+from xla_explorer.course.reduction import smallest
+from xla_explorer.course.registry import Cases, error_failure, exercise
+from xla_explorer.course.result import Failure, value_text
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.builder import HloBuilder
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.shape import array_shape
+
+OPCODES = ("add", "subtract", "multiply", "divide", "maximum", "negate")
+_VECTOR = re.compile(r"<\d+ x float>")
+_PROMISES = re.compile(r"\b(fast|nnan|ninf|nsz|arcp|afn)\b")
+
+
+def elementwise_program(seed: int, size: int) -> HloModule:
+    """A random program of the six opcodes on vectors of one length."""
+    choice = random.Random(seed)
+    b = HloBuilder("elementwise", locations=False)
+    known = [b.parameter(array_shape("f32", (choice.choice((1, 3, 8, 37)),)), f"x{k}") for k in range(choice.randint(1, 3))]
+    for _ in range(size):
+        name = choice.choice(OPCODES)
+        operands = [choice.choice(known[-4:]) for _ in range(1 if name == "negate" else 2)]
+        known.append(getattr(b, name)(*operands))
+    return b.build(known[-1])
+
+
+def _programs() -> list[HloModule]:
+    made = []
+    for name in OPCODES:
+        b = HloBuilder(name, locations=False)
+        x = b.parameter(array_shape("f32", (5,)), "x0")
+        made.append(b.build(b.negate(x) if name == "negate" else getattr(b, name)(x, b.parameter(array_shape("f32", (5,)), "x1"))))
+    return [*made, *[elementwise_program(seed, 2 + seed) for seed in range(6)]]
+
+
+@exercise(
+    "nb09.emit",
+    "Write emit(computation): LLVM IR text of one kernel for an elementwise program.",
+    "Start from the text of section 1, and make its body from the instructions.",
+)
+def emit(function: Callable[[HloComputation], Any]) -> Cases:
+    """Bits as the evaluator's (NaN and the sign of zero included), nothing written beside the output, for n = 0 too, and vector
+    operations after LLVM's optimisation."""
+
+    def test(module: HloModule) -> Failure | None:
+        if any(i.shape.rank != 1 for i in module.entry.instructions.values()):
+            return None
+        try:
+            text = function(module.entry)
+        except NotImplementedError:
+            raise
+        except Exception as error:
+            return error_failure(error)._replace(module=module)
+        if not isinstance(text, str):
+            return Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text), module)
+        count = module.result_shape().dimensions[0]
+        nothing = tuple([np.zeros(0, np.float32) for _ in module.entry.parameters()])
+        for arguments in (*arguments_of(module, 3), nothing):
+            length = count if arguments is not nothing else 0
+            want = leaves_of(module, arguments)[0] if length else np.zeros(0, np.float32)
+            try:
+                got = child.run(text, arguments, length, length)
+            except OutsideError as error:
+                return Failure(
+                    "outside",
+                    f"For n = {length}, {error.message}.",
+                    "nothing written there",
+                    text,
+                    module,
+                    hint="The last index is n - 1: which comparison lets the loop go round once more?"
+                    if length
+                    else "For n = 0 the loop must not run at all: compare before its first round.",
+                )
+            except NotWrittenError as error:
+                return Failure("not-written", f"For n = {length}, {error.message}.", f"{length} elements", text, module, hint=error.hint)
+            except KernelCrashedError as error:
+                return Failure("crashed", "The kernel did not come back.", "a kernel that ends", f"{error}\n\n{text}", module)
+            except XlaExplorerError as error:
+                return Failure(
+                    "cannot-run",
+                    "This IR could not be run.",
+                    "a kernel",
+                    f"{error}\n\n{text}",
+                    module,
+                    hint="Read LLVM's sentence: it names the line.",
+                )
+            if not same_bits(want, got):
+                return Failure(
+                    "wrong-value",
+                    "The kernel computes something else.",
+                    value_text(want),
+                    value_text(got),
+                    module,
+                    arguments,
+                    "Which operand comes first? For maximum: NaN wins, and 0 is more than -0 (llvm.maximum, not llvm.maxnum). Is "
+                    "the loop's last round there?",
+                )
+        if len(module.entry.instructions) > 1 and not _VECTOR.search(optimized(text)):
+            return Failure(
+                "not-vectorised",
+                "LLVM found no way to use vector operations.",
+                "<8 x float> or the like after optimisation",
+                text,
+                module,
+                hint="One loop from 0 to %n with a step of 1, a load for each parameter and one store at index %i.",
+            )
+        return None
+
+    with NativeChild() as child:
+        for module in _programs():
+            failure = test(module)
+            if failure is not None:
+                # What hangs would hang for each smaller program too.
+                yield failure if failure.code == "crashed" else smallest(module, test, failure)
+                return
+            yield None
+
+
+@exercise("nb09.sum", "Write LLVM IR that sums n numbers and vectorises.", "Start with a loop that carries the sum in a phi.")
+def total(text: Any) -> Cases:
+    """Sums of some lengths, zero included; additions may be reordered, and nothing else may be promised."""
+    if not isinstance(text, str):
+        yield Failure("no-text", "The answer is LLVM IR text.", "a string", repr(text))
+        return
+    if "your turn" in text:
+        raise NotImplementedError
+    promise = _PROMISES.search(re.sub(r";.*", "", text))
+    if promise is not None:
+        yield Failure(
+            "promises-too-much",
+            f"`{promise[0]}` promises LLVM more than that additions may be reordered.",
+            "reassoc",
+            promise[0],
+            hint="`fast` allows LLVM to assume that there is no NaN and no infinity: then their sums may be anything.",
+        )
+        return
+    generator = np.random.default_rng(0)
+    with NativeChild() as child:
+        for count in (1, 2, 3, 8, 0, 100, 1001):
+            x = generator.integers(-8, 9, count).astype(np.float32)
+            program = sum_program(count)
+            try:
+                got = child.run(text, [x], 1, count)
+            except XlaExplorerError as error:
+                yield Failure("cannot-run", "This IR could not be run.", "a kernel (ptr %x0, ptr %out, i64 %n)", str(error), program, (x,))
+                return
+            if not np.array_equal(got, [x.sum(dtype=np.float32)]):
+                yield Failure(
+                    "wrong-sum",
+                    f"The sum of {count} numbers is another one.",
+                    value_text(x.sum(dtype=np.float32)),
+                    value_text(got),
+                    program,
+                    (x,),
+                    "For n = 0 the loop must not run: compare before the first load. The phi's first value is 0."
+                    if count == 0
+                    else "Follow the phi: which value comes from the entry, which from the end of the loop?",
+                )
+                return
+            yield None
+    if not _VECTOR.search(optimized(text)):
+        yield Failure(
+            "not-vectorised",
+            "LLVM kept the additions in their order, one by one: floating-point addition is not associative.",
+            "<8 x float> or the like",
+            optimized(text),
+            hint="The flag `reassoc` on the fadd says that any order will do.",
+        )
+        return
+    yield None

@@ -1,0 +1,144 @@
+"""Notebook 10, a reduction in PTX: first within a warp, then within a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.course.programs import Array
+from xla_explorer.course.ptx_run import run_ptx, the_kernel
+from xla_explorer.course.registry import Cases, exercise
+from xla_explorer.course.result import TOO_SLOW, Failure, value_text
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+BLOCK = 256
+
+
+def sum_program(count: int) -> HloModule:
+    """The HLO that the kernel implements."""
+    return parse_hlo(f"""HloModule sum
+add {{ a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT t = f32[] add(a, b) }}
+ENTRY main {{ x = f32[{count}] parameter(0)  zero = f32[] constant(0)
+  ROOT sum = f32[] reduce(x, zero), dimensions={{0}}, to_apply=add }}""")
+
+
+def _inputs(counts: Iterable[int]) -> list[Array]:
+    cases = []
+    for count in counts:
+        for place in sorted({0, 1, count // 2, count - 1} & set(range(count))):
+            lone = np.zeros(count, np.float32)
+            lone[place] = 1
+            cases.append(lone)
+        cases.append(np.arange(count, dtype=np.float32) % 17)
+    return cases
+
+
+def _form(text: str, needs: tuple[str, ...], without: tuple[str, ...]) -> Failure | None:
+    try:
+        kernel = the_kernel(text)
+    except XlaExplorerError as error:
+        return Failure(
+            "cannot-be-read",
+            "The PTX cannot be read.",
+            got=str(error),
+            hint="Each instruction ends with `;`; registers are declared with .reg.",
+        )
+    opcodes = [i.opcode for i in kernel.instructions]
+    for wanted in needs:
+        if not any(opcode.startswith(wanted) for opcode in opcodes):
+            return Failure(
+                "form",
+                f"There is no {wanted} in the kernel.",
+                f"{wanted}...",
+                ", ".join(dict.fromkeys(opcodes)) or "no instructions",
+                hint="Lanes of a warp exchange registers with shfl.sync; warps of a block meet at bar.sync.",
+            )
+    for unwanted in without:
+        used = [opcode for opcode in opcodes if unwanted in opcode.split(".")]
+        if used:
+            return Failure(
+                "form",
+                f"Here {unwanted} is not needed.",
+                f"no {unwanted}",
+                used[0],
+                hint="Values of other lanes come by shfl.sync, not through memory.",
+            )
+    return None
+
+
+def _run(text: Any, inputs: list[Array], threads: int, needs: tuple[str, ...], without: tuple[str, ...]) -> Cases:
+    from xla_explorer.backends.gpu.emulator import EmulatorLimitError
+
+    if not isinstance(text, str):
+        yield Failure("no-text", "The answer is PTX text.", "a string", repr(text))
+        return
+    if "your turn" in text:
+        raise NotImplementedError
+    failure = _form(text, needs, without)
+    if failure is not None:
+        yield failure
+        return
+    for x in inputs:
+        program = sum_program(x.size)
+        try:
+            done = run_ptx(text, x, outputs=1, threads=threads, numbers=(x.size,))
+        except EmulatorLimitError as error:
+            yield Failure(
+                TOO_SLOW,
+                f"The kernel does not end, for n = {x.size}.",
+                "a kernel that ends",
+                error.message,
+                program,
+                (x,),
+                "Does the counter of each loop grow, and is it compared with n?",
+            )
+            return
+        except XlaExplorerError as error:
+            yield Failure(
+                "cannot-run", "The emulator refuses this kernel.", "parameters: input (u64), output (u64), n (u32)", str(error), program
+            )
+            return
+        if done.findings:
+            yield Failure(
+                "fault",
+                f"The emulator found a fault, for n = {x.size}.",
+                "no fault",
+                done.findings[0],
+                program,
+                (x,),
+                "Is every load below n? Does one thread alone store the result? Do all threads reach each barrier, before others "
+                "read what they wrote?",
+            )
+            return
+        want = x.sum(dtype=np.float64).astype(np.float32)
+        if not np.array_equal(done.output, [want]):
+            hint = "Follow the lone 1: which lane holds it after each step?" if (x != 0).sum() == 1 else "Is an element added twice?"
+            yield Failure(
+                "wrong-sum", f"The sum of {x.size} elements is another one.", str(want), value_text(done.output), program, (x,), hint
+            )
+            return
+        yield None
+
+
+@exercise(
+    "nb10.warp", "Write a kernel that sums 32 numbers in one warp.", "Start from the text of section 2, and shuffle instead of storing."
+)
+def warp(text: Any) -> Cases:
+    """32 threads, 32 elements, shuffles only."""
+    yield from _run(text, _inputs([32]), 32, ("shfl.sync",), ("shared", "local", "atom", "red"))
+
+
+@exercise(
+    "nb10.block",
+    "Write a kernel that sums n numbers with one block of 256 threads.",
+    "Let each thread add up elements tid, tid + 256, ... below n first.",
+)
+def block(text: Any) -> Cases:
+    """Eight warps, any n: partial sums, shuffles, shared memory, one barrier, shuffles again."""
+    yield from _run(
+        text, _inputs([256, 1, 31, 33, 255, 257, 700]), BLOCK, ("shfl.sync", "st.shared", "ld.shared", "bar"), ("local", "atom", "red")
+    )

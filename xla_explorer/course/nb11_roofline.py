@@ -1,0 +1,149 @@
+"""Notebook 11, roofline: operations, bytes, and what bounds an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xla_explorer.course.registry import Cases, exercise
+from xla_explorer.course.result import Failure
+from xla_explorer.hlo.analysis.cost import instruction_cost
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+PEAK, BANDWIDTH = 100e9, 20e9
+_ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT t = f32[] add(a, b) }"
+
+
+def _one(parameters: str, root: str, reducer: bool = False) -> HloModule:
+    return parse_hlo(f"HloModule m\n{_ADD if reducer else ''}\nENTRY main {{ {parameters}  ROOT r = {root} }}")
+
+
+def programs() -> list[HloModule]:
+    """One operation each, small ones first."""
+    x, y = "x = f32[10] parameter(0)", "y = f32[10] parameter(1)"
+    made = [
+        _one(x, "f32[10] negate(x)"),
+        _one(f"{x}  {y}", "f32[10] add(x, y)"),
+        _one(x, "f32[10] exponential(x)"),
+        _one(x, "f32[10] multiply(x, x)"),
+        _one(x, "f32[10] copy(x)"),
+        _one(x, "f32[3,10] broadcast(x), dimensions={1}"),
+        _one("x = f32[4,5] parameter(0)", "f32[5,4] transpose(x), dimensions={1,0}"),
+        _one("x = bf16[10] parameter(0)", "f32[10] convert(x)"),
+        _one("x = f64[10] parameter(0)  y = f64[10] parameter(1)", "f64[10] multiply(x, y)"),
+        _one("x = f32[6,7] parameter(0)  z = f32[] constant(0)", "f32[6] reduce(x, z), dimensions={1}, to_apply=add", True),
+        _one("x = f32[6,7] parameter(0)  z = f32[] constant(0)", "f32[] reduce(x, z), dimensions={0,1}, to_apply=add", True),
+    ]
+    for m, k, n in ((1, 1, 1), (2, 3, 5), (64, 32, 16), (128, 128, 1)):
+        made.append(
+            _one(
+                f"x = f32[{m},{k}] parameter(0)  y = f32[{k},{n}] parameter(1)",
+                f"f32[{m},{n}] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}",
+            )
+        )
+    made.append(
+        _one(
+            "x = f32[3,4,5] parameter(0)  y = f32[3,5,6] parameter(1)",
+            "f32[3,4,6] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}",
+        )
+    )
+    return made
+
+
+@exercise("nb11.cost", "Write cost(i): (operations, bytes) of one instruction.", "Start with the bytes: all operands and the result.")
+def cost(function: Callable[[HloInstruction], Any]) -> Cases:
+    """Elementwise operations, data movement, reductions, matrix products: exact."""
+    hints = {
+        "dot": "Each element of the result is a sum of products: two operations for each index of the contracted dimensions of operand 0.",
+        "reduce": "To fold n numbers into one takes n - 1 additions; the initial value is an operand, and is read.",
+        "broadcast": "Moving data is no operation.",
+        "transpose": "Moving data is no operation.",
+        "copy": "Moving data is no operation.",
+    }
+    for module in programs():
+        i = module.entry.root
+        known = instruction_cost(i)
+        want = (int(known.flops + known.transcendentals), int(known.bytes_accessed))
+        got = function(i)
+        if isinstance(got, tuple) and len(set(i.operands)) < len(i.operands) and got != want:
+            hints = {i.opcode.name: "An operand that stands there twice is read twice here: XLA counts it for each of its places."}
+        if not isinstance(got, tuple) or tuple(got) != want:
+            name = i.opcode.name
+            yield Failure(
+                f"wrong-cost-{name}",
+                f"The cost of {name} is another one.",
+                f"(operations, bytes) = {want}",
+                repr(got),
+                module,
+                hint=hints.get(
+                    name, "One operation an element; every operand is read, the result written. i.shape.byte_size has the bytes."
+                ),
+            )
+            return
+        yield None
+
+
+@exercise(
+    "nb11.bound",
+    "Write attainable(operations, bytes_moved, peak, bandwidth): operations a second.",
+    "How long does the memory need, how long the arithmetic? The slower one decides.",
+)
+def bound(function: Callable[[float, float, float, float], Any]) -> Cases:
+    """The roof at exact points: left of the ridge, on it, right of it, and where nothing is computed."""
+    for operations, moved in ((1, 1), (5, 1), (10, 1), (1e9, 1e6), (0, 8), (2e6, 8e6), (7, 0)):
+        seconds = max(operations / PEAK, moved / BANDWIDTH)
+        want = operations / seconds
+        try:
+            got = function(operations, moved, PEAK, BANDWIDTH)
+        except ZeroDivisionError:
+            yield Failure(
+                "divides-by-zero",
+                f"Your code divides by 0: {operations:g} operations, {moved:g} bytes, {PEAK:g} operations/s, {BANDWIDTH:g} bytes/s.",
+                f"{want:g}",
+                "ZeroDivisionError",
+                hint="The textbook's min(peak, operations / bytes * bandwidth) fails where no bytes are moved. The times never do: "
+                "time = max(operations / peak, bytes / bandwidth); the rate is operations / time.",
+            )
+            return
+        if not isinstance(got, (int, float)) or abs(got - want) > 1e-9 * max(want, 1):
+            yield Failure(
+                "wrong-roof",
+                f"{operations:g} operations and {moved:g} bytes at {PEAK:g} operations/s and {BANDWIDTH:g} bytes/s.",
+                f"{want:g}",
+                repr(got),
+                hint="time = max(operations / peak, bytes / bandwidth); the rate is operations / time.",
+            )
+            return
+        yield None
+
+
+# name -> (operations, bytes, hint)
+_PLACES: dict[str, tuple[int, int, str]] = {
+    "add of f32[1000000]": (10**6, 12 * 10**6, "One operation for twelve bytes."),
+    "exponential of f32[1000000]": (
+        10**6,
+        8 * 10**6,
+        "Counted as one operation for eight bytes; that a machine needs a dozen instructions for it is another matter.",
+    ),
+    "sum of f32[1000,1000] over dimension 1": (999 * 1000, 4 * 10**6, "About one addition for each four bytes read."),
+    "dot of f32[1024,1024] and f32[1024,1024]": (2 * 1024**3, 12 * 1024**2, "2 * 1024^3 operations, 3 * 4 * 1024^2 bytes."),
+    "dot of f32[1024,1024] and f32[1024,1]": (
+        2 * 1024**2,
+        4 * 1024**2,
+        "Each element of the matrix is read once and used once: two operations for four bytes.",
+    ),
+}
+
+
+@exercise("nb11.place", 'For each operation: "memory" or "arithmetic".', "Divide operations by bytes and compare with the ridge.")
+def place(answers: dict[str, Any]) -> Cases:
+    """Five operations on a machine whose ridge is at 5 operations a byte."""
+    if any(answers.get(name) is None for name in _PLACES):
+        raise NotImplementedError
+    for name, (operations, moved, hint) in _PLACES.items():
+        if answers[name] != ("memory" if operations / moved < PEAK / BANDWIDTH else "arithmetic"):
+            yield Failure("wrong-place", f"Not this one: {name}.", "the other one", repr(answers[name]), hint=hint)
+            return
+        yield None

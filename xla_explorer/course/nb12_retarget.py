@@ -1,0 +1,90 @@
+"""Notebook 12, retargeting with LLVM: object files for other machines, read by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xla_explorer.course.registry import Cases, exercise
+from xla_explorer.course.result import Failure
+from xla_explorer.hlo.text import parse_hlo
+
+AXPY = """HloModule axpy
+ENTRY main { a = f32[] parameter(0)  x = f32[1000] parameter(1)  y = f32[1000] parameter(2)  as = f32[1000] broadcast(a), dimensions={}
+  p = f32[1000] multiply(as, x)  ROOT r = f32[1000] add(p, y) }"""
+# triple -> (machine, bits) as the ELF header has them; None: its objects are no ELF
+MACHINES = {
+    "x86_64-linux-gnu": (62, 64),
+    "aarch64-linux-gnu": (183, 64),
+    "riscv64-linux-gnu": (243, 64),
+    "armv7-linux-gnueabihf": (40, 32),
+    "wasm32-unknown-unknown": None,
+}
+
+
+@exercise("nb12.elf", "Write machine_of(data): (machine, bits) of an ELF object, None for other files.", "Look at the first four bytes.")
+def elf(function: Callable[[bytes], Any]) -> Cases:
+    """Objects for five targets, and a made-up big-endian one."""
+    from xla_explorer.explorer.aot import aot
+
+    module = parse_hlo(AXPY)
+    objects = [(triple, want, aot(module, triple).object_bytes) for triple, want in MACHINES.items()]
+    objects.append(("a big-endian machine", (21, 64), b"\x7fELF\x02\x02\x01" + bytes(9) + b"\x00\x01\x00\x15" + bytes(44)))
+    for triple, want, data in objects:
+        got = function(data)
+        if got != want:
+            yield Failure(
+                "wrong-machine",
+                f"The object for {triple} is something else.",
+                str(want),
+                repr(got),
+                module,
+                hint="Byte 4 is 1 for 32 and 2 for 64 bits, byte 5 is 1 for little- and 2 for big-endian; the machine is in "
+                "bytes 18 and 19.",
+            )
+            return
+        yield None
+
+
+@exercise(
+    "nb12.build",
+    "Write build(module): a package for a RISC-V machine with vectors, with names that begin with `device`.",
+    "xe.aot(module, triple) returns a package; look at its other arguments.",
+)
+def build(function: Callable[[Any], Any]) -> Cases:
+    """The machine field, vector instructions in the assembly, and the prefix in the header."""
+    from xla_explorer.explorer.aot import AotPackage
+
+    for text in (AXPY, AXPY.replace("1000", "37"), AXPY.replace("add(p, y)", "maximum(p, y)")):
+        module = parse_hlo(text)
+        package = function(module)
+        if not isinstance(package, AotPackage):
+            yield Failure("no-package", "The answer is what xe.aot returns.", "an AotPackage", repr(package), module)
+            return
+        header = package.object_bytes[:20]
+        if header[:5] != b"\x7fELF\x02" or int.from_bytes(header[18:20], "little") != 243:
+            yield Failure(
+                "wrong-machine",
+                "That is no 64-bit RISC-V.",
+                "ELF, 64 bits, machine 243",
+                f"an object that begins with {header.hex(' ')}",
+                module,
+                hint="The triple begins with riscv64.",
+            )
+            return
+        if "vset" not in package.assembly:
+            yield Failure(
+                "no-vectors",
+                "The code works on one element at a time.",
+                "vsetvli or vsetivli in the assembly",
+                str(package.assembly)[:600],
+                module,
+                hint="The base instruction set has no vectors; an extension has. features=... names extensions as LLVM spells them.",
+            )
+            return
+        if "device_run(" not in package.header:
+            yield Failure(
+                "wrong-prefix", "The header declares other names.", "device_run(...)", package.header[:200], module, hint="prefix=..."
+            )
+            return
+        yield None

@@ -1,0 +1,106 @@
+"""What every exercise that writes a pass has in common: run it on a copy, see that the program is well formed, that the pass told the
+truth about having changed it, and that the values are the same to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from xla_explorer.compiler.rewriting.removal import has_side_effect
+from xla_explorer.course.programs import value_difference
+from xla_explorer.course.reduction import smallest
+from xla_explorer.course.registry import Cases, WrongAnswer, error_failure
+from xla_explorer.course.result import Failure, program_text
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.verifier import HloVerifyError, verify
+
+Pass = Callable[[HloModule], Any]
+Afterwards = Callable[[HloModule, HloModule], Failure | None]
+
+
+FORM_HINT = "Look at the order of your mutations: replace first, remove afterwards."
+
+
+def pass_failure(
+    run: Pass, before: HloModule, afterwards: Afterwards, sets: int, value_hint: str, form_hint: str = FORM_HINT
+) -> Failure | None:
+    """How a pass fails on one program, or None. afterwards: what else must hold, of (before, after)."""
+    after = before.clone()
+    try:
+        changed = run(after)
+        same = program_text(before) == program_text(after)
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        return error_failure(error)._replace(module=before)
+    if not isinstance(changed, bool):
+        return Failure(
+            "no-verdict",
+            "A pass returns True or False: whether it changed the module.",
+            "True or False",
+            repr(changed),
+            before,
+            hint="End the function with `return changed`.",
+        )
+    if changed == same:
+        return Failure(
+            "untrue-verdict",
+            f"The pass returned {changed}, but the module is {'unchanged' if same else 'another one'}.",
+            str(not same),
+            str(changed),
+            before,
+            hint="Set the flag where you mutate, and nowhere else.",
+        )
+    try:
+        verify(after)
+    except HloVerifyError as error:
+        return Failure(
+            "not-well-formed",
+            "What the pass left is no valid program.",
+            "a module that xe.verify accepts",
+            str(error),
+            before,
+            hint=form_hint,
+        )
+    if len(after.entry.parameters()) != len(before.entry.parameters()):
+        return Failure(
+            "parameter-removed",
+            "Parameters are the signature of the program: its caller still passes all of them.",
+            f"{len(before.entry.parameters())} parameters",
+            f"{len(after.entry.parameters())}",
+            before,
+            hint="Leave instructions with the opcode `parameter` alone, used or not.",
+        )
+    lost = _effects(before) - _effects(after)
+    if lost:
+        return Failure(
+            "side-effect-lost",
+            f"%{min(lost)} has an effect beside its value, and is gone.",
+            program_text(before),
+            program_text(after),
+            before,
+            hint="Ask `i.opcode.side_effect` before you remove, merge or fold an instruction. `rng` counts: each throw is a new number.",
+        )
+    return value_difference(before, after, sets, value_hint) or afterwards(before, after)
+
+
+def check_pass(
+    run: Pass, modules: Iterable[HloModule], afterwards: Afterwards, sets: int = 3, value_hint: str = "", form_hint: str = FORM_HINT
+) -> Cases:
+    """The cases of a pass exercise; the first failure is made small."""
+    if not callable(run):
+        raise WrongAnswer(Failure("no-function", "The answer is a function that takes a module.", "a function", repr(run)))
+
+    def test(module: HloModule) -> Failure | None:
+        return pass_failure(run, module, afterwards, sets, value_hint, form_hint)
+
+    for module in modules:
+        failure = test(module)
+        if failure is not None:
+            yield smallest(module, test, failure)
+            return
+        yield None
+
+
+def _effects(module: HloModule) -> set[str]:
+    return {i.name for i in module.instructions() if has_side_effect(i)}

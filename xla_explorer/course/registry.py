@@ -1,0 +1,144 @@
+"""The exercises by name, and `check`: a plain function that notebooks, pytest and graders call alike.
+
+An exercise is a generator over its cases: it yields None for each case that held and a `Failure` for the first that did not. What it
+does is fixed by seeds; no exercise looks at a clock.
+"""
+
+from __future__ import annotations
+
+import difflib
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xla_explorer.course.deadline import AnswerTooSlowError, Watch
+from xla_explorer.course.result import TOO_SLOW, CheckResult, Failure
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+_PACKAGE = str(Path(__file__).resolve().parents[1])
+Cases = Iterator[Failure | str | None]
+Checker = Callable[[Any], Cases]
+
+
+class UnknownExerciseError(XlaExplorerError, LookupError):
+    """There is no exercise of that name."""
+
+
+class WrongAnswer(Exception):  # control flow inside a check, never shown
+    """Raised inside a case: this is the failure."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class Exercise(NamedTuple):
+    """name: `nb03.dce`. task: one sentence. start: what to do first, said while it is not solved. checker: the cases."""
+
+    name: str
+    task: str
+    start: str
+    checker: Checker
+
+
+_EXERCISES: dict[str, Exercise] = {}
+
+
+def exercise(name: str, task: str, start: str) -> Callable[[Checker], Checker]:
+    """Declares a check under a name."""
+
+    def declare(checker: Checker) -> Checker:
+        _EXERCISES[name] = Exercise(name, task, start, checker)
+        return checker
+
+    return declare
+
+
+def exercises() -> dict[str, Exercise]:
+    """All exercises by name, in the order of the notebooks."""
+    return dict(sorted(_EXERCISES.items()))
+
+
+def check(name: str, answer: Any) -> CheckResult:
+    """Check an answer to an exercise of the course, for example `xe.check("nb03.dce", my_pass)`.
+
+    The result is true when the exercise is solved; it shows itself with the smallest counter-example, what was expected and got, and the
+    next step. UnknownExerciseError for a name that is none. An exception of the answer's own code is a failed check, not an error here;
+    NotImplementedError (what the stubs raise) means "not solved yet". One call of the answer may compute for `xe.options.timeout`
+    seconds, or 10.
+    """
+    found = _EXERCISES.get(name)
+    if found is None:
+        near = difflib.get_close_matches(name, _EXERCISES, 3)
+        raise UnknownExerciseError(f"there is no exercise {name!r}", f"choose from: {', '.join(near or sorted(_EXERCISES))}")
+    if answer is None or answer is Ellipsis:
+        return CheckResult(name, "not solved yet", note=f"{found.task} {found.start}")
+    with Watch() as watch:
+        return _judged(found, found.checker(watch.guarded(answer)), watch)
+
+
+def _judged(found: Exercise, outcomes: Cases, watch: Watch) -> CheckResult:
+    name, cases, note = found.name, 0, ""
+    try:
+        for outcome in outcomes:
+            if isinstance(outcome, Failure):
+                return CheckResult(name, "failed", cases, outcome)
+            if isinstance(outcome, str):
+                note = outcome
+            else:
+                cases += 1
+    except NotImplementedError as error:
+        return CheckResult(name, "not solved yet", cases, note=f"{found.task} {found.start}", error=error)
+    except WrongAnswer as wrong:
+        return CheckResult(name, "failed", cases, _on(watch.last, wrong.failure) if wrong.failure.of_the_answer else wrong.failure)
+    except Exception as error:
+        if _frames_of_the_answer(error) or isinstance(error, AnswerTooSlowError):
+            return CheckResult(name, "failed", cases, _on(watch.last, error_failure(error)), error=error)
+        if not isinstance(error, TypeError | AttributeError):
+            raise  # a mistake of the check, not of the answer
+        return CheckResult(name, "failed", cases, _another_form(found, error), error=error)
+    return CheckResult(name, "passed", cases, note=note)
+
+
+def error_failure(error: BaseException) -> Failure:
+    """An exception of the answer's code as a failure: its kind, its text, and the line where it was raised."""
+    if isinstance(error, AnswerTooSlowError):
+        return Failure(TOO_SLOW, f"Your code does not end: {error.message}.", "an answer in time", "none", hint=f"{error.hint}")
+    frames = _frames_of_the_answer(error)
+    where = f", in line {frames[-1].lineno} of {frames[-1].name}: {(frames[-1].line or '').strip()}" if frames else ""
+    return Failure(
+        f"raised-{type(error).__name__}",
+        f"Your code raised {type(error).__name__}{where}",
+        got=f"{type(error).__name__}: {error}",
+        hint="Call your function on the program above in a cell of its own; `%debug` shows the values there.",
+    )
+
+
+def _on(arguments: tuple[Any, ...], failure: Failure) -> Failure:
+    """The failure with what the answer was called on: the program that an argument is, or is a part of, else the arguments themselves."""
+    for value in arguments:
+        if isinstance(value, HloInstruction | HloComputation):
+            value = value.parent.module if isinstance(value, HloInstruction) else value.module
+        if isinstance(value, HloModule):
+            return failure._replace(module=value)
+    hint = failure.hint.replace("on the program above", "on the arguments above")
+    return failure._replace(arguments=arguments, hint=hint)
+
+
+def _another_form(exercise: Exercise, error: BaseException) -> Failure:
+    """An answer, or what it returned, that the check cannot even read: None, a function for a dictionary ..."""
+    return Failure(
+        "another-form",
+        "The answer, or what it returns, has another form than the exercise asks for",
+        expected=exercise.task,
+        got=f"{type(error).__name__}: {error}",
+        hint=exercise.start,
+    )
+
+
+def _frames_of_the_answer(error: BaseException) -> list[traceback.FrameSummary]:
+    return [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith((_PACKAGE, "<frozen"))]

@@ -1,0 +1,146 @@
+"""What a check answers: solved, not solved yet, or wrong with the smallest example that shows it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from xla_explorer.explorer.display.display import code_html, pre_html
+from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import PrintOptions
+
+MOST_CHARACTERS = 2000
+TOO_SLOW = "too-slow"
+"""The code of an answer that was still computing at its deadline."""
+_PROGRAM = "smallest program found that shows it"
+
+
+class Failure(NamedTuple):
+    """One case that went wrong. code: kebab-case, the same for the same kind of mistake; message: one sentence.
+
+    module: the program that shows it. arguments: what it was run on. expected, got: both sides, as text. hint: the next step.
+    """
+
+    code: str
+    message: str
+    expected: str = ""
+    got: str = ""
+    module: HloModule | None = None
+    arguments: tuple[Any, ...] = ()
+    hint: str = ""
+
+    @property
+    def of_the_answer(self) -> bool:
+        """Whether the answer's own code raised or did not end, and nothing says on what."""
+        return self.code.startswith(("raised-", TOO_SLOW)) and self.module is None and not self.arguments
+
+
+class ExerciseNotPassedError(XlaExplorerError, AssertionError):
+    """An exercise is not solved; the text is the check's answer."""
+
+
+class CheckResult:
+    """The answer of `xe.check`. True when the exercise is solved.
+
+    status: `passed`, `failed` or `not solved yet`. cases: how many held. failure: the first that did not, as small as it could be made.
+    error: the exception of the student's code, where there was one. note: a sentence beside it, for example a score.
+    """
+
+    def __init__(
+        self, name: str, status: str, cases: int = 0, failure: Failure | None = None, note: str = "", error: BaseException | None = None
+    ) -> None:
+        self.name, self.status, self.cases, self.failure, self.note, self.error = name, status, cases, failure, note, error
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is solved."""
+        return self.status == "passed"
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def require(self) -> CheckResult:
+        """Itself when solved, else ExerciseNotPassedError: for pytest, otter and other graders."""
+        if not self.passed:
+            raise ExerciseNotPassedError(repr(self))
+        return self
+
+    def headline(self) -> str:
+        """One line."""
+        mark = {"passed": "✓", "failed": "✗"}.get(self.status, "…")
+        if self.passed:
+            return f"{mark} {self.name}: passed, {self.cases} cases"
+        if self.status == "failed":
+            return f"{mark} {self.name}: not right yet ({self.cases} cases held before this one)"
+        return f"{mark} {self.name}: not solved yet"
+
+    def sections(self) -> list[tuple[str, str]]:
+        """Headings with their texts, those that are not empty."""
+        parts: list[tuple[str, str]] = []
+        if self.failure is not None:
+            failure = self.failure
+            if failure.module is not None:
+                parts.append((_PROGRAM, program_text(failure.module)))
+            if failure.arguments:
+                parts.append(("run on", "\n".join([f"{number}: {value_text(a)}" for number, a in enumerate(failure.arguments)])))
+            parts += [("expected", failure.expected), ("got", failure.got)]
+        return [(heading, shorten(text)) for heading, text in parts if text]
+
+    def sentences(self) -> tuple[str, str]:
+        """What is wrong (or the note), and the next step."""
+        if self.failure is None:
+            return self.note, ""
+        return self.failure.message, self.failure.hint
+
+    @cleaned
+    def __repr__(self) -> str:
+        message, hint = self.sentences()
+        lines = [self.headline(), *([message] if message else [])]
+        for heading, text in self.sections():
+            if "\n" in text:
+                lines += [f"{heading}:", *["    " + line for line in text.split("\n")]]
+            else:
+                lines.append(f"{heading}: {text}")
+        if hint:
+            lines.append(f"next step: {hint}")
+        return "\n".join(lines)
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        message, hint = self.sentences()
+        # Marks and words carry the meaning; the colour of the bar repeats it and is legible on light and dark.
+        colour = {"passed": "#00815e", "failed": "#c45100"}.get(self.status, "#858585")
+        html = [f'<div style="border-left:4px solid {colour};padding:2px 12px;text-align:left"><p><b>{escape(self.headline())}</b></p>']
+        if message:
+            html.append(f"<p>{escape(message)}</p>")
+        for heading, text in self.sections():
+            html.append(f'<p style="margin:10px 0 2px"><i>{escape(heading)}</i></p>')
+            html.append(code_html(text, "hlo") if heading == _PROGRAM else pre_html(text))
+        if hint:
+            html.append(f'<p style="margin-top:10px"><b>Next step.</b> {escape(hint)}</p>')
+        return {"text/plain": repr(self), "text/html": "".join(html) + "</div>"}
+
+
+def program_text(module: HloModule) -> str:
+    """HLO text for reading: no metadata, no header line when the entry is all there is."""
+    lines = module.to_text(PrintOptions.short_parsable.but(metadata=False)).strip().split("\n")
+    return "\n".join(lines[2:] if len(module.computations) == 1 else lines).strip()
+
+
+def value_text(value: Any) -> str:
+    """An array, or a tuple of arrays, on few lines."""
+    import numpy as np
+
+    if isinstance(value, tuple):
+        return "(" + ", ".join([value_text(part) for part in value]) + ")"
+    if isinstance(value, np.ndarray):
+        text = np.array2string(value, separator=", ", threshold=24, edgeitems=3, max_line_width=100)
+        return f"{value.dtype}{list(value.shape)} {text}" if value.shape else f"{value.dtype} {value}"
+    return str(value)
+
+
+def shorten(text: str) -> str:
+    """The text, cut with a remark when it is long."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}\n... {len(text) - MOST_CHARACTERS} characters cut"

@@ -1,0 +1,181 @@
+"""The HLO as it was written, each line with the code that it became and the time that this takes: what `%%hlo --annotate` shows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.explorer.display.highlighting import highlighted
+from xla_explorer.explorer.display.quantities import microseconds
+from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM
+from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.visible_text import cleaned
+
+if TYPE_CHECKING:
+    from xla_explorer.explorer.session import Session
+
+STAGES = {"llvm-ir-optimized": "LLVM IR, optimised", "ptx": "PTX", "assembly": "assembly"}
+MOST_LINES = 60  # of one stage under one line
+MOST_CHARACTERS = 250_000  # of the HTML; what does not fit stays folded away for good, and that is said
+_LANGUAGES = {"llvm-ir-optimized": "llvm", "ptx": "ptx", "assembly": "asm"}
+
+
+class AnnotatedLine(NamedTuple):
+    """number: in the source text, from 1. kernels: names of the steps that compute the line. time_us: median of these steps together,
+    None without a profile; a step that computes several lines counts for each. share: of the program's time. code: stage -> lines."""
+
+    number: int
+    text: str
+    kernels: tuple[str, ...]
+    time_us: float | None
+    share: float | None
+    code: dict[str, list[str]]
+
+
+class AnnotatedSource:
+    """lines: an AnnotatedLine each. missing: stage -> Reason why it is not shown."""
+
+    def __init__(self, lines: Sequence[AnnotatedLine], missing: dict[str, Reason]) -> None:
+        self.lines, self.missing = list(lines), missing
+
+    @cleaned
+    def __repr__(self) -> str:
+        out = []
+        for line in self.lines:
+            time = microseconds(line.time_us) if line.time_us is not None else ""
+            sizes = ", ".join([f"{len(code)} {stage}" for stage, code in line.code.items()])
+            out.append(f"{line.number:4d} {time:>9} | {line.text.rstrip()}" + (f"   [{sizes}]" if sizes else ""))
+        return "\n".join(out)
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.to_html()}
+
+    def to_html(self) -> str:
+        """Every line a <details> that needs no script; darker is slower."""
+        parts, used, cut = [], 0, 0
+        for line in self.lines:
+            body = _code_html(line)
+            if used + len(body) > MOST_CHARACTERS:
+                body, cut = "", cut + bool(line.code)
+            used += len(body)
+            parts.append(_line_html(line, body))
+        notes = [f"{name} is not shown: {reason.message}" for name, reason in self.missing.items()]
+        if any(line.time_us is not None for line in self.lines):
+            notes.append("times are of the kernels that a line is computed in; a kernel that computes several lines counts for each")
+        if cut:
+            notes.append(f"the code of {cut} lines is left out for size: .lines[k].code")
+        tail = f"<p><i>{escape('; '.join(notes))}</i></p>" if notes else ""
+        style = "font:12px/1.45 monospace;text-align:left;overflow-x:auto"
+        return f'<div class="xla-explorer-annotated" style="{style}">{"".join(parts)}</div>{tail}'
+
+
+def _line_html(line: AnnotatedLine, body: str) -> str:
+    share = line.share or 0.0
+    shade = f"background:rgba(230,159,0,{0.08 + 0.6 * min(share, 1.0):.2f});" if line.share else ""
+    time = f"{microseconds(line.time_us)} · {share:.0%}" if line.time_us is not None else ""
+    text = f'<span style="white-space:pre">{highlighted(line.text, "hlo")}</span>'
+    head = f'<span style="display:inline-block;width:3em;text-align:right;color:#858585">{line.number}</span> '
+    place = f'<span style="float:right;color:#858585">{escape(time)}</span>' if time else ""
+    if not body:
+        return f'<div style="{shade}padding-left:14px">{place}{head}{text}</div>'
+    return f'<details style="{shade}"><summary style="cursor:pointer">{place}{head}{text}</summary>{body}</details>'
+
+
+def _code_html(line: AnnotatedLine) -> str:
+    if not line.code:
+        return ""
+    parts = []
+    kernels = ", ".join([f"%{name}" for name in line.kernels])
+    for stage, code in line.code.items():
+        more = f" <i>{len(code) - MOST_LINES} more lines</i>" if len(code) > MOST_LINES else ""
+        shown = highlighted("\n".join(code[:MOST_LINES]), _LANGUAGES[stage])
+        block = f'<pre style="margin:0 0 6px;font-size:11px">{shown}</pre>'
+        parts.append(f'<div style="margin-left:4em"><b>{STAGES[stage]}</b>{more}{block}</div>')
+    where = f'<div style="margin-left:4em;color:#858585">computed in {escape(kernels)}</div>' if kernels else ""
+    return where + "".join(parts)
+
+
+def annotated_source(session: Session, arrays: Sequence[Any] | None = None, repeats: int = 20) -> AnnotatedSource:
+    """See `Session.annotate`."""
+    runnable = session.error is None and session.result is not None and session.result.executable is not None
+    if runnable and arrays is not None:
+        session.profile(*arrays, repeats=repeats)
+    sources = _sources(session)
+    code, missing = _code(session, sources)
+    times, total = _times(session)
+    steps: dict[int, dict[str, None]] = defaultdict(dict)  # source instruction -> steps that compute it
+    members = {
+        i.id: {i.id, *[inner.id for inner in i.called[0].instructions.values() if inner.opcode.name != "parameter"]}  # what it computes
+        for i in session.module.instructions()
+        if i.opcode.name == "fusion"
+    }
+    for step in session.program_steps:
+        for member in members.get(step.instruction, {step.instruction}):
+            for origin in sources.get(member, ()):
+                steps[origin][step.name] = None
+    lines = []
+    for number, text, key in _source_lines(session):
+        names = tuple(steps.get(key, ())) if key is not None else ()
+        known = [times[f"%{name}"] for name in names if f"%{name}" in times]
+        time = sum(known) if known else None
+        share = time / total if time is not None and total else None
+        found = {stage: by_key[key] for stage, by_key in code.items() if key in by_key} if key is not None else {}
+        lines.append(AnnotatedLine(number, text, names, time, share, found))
+    return AnnotatedSource(lines, missing)
+
+
+def _source_lines(session: Session) -> list[tuple[int, str, int | None]]:
+    """(number, text, id): the text as it was given, else as it prints. The empty line that stands for a magic is left out."""
+    source = session.source
+    if not source.source_text:
+        return [(number, text, key) for number, (text, key) in enumerate(session.trace.lines(0), 1)]
+    at = {i.line: i.id for i in source.instructions() if i.line}
+    texts = source.source_text.rstrip("\n").split("\n")
+    return [(n, text, at.get(n)) for n, text in enumerate(texts, 1) if n > 1 or text.strip()]
+
+
+def _sources(session: Session) -> dict[int, tuple[int, ...]]:
+    """Instruction of the result -> instructions of the source that it came from."""
+    ids: dict[str, list[int]] = defaultdict(list)
+    for i in session.source.instructions():
+        ids[i.name].append(i.id)
+    own = {key for keys in ids.values() for key in keys}
+    found = {}
+    for origin in session.provenance.origins:
+        surest = next((k for k in session.trace.lineage.origins(origin.id) if k in own), None)
+        found[origin.id] = (surest,) if surest is not None else tuple([k for name in origin.sources for k in ids.get(name, ())])
+    return found
+
+
+def _code(session: Session, sources: dict[int, tuple[int, ...]]) -> tuple[dict[str, dict[int, list[str]]], dict[str, Reason]]:
+    """Stage -> source instruction -> lines; and what could not be made."""
+    code: dict[str, dict[int, list[str]]] = {}
+    missing: dict[str, Reason] = {}
+    for pane in session.explorer_source.panes():
+        if pane.name not in STAGES or (pane.name == "assembly" and "llvm-ir-optimized" in code):
+            continue
+        by_key: dict[int, list[str]] = defaultdict(list)
+        try:
+            lines = list(pane.lines)
+        except XlaExplorerError as problem:
+            missing[STAGES[pane.name]] = Reason("cannot-be-made", problem.message)
+            continue
+        for line in lines:
+            if line.instruction is not None:
+                for key in sources.get(line.instruction, (line.instruction,)):
+                    by_key[key].append(line.text)
+        code[pane.name] = dict(by_key)
+    return code, missing
+
+
+def _times(session: Session) -> tuple[dict[str, float], float]:
+    """Kernel -> median microseconds, and their sum; of the last profile."""
+    frame = session.last_profile
+    if frame is None:
+        return {}, 0.0
+    times = {str(r["kernel"]): float(r["median_us"]) for r in frame.to_dict("records") if r["kernel"] != WHOLE_PROGRAM}
+    return times, sum(times.values())

@@ -1,0 +1,196 @@
+"""What LLVM did with a session's kernels: its passes with diffs, its remarks by HLO line, and llvm-mca's estimate of the inner loops.
+
+Passes and remarks come from a second compilation of the same IR in a child process, since LLVM prints them under options that hold
+for a whole process. The code is that of the session: same IR, target and options; of a kernel's passes, that kernel's alone. Sessions of
+the backends cpu and gpu (LLVM for NVPTX) have them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.explorer.code.llvm_kernels import kernel_ir, llvm_setting
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+if TYPE_CHECKING:
+    from xla_explorer.explorer.display.wide_frame import WideFrame
+    from xla_explorer.explorer.session import Session
+
+VECTORIZERS = ("loop-vectorize", "slp-vectorizer")
+PASS_COLUMNS = ["number", "pass", "function", "level", "lines_before", "lines_after", "added", "removed", "diff"]
+REMARK_COLUMNS = ["kind", "pass", "message", "instruction", "line"]
+LOOP_COLUMNS = ["kernel", "loop", "instructions", "cycles", "ipc", "block_throughput", "bottleneck", "model", "lines"]
+
+
+def llvm_passes(session: Session, kernel: str, *, changed_only: bool = True, machine_passes: bool = True) -> WideFrame:
+    """One row a run of an LLVM pass on a kernel (or on the whole module), in order.
+
+    level: `ir` or `machine`. added, removed: lines. diff: a unified diff, empty where nothing changed. Where a pass changes the form of
+    the code (instruction selection makes machine code of IR) it is all new. XlaExplorerError for a kernel that is not there.
+    """
+    from xla_explorer.backends.llvm.llvm_passes import llvm_pass_trace
+    from xla_explorer.explorer.display.wide_frame import wide_frame
+
+    name = _function(session, kernel)
+    rows = []
+    target, options, _ = llvm_setting(session)
+    steps = llvm_pass_trace(
+        kernel_ir(session, name), target, options, functions=[name], changed_only=changed_only, machine_passes=machine_passes
+    )
+    for step in steps:
+        before, after = _own(step.before, step.function, name), _own(step.after, step.function, name)
+        if changed_only and before == after:
+            continue  # a pass on the module that changed other kernels
+        diff = list(difflib.unified_diff(before, after, "before", "after", lineterm="", n=2)) if step.changed else []
+        body = diff[2:]
+        rows.append(
+            [
+                step.number,
+                step.name,
+                step.function,
+                step.level,
+                len(before),
+                len(after),
+                len([line for line in body if line.startswith("+")]),
+                len([line for line in body if line.startswith("-")]),
+                "\n".join(diff),
+            ]
+        )
+    return wide_frame(rows, PASS_COLUMNS)
+
+
+def remarks(session: Session, passes: tuple[str, ...] = VECTORIZERS) -> WideFrame:
+    """One row a remark: kind (`passed`, `missed`, `analysis`), pass, message, instruction (%name) and source line it is about.
+
+    passes: their names in remarks; `licm`, `gvn`, `inline`, `loop-unroll` talk as well.
+    """
+    from xla_explorer.backends.llvm.llvm_passes import vectorization_remarks
+    from xla_explorer.explorer.display.wide_frame import wide_frame
+
+    names = {i.id: i.name for i in session.module.instructions()}
+    rows = []
+    target, options, _ = llvm_setting(session)
+    for remark in vectorization_remarks(kernel_ir(session), target, options, passes=passes):
+        number = remark.line - 1 if remark.line else None  # the "line" of a location is the instruction id plus one
+        known = number is not None and number in names
+        rows.append(
+            [
+                remark.kind,
+                remark.pass_name,
+                remark.message,
+                f"%{names[number]}" if known and number is not None else "",
+                session.source_line(number) if known and number is not None else "",
+            ]
+        )
+    return wide_frame(rows, REMARK_COLUMNS)
+
+
+def inner_loops(session: Session, kernel: str | None = None) -> WideFrame:
+    """llvm-mca's estimate of every innermost loop of the machine code, most cycles first; of one kernel or of all.
+
+    cycles: of one iteration, from a simulation of 100, all loads served by the nearest cache. block_throughput: the least that the
+    execution units allow. bottleneck: the busiest resource, with its share. model: the processor that was simulated. lines: source
+    lines of its instructions.
+    XlaExplorerError when llvm-mca is not installed.
+    """
+    from xla_explorer.backends.llvm.target_machine import host_target
+    from xla_explorer.explorer.display.wide_frame import wide_frame
+
+    tool = shutil.which("llvm-mca")
+    if tool is None:
+        raise XlaExplorerError("llvm-mca is not installed", "it comes with LLVM's tools: the package `llvm` of most systems")
+    wanted = None if kernel is None else _function(session, kernel)
+    target = host_target()
+    rows = []
+    for function, label, code, origins in _loops(session):
+        if wanted is not None and function != wanted:
+            continue
+        found = _simulate(tool, target.triple, target.cpu, code)
+        if found is None:
+            continue
+        lines = dict.fromkeys(line for line in [session.source_line(k) for k in origins] if line)
+        rows.append([function, label, len(code), *found, ", ".join(lines)])
+    return wide_frame(sorted(rows, key=lambda row: -row[3]), LOOP_COLUMNS)
+
+
+def _function(session: Session, kernel: str) -> str:
+    """The LLVM function of a kernel's name as the tables show it. XlaExplorerError with the names there are."""
+    wanted = kernel.lstrip("%")
+    functions: dict[str, str] = {}
+    for step in session.program_steps:
+        function = getattr(step, "function", "") or ""
+        if function:
+            functions[step.name] = functions[function] = function
+    if wanted not in functions:
+        near = difflib.get_close_matches(wanted, list(functions), 3) or list(functions)[:5]
+        raise XlaExplorerError(f"no kernel is called {kernel}", f"kernels: {', '.join(near)}" if near else "this program has none")
+    return functions[wanted]
+
+
+def _own(text: str, unit: str, function: str) -> list[str]:
+    """The lines of the function in a text that may be a whole module; without metadata and debug locations."""
+    if not unit:
+        start = re.search(rf'^define [^@\n]*@"?{re.escape(function)}"?\(', text, re.MULTILINE)
+        text = text[start.start() : text.find("\n}", start.start()) + 2] if start else ""
+    text = re.sub(r",? !dbg !\d+|,? debug-location !\d+[^\n,]*|, ![a-z.]+ !\d+", "", text)
+    return [line for line in text.splitlines() if not line.startswith("!")]
+
+
+_JUMP = re.compile(r"^\s*j[a-z]+\s+(\.L\w+)")
+
+
+def _loops(session: Session) -> list[tuple[str, str, list[str], list[int]]]:
+    """Innermost loops of the assembly: function, label, instructions, instruction ids. A loop runs from a label to a jump back to it."""
+    functions = {step.function for step in session.program_steps if getattr(step, "function", "")}
+    found = []
+    function = ""
+    labels: dict[str, int] = {}
+    last_back = -1  # line of the last jump back: what starts before it and ends after it is no innermost loop
+    lines = session.stage("assembly").lines()
+    for number, (line, _) in enumerate(lines):
+        label = re.match(r"^([\w.$]+):", line)
+        if label:
+            if label[1] in functions or not label[1].startswith("."):
+                function, labels = label[1], {}
+            labels[label[1]] = number
+            continue
+        jump = _JUMP.match(line)
+        if jump and jump[1] in labels:
+            start = labels[jump[1]]
+            if start > last_back:
+                body = [(text, origin) for text, origin in lines[start:number] if not re.match(r"^[\w.$]+:", text)]
+                code = [text for text, _ in [*body, (line, None)]]
+                found.append((function, jump[1], code, list(dict.fromkeys([o for _, o in body if o is not None]))))
+            last_back = number
+    return found
+
+
+def _simulate(tool: str, triple: str, cpu: str, code: list[str]) -> tuple[float, float, float, str, str] | None:
+    """Cycles per iteration, instructions per cycle, block throughput, busiest resource, processor; None for code the tool cannot read."""
+    # An older llvm-mca may not know this processor: then the nearest that it knows, and the table says which.
+    for model in (cpu, "znver4", "x86-64-v4", ""):
+        options = [f"-mtriple={triple}", "-iterations=100", "-json", *([f"-mcpu={model}"] if model else [])]
+        run = subprocess.run([tool, *options], input="\n".join(code) + "\n", capture_output=True, text=True, check=False, timeout=60)
+        if run.returncode == 0 and "is not a recognized processor" not in run.stderr:
+            return _summary(json.loads(run.stdout))
+    return None
+
+
+def _summary(report: dict[str, Any]) -> tuple[float, float, float, str, str]:
+    region = report["CodeRegions"][0]
+    view = region["SummaryView"]
+    iterations = view["Iterations"]
+    resources = report["TargetInfo"]["Resources"]
+    busy: dict[int, float] = {}
+    for use in region.get("ResourcePressureView", {}).get("ResourcePressureInfo", []):
+        if use["InstructionIndex"] == len(region["Instructions"]):  # the row of the averages of one iteration
+            busy[use["ResourceIndex"]] = use["ResourceUsage"]
+    cycles = view["TotalCycles"] / iterations
+    top = max(busy, key=lambda k: busy[k], default=None)
+    bottleneck = f"{resources[top]} {min(busy[top] / cycles, 1.0):.0%}" if top is not None else ""
+    return round(cycles, 2), round(view["IPC"], 2), round(view["BlockRThroughput"], 2), bottleneck, report["TargetInfo"]["CPUName"]

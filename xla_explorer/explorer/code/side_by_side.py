@@ -1,0 +1,125 @@
+"""Kernel by kernel: the HLO that it is and the code that each stage made of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xla_explorer.explorer.display.display import pre_html
+from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
+
+if TYPE_CHECKING:
+    from xla_explorer.backends.interfaces import ProgramStep
+    from xla_explorer.explorer.page.source import TextLine
+    from xla_explorer.explorer.session import Session
+
+MOST_KERNELS, MOST_LINES = 12, 60
+_NO_CODE = "no code of its own: this compiler computes it inside another kernel"
+
+
+class KernelCode:
+    """One kernel. line: its source line. hlo: its lines. code: stage -> lines."""
+
+    def __init__(self, name: str, line: str, hlo: list[str], code: dict[str, list[str]]) -> None:
+        self.name, self.line, self.hlo, self.code = name, line, hlo, code
+
+
+class SideBySide:
+    """kernels: a KernelCode each. stages: the stages shown."""
+
+    def __init__(self, kernels: list[KernelCode], stages: Sequence[str]) -> None:
+        self.kernels, self.stages = kernels, list(stages)
+
+    @cleaned
+    def __repr__(self) -> str:
+        out = []
+        for kernel in self.kernels[:MOST_KERNELS]:
+            out.append(f"%{kernel.name}" + (f"  ({kernel.line})" if kernel.line else ""))
+            out += [f"  {line.strip()}" for line in kernel.hlo[:8]]
+            for stage in self.stages:
+                lines = kernel.code.get(stage, [])
+                out.append(f"  {stage}: {len(lines)} lines" + (f", first: {lines[0].strip()}" if lines else ""))
+        if len(self.kernels) > MOST_KERNELS:
+            out.append(f"... {len(self.kernels) - MOST_KERNELS} more kernels")
+        return "\n".join(out)
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        html = []
+        for kernel in self.kernels[:MOST_KERNELS]:
+            cells = [("HLO", kernel.hlo), *[(stage, kernel.code.get(stage, [])) for stage in self.stages]]
+            width = 100 // len(cells)
+            parts = []
+            for name, lines in cells:
+                note = f"<i>{len(lines) - MOST_LINES} more lines</i>" if len(lines) > MOST_LINES else ""
+                shown = [line.replace("\t", " ").strip() if name != "HLO" else line.strip() for line in lines[:MOST_LINES]]
+                body = pre_html("\n".join(shown)) if lines else f"<br><i>{_NO_CODE}</i>"
+                parts.append(f'<td style="text-align:left;vertical-align:top;width:{width}%"><b>{escape(name)}</b>{body}{note}</td>')
+            place = f" <i>{escape(kernel.line)}</i>" if kernel.line else ""
+            html.append(
+                f'<p><b>%{escape(kernel.name)}</b>{place}</p><table style="width:100%;table-layout:fixed"><tr>{"".join(parts)}</tr></table>'
+            )
+        if len(self.kernels) > MOST_KERNELS:
+            html.append(f"<p><i>{len(self.kernels) - MOST_KERNELS} more kernels: .kernels</i></p>")
+        return {"text/plain": repr(self), "text/html": "".join(html)}
+
+
+def side_by_side(session: Session, stages: Sequence[str], kernel: str = "") -> SideBySide:
+    """See `Session.side_by_side`."""
+    wanted_steps = list(session.program_steps)
+    if kernel:
+        key = session.find(kernel)
+        inside = _members(session)
+        wanted_steps = [s for s in wanted_steps if key in inside.get(s.instruction, {s.instruction})]
+        if not wanted_steps:
+            names = ", ".join([f"%{s.name}" for s in session.program_steps][:12])
+            raise XlaExplorerError(f"no kernel computes {kernel}", f"the kernels are {names}")
+    wanted = list(stages) or ["llvm-ir-optimized", "ptx"]
+    panes = {pane.name: pane.lines for pane in session.explorer_source.panes()}
+    unknown = [name for name in wanted if name not in panes and name not in session.stages]
+    if unknown and stages:
+        raise XlaExplorerError(f"there is no stage {unknown[0]!r}", f"choose from: {', '.join(panes)}")
+    wanted = [name for name in wanted if name in panes]
+    groups = _members(session)
+    kernels = []
+    texts = {key: text for text, key in session.trace.lines(len(session.trace)) if key is not None}
+    place = {key: number for number, key in enumerate(texts)}
+    sharers: dict[str, list[ProgramStep]] = {}
+    for step in session.program_steps:
+        if step.function:
+            sharers.setdefault(step.function, []).append(step)
+    for step in wanted_steps:
+        members = groups.get(step.instruction, {step.instruction})
+        hlo = [texts[key] for key in sorted(members, key=lambda key: (key != step.instruction, place.get(key, 0))) if key in texts]
+        code = {name: _code_of(panes[name], step, members, sharers, groups) for name in wanted}
+        kernels.append(KernelCode(step.name, session.source_line(step.instruction), hlo, code))
+    return SideBySide(kernels, wanted)
+
+
+def _members(session: Session) -> dict[int, set[int]]:
+    """Fusion id -> the ids that its kernel computes."""
+    found = {}
+    for i in session.module.instructions():
+        if i.opcode.name == "fusion":
+            found[i.id] = {i.id, *i.called[0].instructions}
+    return found
+
+
+def _code_of(
+    lines: Sequence[TextLine], step: ProgramStep, members: set[int], sharers: dict[str, list[ProgramStep]], groups: dict[int, set[int]]
+) -> list[str]:
+    """The lines of a step; where it shares its kernel, which is written once, those of the step that it was written for."""
+    alike = sharers.get(step.function, [step])
+    if len(alike) < 2:
+        return _of_kernel(lines, members)
+    counts = Counter([line.instruction for line in lines])
+    bodies = [members, *[groups.get(other.instruction, {other.instruction}) for other in alike]]
+    return _of_kernel(lines, max(bodies, key=lambda body: sum(counts[key] for key in body)))
+
+
+def _of_kernel(lines: Sequence[TextLine], members: set[int]) -> list[str]:
+    """The lines from the first to the last that come from the kernel, without those of others between."""
+    return [line.text for line in lines if line.instruction in members]

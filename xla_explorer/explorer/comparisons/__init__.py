@@ -1,0 +1,1 @@
+"""One beside another: sessions, fusions, programs, backends, another compiler, sweeps and searches."""

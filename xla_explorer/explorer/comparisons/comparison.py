@@ -1,0 +1,180 @@
+"""Two compiles beside each other, one module on several backends, two texts line by line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.explorer.display.display import CodeText, table_html, table_text
+from xla_explorer.explorer.measures.kernel_costs import program_cost
+from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, spread, time_calls
+from xla_explorer.explorer.questions.decisions import decision_rows
+from xla_explorer.explorer.questions.wishes import Wishes
+from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
+from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.progress import counted
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.hlo.analysis.cost import module_cost
+from xla_explorer.hlo.evaluator import evaluate, flatten_value
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.explorer.session import Session
+
+Row = tuple[str, Any, Any]
+_DIFFERENCES = ["kind", "producer", "consumer", "this", "other"]
+
+
+class Comparison:
+    """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right). wishes: what was
+    forced and forbidden in `left`, and whether it was granted. left, right: the sessions."""
+
+    def __init__(self, left: Session, right: Session, rows: list[Row], changed_decisions: list[tuple[str, str, str, str, str]]) -> None:
+        self.left, self.right, self.rows, self.changed_decisions = left, right, rows, changed_decisions
+        self.wishes: Wishes | tuple[()] = left.overrides if left.base is not None else ()
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The rows as a table: what, left, right."""
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        return wide_frame(self.rows, ["what", "this", "other"])
+
+    @cleaned
+    def __str__(self) -> str:
+        out = [table_text(["what", "this", "other"], self.rows)]
+        if self.wishes:
+            out += ["", *[str(wish) for wish in self.wishes]]
+        if self.changed_decisions:
+            out += ["", "decisions that differ", table_text(_DIFFERENCES, self.changed_decisions, limit=40)]
+        return "\n".join(out)
+
+    __repr__ = __str__
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        html = table_html("", ["what", "this", "other"], self.rows)
+        if isinstance(self.wishes, Wishes) and self.wishes:
+            html += self.wishes._repr_mimebundle_()["text/html"]
+        if self.changed_decisions:
+            html += table_html("Decisions that differ", _DIFFERENCES, self.changed_decisions, limit=60)
+        return {"text/plain": str(self), "text/html": html}
+
+
+def compare_sessions(left: Session, right: Session, arrays: Sequence[Any] = (), repeats: int = 20) -> Comparison:
+    """See `Session.compare`. With arrays the two are timed in turns, run by run, and their values compared with the evaluator's."""
+    a, b = program_cost(left.module), program_cost(right.module)
+    rows: list[Row] = [
+        ("backend", left.backend, right.backend),
+        ("passes", len(left.trace), len(right.trace)),
+        ("instructions", left.module.instruction_count(), right.module.instruction_count()),
+        ("kernels", len(left.program_steps), len(right.program_steps)),
+        ("launches a run", round(a.launches), round(b.launches)),
+        ("bytes read and written (estimate)", int(a.bytes_accessed), int(b.bytes_accessed)),
+        ("predicted us (cost model)", a.microseconds, b.microseconds),
+        ("flops (estimate)", int(module_cost(left.module).flops), int(module_cost(right.module).flops)),
+        ("compile ms", sum(left.seconds.values()) * 1e3, sum(right.seconds.values()) * 1e3),
+    ]
+    if left.result is not None and right.result is not None and left.result.buffers is not None and right.result.buffers is not None:
+        rows.append(("arena bytes", left.buffers.peak_bytes, right.buffers.peak_bytes))
+    if arrays:
+        times: tuple[list[float], list[float]] = ([], [])
+        for _ in range(repeats):
+            times[0].extend(time_calls(left, arrays, 1))
+            times[1].extend(time_calls(right, arrays, 1))
+        (middle, width), (other_middle, other_width) = spread(times[0]), spread(times[1])
+        rows += [("median us", middle, other_middle), ("iqr us", width, other_width), ("n", repeats, repeats)]
+        leaves = left.signature.leaves(arrays)
+        want = flatten_value(evaluate(left.source, *leaves))
+        rows.append(
+            (
+                "largest error against the evaluator",
+                largest_error(want, left.executable.execute(leaves))[0],
+                largest_error(want, right.executable.execute(leaves))[0],
+            )
+        )
+    return Comparison(left, right, rows, _changed(left, right))
+
+
+def _changed(left: Session, right: Session) -> list[tuple[str, str, str, str, str]]:
+    def verdicts(session: Session) -> dict[tuple[str, str, str], str]:
+        rows = decision_rows(session.trace.passes, session.trace.lineage)
+        return {(r.kind, r.producer_name, r.consumer_name): r.verdict + (f" ({r.code})" if r.code else "") for r in rows}
+
+    a, b = verdicts(left), verdicts(right)
+    return [
+        (kind, f"%{first}", f"%{second}" if second else "", a.get(key, "not asked"), b.get(key, "not asked"))
+        for key in dict.fromkeys([*a, *b])
+        if a.get(key) != b.get(key)
+        for kind, first, second in [key]
+    ]
+
+
+def compare(
+    module: Any, backends: Sequence[str] | str = ("cpu", "interpreter"), *arrays: Any, repeats: int = 10, passes: Any = "default"
+) -> pandas.DataFrame:
+    """One table: for each backend a row for the whole program and one for each kernel.
+
+    Columns: backend, those of `Session.profile`, max_error (largest error of the results over the largest value, against the evaluator, on
+    the row of the whole program), status (`ok`, or why the backend did not run).
+    backends: a list, or one text with commas. Without arrays: random ones, the same for all. On the PTX emulator, where there is no GPU, a
+    backend runs once and has no times.
+    """
+    import pandas
+
+    from xla_explorer.explorer.sessions.compiling import compile as compile_module
+
+    source = as_module(module)
+    arguments = arrays or random_arguments(source)
+    backends = backends.split(",") if isinstance(backends, str) else backends
+    frames, want = [], None
+    for backend in counted(backends, f"comparing {source.name}"):
+        try:
+            session = compile_module(source, backend=backend, passes=passes)
+            leaves = session.signature.leaves(arguments)
+            values = session.executable.execute(leaves)
+            emulated = _is_emulated(session)
+            # What the emulator takes says nothing about a device, so one run is enough: its values.
+            frame = _untimed(session) if emulated else session.profile(*arguments, repeats=repeats)
+        except XlaExplorerError as problem:
+            if isinstance(problem, LookupError):
+                raise
+            frames.append(pandas.DataFrame([{"backend": backend, "kernel": "", "status": problem.message}]))
+            continue
+        want = flatten_value(evaluate(source, *leaves)) if want is None else want
+        frame.insert(0, "backend", backend)
+        error, fine = largest_error(want, values)
+        frame["max_error"] = [error, *[None] * (len(frame) - 1)]
+        frame["status"] = "ok" if fine else "values differ"
+        frames.append(frame)
+    made = pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
+    return made.reindex(columns=["backend", *COLUMNS, "max_error", "status"])
+
+
+def _is_emulated(session: Session) -> bool:
+    executor = getattr(session.executable, "executor", None)
+    return bool(getattr(getattr(executor, "facts", None), "emulated", False))
+
+
+def _untimed(session: Session) -> pandas.DataFrame:
+    """The rows of a profile without times."""
+    from xla_explorer.explorer.display.wide_frame import wide_frame
+
+    rows = [{"kernel": WHOLE_PROGRAM, "opcode": "", "runs_on": "PTX emulator", "n": 1, "line": ""}]
+    rows += [
+        {"kernel": f"%{s.name}", "opcode": s.opcode, "runs_on": "PTX emulator", "n": 1, "line": session.source_line(s.instruction)}
+        for s in session.program_steps
+    ]
+    return wide_frame(rows, COLUMNS)
+
+
+def diff(a: Any, b: Any, context_lines: int = 3) -> CodeText:
+    """A unified diff of the texts of two modules, sessions (their results) or HLO texts; empty when they are equal."""
+    texts, names = [], []
+    for given in (a, b):
+        module = as_module(given)
+        texts.append(module.to_text().splitlines(keepends=True))
+        names.append(module.name)
+    return CodeText("".join(difflib.unified_diff(texts[0], texts[1], names[0], names[1], n=context_lines)), "diff", "xe.diff(a, b)")

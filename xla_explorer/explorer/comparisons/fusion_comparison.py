@@ -1,0 +1,190 @@
+"""`xe.compare_fusions`: which producers went into one kernel with their consumers, in two compiles of one program, and why ours did not.
+
+An edge of the program is `fused` when both its ends are computed inside one kernel, `memory` when the value crosses memory between two, and
+absent where a compiler rewrote it away. Edges are known again by the names of their ends, which both compilers keep when they move an
+instruction into a fusion.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.questions.decisions import decision_events
+from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.explorer.session import Session
+
+FUSED, MEMORY, ABSENT = "fused", "memory", "-"
+_CLONE = re.compile(r"(?:\.clone|\.remat)+(?:\.\d+)?(?:\.clone(?:\.\d+)?)*\Z")
+_NO_WORK = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast"})
+
+
+class FusionEdge(NamedTuple):
+    """One producer and one consumer. left, right: `fused`, `memory` or `-`. code, message: why the one that did not fuse refused (the left
+    one, where neither did), if it was asked. bytes: of the value that is written and read again when it is not fused."""
+
+    producer: str
+    consumer: str
+    left: str
+    right: str
+    code: str
+    message: str
+    bytes: int
+
+
+class FusionComparison:
+    """edges: a FusionEdge per edge of either result, those that differ first. left, right: names of the two compiles."""
+
+    def __init__(self, left: str, right: str, edges: list[FusionEdge]) -> None:
+        self.left, self.right, self.edges = left, right, edges
+
+    def to_frame(self) -> pandas.DataFrame:
+        """One row an edge: producer, consumer, left, right, code, message, bytes."""
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        return wide_frame(self.edges, list(FusionEdge._fields))
+
+    @property
+    def counts(self) -> dict[tuple[str, str], int]:
+        """How many edges are (what on the left, what on the right)."""
+        return dict(Counter([(e.left, e.right) for e in self.edges]))
+
+    def _summary(self) -> str:
+        both = self.counts.get((FUSED, FUSED), 0)
+        ours = sum([n for (a, b), n in self.counts.items() if a == FUSED and b != FUSED])
+        theirs = sum([n for (a, b), n in self.counts.items() if b == FUSED and a != FUSED])
+        return f"{both} edges fused by both, {ours} by {self.left} only, {theirs} by {self.right} only"
+
+    def _columns(self) -> list[str]:
+        return ["producer", "consumer", self.left, self.right, "bytes", "code", "why not"]
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        return [(f"%{e.producer}", f"%{e.consumer}", e.left, e.right, e.bytes, e.code, e.message) for e in self.edges if e.left != e.right]
+
+    @cleaned
+    def __str__(self) -> str:
+        return self._summary() + "\n" + table_text(self._columns(), self._rows(), limit=40)
+
+    __repr__ = __str__
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": str(self), "text/html": table_html(self._summary(), self._columns(), self._rows())}
+
+
+def compare_fusions(
+    module: Any, backends: tuple[str, str] = ("cpu", "xla"), *, policies: tuple[str, str] | None = None
+) -> FusionComparison:
+    """Compile a module on two backends (`xla` is the real one, extra `jax`) and put their fusions side by side.
+
+    policies: instead, two fusion policies of the backend `cpu`: ("time", "xla") says without XLA what XLA:CPU would fuse, and why.
+    """
+    from xla_explorer.explorer.sessions.compiling import compile as compile_module
+    from xla_explorer.explorer.sessions.loading import as_module
+
+    source = as_module(module)
+    if policies is not None:
+        one, other = [compile_module(source, fusion_policy=policy) for policy in policies]
+        found = compare_fusions_of(one, other)
+        return FusionComparison(policies[0], policies[1], found.edges)
+    left, right = [compile_module(source, backend=backend) for backend in backends]
+    return compare_fusions_of(left, right)
+
+
+def compare_fusions_of(left: Session, right: Session) -> FusionComparison:
+    """The same for two compiles that are there already."""
+    ours, theirs = fusion_edges(left.module), fusion_edges(right.module)
+    refusals = [_refusals(session) for session in (left, right)]
+    edges = []
+    for pair in dict.fromkeys([*ours, *theirs]):
+        here, there = ours.get(pair), theirs.get(pair)
+        kinds = [ABSENT if found is None else found[0] for found in (here, there)]
+        side = next((number for number, kind in enumerate(kinds) if kind != FUSED), None)
+        code, message = refusals[side].get(pair, ("", "")) if side is not None else ("", "")
+        size = max([found[1] for found in (here, there) if found is not None])
+        edges.append(FusionEdge(pair[0], pair[1], kinds[0], kinds[1], code, message, size))
+    edges.sort(key=lambda e: (e.left == e.right, not (e.right == FUSED and e.left == MEMORY), -e.bytes))
+    names = (left.backend, right.backend) if left.backend != right.backend else ("left", "right")
+    return FusionComparison(names[0], names[1], edges)
+
+
+def _refusals(session: Session) -> dict[tuple[str, str], tuple[str, str]]:
+    """(producer, consumer) -> (code, message) of what was asked and refused. The consumer is whoever reads the producer in the kernel."""
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    for event in decision_events(session.trace.passes):
+        if event.reason is not None and len(event.names) == 2:
+            producer, consumer = event.names
+            for reader in (event.facts or {}).get("read_by", (consumer,)):
+                found[original_name(producer), original_name(reader)] = (event.reason.code, event.reason.message)
+    return found
+
+
+def original_name(name: str) -> str:
+    """The name without what compilers append when they copy an instruction."""
+    return _CLONE.sub("", name.lstrip("%"))
+
+
+def fusion_edges(module: HloModule) -> dict[tuple[str, str], tuple[str, int]]:
+    """(producer, consumer) -> (`fused` or `memory`, bytes of the value), for all kernels of the module."""
+    found: dict[tuple[str, str], tuple[str, int]] = {}
+    bodies = module.fusion_computations()
+    applied = {c for i in module.instructions() if i.opcode.name not in ("fusion", "while", "conditional", "call") for c in i.called}
+    for computation in module.computations.values():
+        if computation in bodies or computation in applied:
+            continue
+        for i in computation.post_order():
+            if i.opcode.name == "fusion":
+                _inside(i, found)
+                for number, operand in enumerate(i.operands):
+                    for consumer in _readers(i, number):
+                        _add(found, _computed(operand), consumer, MEMORY)
+            elif i.opcode.name not in _NO_WORK:
+                for operand in i.operands:
+                    _add(found, _computed(operand), i, MEMORY)
+    return found
+
+
+def _inside(fusion: HloInstruction, found: dict[tuple[str, str], tuple[str, int]]) -> None:
+    for i in fusion.called[0].post_order():
+        if i.opcode.name == "fusion":
+            _inside(i, found)
+        for operand in i.operands:
+            if i.opcode.name not in _NO_WORK:
+                _add(found, operand, i, FUSED)
+
+
+def _computed(operand: HloInstruction) -> HloInstruction:
+    """The instruction that makes the value: for a fusion, its root (the element, where it has several)."""
+    index = None
+    while operand.opcode.name in ("get-tuple-element", "bitcast"):
+        if operand.opcode.name == "get-tuple-element":
+            index = operand.attributes.value("index")
+        operand = operand.operands[0]
+    while operand.opcode.name == "fusion":
+        root = operand.called[0].root
+        if root.opcode.name == "tuple" and index is not None and index < len(root.operands):
+            root = root.operands[index]
+        operand = root
+    return operand
+
+
+def _readers(fusion: HloInstruction, number: int) -> list[HloInstruction]:
+    parameter = fusion.called[0].parameters()[number]
+    return [reader for user in parameter.users
+            for reader in (_readers(user, list(user.operands).index(parameter)) if user.opcode.name == "fusion" else [user])]
+
+
+def _add(found: dict[tuple[str, str], tuple[str, int]], producer: HloInstruction, consumer: HloInstruction, kind: str) -> None:
+    if producer.opcode.name in _NO_WORK or consumer.opcode.name in _NO_WORK:
+        return
+    pair = original_name(producer.name), original_name(consumer.name)
+    if pair not in found or kind == MEMORY:  # fused in one copy and stored by another: it does cross memory
+        found[pair] = (kind, producer.shape.byte_size)

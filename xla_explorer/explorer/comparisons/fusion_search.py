@@ -1,0 +1,206 @@
+"""`xe.search_fusion`: other decisions about fusion than the cost model's, compiled, checked, timed, and the best of them confirmed."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.explorer.comparisons.sweep.task import alone_on_this_machine
+from xla_explorer.explorer.measures.profiling import spread, time_calls
+from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.hlo.analysis.cost import module_cost
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.explorer.session import Session
+
+STRATEGIES = ("random", "beam")
+_SETS = ["trial", "parent", "fuse", "forbid", "status", "error"]
+COLUMNS = [*_SETS, "kernels", "bytes", "flops", "predicted_us", "median_us", "iqr_us", "speedup"]
+MOST_AT_ONCE = 4  # decisions that a random trial turns round
+
+
+class Flip(NamedTuple):
+    """One decision turned round: a pair (producer, consumer) that is fused, or kept apart, against the cost model."""
+
+    fuse: bool
+    pair: tuple[str, str]
+
+
+class FusionSearch:
+    """What a search found.
+
+    trials: a row each, the compile as it is first. best: the session that was fastest, if it also beat the base by more than the spread
+    explains when both were timed again; else the base itself. confirmed_us: medians of (base, best) in that last timing, taken in turns.
+    """
+
+    def __init__(self, trials: pandas.DataFrame, base: Session, best: Session, confirmed_us: tuple[float, float], candidates: int) -> None:
+        self.trials, self.base, self.best, self.confirmed_us, self.candidates = trials, base, best, confirmed_us, candidates
+
+    @cleaned
+    def __repr__(self) -> str:
+        head = f"{len(self.trials) - 1} trials over {self.candidates} decisions of {self.base.source.name} on {self.base.backend}"
+        if self.best is self.base:
+            return f"{head}: none faster than the cost model's choice ({self.confirmed_us[0]:.1f} us)"
+        return f"{head}: {self.confirmed_us[0]:.1f} us becomes {self.confirmed_us[1]:.1f} us"
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": f"<p>{self!r}</p>{self.trials._repr_html_()}"}
+
+
+def search_fusion(
+    module: Any,
+    *arrays: Any,
+    strategy: str = "random",
+    trials: int = 20,
+    backend: str = "cpu",
+    width: int = 3,
+    repeats: int = 10,
+    seed: int = 0,
+    progress: bool = False,
+) -> FusionSearch:
+    """Search sets of fusion decisions by trial: each trial turns some decisions of the compile round, checks the values and takes the time.
+
+    module: an HloModule, HLO or StableHLO text, a path, a traced function, or a session. arrays: arguments; random ones by default.
+    strategy: `random` turns up to four decisions round at once; `beam` keeps the `width` fastest sets so far and turns one more round in
+    each. What is illegal stays refused, so a forced pair may change nothing. repeats: timed runs of a trial; the best is timed again
+    in turns with the base, three times as often. predicted_us: least time by the roofline of this machine for bytes and operations of the
+    whole program (None where the backend knows no roofline).
+
+    Raises:
+        XlaExplorerError: an unknown strategy, or a number of trials below one.
+    """
+    from xla_explorer.explorer.display.wide_frame import wide_frame
+    from xla_explorer.explorer.session import Session
+    from xla_explorer.explorer.sessions.compiling import compile as compile_module
+
+    if strategy not in STRATEGIES:
+        raise XlaExplorerError(f"strategy {strategy!r} is unknown", f"choose {' or '.join(STRATEGIES)}")
+    if trials < 1:
+        raise XlaExplorerError(f"trials is {trials}", "try at least one")
+    base = module if isinstance(module, Session) else compile_module(module, backend=backend, journal="decisions")
+    given = arrays or random_arguments(base.source, seed=seed)
+    expected = base.executable.execute(base.signature.leaves(given))
+    candidates = _candidates(base)
+    chance = random.Random(seed)
+    rows = [_measure(0, None, (), base, given, expected, repeats)]
+    sessions: dict[int, Session] = {0: base}
+    beam: list[tuple[float, int, tuple[Flip, ...]]] = [(rows[0]["median_us"], 0, ())]
+    tried: set[frozenset[Flip]] = {frozenset()}
+    for number in range(1, trials + 1):
+        chosen = _next(strategy, beam, candidates, tried, chance, number)
+        if chosen is None:
+            break  # every set within reach has been tried
+        parent, flips = chosen
+        tried.add(frozenset(flips))
+        row = _attempt(number, parent, flips, base, given, expected, repeats, sessions)
+        rows.append(row)
+        if progress:
+            print(f"trial {number}: {row['status']}, {row['median_us']} us")
+        if row["status"] == "ok":
+            beam = sorted([*beam, (row["median_us"], number, flips)])[:width]
+    for row in rows:
+        row["speedup"] = rows[0]["median_us"] / row["median_us"] if row["median_us"] else None
+    best, confirmed = _confirm(base, sessions[beam[0][1]], given, 3 * repeats)
+    return FusionSearch(wide_frame(rows, COLUMNS), base, best, confirmed, len(candidates))
+
+
+def _candidates(base: Session) -> list[Flip]:
+    """Every decision about a pair that went either way, turned round."""
+    frame = base.decisions("fusion")
+    found: dict[Flip, None] = {}
+    for verdict, subjects in zip(frame["verdict"], frame["subjects"], strict=True):
+        if len(subjects) == 2:
+            found[Flip(verdict != "accepted", (subjects[0].lstrip("%"), subjects[1].lstrip("%")))] = None
+    return list(found)
+
+
+def _next(
+    strategy: str,
+    beam: list[tuple[float, int, tuple[Flip, ...]]],
+    candidates: list[Flip],
+    tried: set[frozenset[Flip]],
+    chance: random.Random,
+    number: int,
+) -> tuple[int, tuple[Flip, ...]] | None:
+    """(trial that it starts from, decisions to turn round) of a set that was not tried; None when fifty draws find none."""
+    for _ in range(50 if candidates else 0):
+        if strategy == "beam":
+            _, parent, flips = beam[number % len(beam)]
+            drawn: tuple[Flip, ...] = (*flips, chance.choice(candidates))
+        else:
+            parent, drawn = 0, tuple(chance.sample(candidates, min(len(candidates), chance.randint(1, MOST_AT_ONCE))))
+        if frozenset(drawn) not in tried and len({flip.pair for flip in drawn}) == len(drawn):
+            return parent, drawn
+    return None
+
+
+def _attempt(
+    number: int,
+    parent: int,
+    flips: tuple[Flip, ...],
+    base: Session,
+    given: Any,
+    expected: Any,
+    repeats: int,
+    sessions: dict[int, Session],
+) -> dict[str, Any]:
+    try:
+        session = base.override(fuse=[f.pair for f in flips if f.fuse], forbid=[f.pair for f in flips if not f.fuse])
+        row = _measure(number, parent, flips, session, given, expected, repeats)
+        sessions[number] = session
+    except Exception as problem:  # a failure of one trial is that trial's result
+        row = _described(number, parent, flips) | {"status": "failed", "error": f"{type(problem).__name__}: {problem}"[:500]}
+    return row
+
+
+def _described(number: int, parent: int | None, flips: tuple[Flip, ...]) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(COLUMNS)
+    row |= {"trial": number, "parent": parent, "status": "ok", "error": ""}
+    for name, wanted in (("fuse", True), ("forbid", False)):
+        row[name] = tuple([f"%{f.pair[0]} -> %{f.pair[1]}" for f in flips if f.fuse is wanted])
+    return row
+
+
+def _measure(
+    number: int, parent: int | None, flips: tuple[Flip, ...], session: Session, given: Any, expected: Any, repeats: int
+) -> dict[str, Any]:
+    row, cost = _described(number, parent, flips), module_cost(session.module)
+    values = session.executable.execute(session.signature.leaves(given))
+    if not largest_error(expected, values)[1]:
+        row["status"] = "values differ"
+    with alone_on_this_machine():
+        median, iqr = spread(time_calls(session, given, repeats))
+    work = cost.flops + cost.transcendentals
+    row |= {"kernels": len(session.program_steps), "bytes": cost.bytes_accessed, "flops": work, "median_us": median, "iqr_us": iqr}
+    row["predicted_us"] = _least_us(session, work, cost.bytes_accessed)
+    return row
+
+
+def _least_us(session: Session, work: float, moved: float) -> float | None:
+    if session.backend != "cpu":
+        return None
+    from xla_explorer.backends.cpu.machine_limits import machine_limits
+
+    try:
+        return float(machine_limits().roofline_seconds(work, moved)) * 1e6
+    except (OSError, RuntimeError):
+        return None
+
+
+def _confirm(base: Session, best: Session, given: Any, repeats: int) -> tuple[Session, tuple[float, float]]:
+    """Both timed in turns, so that what disturbs one disturbs the other; the best stays only if it wins."""
+    first: list[float] = []
+    second: list[float] = []
+    with alone_on_this_machine():
+        for _ in range(repeats):
+            first += time_calls(base, given, 1)
+            second += time_calls(best, given, 1)
+    (before, spread_before), (after, spread_after) = spread(first), spread(second)
+    # Notches of the medians must not overlap. Source: McGill, Tukey and Larsen, Variations of Box Plots (1978).
+    notch = 1.57 * (spread_before + spread_after) / len(first) ** 0.5
+    return (best if before - after > notch and best is not base else base), (before, after)

@@ -1,0 +1,126 @@
+"""`xe.compare_programs`: many programs, two compilers, one table: kernels, fusions, traffic, compile and run times in turns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.explorer.comparisons.fusion_comparison import FUSED, compare_fusions_of
+from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.measures.kernel_costs import program_cost
+from xla_explorer.explorer.measures.profiling import spread
+from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
+from xla_explorer.explorer.sessions.compiling import compile as compile_module
+from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class ProgramRow(NamedTuple):
+    """One program. left_*, right_*: of the two compiles. fused_both ...: edges of the program fused by both, by one only. *_mb: read and
+    written by all kernels (estimate). *_us: median run time, measured in turns. ratio: of the run times, left to right. *_compile_ms: of
+    this compile. agree: whether the values do. status: `ok`, or why there are no figures."""
+
+    program: str
+    left_kernels: int | None = None
+    right_kernels: int | None = None
+    fused_both: int | None = None
+    fused_left_only: int | None = None
+    fused_right_only: int | None = None
+    left_mb: float | None = None
+    right_mb: float | None = None
+    left_compile_ms: float | None = None
+    right_compile_ms: float | None = None
+    left_us: float | None = None
+    right_us: float | None = None
+    ratio: float | None = None
+    agree: bool | None = None
+    status: str = "ok"
+
+
+class ProgramTable:
+    """rows: a ProgramRow each. backends: what left and right are."""
+
+    def __init__(self, backends: tuple[str, str], rows: list[ProgramRow]) -> None:
+        self.backends, self.rows = backends, rows
+
+    def to_frame(self) -> pandas.DataFrame:
+        """One row a program, with the fields of ProgramRow."""
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        return wide_frame(self.rows, list(ProgramRow._fields))
+
+    def _columns(self) -> list[str]:
+        left, right = self.backends
+        return ["program", f"kernels {left}", right, "fused by both", f"{left} only", f"{right} only", f"MB {left}", right,
+                f"compile ms {left}", right, f"run us {left}", right, "ratio", "values"]
+
+    def _shown(self) -> list[tuple[Any, ...]]:
+        return [(*r[:6], *[None if v is None else round(v, 2) for v in r[6:8]], *[None if v is None else round(v) for v in r[8:10]],
+                 *[None if v is None else round(v, 1) for v in r[10:12]], None if r.ratio is None else round(r.ratio, 2),
+                 r.status if r.agree is None else "agree" if r.agree else "DIFFER") for r in self.rows]
+
+    def to_markdown(self) -> str:
+        """The table in Markdown."""
+        head = self._columns()
+        lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 2) + "---|"]
+        return "\n".join([*lines, *["| " + " | ".join(["" if v is None else str(v) for v in row]) + " |" for row in self._shown()]])
+
+    @cleaned
+    def __str__(self) -> str:
+        return table_text(self._columns(), self._shown())
+
+    __repr__ = __str__
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        title = f"{self.backends[0]} beside {self.backends[1]}"
+        return {"text/plain": str(self), "text/html": table_html(title, self._columns(), self._shown())}
+
+
+def compare_programs(modules: Any, backends: tuple[str, str] = ("cpu", "xla"), *, repeats: int = 20, rounds: int = 5, seed: int = 0,
+                     **options: Any) -> ProgramTable:
+    """Compile and run each program on two backends (`xla`: the real one, extra `jax`) and put what came of it in one table.
+
+    modules: a mapping from names, a list or one of whatever `xe.compile` takes. repeats: timed runs in each of `rounds` turns. options:
+    those of `xe.compile`, for both. A program that one of them cannot compile or run has a row that says why.
+    """
+    if not isinstance(modules, Mapping | list | tuple):
+        modules = [modules]  # one program is a table of one row
+    named = modules.items() if isinstance(modules, Mapping) else [(None, given) for given in modules]
+    rows = []
+    for name, given in named:
+        module = as_module(given)
+        try:
+            rows.append(_row(name or module.name, module, backends, repeats, rounds, seed, options))
+        except XlaExplorerError as problem:
+            rows.append(ProgramRow(name or module.name, status=problem.message.splitlines()[0]))
+    return ProgramTable(backends, rows)
+
+
+def _row(name: str, module: Any, backends: tuple[str, str], repeats: int, rounds: int, seed: int, options: dict[str, Any]) -> ProgramRow:
+    left, right = [compile_module(module, backend=backend, verify=False, **options) for backend in backends]
+    edges = compare_fusions_of(left, right).edges
+    costs = [program_cost(session.module) for session in (left, right)]
+    leaves = left.signature.leaves(random_arguments(module, seed))
+    _, agree = largest_error(right.run_flat(leaves), left.run_flat(leaves))
+    samples: tuple[list[float], list[float]] = ([], [])
+    for _ in range(rounds):
+        for session, found in zip((left, right), samples, strict=True):
+            found += session.executable.profile(leaves, max(repeats // rounds, 1)).total_us
+    times = [spread(found)[0] for found in samples]
+    return ProgramRow(
+        name, costs[0].kernels, costs[1].kernels,
+        len([e for e in edges if e.left == e.right == FUSED]),
+        len([e for e in edges if e.left == FUSED != e.right]), len([e for e in edges if e.right == FUSED != e.left]),
+        costs[0].bytes_accessed / 1e6, costs[1].bytes_accessed / 1e6, _compile_ms(left), _compile_ms(right),
+        times[0], times[1], times[0] / times[1] if times[1] else None, agree,
+    )
+
+
+def _compile_ms(session: Session) -> float:
+    return sum(session.seconds.values()) * 1e3

@@ -1,0 +1,170 @@
+"""`xe.structural_diff`: what distinguishes two modules that have no common history: two JAX versions, two flags, two models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
+from xla_explorer.hlo.analysis.module_matching import ModuleMatching, match_modules
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.module import HloModule
+
+if TYPE_CHECKING:
+    import pandas
+
+STATUSES = ("changed", "moved", "only left", "only right", "same")
+
+
+class DifferenceRow(NamedTuple):
+    """One instruction, or a pair. status: one of STATUSES. what: the properties that differ, with both values. bytes_left, flops_left ...:
+    estimates of the cost model (0 on the side where it is not)."""
+
+    status: str
+    opcode: str
+    left: str
+    right: str
+    what: str
+    evidence: str
+    bytes_left: float
+    bytes_right: float
+    flops_left: float
+    flops_right: float
+
+
+class StructuralDifference:
+    """rows: a DifferenceRow per instruction of either side. matching: which is which."""
+
+    def __init__(self, left: HloModule, right: HloModule, matching: ModuleMatching) -> None:
+        self.left, self.right, self.matching = left, right, matching
+        self.rows: list[DifferenceRow] = []
+        self._callers = {c: i for m in (left, right) for i in m.instructions() for c in i.called}
+        for a in _in_order(left):
+            b = matching.left_to_right.get(a)
+            self.rows.append(_row("only left", a, None, "", "") if b is None else self._pair(a, b))
+        self.rows += [_row("only right", None, b, "", "") for b in _in_order(right) if b not in matching.right_to_left]
+
+    def _pair(self, a: HloInstruction, b: HloInstruction) -> DifferenceRow:
+        said = _differences(a, b, self.matching)
+        status = "changed" if said else "same"
+        here, there = self._callers.get(a.parent), self._callers.get(b.parent)
+        place = "" if here is None and there is None else f"{_place(here)} -> {_place(there)}"
+        if (here is None) != (there is None) or (here is not None and there is not None and here.opcode is not there.opcode):
+            said.append(f"computation: {place}")
+            status = "moved" if status == "same" else status
+        return _row(status, a, b, "; ".join(said), self.matching.evidence[a])
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many instructions have which status."""
+        found = Counter([row.status for row in self.rows])
+        return {status: found[status] for status in STATUSES}
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing but names differs."""
+        return self.counts["same"] == len(self.rows)
+
+    def to_frame(self, same: bool = False) -> pandas.DataFrame:
+        """A row an instruction, with the fields of DifferenceRow; those that are the same on request only."""
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        return wide_frame([row for row in self.rows if same or row.status != "same"], list(DifferenceRow._fields))
+
+    def summary(self) -> list[tuple[str, Any, Any]]:
+        """(what, left, right): sizes and costs of the two modules."""
+        a, b = module_cost(self.left), module_cost(self.right)
+        return [
+            ("module", self.left.name, self.right.name),
+            ("instructions", self.left.instruction_count(), self.right.instruction_count()),
+            ("computations", len(self.left.computations), len(self.right.computations)),
+            ("flops (estimate)", int(a.flops), int(b.flops)),
+            ("bytes accessed (estimate)", int(a.bytes_accessed), int(b.bytes_accessed)),
+        ]
+
+    def _shown(self) -> list[tuple[str, str, str, str, str]]:
+        order = {status: k for k, status in enumerate(STATUSES)}
+        rows = [row for row in self.rows if row.status != "same"]
+        return [(r.status, r.opcode, r.left, r.right, r.what) for r in sorted(rows, key=lambda r: order[r.status])]
+
+    @cleaned
+    def __str__(self) -> str:
+        counts = ", ".join([f"{n} {status}" for status, n in self.counts.items() if n])
+        parts = [counts, table_text(["", "left", "right"], self.summary())]
+        if self._shown():
+            parts.append(table_text(["status", "opcode", "left", "right", "what"], self._shown(), limit=60))
+        return "\n\n".join(parts)
+
+    __repr__ = __str__
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        counts = ", ".join([f"{n} {status}" for status, n in self.counts.items() if n])
+        html = table_html(counts, ["", "left", "right"], self.summary())
+        html += table_html("", ["status", "opcode", "left", "right", "what"], self._shown())
+        return {"text/plain": str(self), "text/html": html}
+
+
+def structural_diff(left: Any, right: Any, *, by_name: bool = False) -> StructuralDifference:
+    """Pair the instructions of two modules (or HLO texts, sessions, paths) and say what is the same, changed, moved, or only on one side.
+
+    by_name: take equal names for the same instruction, where the two come from one program. Works without any common history; see
+    `xla_explorer.hlo.analysis.module_matching` for the evidence that pairs two instructions."""
+    a, b = as_module(left), as_module(right)
+    return StructuralDifference(a, b, match_modules(a, b, by_name=by_name))
+
+
+def _in_order(module: HloModule) -> list[HloInstruction]:
+    """The entry first, then what it calls."""
+    return [i for c in reversed(list(module.computations.values())) for i in c.post_order()]
+
+
+def _place(caller: HloInstruction | None) -> str:
+    return "entry" if caller is None else f"{caller.opcode.name} %{caller.name}"
+
+
+def _differences(a: HloInstruction, b: HloInstruction, matching: ModuleMatching) -> list[str]:
+    said = []
+    if a.shape.text_without_layout != b.shape.text_without_layout:
+        said.append(f"shape: {a.shape.text_without_layout} -> {b.shape.text_without_layout}")
+    elif a.shape is not b.shape:
+        said.append(f"layout: {a.shape} -> {b.shape}")
+    if a.attributes != b.attributes:
+        said.append("attributes: " + _attribute_changes(a, b))
+    if a.payload != b.payload:
+        said.append(f"value: {_short(_value(a))} -> {_short(_value(b))}")
+    if len(a.operands) != len(b.operands):
+        said.append(f"operands: {len(a.operands)} -> {len(b.operands)}")
+    else:
+        other = [k for k, (x, y) in enumerate(zip(a.operands, b.operands, strict=True)) if matching.left_to_right.get(x) is not y]
+        if other:
+            said.append("operand " + ", ".join([f"{k}: %{a.operands[k].name} -> %{b.operands[k].name}" for k in other]))
+    return said
+
+
+def _attribute_changes(a: HloInstruction, b: HloInstruction) -> str:
+    left, right = dict(a.attributes.items()), dict(b.attributes.items())
+    changed = [k for k in dict.fromkeys([*left, *right]) if left.get(k) != right.get(k)]
+    return ", ".join([f"{k} {_short(left.get(k, 'absent'))} -> {_short(right.get(k, 'absent'))}" for k in changed])
+
+
+def _value(i: HloInstruction) -> object:
+    return i.payload.text if isinstance(i.payload, Literal) else i.payload
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _row(status: str, a: HloInstruction | None, b: HloInstruction | None, what: str, evidence: str) -> DifferenceRow:
+    left, right = [instruction_cost(i) if i is not None else Cost() for i in (a, b)]
+    one = a if a is not None else b
+    assert one is not None
+    names = [f"%{i.name}" if i is not None else "" for i in (a, b)]
+    return DifferenceRow(status, one.opcode.name, names[0], names[1], what, evidence, left.bytes_accessed, right.bytes_accessed,
+                         left.flops, right.flops)

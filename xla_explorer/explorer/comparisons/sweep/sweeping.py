@@ -1,0 +1,110 @@
+"""The sweep itself: tasks from modules and options, rows from an executor, a frame in the order of the tasks."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.explorer.comparisons.sweep.executors import choose
+from xla_explorer.explorer.comparisons.sweep.store import RowStore
+from xla_explorer.explorer.comparisons.sweep.task import Task
+from xla_explorer.explorer.sessions.loading import as_module
+from xla_explorer.explorer.sessions.progress import counted
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+if TYPE_CHECKING:
+    import pandas
+
+COLUMNS = ["module", "option", "backend", "status", "error", "note", "instructions", "kernels", "flops", "bytes", "peak_bytes",
+           "compile_seconds", "median_us", "iqr_us", "n", "max_error", "host", "load", "process", "xla_explorer", "python", "numpy",
+           "when", "key"]
+
+
+class SweepError(XlaExplorerError, ValueError):
+    """Modules or options that cannot be swept."""
+
+
+def sweep(
+    modules: Any,
+    options: Any = None,
+    executor: Any = None,
+    *,
+    repeats: int = 10,
+    check: bool = True,
+    seed: int = 0,
+    store: str | Path | None = None,
+    retries: int = 2,
+) -> pandas.DataFrame:
+    """Compile, check and time every module with every option; a row each, in order, failures included.
+
+    modules: a mapping from names, or a sequence, of modules, HLO texts, paths or traced functions. options: a sequence (or a mapping from
+    names) of keyword arguments of `xe.compile`, such as `[{"passes": "default"}, {"passes": "none"}]`, or a mapping from a keyword to a
+    list of its values, of which all combinations are taken. executor: None is this process; a number, so many processes; a
+    `concurrent.futures` executor; a `dask.distributed.Client` (extra `sweep`). Compiles run side by side, timings of one machine never
+    do. repeats: timed runs (0: none). check: compare with the evaluator. store: a file of finished rows; the same sweep with the same
+    file goes on where it was ended, and repeats nothing. retries: how often a task is tried again whose worker died.
+
+    Columns: module, option, backend, status (`ok`, `values differ`, `failed`, `crashed`), error, note, instructions, kernels, flops, bytes,
+    peak_bytes (estimates and sizes of the result), compile_seconds, median_us, iqr_us, n, max_error, and where, when and with what.
+
+    Raises:
+        SweepError: nothing to sweep, or options that are no plain data.
+    """
+    from xla_explorer.explorer.display.wide_frame import wide_frame
+
+    tasks = [Task(name, text, option, settings, repeats, check, seed)
+             for name, text in _named_texts(modules) for option, settings in named_options(options)]
+    if not tasks:
+        raise SweepError("nothing to sweep: no module or no option", "pass at least one of each")
+    kept = RowStore(Path(store) if store is not None else None)
+    keys = [task.key for task in tasks]
+    missing = [k for k, key in enumerate(keys) if key not in kept.rows]
+    for number, row in counted(choose(executor, retries)([tasks[k] for k in missing]), "sweep", len(missing)):
+        kept.add({**row, "key": keys[missing[number]]})
+    # Equal tasks under two names share a row's facts, not its names.
+    rows = [{**kept.rows[key], "module": task.module, "option": task.option} for task, key in zip(tasks, keys, strict=True)]
+    return wide_frame([[row.get(column) for column in COLUMNS] for row in rows], COLUMNS)
+
+
+def _named_texts(modules: Any) -> list[tuple[str, str]]:
+    pairs: Iterable[tuple[str | None, Any]]
+    if isinstance(modules, Mapping):
+        pairs = modules.items()
+    elif isinstance(modules, Sequence) and not isinstance(modules, str | bytes):
+        pairs = [(None, given) for given in modules]
+    else:
+        pairs = [(None, modules)]
+    found, taken = [], set[str]()
+    for name, given in pairs:
+        module = as_module(given)
+        stem = name or (given.stem if isinstance(given, Path) else module.name)
+        unique = next(n for n in itertools.chain([stem], (f"{stem}.{k}" for k in itertools.count(2))) if n not in taken)
+        taken.add(unique)
+        found.append((unique, module.to_text()))
+    return found
+
+
+def named_options(options: Any) -> list[tuple[str, dict[str, Any]]]:
+    """Names and keyword arguments, from any of the three forms that `sweep` takes."""
+    named: list[tuple[str, dict[str, Any]]]
+    if options is None:
+        named = [("default", {})]
+    elif isinstance(options, Mapping) and all(isinstance(value, Mapping) for value in options.values()):
+        named = [(str(name), dict(value)) for name, value in options.items()]
+    elif isinstance(options, Mapping):
+        grid = [value if isinstance(value, list | tuple) else [value] for value in options.values()]
+        named = [("", dict(zip(options, values, strict=True))) for values in itertools.product(*grid)]
+    else:
+        named = [("", dict(value)) for value in options]
+    made = []
+    for name, settings in named:
+        try:
+            text = json.dumps(settings, sort_keys=True)
+        except TypeError as problem:
+            hint = "use strings, numbers, lists: pipelines as text"
+            raise SweepError(f"the option {settings} is no plain data: {problem}", hint) from None
+        made.append((name or ", ".join([f"{k}={v}" for k, v in settings.items()]) or text, settings))
+    return made

@@ -1,0 +1,133 @@
+"""Dumps of real XLA as sessions: the same steps, graphs, differences and code panes as for our own compiles."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult
+from xla_explorer.backends.xla import dumped_stages, dumped_trace
+from xla_explorer.explorer.code.session_code import DUMP, NotThereError
+from xla_explorer.explorer.comparisons.beside import Beside
+from xla_explorer.explorer.display.display import table_html
+from xla_explorer.explorer.session import Session
+from xla_explorer.explorer.sessions.compiling import compile as compile_module
+from xla_explorer.explorer.sessions.loading import load
+from xla_explorer.explorer.trace import Trace
+from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.frontends.xla_dump import DumpedModule, DumpError, DumpFolder, read_stages
+from xla_explorer.hlo.module import HloModule
+
+if TYPE_CHECKING:
+    import pandas
+
+
+
+class XlaDump:
+    """A folder that XLA wrote. Nothing but names is read until a module is asked for.
+
+    `dump["jit_step"]` (or `dump.session("step")`) is that module's compile as a session; without a name everything speaks of the main
+    program: the module whose text has the most lines.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.folder = DumpFolder(path)
+        self._sessions: dict[int, Session] = {}
+
+    @property
+    def modules(self) -> pandas.DataFrame:
+        """A row a module: number, name, hlo_files, llvm_files, main (the one meant when no name is given)."""
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        main = self.folder.module()
+        rows = [(m.number, m.name, m.hlo_files, len(m.llvm), m is main) for m in self.folder]
+        return wide_frame(rows, ["number", "name", "hlo_files", "llvm_files", "main"])
+
+    def session(self, name: str | int | None = None) -> Session:
+        """The compile of a module: `trace` steps through XLA's passes, `stages` has LLVM IR and reports. DumpError for unknown names.
+
+        Only passes that changed something are there, as XLA dumps no others. There are no decisions: XLA writes none down."""
+        found = self.folder.module(name)
+        if found.number not in self._sessions:
+            self._sessions[found.number] = dumped_session(found)
+        return self._sessions[found.number]
+
+    __getitem__ = session
+
+    def compile(self, name: str | int | None = None, backend: str = "cpu", **options: Any) -> Session:
+        """Our own compile of a module as XLA got it. It has what a dump lacks: decisions, their reasons and costs, what-ifs. XLA's
+        result, where it was dumped, stands `beside` it: each fusion decision says what XLA did with the same pair.
+
+        options: as `xe.compile` takes them. Where the dump left the values of constants out (`{...}`), a counter's
+        numbers stand for them, with an ElidedConstantsWarning and a refused decision of kind `constant-values` for each.
+        """
+        dumped = self.folder.module(name)
+        before = dumped.before or next((p.path for p in dumped.passes), dumped.after)
+        if before is None:
+            raise DumpError(f"{dumped.name} has no HLO text in the dump", "dump with --xla_dump_hlo_as_text")
+        source = load(before)
+        ours = compile_module(source, backend=backend, **options)
+        if dumped.after is not None and dumped.after != before:
+            ours.beside = Beside("XLA", source, load(dumped.after))
+        return ours
+
+    @property
+    def trace(self) -> Trace:
+        """The passes of the main program."""
+        return self.session().trace
+
+    @property
+    def module(self) -> HloModule:
+        """The main program, optimised."""
+        return self.session().module
+
+    def explore(self, name: str | int | None = None, **options: Any) -> Any:
+        """The widget."""
+        return self.session(name).explore(**options)
+
+    def buffers(self, name: str | int | None = None) -> pandas.DataFrame:
+        """XLA's buffer assignment, a row a value: allocation, allocation_size, role, instruction, shape_index, size,
+        offset, shape. Bytes."""
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+        from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse_buffer_assignment
+
+        path = self.folder.module(name).reports.get("buffer-assignment")
+        rows = parse_buffer_assignment(path.read_text()) if path is not None else []
+        return wide_frame(rows, list(DumpedSlice._fields))
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and hasattr(Session, name):
+            raise NotThereError(f"a dump of several modules has no {name}", f"a session has: dump.session().{name}, or dump[NAME].{name}")
+        raise AttributeError(f"'XlaDump' object has no attribute {name!r}")
+
+    def __len__(self) -> int:
+        return len(self.folder)
+
+    @cleaned
+    def __repr__(self) -> str:
+        return f"<XlaDump {self.folder.path.name}: {len(self)} modules, main {self.folder.module().name}>"
+
+    @cached_property
+    def _rows(self) -> list[tuple[Any, ...]]:
+        return [(m.number, m.name, m.hlo_files, len(m.llvm)) for m in sorted(self.folder, key=lambda m: -m.hlo_files)[:40]]
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        note = f"{len(self) - len(self._rows)} more in .modules" if len(self) > len(self._rows) else ""
+        html = table_html(repr(self)[1:-1], ["number", "name", "HLO files", "LLVM files"], self._rows, note)
+        return {"text/plain": repr(self), "text/html": html}
+
+
+def dumped_session(dumped: DumpedModule) -> Session:
+    """One module of a dump as a session that cannot run."""
+    with collector_paused():
+        stages, module = read_stages(dumped)
+        trace = dumped_trace(stages, module)
+    source = HloModule.from_snapshot(stages[0].snapshot)
+    source.filename = stages[0].path.name
+    why = Reason("dump-only", "this is a dump that XLA wrote: it can be looked at, there is nothing to run", {"module": dumped.name})
+    result = CompileResult(trace, None, dumped_stages(dumped, source, module), None, {}, why)
+    return Session(source, DUMP, CompileOptions(), trace, result, None, "", {})

@@ -1,0 +1,1 @@
+"""What everything shows itself with: text, HTML tables, code with colours, wide frames, numbers with units."""

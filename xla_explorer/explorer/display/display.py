@@ -1,0 +1,147 @@
+"""How results show themselves: text and static HTML, capped in size, with what was cut said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from xla_explorer.explorer.display.highlighting import highlighted
+from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.foundation.file_writing import write_file
+from xla_explorer.foundation.visible_text import cleaned, cleaned_text
+
+MOST_LINES = 400
+MOST_ROWS = 200
+_CELL = 'style="text-align:left;padding:1px 8px;vertical-align:top"'
+_NUMBER = 'style="text-align:right;padding:1px 8px;vertical-align:top"'
+
+
+class CodeText(str):
+    """A text of code: a `str` that shows itself capped. `language` and `whole` (the call that gives all of it) go with it."""
+
+    language: str
+    whole: str
+
+    def __new__(cls, text: str, language: str = "text", whole: str = "print(...)") -> CodeText:
+        made = super().__new__(cls, text)
+        made.language, made.whole = language, whole
+        return made
+
+    def _capped(self) -> tuple[str, str]:
+        lines = self.split("\n")
+        if len(lines) <= MOST_LINES:
+            return str(self), ""
+        return "\n".join(lines[:MOST_LINES]), f"{len(lines) - MOST_LINES} of {len(lines)} lines cut; all: print({self.whole})"
+
+    @cleaned
+    def __repr__(self) -> str:
+        shown, note = self._capped()
+        return f"{shown}\n... {note}" if note else shown
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        shown, note = self._capped()
+        html = diff_html(shown) if self.language == "diff" else code_html(shown, self.language)
+        return {"text/plain": repr(self), "text/html": html + (f"<p><i>{escape(note)}</i></p>" if note else "")}
+
+
+class Svg:
+    """An SVG picture with a plain text form."""
+
+    def __init__(self, svg: str, plain: str) -> None:
+        self.svg, self.plain = svg, plain
+
+    def save(self, path: Any) -> None:
+        """Write the SVG to a file."""
+        write_file(path, self.svg)
+
+    @cleaned
+    def __repr__(self) -> str:
+        return self.plain
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": self.plain, "image/svg+xml": self.svg}
+
+
+_BLOCK = (
+    '<pre style="font-family:ui-monospace,monospace;font-size:12px;line-height:1.35;white-space:pre;overflow:auto;max-height:520px;'
+    'text-align:left">'
+)
+
+
+def pre_html(text: str) -> str:
+    """Text as a scrollable block."""
+    return f"{_BLOCK}{escape(text)}</pre>"
+
+
+def code_html(text: str, language: str) -> str:
+    """Code as a scrollable block, coloured where its language is known."""
+    return f"{_BLOCK}{highlighted(text, language)}</pre>"
+
+
+def diff_html(text: str) -> str:
+    """A unified diff: marks in the first column carry the meaning, colours repeat it."""
+    lines = []
+    for line in text.split("\n"):
+        colour = {"+": "#00815e", "-": "#c45100", "@": "#858585"}.get(line[:1])
+        lines.append(f'<span style="color:{colour}">{escape(line)}</span>' if colour else escape(line))
+    return _BLOCK + "\n".join(lines) + "</pre>"
+
+
+def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], note: str = "", limit: int = MOST_ROWS) -> str:
+    """A table of plain values; numbers to the right; what was cut is said."""
+    head = "".join([f"<th {_CELL}>{escape(name)}</th>" for name in columns])
+    body = "".join(["<tr>" + "".join([_cell(value) for value in row]) + "</tr>" for row in rows[:limit]])
+    notes = [note] if note else []
+    if len(rows) > limit:
+        notes.append(f"{len(rows) - limit} of {len(rows)} rows cut")
+    tail = f"<p><i>{escape('; '.join(notes))}</i></p>" if notes else ""
+    caption = f"<p><b>{escape(title)}</b></p>" if title else ""
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'{caption}<div style="overflow-x:auto">{table}</div>{tail}'
+
+
+def _cell(value: Any) -> str:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"<td {_NUMBER if number else _CELL}>{escape(cell_text(value))}</td>"
+
+
+def cell_text(value: Any) -> str:
+    """One value of a table: floats to four significant digits, None and NaN as a dash."""
+    if value is None or value != value:
+        return "–"
+    if isinstance(value, float):
+        if value.is_integer() and abs(value) >= 100:
+            return f"{int(value)}"
+        return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:.4g}"
+    if isinstance(value, Mapping):
+        return ", ".join([f"{key}={cell_text(item)}" for key, item in value.items()])
+    if isinstance(value, tuple | list):
+        return ", ".join(map(cell_text, value))
+    return str(value)
+
+
+def table_text(columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int = MOST_ROWS, width: int = 90) -> str:
+    """The same table as aligned text."""
+    cells = [[_short(cell_text(value), width) for value in row] for row in rows[:limit]]
+    numeric = [bool(rows) and all(_is_number(row[k]) for row in rows[:limit]) for k in range(len(columns))]
+    widths = [max([len(name), *[len(row[k]) for row in cells]]) for k, name in enumerate(columns)]
+
+    def line(values: Sequence[str]) -> str:
+        parts = [v.rjust(w) if n else v.ljust(w) for v, w, n in zip(values, widths, numeric, strict=True)]
+        return "  ".join(parts).rstrip()
+
+    out = [line(columns), *[line(row) for row in cells]]
+    if len(rows) > limit:
+        out.append(f"... {len(rows) - limit} of {len(rows)} rows cut")
+    return "\n".join(out)
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _short(text: str, width: int) -> str:
+    text = cleaned_text(" ".join(text.split()))
+    return text if len(text) <= width else text[: width - 1] + "…"

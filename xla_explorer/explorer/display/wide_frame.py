@@ -1,0 +1,38 @@
+"""A DataFrame whose notebook form shows sentences in full. Import this inside functions only: it loads pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas
+
+from xla_explorer.explorer.display.display import table_html
+from xla_explorer.foundation.visible_text import cleaned
+
+
+class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped without its stubs
+    """An ordinary DataFrame; `_repr_html_` neither cuts sentences nor aligns them to the right, and leaves cells without a value empty.
+    At most 200 rows are shown."""
+
+    @property
+    def _constructor(self) -> type[WideFrame]:
+        return WideFrame
+
+    @cleaned
+    def __repr__(self) -> str:
+        note = self._note()
+        return str(super().__repr__()) + (f"\n{note}" if note else "")
+
+    def _note(self) -> str:
+        """Why the table is empty, where whoever made it has said so."""
+        return str(self.attrs.get("note", "")) if not len(self) else ""
+
+    def _repr_html_(self) -> str:
+        rows = [[index, *row] for index, row in zip(self.index, self.astype(object).where(self.notna(), "").values.tolist(), strict=True)]
+        return table_html("", ["", *map(str, self.columns)], rows, self._note())
+
+
+def wide_frame(rows: Iterable[Any], columns: Sequence[str]) -> WideFrame:
+    """A frame of rows (dicts or sequences) with these columns."""
+    return WideFrame(list(rows), columns=list(columns))

@@ -1,0 +1,1 @@
+"""What it costs: times, kernels, buffers, counters of the emulator, timelines, charts."""

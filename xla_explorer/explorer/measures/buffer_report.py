@@ -1,0 +1,172 @@
+"""`session.buffers`: the buffer assignment as a table and a chart, and why two values are not in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.compiler.buffers import BufferAssignment
+from xla_explorer.explorer.display.display import Svg, table_html, table_text
+from xla_explorer.explorer.display.quantities import byte_count
+from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.hlo.instruction import HloInstruction
+
+if TYPE_CHECKING:
+    import pandas
+
+_COLUMNS = ["value", "opcode", "shape", "allocation", "kind", "offset", "size", "start", "end", "shared_with"]
+
+
+class Peak:
+    """The program point with the most memory in use. instruction, line: what runs there. bytes: in use. holders: (value, shape, bytes,
+    line), the largest first."""
+
+    def __init__(self, instruction: str, line: str, position: float, holders: list[tuple[str, str, int, str]]) -> None:
+        self.instruction, self.line, self.position, self.holders = instruction, line, position, holders
+        self.bytes = sum([size for _, _, size, _ in holders])
+
+    @cleaned
+    def __str__(self) -> str:
+        if not self.holders:
+            return "no value lives in the arena"
+        head = f"{byte_count(self.bytes)} in use while %{self.instruction} runs" + (f" ({self.line})" if self.line else "")
+        return head + "\n" + table_text(["value", "shape", "bytes", "line"], self.holders, limit=40)
+
+    __repr__ = __str__
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        html = table_html(str(self).split("\n")[0], ["value", "shape", "bytes", "line"], self.holders, limit=60)
+        return {"text/plain": str(self), "text/html": html}
+
+
+class BufferReport:
+    """Where every value lives and when. assignment: the BufferAssignment. Positions are in program order. line_of: instruction id to
+    `file:line`. scratch_bytes: what kernels need besides, for packed operands or the other half of a sort."""
+
+    def __init__(self, assignment: BufferAssignment, line_of: Callable[[int], str] = lambda _: "", scratch_bytes: int = 0) -> None:
+        self.assignment, self.line_of, self.scratch_bytes = assignment, line_of, scratch_bytes
+
+    @property
+    def peak_bytes(self) -> int:
+        """Bytes of the arena: everything that is neither argument, result nor constant."""
+        return self.assignment.arena_size
+
+    @property
+    def run_bytes(self) -> int:
+        """Bytes that a run takes besides its arguments and constants: the arena, the kernels' scratch memory, and the results."""
+        results = sum([a.size for a in self.assignment.allocations if a.kind == "output"])
+        return self.peak_bytes + self.scratch_bytes + results
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row a value: value, opcode, shape, allocation, kind, offset and size in bytes, start, end, shared_with."""
+        import pandas
+
+        return pandas.DataFrame(self.assignment.to_rows()).reindex(columns=_COLUMNS)
+
+    def by_program_point(self) -> pandas.DataFrame:
+        """A row an instruction in program order: position, instruction, opcode, live_bytes (of the arena, while it runs), share of the
+        peak, line."""
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        found = self.assignment.memory_by_position()
+        peak = max([live for _, _, live in found], default=0) or 1
+        rows = [(position, f"%{i.name}", i.opcode.name, live, live / peak, self.line_of(i.id)) for i, position, live in found]
+        return wide_frame(rows, ["position", "instruction", "opcode", "live_bytes", "share", "line"])
+
+    def at_peak(self) -> Peak:
+        """Who holds the arena's memory where most of it is needed at once."""
+        found = self.assignment.memory_by_position()
+        if not found or not max([live for _, _, live in found]):
+            return Peak("", "", 0.0, [])
+        i, position, _ = max(found, key=lambda row: row[2])
+        rows = [(f"%{v.name}", v.shape.text, size, self.line_of(v.instruction.id)) for v, size in self.assignment.held_at(position)]
+        return Peak(i.name, self.line_of(i.id), position, rows)
+
+    def aliases(self) -> pandas.DataFrame:
+        """A row an entry of the header's `input_output_alias` or `buffer_donor`: output, parameter, leaf, shared; code and message where
+        it is not."""
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        rows = [
+            (a.output, a.parameter, a.leaf, a.reason is None, a.reason.code if a.reason else "", a.reason.message if a.reason else "")
+            for a in self.assignment.aliases
+        ]
+        return wide_frame(rows, ["output", "parameter", "leaf", "shared", "code", "message"])
+
+    def why_not_shared(self, a: str, b: str) -> Reason | None:
+        """None when two values share memory, else why not. KeyError with near names for unknown ones."""
+        return self.assignment.why_not_shared(self._find(a), self._find(b))
+
+    def _find(self, name: str) -> HloInstruction:
+        return self._by_name.get(name.lstrip("%")) or self.assignment.module.find(name)
+
+    @cached_property
+    def _by_name(self) -> dict[str, HloInstruction]:
+        return {i.name: i for i in self.assignment.module.instructions()}
+
+    def chart(self) -> Svg:
+        """The arena as a picture: time to the right, addresses upwards, a rectangle a value."""
+        rows = [row for row in self.assignment.to_rows() if row["kind"] == "arena" and row["size"]]
+        rows = sorted(rows, key=lambda row: -row["size"])[:300]
+        return Svg(_chart_svg(rows, self.assignment), repr(self))
+
+    @cleaned
+    def __repr__(self) -> str:
+        found = self.assignment
+        counts: dict[str, int] = {}
+        for allocation in found.allocations:
+            counts[allocation.kind] = counts.get(allocation.kind, 0) + 1
+        kinds = ", ".join([f"{count} {kind}" for kind, count in counts.items()])
+        scratch = f" and {byte_count(self.scratch_bytes)} scratch memory of kernels" if self.scratch_bytes else ""
+        return (
+            f"<BufferReport: arena {byte_count(found.arena_size)} ({byte_count(found.arena_lower_bound)} live at the peak)"
+            f"{scratch}; allocations: {kinds}>"
+        )
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        rows = [[", ".join(row[c]) if c == "shared_with" else row[c] for c in _COLUMNS] for row in self.assignment.to_rows()]
+        picture = self.chart().svg if self.assignment.arena_size else ""  # else all values are parameters, constants and results
+        return {"text/plain": repr(self), "text/html": picture + table_html(repr(self)[1:-1], _COLUMNS, rows, limit=60)}
+
+
+def _chart_svg(rows: list[dict[str, Any]], assignment: BufferAssignment) -> str:
+    width, height, left, bottom = 720.0, 260.0, 70.0, 30.0
+    last = max([float(row["end"]) for row in rows] or [1.0])
+    last = last if last < 1e9 else max([float(row["start"]) for row in rows] or [1.0]) + 1
+    total = max(assignment.arena_size, 1)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width + left + 10:.0f} {height + bottom + 20:.0f}" '
+        f'width="{width + left + 10:.0f}" role="img" '
+        f'aria-label="buffers of the arena over time" font-family="system-ui,sans-serif" font-size="11">',
+        f'<text x="{left}" y="12" fill="#858585">arena of {byte_count(assignment.arena_size)}; '
+        f"{byte_count(assignment.arena_lower_bound)} live at the peak</text>",
+        f'<rect x="{left}" y="20" width="{width}" height="{height}" fill="none" stroke="#858585"/>',
+    ]
+    for number, row in enumerate(rows):
+        start, end = float(row["start"]), min(float(row["end"]), last)
+        x, w = left + start / last * width, max(2.0, (end - start) / last * width)
+        h = max(1.5, row["size"] / total * height)
+        y = 20 + height - (row["offset"] + row["size"]) / total * height
+        fill, line = (("#d8ecf9", "#2f86bd"), ("#d3efe5", "#008a65"), ("#fbe6bd", "#b87900"), ("#f4dfea", "#a84f80"))[number % 4]
+        title = (
+            f"%{row['value']} {row['shape']}: {byte_count(row['size'])} at {row['offset']}, positions {row['start']:g} to {row['end']:g}"
+        )
+        out.append(
+            f'<g><title>{escape(title)}</title><rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" '
+            f'fill="{fill}" stroke="{line}"/>'
+        )
+        if h > 12 and w > 40:
+            out.append(
+                f'<text x="{x + 3:.1f}" y="{y + min(h - 3, 12):.1f}" fill="#1c1c1c">{escape(str(row["value"])[: int(w / 6)])}</text>'
+            )
+        out.append("</g>")
+    out.append(
+        f'<text x="{left}" y="{height + 36}" fill="#858585">start</text>'
+        f'<text x="{left + width}" y="{height + 36}" text-anchor="end" fill="#858585">position in program order</text></svg>'
+    )
+    return "".join(out)

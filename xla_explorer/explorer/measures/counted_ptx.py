@@ -1,0 +1,158 @@
+"""PTX with what each line did on the emulator: a bar for how often it ran, a colour where a warp's threads got in each other's way.
+
+`counted_lines` is the data (a row a line, for tables and for the widget), `CountedPtx` shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.foundation.visible_text import cleaned
+
+if TYPE_CHECKING:
+    import pandas
+
+COLUMNS = (
+    "line", "text", "hlo", "kernel", "warp_instructions", "share", "active", "divergent_branches", "sectors_per_request", "sector_use",
+    "bank_conflict", "marks", "why",
+)  # fmt: skip
+# Colours of marks, legible on white with black text.
+MARKS = {
+    "uncoalesced": ("#ffd8a8", "less than half of the bytes that memory delivers are asked for"),
+    "divergent": ("#ffc9c9", "threads of a warp go different ways"),
+    "bank-conflict": ("#e5dbff", "threads of a warp ask one bank of shared memory for different words"),
+    "same-address": ("#d0ebff", "atomic operations of a warp meet at one address"),
+}
+_SECTOR_USE = 0.5
+_BANK_CONFLICT = 1.5
+_CELL = "padding:0 4px;text-align:left;line-height:1.35"
+_SHOWN = 1500  # lines of a static page; the busiest part of what is longer
+
+
+def marks_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a counted line is to be coloured for, the worst first."""
+    marks = []
+    if row["divergent_branches"]:
+        marks.append("divergent")
+    if 0 < (row["sector_use"] or 0.0) < _SECTOR_USE:  # None where there is no such access
+        marks.append("uncoalesced")
+    if (row["bank_conflict"] or 0.0) > _BANK_CONFLICT:
+        marks.append("bank-conflict")
+    if row["same_address"]:
+        marks.append("same-address")
+    return tuple(marks)
+
+
+def counted_lines(text: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each line of PTX text, by `COLUMNS`. rows: of the counters; lines that did not run have zeros and no marks.
+
+    share: of the warp instructions of the line's kernel, 0 to 1.
+    """
+    counted: dict[int, Mapping[str, Any]] = {}
+    totals: dict[str, int] = {}
+    for row in rows:
+        counted[int(row["line"])] = row
+        totals[row["kernel"]] = totals.get(row["kernel"], 0) + int(row["warp_instructions"])
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        row = counted.get(number, {})
+        marks = marks_of(row) if row else ()
+        found.append(
+            {
+                "line": number,
+                "text": line,
+                "hlo": row.get("hlo", ""),
+                "kernel": row.get("kernel", ""),
+                "warp_instructions": int(row.get("warp_instructions") or 0),
+                "share": row["warp_instructions"] / max(totals[row["kernel"]], 1) if row else 0.0,
+                "active": float(row.get("active") or 0.0),
+                "divergent_branches": int(row.get("divergent_branches") or 0),
+                "sectors_per_request": float(row.get("sectors_per_request") or 0.0),
+                "sector_use": float(row.get("sector_use") or 0.0),
+                "bank_conflict": float(row.get("bank_conflict") or 0.0),
+                "marks": ", ".join(marks),
+                "why": _why(row, marks),
+            }
+        )
+    return found
+
+
+def _why(row: Mapping[str, Any], marks: Sequence[str]) -> str:
+    """One sentence with the numbers behind the marks."""
+    parts = []
+    for mark in marks:
+        if mark == "uncoalesced":
+            parts.append(f"{row['sectors_per_request']:.1f} sectors a request, {row['sector_use']:.0%} of their bytes asked for")
+        elif mark == "divergent":
+            parts.append(f"{row['divergent_branches']} warps diverge")
+        elif mark == "bank-conflict":
+            parts.append(f"{row['bank_conflict']:.1f} passes where one would do")
+        else:
+            parts.append(f"{row['same_address']} accesses meet at one address")
+    return "; ".join(parts)
+
+
+class CountedPtx:
+    """PTX text with counters. lines: a DataFrame by `COLUMNS`."""
+
+    def __init__(self, text: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        self.text, self._rows = text, counted_lines(text, rows)
+        self.lines: pandas.DataFrame = wide_frame(self._rows, list(COLUMNS))
+
+    @property
+    def marked(self) -> pandas.DataFrame:
+        """The lines that have a colour, the busiest first."""
+        frame = self.lines[self.lines["marks"] != ""]
+        return frame.sort_values("warp_instructions", ascending=False)
+
+    @cleaned
+    def __repr__(self) -> str:
+        marked = [row for row in self._rows if row["marks"]]
+        head = f"<CountedPtx of {len(self._rows)} lines, {len(marked)} with something to mend>"
+        worst = sorted(marked, key=lambda row: -row["warp_instructions"])[:10]
+        return "\n".join([head, *[f"{row['line']:5} {row['text'].strip():60} {row['marks']}: {row['why']}" for row in worst]])
+
+    def to_html(self) -> str:
+        """A table of lines: number, how often warps ran it, bar, text; colours with a legend and the reason as a tooltip. No scripts."""
+        first, last = self._window()
+        legend = " ".join(
+            f'<span style="background:{rgb};color:#000;padding:0 6px" title="{escape(why)}">{mark}</span>'
+            for mark, (rgb, why) in MARKS.items()
+        )
+        body = []
+        most = max([row["share"] for row in self._rows], default=0.0) or 1.0
+        for row in self._rows[first:last]:
+            mark = row["marks"].split(", ")[0]
+            # Other rows take the page's own colours, light or dark.
+            style = f"background:{MARKS[mark][0]};color:#000" if mark else "background:none"
+            title = escape(" · ".join([part for part in (row["hlo"], row["why"]) if part]))
+            bar = f'<div style="width:{round(60 * row["share"] / most)}px;height:9px;background:#74c0fc"></div>' if row["share"] else ""
+            ran = str(row["warp_instructions"]) if row["warp_instructions"] else ""
+            body.append(
+                f'<tr style="{style}" title="{title}"><td style="{_CELL};text-align:right;opacity:0.6">{row["line"]}</td>'
+                f'<td style="{_CELL};text-align:right">{ran}</td><td style="{_CELL};width:62px">{bar}</td>'
+                f'<td style="{_CELL};white-space:pre">{escape(row["text"].expandtabs())}</td></tr>'
+            )
+        left_out = f"<p>lines {first + 1} to {last} of {len(self._rows)}</p>" if last - first < len(self._rows) else ""
+        return (
+            f'<div style="font-size:12px">colours: {legend}; bar: share of the kernel\'s warp instructions{left_out}'
+            '<div style="max-height:640px;overflow:auto">'
+            '<table style="font-family:monospace;border-collapse:collapse">'
+            f"{''.join(body)}</table></div></div>"
+        )
+
+    def _window(self) -> tuple[int, int]:
+        """The lines of a page: from the first that ran (what stands before declares), or as many around the busiest."""
+        if len(self._rows) <= _SHOWN:
+            return next((k for k, row in enumerate(self._rows) if row["warp_instructions"]), 0), len(self._rows)
+        busiest = max(range(len(self._rows)), key=lambda k: self._rows[k]["warp_instructions"])
+        first = min(max(busiest - _SHOWN // 2, 0), len(self._rows) - _SHOWN)
+        return first, first + _SHOWN
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.to_html()}

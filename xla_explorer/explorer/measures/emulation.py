@@ -1,0 +1,123 @@
+"""What a module's GPU kernels do, counted on the PTX emulator: instructions, divergence, memory traffic, faults; by PTX and HLO line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.explorer.display.quantities import number_of
+from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.explorer.sessions.arguments import Array, random_arguments
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.explorer.measures.counted_ptx import CountedPtx
+    from xla_explorer.explorer.measures.stepped_kernel import SteppedKernel
+    from xla_explorer.explorer.session import Session
+
+_SUMS = ("warp_instructions", "thread_instructions", "divergent_branches", "requests", "sectors")
+
+
+class Emulation:
+    """The result of `session.emulation()`. values: result leaves.
+
+    counters: a row per PTX line that ran: kernel, line, opcode, warp_instructions, thread_instructions, active (share of lanes),
+    divergent_branches (warps), requests and sectors of memory, sectors_per_request (4 is best for 4-byte elements), sector_use (share of
+    bytes asked for), bank_conflict (1 is best), same_address, hlo, source line. kernels: the sums. ptx: the text, with these by line.
+    findings: a row per fault. `stepper(kernel)` goes through a kernel by hand; `edited(old, new)` is what a change of the PTX would do.
+    """
+
+    def __init__(
+        self, session: Session, values: list[Array], rows: list[dict[str, Any]], findings: list[Any], arguments: list[Array],
+        text: str | None = None,
+    ) -> None:
+        from xla_explorer.backends.gpu.emulator.counters import COLUMNS
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        self.values = values
+        names = {i.id: i.name for i in session.module.instructions()}
+
+        def hlo(key: int | None) -> str:
+            return f"%{names[key]}" if key is not None and key in names else ""
+
+        def source(key: int | None) -> str:
+            return session.source_line(key) if key is not None and key in names else ""
+
+        self._ptx: CountedPtx | None = None
+        self._gpu, self._arguments, self._hlo, self._text = session, arguments, hlo, text
+        placed = self._placed = [{**row, "hlo": hlo(row["instruction"]), "source": source(row["instruction"])} for row in rows]
+        self.counters: pandas.DataFrame = wide_frame(placed, [*COLUMNS, "hlo", "source"])
+        self.findings: pandas.DataFrame = wide_frame(
+            [(f.kind, f.kernel, f.line, f.text, hlo(f.origin), f.count, f.example) for f in findings],
+            ["kind", "kernel", "line", "ptx", "hlo", "count", "example"],
+        )
+
+    @property
+    def kernels(self) -> pandas.DataFrame:
+        """A row per kernel, in program order: the sums, and the averages that matter."""
+        frame = self.counters.groupby("kernel", sort=False)[list(_SUMS)].sum().reset_index()
+        frame["active"] = frame["thread_instructions"] / (32 * frame["warp_instructions"])
+        return frame
+
+    @property
+    def ptx(self) -> CountedPtx:
+        """The PTX with counters and colours by line: coalescing, divergence, bank conflicts."""
+        if self._ptx is None:
+            from xla_explorer.explorer.measures.counted_ptx import CountedPtx
+
+            self._ptx = CountedPtx(self.text, self._placed)
+        return self._ptx
+
+    @property
+    def text(self) -> str:
+        """The PTX that ran."""
+        return self._gpu.stage("ptx").text if self._text is None else self._text
+
+    def edited(self, old: str, new: str) -> Emulation:
+        """What would happen with the same arguments if each `old` in the PTX were `new`: counters and faults of a change, or of a mistake.
+
+        Blanks and tabs in `old` stand for each other. XlaExplorerError when it is not in the text, and for text that is no PTX.
+        """
+        pattern = r"[ \t]+".join([re.escape(word) for word in old.split()])
+        if not pattern or not re.search(pattern, self.text):
+            raise XlaExplorerError(f"the PTX has no {old!r}", "see .ptx for the text")
+        text = re.sub(pattern, lambda _: new, self.text)
+        executable: Any = self._gpu.executable
+        result = executable.emulate(self._arguments, text=text)
+        return Emulation(self._gpu, result.values, result.rows, result.findings, self._arguments, text)
+
+    def stepper(self, kernel: str = "", block: int = 0) -> SteppedKernel:
+        """A block of a kernel's first launch with the same arguments, to be stepped warp by warp. kernel: "" is the first.
+
+        XlaExplorerError with the kernels and blocks that there are.
+        """
+        from xla_explorer.explorer.measures.stepped_kernel import SteppedKernel
+
+        name = kernel or str(self.counters["kernel"].iloc[0])
+        executable: Any = self._gpu.executable
+        return SteppedKernel(executable.stepper(self._arguments, name, block, 1, self._text), self.text, self._hlo)
+
+    @cleaned
+    def __repr__(self) -> str:
+        total = int(self.counters["thread_instructions"].sum())
+        faults = f"{number_of(len(self.findings), 'kind')} of faults: see .findings" if len(self.findings) else "no faults"
+        return f"<Emulation of {number_of(self.counters['kernel'].nunique(), 'kernel')}: {total} instructions of threads, {faults}>"
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>{self.kernels._repr_html_()}"}
+
+
+def emulation(session: Session, arrays: Sequence[Any]) -> Emulation:
+    """Run the session's program for the gpu on the emulator. Without arrays: random ones."""
+    gpu = session.gpu
+    emulate = getattr(gpu.executable, "emulate", None)
+    if emulate is None:
+        raise XlaExplorerError(f"programs of {gpu.backend} cannot be emulated", 'compile with backend="gpu"')
+    arguments = gpu.signature.leaves(tuple(arrays) or random_arguments(gpu.source))
+    result = emulate(arguments)
+    return Emulation(gpu, result.values, result.rows, result.findings, arguments)

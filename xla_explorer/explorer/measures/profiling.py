@@ -1,0 +1,249 @@
+"""Times: a row a kernel and one for the whole program, with n, median, spread, work and the share of the machine's roof."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xla_explorer.backends.interfaces import KernelTiming
+from xla_explorer.explorer.display.display import cell_text
+from xla_explorer.explorer.display.quantities import microseconds
+from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.explorer.sessions.arguments import random_arguments
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.shape import Shape
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.explorer.session import Session
+
+WHOLE_PROGRAM = "(whole program)"
+SHORTEST_US = 0.2  # below this the counter's steps are too coarse to say how near the roof a kernel is
+COLUMNS = [
+    "kernel", "opcode", "runs_on", "n", "median_us", "iqr_us", "cycles", "bytes", "flops", "intensity", "GB/s", "roofline_share", "line",
+    "instruction",
+]
+
+
+class Timing:
+    """Whole calls of a session from Python.
+
+    samples_us: microseconds, one a call, after one warm-up call. n, median_us, iqr_us. load: the machine's load average over one minute
+    (None where unknown): above the number of cores the times are inflated.
+    """
+
+    def __init__(self, name: str, backend: str, samples_us: Sequence[float], load: float | None) -> None:
+        self.name, self.backend, self.samples_us, self.load = name, backend, tuple(samples_us), load
+        self.n = len(self.samples_us)
+        self.median_us, self.iqr_us = spread(self.samples_us)
+
+    @cleaned
+    def __repr__(self) -> str:
+        load = f", load average {self.load:.1f}" if self.load is not None else ""
+        noisy = " NOISY:" if self.iqr_us > 0.3 * self.median_us else ""
+        return (
+            f"{self.name} on {self.backend}:{noisy} {microseconds(self.median_us)} median, {microseconds(self.iqr_us)} iqr "
+            f"(n {self.n}, 1 warm-up, calls return when done{load})"
+        )
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>"}
+
+
+def timing(session: Session, arrays: Sequence[Any], repeats: int | None) -> Timing:
+    """Time whole calls. repeats: None takes as many as fit into about a quarter of a second, from 5 to 200."""
+    if repeats is None:
+        once = time_calls(session, arrays, 1)[0]
+        repeats = int(min(200, max(5, 250_000 / max(once, 1.0))))
+    elif repeats < 1:
+        raise XlaExplorerError(f"repeats is {repeats}", "time at least one call")
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+    return Timing(session.source.name, session.backend, time_calls(session, arrays, repeats), load)
+
+
+def spread(samples: Sequence[float]) -> tuple[float, float]:
+    """(median, interquartile range)."""
+    low, middle, high = np.percentile(np.asarray(samples, dtype=float), [25, 50, 75]).tolist()
+    return middle, high - low
+
+
+def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.DataFrame:
+    """A row a kernel and one for the whole program; columns `COLUMNS`.
+
+    n: runs. median_us, iqr_us: microseconds per run (a kernel inside a loop: all its calls of a run together); cycles: the same median as
+    steps of the processor's counter, where kernels are timed by it. bytes, flops: per run by the cost model of XLA (estimates); intensity:
+    flops over bytes. GB/s: bytes over median. roofline_share: least time that this machine allows, with as many cores as the
+    kernel uses, over the median, where the backend knows the machine (by its figure for streaming stores where the kernel has them);
+    data that stays in a cache may exceed 1. The whole program is timed without probes, the kernels with them.
+    `frame.attrs["note"]` says what inputs were used and what a probe costs.
+    """
+    from xla_explorer.explorer.display.wide_frame import wide_frame
+
+    note = "the arguments given"
+    if not arrays and session.signature.shapes:
+        arrays, note = random_arguments(session.source), "random arguments (xe.random_arguments, seed 0)"
+    if repeats < 1:
+        raise XlaExplorerError(f"repeats is {repeats}", "profile at least one run")
+    leaves = session.signature.leaves(arrays)
+    session.executable.execute(leaves)
+    result = session.executable.profile(leaves, repeats)
+    costs = _costs(session)
+    limits = _limits(session)
+    per_us = result.cycles_per_us
+    threads = kernel_threads(session)
+    streaming = streaming_kernels(session)
+    median, iqr = spread(result.total_us)
+    whole = module_cost(session.module)
+    most = max(threads.values(), default=1)
+    widest = _widest([i.shape for i in session.module.entry.instructions.values()])
+    rows = [_row(WHOLE_PROGRAM, "", session.backend, len(result.total_us), median, iqr, per_us, whole, widest, limits, most, "", None,
+                 streaming=bool(streaming))]
+    for timing in result.kernels:
+        cost, dtype = (whole, widest) if timing.step.opcode == "entry" else costs.get(timing.step.instruction, (Cost(), "f32"))
+        rows.append(_kernel_row(session, timing, per_us, cost, dtype, limits, threads.get(timing.step.name, 1), streaming))
+    frame = wide_frame(rows, COLUMNS)
+    frame.attrs["note"] = f"{note}; a probe costs about {cell_text(result.probe_cost_us)} us per call; bytes and flops are estimates"
+    return frame
+
+
+def time_calls(session: Session, arrays: Sequence[Any], repeats: int) -> list[float]:
+    """Microseconds of whole calls from Python, one per run, after one warm-up."""
+    leaves = session.signature.leaves(arrays)
+    execute, samples = session.executable.execute, []
+    execute(leaves)
+    for _ in range(repeats):
+        started = time.perf_counter_ns()
+        execute(leaves)
+        samples.append((time.perf_counter_ns() - started) / 1e3)
+    return samples
+
+
+def _costs(session: Session) -> dict[int, tuple[Cost, str]]:
+    """Cost of one execution and the type that it is computed in, by instruction id; the steps inside loops too."""
+    found: dict[int, tuple[Cost, str]] = {}
+    pending: list[HloComputation] = [session.module.entry]
+    seen = set()
+    while pending:
+        computation = pending.pop()
+        if computation in seen:
+            continue
+        seen.add(computation)
+        for i in computation.instructions.values():
+            found[i.id] = instruction_cost(i), _widest([i.shape, *[o.shape for o in i.operands]])
+            if i.opcode.name in ("while", "conditional", "call"):
+                pending.extend(i.called)
+    return found
+
+
+def _widest(shapes: Iterable[Shape]) -> str:
+    """`f64` where anything is computed in double precision, whose peak is another one; else `f32`."""
+    return "f64" if any(leaf.is_array and leaf.element_type.name in ("f64", "c128") for s in shapes for _, leaf in s.leaves()) else "f32"
+
+
+def _limits(session: Session) -> Any:
+    if session.backend != "cpu":
+        return None
+    from xla_explorer.backends.cpu.machine_limits import machine_limits
+
+    try:
+        return machine_limits()
+    except (OSError, RuntimeError):
+        return None
+
+
+def streaming_kernels(session: Session) -> frozenset[str]:
+    """Functions of the kernels that write their results past the cache, where the backend has such."""
+    from xla_explorer.compiler.codegen.program_records import HostProgram
+
+    program = getattr(session.executable, "program", None)  # not of one in a child process, nor of one that is not compiled
+    return program.streaming_functions() if isinstance(program, HostProgram) else frozenset()
+
+
+def kernel_threads(session: Session) -> dict[str, int]:
+    """How many threads the kernels use, by name, where it is more than one: those that are cut into shares or run in blocks of rows."""
+    found: dict[str, int] = {}
+    if session.backend == "cpu":
+        for kind in ("parallel", "row-blocks"):
+            for row in session.decisions(kind).to_dict("records"):
+                if row["verdict"] == "accepted" and row["facts"].get("threads", 1) > 1:
+                    found[row["subjects"][0].lstrip("%")] = int(row["facts"]["threads"])
+    return found
+
+
+def _kernel_row(
+    session: Session,
+    timing: KernelTiming,
+    per_us: float | None,
+    cost: Cost,
+    dtype: str,
+    limits: Any,
+    threads: int,
+    streaming: frozenset[str],
+) -> dict[str, Any]:
+    step, calls = timing.step, max(timing.calls, 1)
+    median, iqr = spread([sample * calls for sample in timing.samples_us]) if timing.samples_us else (float("nan"), float("nan"))
+    runs_on = "evaluator (not compiled)" if step.runs_on == "evaluator" else step.runs_on
+    return _row(
+        f"%{step.name}",
+        step.opcode,
+        runs_on,
+        len(timing.samples_us),
+        median,
+        iqr,
+        per_us,
+        cost.times(calls),
+        dtype,
+        limits,
+        threads,
+        session.source_line(step.instruction),
+        step.instruction,
+        streaming=step.function in streaming,
+    )
+
+
+def _row(
+    kernel: str,
+    opcode: str,
+    runs_on: str,
+    n: int,
+    median: float,
+    iqr: float,
+    per_us: float | None,
+    cost: Cost,
+    dtype: str,
+    limits: Any,
+    threads: int,
+    line: str,
+    instruction: int | None,
+    *,
+    streaming: bool,
+) -> dict[str, Any]:
+    moved, flops = int(cost.bytes_accessed), int(cost.flops + cost.transcendentals)
+    share = None
+    if limits is not None and median >= SHORTEST_US and (moved or flops):
+        share = limits.roofline_share(median / 1e6, flops, moved, dtype, threads, streaming=streaming)
+    return {
+        "kernel": kernel,
+        "opcode": opcode,
+        "runs_on": runs_on,
+        "n": n,
+        "median_us": median,
+        "iqr_us": iqr,
+        "cycles": median * per_us if per_us is not None else None,
+        "bytes": moved,
+        "flops": flops,
+        "intensity": flops / moved if moved else None,
+        "GB/s": moved / median / 1e3 if median > 0 else None,
+        "roofline_share": share,
+        "line": line,
+        "instruction": instruction,
+    }

@@ -1,0 +1,156 @@
+"""A GPU kernel stepped by hand on the PTX emulator: where each warp stands, what the lanes hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.visible_text import cleaned
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.backends.gpu.emulator import WarpStepper
+
+COLUMNS = ("warp", "state", "line", "next", "active", "hlo")
+_AROUND = 8  # lines of PTX shown before and after the one that runs next
+_CELL = "padding:0 4px;text-align:left;line-height:1.35"
+_MOST_STEPS = 1_000_000  # of `run_to`
+
+
+class SteppedKernel:
+    """The result of `session.emulation().stepper(kernel)`: the first launch of the kernel, with everything before it done.
+
+    `step()` and `run_to()` return the object itself, so a cell that ends with them shows where the warps are. warps: a row per warp of the
+    block. findings: a row per fault so far.
+    """
+
+    def __init__(self, stepper: WarpStepper, text: str, hlo: Callable[[int | None], str]) -> None:
+        self._stepper, self._lines, self._hlo = stepper, text.splitlines(), hlo
+        self._warp = 0
+
+    # -- moving --------------------------------------------------------------------------------------------------------
+    def step(self, warp: int | None = None, count: int = 1) -> SteppedKernel:
+        """Run the next instructions of a warp; None: of the first warp that can go on, each time. XlaExplorerError when it cannot."""
+        for _ in range(count):
+            able = self._stepper.runnable
+            self._warp = warp if warp is not None else able[0] if able else self._warp
+            if self._stepper.step(warp) is None:
+                break
+        return self
+
+    def run_to(self, place: int | str, warp: int = 0) -> SteppedKernel:
+        """Step a warp until its next instruction is on a PTX line, computes an HLO instruction (`%add`), or begins with an opcode
+        (`bar.sync`); other warps run only while it waits. XlaExplorerError for a place that it does not come to: it has run to its end.
+        """
+        self._warp = warp
+        for _ in range(_MOST_STEPS):
+            following = self._stepper.next(warp)
+            if following is not None and (place in (following.line, self._hlo(following.origin)) or _begins(following.opcode, place)):
+                return self
+            able = self._stepper.runnable
+            if not able:
+                break
+            self._stepper.step(warp if warp in able else None)
+        what = f"PTX line {place}" if isinstance(place, int) else place
+        raise XlaExplorerError(f"warp {warp} does not come to {what}", "see .warps for where warps are; .findings for what went wrong")
+
+    # -- looking -------------------------------------------------------------------------------------------------------
+    def registers(self, warp: int | None = None, floats: bool = False) -> pandas.DataFrame:
+        """A row per lane, a column per register that has been written, and whether the lane is active; of the warp stepped last.
+
+        floats: registers of 32 bits as f32 values. PTX gives most of them no type; by default they are shown as integers.
+        """
+        frame: pandas.DataFrame = self._stepper.to_frame(self._warp if warp is None else warp)
+        if floats:
+            import numpy as np
+
+            for name in [name for name in frame.columns if frame[name].dtype.kind in "iu" and frame[name].dtype.itemsize == 4]:
+                frame[name] = frame[name].to_numpy().view(np.float32)
+        return frame
+
+    @property
+    def warps(self) -> pandas.DataFrame:
+        """state: `can go on`, what the warp waits for, or `has ended`. line, next: the PTX instruction that it runs next. active: lanes."""
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        return wide_frame(self._rows(), list(COLUMNS)).astype({"line": "Int64"})
+
+    @property
+    def findings(self) -> pandas.DataFrame:
+        """Faults so far."""
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        rows = [(f.kind, f.line, f.text, self._hlo(f.origin), f.count, f.example) for f in self._stepper.findings]
+        return wide_frame(rows, ["kind", "line", "ptx", "hlo", "count", "example"])
+
+    def _rows(self) -> list[dict[str, Any]]:
+        stepper, able = self._stepper, set(self._stepper.runnable)
+        rows = []
+        for warp in range(stepper.warps):
+            waits, following = stepper.waits_for(warp), stepper.next(warp)
+            state = "can go on" if warp in able else f"waits {waits}" if waits else "has ended"
+            line, text = (following.line, following.text) if following is not None else (None, "")
+            origin = self._hlo(following.origin) if following is not None else ""
+            rows.append(dict(zip(COLUMNS, (warp, state, line, text, int(stepper.active(warp).sum()), origin), strict=True)))
+        return rows
+
+    @cleaned
+    def __repr__(self) -> str:
+        rows = self._rows()
+        going = sum([row["state"] == "can go on" for row in rows])
+        faults = f", {len(self._stepper.findings)} kinds of faults" if self._stepper.findings else ""
+        here = rows[self._warp]
+        at = f"next, line {here['line']}: {here['next']}" if here["line"] is not None else here["state"]
+        return f"<SteppedKernel {self._stepper.kernel.name}: {going} of {len(rows)} warps can go on{faults}; warp {self._warp} {at}>"
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.to_html()}
+
+    def to_html(self) -> str:
+        """The PTX around the warp stepped last, with the warps that stand there, and the warps that wait or have ended. No scripts."""
+        rows = self._rows()
+        standing: dict[int, list[int]] = {}
+        for row in rows:
+            if row["line"] is not None:
+                standing.setdefault(row["line"], []).append(row["warp"])
+        here = rows[self._warp]["line"] or min(standing, default=1)
+        body = []
+        for number in range(max(here - _AROUND, 1), min(here + _AROUND, len(self._lines)) + 1):
+            # Other rows take the page's own colours, light or dark.
+            style = "background:#fff3bf;color:#000" if number == here else "background:none"
+            who = f"&#9664; {_ranges(standing[number])}" if number in standing else ""
+            body.append(
+                f'<tr style="{style}"><td style="{_CELL};text-align:right;opacity:0.6">{number}</td>'
+                f'<td style="{_CELL};white-space:pre;padding-left:8px">{escape(self._lines[number - 1].expandtabs())}</td>'
+                f'<td style="{_CELL};padding-left:16px"><b>{who}</b></td></tr>'
+            )
+        by_state: dict[str, list[int]] = {}
+        for row in rows:
+            by_state.setdefault(row["state"], []).append(row["warp"])
+        states = "; ".join([f"{_ranges(warps)}: {escape(state)}" for state, warps in by_state.items()])
+        return (
+            f'<div style="font-size:12px"><p>{escape(repr(self))}</p>'
+            '<table style="font-family:monospace;border-collapse:collapse">'
+            f"{''.join(body)}</table><p>{states}</p></div>"
+        )
+
+
+def _begins(opcode: str, place: int | str) -> bool:
+    """Whether an instruction has an opcode, or one that goes on after it: `ld.shared.b32` is `ld.shared`."""
+    return isinstance(place, str) and (opcode + ".").startswith(place + ".")
+
+
+def _ranges(warps: list[int]) -> str:
+    """`warps 0-3, 7` of ascending numbers."""
+    parts: list[list[int]] = []
+    for warp in warps:
+        if parts and parts[-1][-1] == warp - 1:
+            parts[-1].append(warp)
+        else:
+            parts.append([warp])
+    text = ", ".join([f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts])
+    return f"warp{'s' if len(warps) > 1 else ''} {text}"

@@ -1,0 +1,211 @@
+"""Profiles as Chrome traces, and the traces of other profilers as the frame that `session.profile()` gives.
+
+Source: the Trace Event Format (chrome://tracing, Perfetto); what XProf and `jax.profiler` put into the arguments of an event (`hlo_op`,
+`hlo_module`, `hlo_category`, `bytes_accessed`, `model_flops`, `source`).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, spread
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.file_reading import FileReadError, read_file
+from xla_explorer.foundation.file_writing import write_file
+from xla_explorer.hlo.analysis.cost import instruction_cost
+from xla_explorer.hlo.module import HloModule
+
+if TYPE_CHECKING:
+    import pandas
+
+_PROGRAM_TRACK, _KERNEL_TRACK = 0, 1
+
+
+class TraceFileError(XlaExplorerError, ValueError):
+    """A file that holds no trace, or a trace without what was asked for."""
+
+
+# -- out -------------------------------------------------------------------------------------------------------------
+def trace_json(given: Any, path: str | Path | None = None) -> dict[str, Any]:
+    """A Chrome trace of a session's last profile (profiled now with random arguments if there is none), or of a frame from `.profile()`.
+
+    The kernels of one run stand one after the other, each as long as its median; the whole program, timed without probes, is a track of its
+    own. path: also write it there (gzipped when it ends in .gz); open it at ui.perfetto.dev or chrome://tracing. Times in microseconds.
+    """
+    frame, name = given, "profile"
+    if hasattr(given, "profile"):
+        name = f"{given.source.name} on {given.backend}"
+        frame = given.last_profile if given.last_profile is not None else given.profile()
+    missing = [column for column in ("kernel", "median_us") if column not in getattr(frame, "columns", ())]
+    if missing:
+        raise XlaExplorerError(f"no profile: {', '.join(missing)} missing", "give a session, or the frame of session.profile()")
+    events: list[dict[str, Any]] = [_named("process_name", name, 0)]
+    events += [_named("thread_name", title, track) for title, track in (("program", _PROGRAM_TRACK), ("kernels (medians)", _KERNEL_TRACK))]
+    clock = 0.0
+    for row in frame.to_dict("records"):
+        length = float(row["median_us"])
+        if not length >= 0:  # NaN: it did not run
+            continue
+        whole = row["kernel"] == WHOLE_PROGRAM
+        said = {key: value for key, value in row.items() if key not in ("kernel", "median_us") and _is_said(value)}
+        if not whole:
+            said["hlo_op"] = str(row["kernel"]).lstrip("%")
+        events.append(
+            {
+                "name": str(row["kernel"]),
+                "ph": "X",
+                "pid": 0,
+                "tid": _PROGRAM_TRACK if whole else _KERNEL_TRACK,
+                "ts": 0.0 if whole else clock,
+                "dur": length,
+                "args": said,
+            }
+        )
+        clock += 0.0 if whole else length
+    trace = {"displayTimeUnit": "ns", "traceEvents": events}
+    if path is not None:
+        text = json.dumps(trace, default=str).encode()
+        write_file(path, gzip.compress(text) if str(path).endswith(".gz") else text)
+    return trace
+
+
+def _named(what: str, name: str, track: int) -> dict[str, Any]:
+    return {"name": what, "ph": "M", "pid": 0, "tid": track, "args": {"name": name}}
+
+
+def _is_said(value: Any) -> bool:
+    """Neither empty nor None nor NaN."""
+    return value is not None and value != "" and value == value
+
+
+# -- in --------------------------------------------------------------------------------------------------------------
+class _Event(NamedTuple):
+    name: str
+    track: str
+    length_us: float
+    arguments: dict[str, Any]
+
+
+def load_trace(path: str | Path, module: Any = None, *, everything: bool = False) -> pandas.DataFrame:
+    """A trace as a tidy frame: a row for each kernel and track; the columns of `session.profile()`, then `module` and `total_us`.
+
+    path: a trace in JSON (`.json`, `.json.gz`) of XProf, `jax.profiler`, Perfetto or `xe.trace_json`; or a folder that
+    `jax.profiler.trace` wrote, whose latest one is taken. module: an HloModule or session; its instructions of the same names fill in
+    opcode, bytes, flops, line and instruction. everything: all events that have a length, not only those that name an HLO operation.
+
+    Raises:
+        TraceFileError: no such file, no trace, or nothing in it that ran HLO.
+    """
+    from xla_explorer.explorer.display.wide_frame import wide_frame
+
+    path = _file_of(Path(path))
+    events = [e for e in _events(_content(path), path) if everything or "hlo_op" in e.arguments]
+    if not events:
+        raise TraceFileError(
+            f"{path} holds no event that names an HLO operation", "everything=True shows all events; was the program traced while it ran?"
+        )
+    grouped: dict[tuple[str, str, str], list[_Event]] = {}
+    for event in events:
+        name = str(event.arguments.get("hlo_op") or event.name)
+        grouped.setdefault((str(event.arguments.get("hlo_module", "")), event.track, name), []).append(event)
+    known = _instructions(module)
+    rows = [_row(key, found, known) for key, found in grouped.items()]
+    rows.sort(key=lambda row: -row["total_us"])
+    return wide_frame(rows, [*COLUMNS, "module", "total_us"])
+
+
+def _file_of(path: Path) -> Path:
+    if path.is_dir():
+        found = sorted(path.rglob("*.trace.json.gz")) or sorted(path.rglob("*trace.json*"))
+        if not found:
+            raise TraceFileError(f"{path} holds no trace in JSON", "jax.profiler.trace(folder, create_perfetto_trace=True) writes one")
+        return found[-1]
+    return path
+
+
+def _content(path: Path) -> Any:
+    try:
+        return json.loads(read_file(path, hint="give the path of a trace in JSON"))
+    except FileReadError as problem:
+        raise TraceFileError(problem.message, problem.hint) from None
+    except (ValueError, RecursionError) as problem:
+        raise TraceFileError(
+            f"{path} is no JSON: {problem}", "export the trace as JSON; binary traces (.xplane.pb, .pftrace) are not read"
+        ) from None
+
+
+def _events(content: Any, path: Path) -> Iterator[_Event]:
+    """Complete events, and those that a beginning and an end make."""
+    events = content.get("traceEvents") if isinstance(content, dict) else content
+    if not isinstance(events, list):
+        raise TraceFileError(f"{path} has no list traceEvents", "it must be in the Trace Event Format")
+    events = [e for e in events if isinstance(e, dict)]
+    names = {
+        (e["name"], e.get("pid"), e.get("tid") if e["name"] == "thread_name" else None): str(e.get("args", {}).get("name", ""))
+        for e in events
+        if e.get("ph") == "M" and e.get("name") in ("process_name", "thread_name")
+    }
+    open_: dict[tuple[Any, Any], list[dict[str, Any]]] = {}
+    for e in events:
+        phase, place = e.get("ph"), (e.get("pid"), e.get("tid"))
+        if phase == "B":
+            open_.setdefault(place, []).append(e)
+            continue
+        if phase == "E" and open_.get(place):
+            begun = open_[place].pop()
+            e = {**begun, "dur": float(e.get("ts", 0)) - float(begun.get("ts", 0)), "args": {**begun.get("args", {}), **e.get("args", {})}}
+        elif phase != "X":
+            continue
+        process, thread = names.get(("process_name", place[0], None), ""), names.get(("thread_name", *place), "")
+        track = "/".join([part for part in (process, thread) if part]) or f"{place[0]}/{place[1]}"
+        yield _Event(str(e.get("name", "")), track, float(e.get("dur", 0)), e["args"] if isinstance(e.get("args"), dict) else {})
+
+
+def _instructions(module: Any) -> dict[str, Any]:
+    module = getattr(module, "module", module)
+    return {i.name: i for i in module.instructions()} if isinstance(module, HloModule) else {}
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _row(key: tuple[str, str, str], found: list[_Event], known: dict[str, Any]) -> dict[str, Any]:
+    module, track, name = key
+    said: dict[str, Any] = {}
+    for event in found:
+        said.update(event.arguments)
+    samples = [event.length_us for event in found]
+    median, iqr = spread(samples)
+    i = known.get(name)
+    cost = instruction_cost(i) if i is not None else None
+    moved = _number(said.get("bytes_accessed", said.get("bytes"))) or (cost.bytes_accessed if cost is not None else None)
+    flops = _number(said.get("model_flops", said.get("flops"))) or (cost.flops + cost.transcendentals if cost is not None else None)
+    line = said.get("source") or said.get("line") or ""
+    if i is not None and not line and i.op_metadata.source_line:
+        line = f"{i.op_metadata.source_file}:{i.op_metadata.source_line}"
+    return {
+        "kernel": f"%{name}" if "hlo_op" in said else name,
+        "opcode": i.opcode.name if i is not None else str(said.get("opcode") or said.get("hlo_category") or ""),
+        "runs_on": track,
+        "n": len(samples),
+        "median_us": median,
+        "iqr_us": iqr,
+        "cycles": _number(said.get("cycles")),
+        "bytes": moved,
+        "flops": flops,
+        "intensity": flops / moved if moved and flops is not None else None,
+        "GB/s": moved / median / 1e3 if moved and median else None,
+        "roofline_share": None,
+        "line": line,
+        "instruction": i.id if i is not None else None,
+        "module": module,
+        "total_us": sum(samples),
+    }

@@ -1,0 +1,92 @@
+"""The script and the style sheet that the widget and the exported page share.
+
+The assets are plain ES modules that a browser and node load as files. Here they are joined into one module by
+dropping the import lines and the export words: no bundler, no build step, nothing from a network. Top-level names
+must differ across files; a double one is a SyntaxError at once, and a test looks for it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from xla_explorer.explorer.pictures.svg import COLOURS, DARK_COLOURS
+
+ASSETS = Path(__file__).resolve().parent / "assets"
+MODULES = (
+    "layout",
+    "anchored",
+    "scene",
+    "elements",
+    "diff",
+    "store",
+    "drawing",
+    "colours",
+    "printed",
+    "neighbours",
+    "graph",
+    "timeline",
+    "texts",
+    "lines",
+    "decisions",
+    "tables",
+    "mnemonics",
+    "hover",
+    "compare",
+    "why",
+    "rewrite",
+    "buffers",
+    "kernels",
+    "llvm",
+    "code",
+    "roofline",
+    "times",
+    "search",
+    "keyboard",
+    "theme",
+    "explorer",
+)
+_IMPORT = re.compile(r"^import .*\n", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
+
+
+def _joinable(name: str) -> str:
+    return _EXPORT.sub("", _IMPORT.sub("", (ASSETS / f"{name}.js").read_text(encoding="utf-8")))
+
+
+@cache
+def script() -> str:
+    """One ES module without imports and exports; it defines `render({ model, el })`."""
+    return "\n".join(_joinable(name) for name in MODULES)
+
+
+@cache
+def widget_module() -> str:
+    """The module as anywidget takes it: its default export has `render`."""
+    return f"{script()}\nexport default {{ render }};\n"
+
+
+@cache
+def page_module() -> str:
+    """The module of the exported page: the same script, and the page as its host."""
+    return f"{script()}\n{_joinable('page')}"
+
+
+@cache
+def style() -> str:
+    """The style sheet: the colours of the kinds, from the one table that the static pictures use too, and the rest."""
+    return f"{_kind_style()}\n{(ASSETS / 'explorer.css').read_text(encoding='utf-8')}"
+
+
+def _kind_style() -> str:
+    out = []
+    for theme, table in (("", COLOURS), ('[data-theme="dark"]', DARK_COLOURS)):
+        values = " ".join(f"--k-{kind}: {fill}; --l-{kind}: {line};" for kind, (fill, line) in table.items())
+        out.append(f".xe{theme} {{ {values} }}")
+    for kind in COLOURS:
+        fill, line = f"var(--k-{kind})", f"var(--l-{kind})"
+        out.append(f".xe-node.k-{kind} > .s, .xe-node.k-{kind} > .head {{ fill: {fill}; stroke: {line}; }}")
+        out.append(f".xe-node.k-{kind} > .bar {{ stroke: {line}; }}")
+        out.append(f".xe-legend .k-{kind}::before {{ background: {fill}; border-color: {line}; }}")
+    return "\n".join(out)

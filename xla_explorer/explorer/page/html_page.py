@@ -1,0 +1,64 @@
+"""One self-contained HTML file: the static form for readers without script, the explorer itself for everybody else.
+
+Nothing is fetched: script, style and data are in the file. The address carries the selection
+(`#step=17&op=42&pane=llvm-ir`). All data is JSON in an inert element, and `<` never occurs in it, so no name in a
+module can end that element. A content security policy allows our own script, by its hash, and nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from xla_explorer.explorer.page.front_end import page_module, style
+from xla_explorer.explorer.page.payload import build_payload, packed
+from xla_explorer.explorer.page.private_paths import data_without_paths, without_paths
+from xla_explorer.explorer.page.source import ExplorerSource
+from xla_explorer.explorer.page.static_form import static_html
+from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.foundation.file_writing import write_file
+
+_PAGE_STYLE = """
+body { margin: 0; background: #fff; color: #1c1c1c; font: 13px/1.45 system-ui, sans-serif; }
+#static { padding: 16px; } #static table { border-collapse: collapse; } #static th { border-bottom: 1px solid #858585; }
+.live #static { display: none; }
+@media (prefers-color-scheme: dark) { body { background: #161616; color: #e6e6e6; } }
+@media print { .live #static { display: block; } body { background: #fff; color: #000; } #explorer { display: none; } }
+"""
+
+
+def _policy(script: str) -> str:
+    """What the page may do: run our one script, show pictures that it holds. It fetches, embeds and submits nothing."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def export_page(source: ExplorerSource, *, paths: bool = False) -> str:
+    """The whole page as text. Complete whatever the size of the module: every changed step is embedded, rows shared
+    by steps once. paths: keep absolute paths (of source files, of dumps) instead of the names of the files alone."""
+    payload: Any = build_payload(source, complete=True)
+    body, title = static_html(source, inline_svg=True), escape(source.title)
+    if not paths:
+        payload, body, title = data_without_paths(payload), without_paths(body), without_paths(title)
+    data = base64.b64encode(packed(payload)).decode()
+    script = page_module()
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{title} · xla_explorer</title><style>{_PAGE_STYLE}{style()}</style></head>\n"
+        f'<body><main id="static">{body}</main>\n<div id="explorer" class="xe-page"></div>\n'
+        f'<script type="application/octet-stream" id="data">{data}</script>\n'
+        f'<script type="module">{script}</script></body></html>\n'
+    )
+
+
+def save_page(source: ExplorerSource, path: str | Path, *, paths: bool = False) -> Path:
+    """Write the page to `path` (UTF-8), whole or not at all, and return the path."""
+    return write_file(path, export_page(source, paths=paths))

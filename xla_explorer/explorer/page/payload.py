@@ -1,0 +1,315 @@
+"""The data that the widget and the exported page draw: one JSON document, built from an `ExplorerSource`, deflated.
+
+A *complete* payload holds every step and needs no kernel. Successive steps share most of their rows, so each distinct
+row is stored once in a pool and a step is a list of runs [first, count] into it. A *light* payload holds the step
+list, decisions, times and the lineage; the rest is asked for step by step (`answer`).
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypedDict
+
+from xla_explorer.explorer.display.quantities import headline
+from xla_explorer.explorer.page.json_data import LineData, PictureData, picture_data, plain, text_lines
+from xla_explorer.explorer.page.report_data import answer_report, comparison_data, embedded_reports
+from xla_explorer.explorer.page.reports import Column, ComparisonTable
+from xla_explorer.explorer.page.source import CodePane, DecisionRow, ExplorerSource, StepRow, TextLine
+from xla_explorer.foundation.visible_text import cleaned_text
+
+FORMAT = 1
+EMBED_INSTRUCTIONS = 6_000
+"""A payload is complete by itself when its changed steps together hold no more instructions than this."""
+TEXT_APART = 2_000
+"""The text of a step with more instructions is not sent with its picture, which is what is waited for."""
+MOST_DECISIONS = 6_000
+MOST_HISTORIES = 3_000
+
+Runs = list[list[int]]
+
+
+class StepDetail(TypedDict):
+    """What one step shows: its picture, its text (None: asked for on its own), the rules that fired."""
+
+    picture: PictureData
+    text: list[LineData] | None
+    rewrites: list[list[Any]]
+
+
+class PooledStep(TypedDict):
+    """A `StepDetail` whose rows are runs into the pools of the payload."""
+
+    title: str
+    nodes: Runs
+    edges: Runs
+    groups: Runs
+    text: Runs
+    aliases: list[list[int]]
+    hidden: int
+    note: str
+    rewrites: list[list[Any]]
+
+
+class PaneData(TypedDict):
+    """One code pane; `lines` as in a `StepDetail` (None: asked for when the pane is opened). costly: not made before that, even
+    where everything else travels at once."""
+
+    name: str
+    producer: str
+    note: str
+    lines: list[LineData] | None
+    costly: bool
+
+
+class ExplorerPayload(TypedDict):
+    """Everything that is drawn. `steps`, `decisions`, `timings`: rows in the field order of their types in source.py.
+
+    `lineage` holds [subject, produced ...] per applied rewrite. `same` maps a step to the earlier step that shows the
+    same. `pools`, `details`, `panes`, `histories` are filled when `complete`; an instruction that `histories` does not have was left out
+    for size. `live`: a kernel answers; without one `reports`
+    holds what can be shown without. `reasons`: what the codes of the decisions mean.
+    `comparison`: set when this compile is a what-if of another.
+    """
+
+    format: int
+    complete: bool
+    live: bool
+    title: str
+    headline: list[str]
+    steps: list[list[Any]]
+    same: list[int]
+    decisions: list[list[Any]]
+    decisions_hidden: int
+    no_decisions: str
+    reasons: dict[str, str]
+    timings: list[list[Any]]
+    lineage: list[list[int]]
+    pools: dict[str, list[Any]]
+    details: dict[str, PooledStep]
+    panes: list[PaneData]
+    histories: dict[str, list[int]]
+    roof: list[Any] | None
+    columns: list[list[Any]]
+    own_colour: bool
+    comparison: dict[str, Any] | None
+    reports: dict[str, Any]
+
+
+def packed(data: Any) -> bytes:
+    """Deflated JSON. Characters that a page would not show, or would reorder a line by, are escapes that it shows."""
+    text = cleaned_text(json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False), in_json=True)
+    return zlib.compress(text.encode("utf-8", "replace"), 6)
+
+
+def unpacked(data: bytes) -> Any:
+    """The inverse of `packed`."""
+    return json.loads(zlib.decompress(data))
+
+
+def shown_step(steps: Sequence[StepRow], index: int) -> int:
+    """The earliest step that shows the same module as `index`: unchanged passes are not stored again."""
+    while index > 0 and not steps[index].changed:
+        index -= 1
+    return index
+
+
+def step_detail(source: ExplorerSource, step: int, *, with_text: bool = True) -> StepDetail:
+    """What one step shows."""
+    return StepDetail(
+        picture=picture_data(source.picture(step)),
+        text=text_lines(source.text(step)) if with_text else None,
+        rewrites=[plain(row) for row in source.rewrites(step)],
+    )
+
+
+def pane_data(panes: Sequence[CodePane], *, with_lines: bool = True, live: bool = True) -> list[PaneData]:
+    """The code panes as JSON data. live: a kernel can be asked later; without one a costly pane says how it is made."""
+    found = []
+    for p in panes:
+        lines: list[LineData] | None = None
+        if p.costly:
+            lines = None if live else text_lines([TextLine(p.costly)])
+        elif with_lines:
+            lines = text_lines(p.lines)
+        found.append(PaneData(name=p.name, producer=p.producer, note=p.note, lines=lines, costly=bool(p.costly)))
+    return found
+
+
+def is_small(steps: Sequence[StepRow], limit: int = EMBED_INSTRUCTIONS) -> bool:
+    """Whether all changed steps together are small enough to travel at once."""
+    return sum(step.instructions_after for step in steps if step.changed or step.index == 0) <= limit
+
+
+def build_payload(
+    source: ExplorerSource,
+    *,
+    complete: bool | None = None,
+    live: bool = False,
+    colour: Column | None = None,
+    comparison: ComparisonTable | None = None,
+) -> ExplorerPayload:
+    """The payload of `source`; `complete` None decides by size (see `is_small`). colour: the user's own column, shown first."""
+    steps = list(source.steps())
+    if complete is None:
+        complete = is_small(steps)
+    same = [shown_step(steps, k) for k in range(len(steps))]
+    decisions = _chosen(source.decisions())
+    measured = measured_data(source, colour)
+    payload = ExplorerPayload(
+        format=FORMAT,
+        complete=complete,
+        live=live,
+        title=source.title,
+        headline=measured["headline"],
+        steps=[plain(step) for step in steps],
+        same=same,
+        decisions=[plain(row) for row in decisions[0]],
+        decisions_hidden=decisions[1],
+        no_decisions="" if decisions[0] else source.reports.no_decisions(),
+        reasons=_reasons(source, decisions[0]),
+        timings=measured["timings"],
+        lineage=[],
+        pools={},
+        details={},
+        panes=[],
+        histories={},
+        roof=measured["roof"],
+        columns=measured["columns"],
+        own_colour=colour is not None,
+        comparison=comparison_data(comparison) if comparison is not None else None,
+        reports={} if live or not complete else embedded_reports(source),
+    )
+    for step in steps:
+        if step.rewrites:
+            payload["lineage"] += [
+                [row.subject, *row.produced]
+                for row in source.rewrites(step.index)
+                if row.verdict == "applied" and row.subject is not None and row.produced
+            ]
+    if complete:
+        _embed(payload, source, sorted(set(same)))
+    return payload
+
+
+def measured_data(source: ExplorerSource, colour: Column | None = None) -> dict[str, Any]:
+    """What of a payload changes when the program is measured: for a view that is open already."""
+    return {
+        "headline": headline(source.summary()),
+        "timings": [plain(row) for row in source.timings()],
+        "roof": plain(source.reports.roof()),
+        "columns": [plain(column) for column in [*([colour] if colour is not None else []), *source.reports.columns()]],
+    }
+
+
+def _chosen(decisions: Sequence[DecisionRow]) -> tuple[list[DecisionRow], int]:
+    """At most MOST_DECISIONS in their order, and how many are left out.
+
+    Refusals and accepted decisions have half of the room each, and what the other half does not need. On both sides those about two
+    instructions come first, of these what costs most, and costs before mere bounds of them: a program full of folded constants still
+    answers why two operations were not fused.
+    """
+    rows = list(decisions)
+    if len(rows) <= MOST_DECISIONS:
+        return rows, 0
+    by_interest = sorted(range(len(rows)), key=lambda k: _interest(rows[k]))
+    accepted = [k for k in by_interest if rows[k].verdict == "accepted"]
+    refused = [k for k in by_interest if rows[k].verdict != "accepted"]
+    kept = refused[: max(MOST_DECISIONS // 2, MOST_DECISIONS - len(accepted))]
+    kept += accepted[: MOST_DECISIONS - len(kept)]
+    return [rows[k] for k in sorted(kept)], len(rows) - len(kept)
+
+
+def _reasons(source: ExplorerSource, decisions: Iterable[DecisionRow]) -> dict[str, str]:
+    """What the codes mean that the decisions and their checklists name."""
+    used = {code for row in decisions for code in (row.code, *[check[0] for check in row.checklist])}
+    return {code: sentence for code, sentence in source.reports.reasons().items() if code in used}
+
+
+def _interest(row: DecisionRow) -> tuple[bool, int, float]:
+    """The order in which decisions are kept: least first."""
+    for rank, key in enumerate(("refusal_costs_microseconds", "refusal_costs_at_most_microseconds")):
+        cost = row.facts.get(key)
+        if isinstance(cost, int | float) and cost > 0:
+            return row.consumer is None, rank, -float(cost)
+    return row.consumer is None, 2, 0.0
+
+
+class _Pool:
+    """Distinct rows in the order in which they were first seen."""
+
+    def __init__(self) -> None:
+        self.rows: list[Any] = []
+        self._at: dict[str, int] = {}
+
+    def runs(self, rows: Iterable[Any]) -> Runs:
+        out: Runs = []
+        for row in rows:
+            key = repr(row)
+            at = self._at.get(key)
+            if at is None:
+                at = self._at[key] = len(self.rows)
+                self.rows.append(row)
+            if out and out[-1][0] + out[-1][1] == at:
+                out[-1][1] += 1
+            else:
+                out.append([at, 1])
+        return out
+
+
+def _embed(payload: ExplorerPayload, source: ExplorerSource, steps: Iterable[int]) -> None:
+    pools = {name: _Pool() for name in ("nodes", "edges", "groups", "text", "history")}
+    ids: dict[int, None] = {}
+    for step in steps:
+        detail = step_detail(source, step)
+        picture = detail["picture"]
+        payload["details"][str(step)] = PooledStep(
+            title=picture["title"],
+            nodes=pools["nodes"].runs(picture["nodes"]),
+            edges=pools["edges"].runs(picture["edges"]),
+            groups=pools["groups"].runs(picture["groups"]),
+            text=pools["text"].runs(detail["text"] or ()),
+            aliases=picture["aliases"],
+            hidden=picture["hidden"],
+            note=picture["note"],
+            rewrites=detail["rewrites"],
+        )
+        ids.update((row[0], None) for row in picture["nodes"])
+        ids.update((row[5], None) for row in picture["groups"] if row[5] is not None)
+    for number, key in enumerate(ids):
+        if number >= MOST_HISTORIES:
+            break
+        runs = pools["history"].runs(plain(list(source.history(key))))
+        payload["histories"][str(key)] = [first + k for first, count in runs for k in range(count)]
+    payload["pools"] = {name: pool.rows for name, pool in pools.items()}
+    payload["panes"] = pane_data(source.panes(), live=payload["live"])
+
+
+def answer(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
+    """The data for one request of the widget: {"ask": "step" | "text" | "history", "id": int}, {"ask": "panes"}, {"ask": "pane",
+    "name": str}, {"ask": "about", "id": int} (all decisions about an instruction), or a report's.
+
+    Raises:
+        ValueError: for a request that is none of these, or a step or pane that does not exist.
+    """
+    ask, number = message.get("ask"), message.get("id")
+    if ask == "panes":
+        return pane_data(source.panes(), with_lines=False)
+    if ask == "pane":
+        for pane in source.panes():
+            if pane.name == message.get("name"):
+                return text_lines(pane.lines)
+        raise ValueError(f"there is no pane {message.get('name')!r}")
+    if ask == "about":
+        return [plain(row) for row in source.decisions() if number in (row.producer, row.consumer)]
+    if ask in ("step", "text", "history") and isinstance(number, int) and not isinstance(number, bool):
+        if ask == "history":
+            return plain(list(source.history(number)))
+        steps = source.steps()
+        if not 0 <= number < len(steps):
+            raise ValueError(f"there is no step {number}: 0 is as written, {len(steps) - 1} after the last pass")
+        if ask == "text":
+            return text_lines(source.text(number))
+        return step_detail(source, number, with_text=steps[number].instructions_after <= TEXT_APART)
+    return answer_report(source, message)

@@ -1,0 +1,134 @@
+"""Reports as JSON data: the answers to a live view, and what an exported page carries of them.
+
+A page carries buffers, kernels, the roof, remarks, the rules' code, the passes of LLVM for the most expensive kernel, and
+the first rewrites one by one. What is left out is said where it would be, with the call that shows it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from xla_explorer.explorer.page.json_data import picture_data, plain, text_lines
+from xla_explorer.explorer.page.reports import ComparisonTable, RewriteStep
+from xla_explorer.explorer.page.source import ExplorerSource
+
+MOST_REWRITES = 30
+"""Rewrites that an exported page shows one by one; each is two runs of its pass."""
+REWRITE_SECONDS = 1.0
+"""Processor time after which no further rewrite is done again for a page; it says so where they would be."""
+MOST_REWRITE_INSTRUCTIONS = 1_500
+MOST_LLVM_LINES = 4_000
+"""Programs of more lines of LLVM IR are exported without LLVM's passes and remarks: LLVM runs again for them."""
+LLVM_KERNELS = 1
+AROUND = 300
+
+
+def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
+    """The data for one request that is about a report.
+
+    {"ask": "buffers" | "kernels" | "remarks" | "counts" | "help"}, {"ask": "apart", "a", "b"}, {"ask": "llvm", "kernel"}, {"ask":
+    "rewrite", "step", "number"}, {"ask": "around", "step", "id", "budget"}, {"ask": "between", "step", "id", "other"}.
+
+    Raises:
+        ValueError: it is none of these, or the source cannot answer it.
+    """
+    reports, ask = source.reports, message.get("ask")
+    if ask == "buffers":
+        return plain_buffers(reports.buffers())
+    if ask == "kernels":
+        return {"rows": plain(reports.kernels()), "llvm": plain(reports.llvm_kernels())}
+    if ask == "remarks":
+        return plain(reports.remarks())
+    if ask == "counts":
+        return plain(reports.ptx_counts())
+    if ask == "help":
+        return plain(reports.opcode_help())
+    if ask == "rules":
+        return plain(reports.rules([str(name) for name in _list(message, "names")]))
+    if ask == "apart":
+        return plain(reports.why_apart(str(message.get("a")), str(message.get("b"))))
+    if ask == "llvm":
+        return plain(reports.llvm_passes(str(message.get("kernel"))))
+    if ask == "rewrite":
+        return rewrite_data(reports.rewrite(_number(message, "step"), _number(message, "number")))
+    if ask == "around":
+        budget = max(10, min(1_500, _number(message, "budget")))
+        return picture_data(reports.picture_around(_number(message, "step"), _number(message, "id"), budget))
+    if ask == "between":
+        return picture_data(reports.picture_between(_number(message, "step"), _number(message, "id"), _number(message, "other")))
+    raise ValueError(f"not a request of the explorer: {dict(message)!r}")
+
+
+def _number(message: Mapping[str, Any], key: str) -> int:
+    value = message.get(key)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"a request of the explorer has no {key}: {dict(message)!r}")
+    return value
+
+
+def _list(message: Mapping[str, Any], key: str) -> list[Any]:
+    value = message.get(key)
+    return value if isinstance(value, list) else []
+
+
+def plain_buffers(view: Any) -> Any:
+    """A BufferView as a mapping by field, so that the page reads it by name."""
+    return None if view is None else {name: plain(value) for name, value in view._asdict().items()}
+
+
+def rewrite_data(step: RewriteStep) -> dict[str, Any]:
+    """One rewrite: lines and pictures before and after."""
+    return {
+        "before": text_lines(step.before),
+        "after": text_lines(step.after),
+        "pictureBefore": picture_data(step.picture_before),
+        "pictureAfter": picture_data(step.picture_after),
+    }
+
+
+def comparison_data(table: ComparisonTable) -> dict[str, Any]:
+    """A comparison by field."""
+    return {name: plain(value) for name, value in table._asdict().items()}
+
+
+def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
+    """What an exported page carries: the answer to each request by its key, or {"error": why} where there is none."""
+    reports, steps = source.reports, list(source.steps())
+    found: dict[str, Any] = {}
+
+    def keep(key: str, make: Callable[[], Any]) -> None:
+        try:
+            found[key] = make()
+        except Exception as problem:  # one report that cannot be made must not spoil the page
+            found[key] = {"error": f"{type(problem).__name__}: {problem}"}
+
+    keep("buffers", lambda: plain_buffers(reports.buffers(with_reasons=True)))
+    keep("kernels", lambda: {"rows": plain(reports.kernels()), "llvm": []})
+    keep("help", lambda: plain(reports.opcode_help()))
+    if reports.ptx_counted():
+        keep("counts", lambda: plain(reports.ptx_counts()))
+    lines = next((len(pane.lines) for pane in source.panes() if pane.name == "llvm-ir"), 0)
+    if 0 < lines <= MOST_LLVM_LINES:
+        keep("remarks", lambda: plain(reports.remarks()))
+        for kernel in list(reports.llvm_kernels())[:LLVM_KERNELS]:
+            keep(f"llvm {kernel}", lambda kernel=kernel: plain(reports.llvm_passes(kernel)))  # type: ignore[misc]
+            if isinstance(found["kernels"], dict) and "llvm" in found["kernels"] and isinstance(found[f"llvm {kernel}"], list):
+                found["kernels"]["llvm"].append(kernel)
+    names: dict[str, None] = {}
+    shown = 0
+    until = time.process_time() + REWRITE_SECONDS
+    for step in steps:
+        if not step.rewrites or step.level != "hlo":
+            continue
+        for number, row in enumerate(source.rewrites(step.index)):
+            names[row.rule] = None
+            if row.verdict != "applied" or shown >= MOST_REWRITES or step.instructions_before > MOST_REWRITE_INSTRUCTIONS:
+                continue
+            if time.process_time() > until:
+                continue
+            shown += 1
+            keep(f"rewrite {step.index} {number}", lambda s=step.index, n=number: rewrite_data(reports.rewrite(s, n)))  # type: ignore[misc]
+    keep("rules", lambda: plain(reports.rules(names)))
+    return found

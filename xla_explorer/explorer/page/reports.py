@@ -1,0 +1,233 @@
+"""What the views ask beyond the passes: buffers, kernels, the machine's roof, LLVM's passes, single rewrites, what-ifs.
+
+`Reports` answers everything with "nothing known", so that a source only overrides what it can say. All rows are named
+tuples of plain values, as in `source`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.explorer.pictures.picture import PictureGraph
+
+if TYPE_CHECKING:
+    from xla_explorer.explorer.page.source import ExplorerSource, TextLine
+
+Pair = tuple[str, str]
+
+
+class BufferRow(NamedTuple):
+    """One value: where it lives and when. offset, size: bytes. start, end: positions in program order. buffer_start,
+    buffer_end: of the memory, which several values may use in turn (`shared_with`)."""
+
+    name: str
+    instruction: int | None
+    opcode: str
+    shape: str
+    kind: str
+    allocation: str
+    offset: int
+    size: int
+    start: float
+    end: float
+    buffer_start: float
+    buffer_end: float
+    shared_with: tuple[str, ...] = ()
+
+
+class BufferView(NamedTuple):
+    """The memory of a program. schedule: (instruction id, name, position, bytes in use while it runs, source line). peak: the
+    row of `schedule` with most of them, None without an arena. hidden: rows left out, the smallest. why_apart: (a, b,
+    code, sentence) for pairs of the largest buffers that do not share memory; a live view asks for any pair."""
+
+    rows: tuple[BufferRow, ...]
+    arena_bytes: int
+    lower_bound_bytes: int
+    schedule: tuple[tuple[int, str, float, int, str], ...]
+    peak: int | None = None
+    hidden: int = 0
+    why_apart: tuple[tuple[str, str, str, str], ...] = ()
+
+
+class KernelRow(NamedTuple):
+    """One kernel. computes: its work as a formula. calls: how often a run executes it. bytes, flops: of one run (estimates).
+    predicted_us: by the cost model. measured_us: median, None when not run. reason: why it is no native code."""
+
+    name: str
+    opcode: str
+    computes: str
+    runs_on: str
+    calls: float
+    bytes_read: int
+    bytes_written: int
+    flops: int
+    predicted_us: float | None
+    measured_us: float | None
+    line: str
+    instruction: int | None
+    reason: str = ""
+
+
+class MachineRoof(NamedTuple):
+    """Measured limits of as many cores as the program uses: flop/s, bytes/s from memory, and (bytes touched, bytes/s) from the caches."""
+
+    machine: str
+    flops_per_second: float
+    bytes_per_second: float
+    cached: tuple[tuple[int, float], ...] = ()
+    cores: int = 1
+
+
+class Column(NamedTuple):
+    """Numbers by instruction id, to colour the graph with. unit: `us`, `bytes` or any word."""
+
+    title: str
+    unit: str
+    values: Mapping[int, float]
+
+
+class LlvmPassRow(NamedTuple):
+    """One run of an LLVM pass. level: `ir` or `machine`. diff: unified, empty where nothing changed."""
+
+    name: str
+    level: str
+    lines_before: int
+    lines_after: int
+    added: int
+    removed: int
+    diff: str
+
+
+class RemarkRow(NamedTuple):
+    """What LLVM says. kind: passed, missed, analysis. instruction: name of what it is about, line: of the user's source."""
+
+    kind: str
+    by: str
+    message: str
+    instruction: str
+    line: str
+    id: int | None = None
+
+
+class PtxCountRow(NamedTuple):
+    """What one line of PTX did on the emulator. line: from 1. warps: instructions of warps. share: of those of its kernel, 0 to 1.
+    mark: the worst that is to be seen there (`explorer.counted_ptx.MARKS`), empty for none; why: its numbers."""
+
+    line: int
+    warps: int
+    share: float
+    mark: str
+    why: str
+
+
+class RewriteStep(NamedTuple):
+    """One application of one rule. before, after: the lines around what it changed. picture_before, picture_after: the
+    neighbourhood."""
+
+    before: Sequence[TextLine]
+    after: Sequence[TextLine]
+    picture_before: PictureGraph
+    picture_after: PictureGraph
+
+
+class RuleText(NamedTuple):
+    """A rewrite rule as it is written. location: folder/file.py:line."""
+
+    sentence: str
+    location: str
+    code: str
+
+
+class ComparisonTable(NamedTuple):
+    """Two compiles beside each other. title: what was forced or forbidden. rows: (what, now, before). decisions: (kind, producer,
+    consumer, now, before). wishes: (sentence, granted) of each pair that was forced or forbidden."""
+
+    title: str
+    rows: tuple[tuple[str, Any, Any], ...]
+    decisions: tuple[tuple[str, ...], ...] = ()
+    note: str = ""
+    wishes: tuple[tuple[str, bool], ...] = ()
+
+
+class Reports:
+    """The empty answers. A question that a source cannot answer raises with the reason; the view shows it."""
+
+    def buffers(self, *, with_reasons: bool = False) -> BufferView | None:
+        """The buffer assignment, None where there is none. with_reasons: fill `why_apart` (costs a check per pair)."""
+        return None
+
+    def why_apart(self, a: str, b: str) -> tuple[str, str]:
+        """(code, sentence): why two values are not in one place; code empty when they are."""
+        raise ValueError("there is no buffer assignment")
+
+    def kernels(self) -> Sequence[KernelRow]:
+        """What runs, in order."""
+        return ()
+
+    def roof(self) -> MachineRoof | None:
+        """The limits of the machine that the times are of."""
+        return None
+
+    def columns(self) -> Sequence[Column]:
+        """Numbers that the graph can be coloured by."""
+        return ()
+
+    def column(self, given: Any) -> Column:
+        """The user's own numbers as a column. ValueError when they cannot be matched to instructions."""
+        raise ValueError("this source has no instructions to colour")
+
+    def llvm_kernels(self) -> Sequence[str]:
+        """Kernels whose LLVM passes can be asked for, the most expensive first."""
+        return ()
+
+    def llvm_passes(self, kernel: str) -> Sequence[LlvmPassRow]:
+        """The LLVM passes that changed a kernel."""
+        raise ValueError("there is no LLVM behind this view")
+
+    def remarks(self) -> Sequence[RemarkRow]:
+        """What LLVM's vectorisers say."""
+        return ()
+
+    def ptx_counts(self) -> Sequence[PtxCountRow]:
+        """The lines of PTX that ran on the emulator. ValueError when it has not run and would take long."""
+        raise ValueError("there is no PTX behind this view")
+
+    def ptx_counted(self) -> bool:
+        """Whether `ptx_counts` has its answer already."""
+        return False
+
+    def rules(self, names: Iterable[str]) -> dict[str, RuleText]:
+        """The rules among `names` that are written down."""
+        return {}
+
+    def rewrite(self, step: int, number: int) -> RewriteStep:
+        """The `number`-th row of `rewrites(step)` alone, done again."""
+        raise ValueError("the rewrites of this view cannot be done again one by one")
+
+    def picture_around(self, step: int, instruction: int, budget: int) -> PictureGraph:
+        """The picture of at most about `budget` instructions around one of them."""
+        raise ValueError("there is nothing beyond this picture")
+
+    def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
+        """The picture of everything that lies on a path between two instructions."""
+        raise ValueError("there is nothing beyond this picture")
+
+    def no_decisions(self) -> str:
+        """What to say where no decision is recorded: why, and how to get them."""
+        return 'no decisions were recorded: compile with journal="decisions"'
+
+    def reasons(self) -> Mapping[str, str]:
+        """Reason code -> what it means in general, one sentence."""
+        return {}
+
+    def opcode_help(self) -> Mapping[str, str]:
+        """Opcode -> one sentence, for the opcodes that occur."""
+        return {}
+
+    def variant(self, fuse: Sequence[Pair], forbid: Sequence[Pair]) -> tuple[ExplorerSource, ComparisonTable]:
+        """The same compile with fusions forced or forbidden, and what that changes."""
+        raise ValueError("this compile cannot be done again")
+
+
+NOTHING = Reports()

@@ -1,0 +1,303 @@
+"""What a trace and a session know beyond the passes, as the views ask for it: `views.reports.Reports` filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND, USER_REASONS
+from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
+from xla_explorer.explorer.measures.kernel_costs import KernelCost, kernel_costs
+from xla_explorer.explorer.measures.kernel_formula import kernel_formula
+from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads
+from xla_explorer.explorer.page.reports import (
+    BufferRow,
+    BufferView,
+    Column,
+    ComparisonTable,
+    KernelRow,
+    LlvmPassRow,
+    MachineRoof,
+    Pair,
+    PtxCountRow,
+    RemarkRow,
+    Reports,
+    RewriteStep,
+    RuleText,
+)
+from xla_explorer.explorer.page.source import ExplorerSource
+from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.questions.rewrite_replay import RewriteReplay, rule_texts
+from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.opcodes import OPCODES
+
+if TYPE_CHECKING:
+    from xla_explorer.explorer.session import Session
+    from xla_explorer.explorer.trace import Trace
+
+MOST_BUFFERS = 400
+MOST_REASON_BUFFERS = 20
+"""Between so many of the largest buffers every pair gets its reason in an exported page."""
+MOST_KERNELS = 2_000
+MOST_EMULATED, EMULATED_PER_SECOND = 3e7, 8e6
+"""Operations and words of memory that the emulator may take on a click, and how many it does in a second, roughly."""
+LONGEST_COMPARED = 20_000
+"""Modules of more instructions are compared without running them: the reference in numpy would take minutes."""
+
+
+class TraceReports(Reports):
+    """A trace: rewrites one by one, neighbourhoods, help."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    @cached_property
+    def _replay(self) -> RewriteReplay:
+        return RewriteReplay(self._trace)
+
+    def rules(self, names: Iterable[str]) -> dict[str, RuleText]:
+        return rule_texts(names)
+
+    def rewrite(self, step: int, number: int) -> RewriteStep:
+        if not 0 < step <= len(self._trace.steps):
+            raise ValueError(f"there is no pass {step}")
+        events = [e for e in self._trace.passes.events(step - 1) if e.kind in ("applied", "refused")]
+        if not 0 <= number < len(events):
+            raise ValueError(f"step {step} has {len(events)} rewrites, not a number {number}")
+        with collector_paused():
+            return self._replay.step(step, events[number])
+
+    def picture_around(self, step: int, instruction: int, budget: int) -> PictureGraph:
+        with collector_paused():
+            return self._trace.picture(min(step, len(self._trace.steps)), around=[instruction], budget=budget)
+
+    def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
+        with collector_paused():
+            return self._trace.picture(min(step, len(self._trace.steps)), between=(first, second))
+
+    def reasons(self) -> Mapping[str, str]:
+        found = dict(USER_REASONS)
+        for table in reversed(REASONS_BY_KIND.values()):  # what a code means for `fusion` counts most
+            found |= table
+        return found
+
+    def opcode_help(self) -> Mapping[str, str]:
+        names = dict.fromkeys([r.opcode.name for r in self._trace.lineage.records.values()])
+        return {name: OPCODES[name].summary for name in names if name in OPCODES}
+
+
+class SessionReports(TraceReports):
+    """A session: the trace's, and buffers, kernels, the machine, LLVM and what-ifs."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session.trace)
+        self._session = session
+
+    def no_decisions(self) -> str:
+        if self._session.backend in ("xla", "xla-dump"):
+            own = "xe.load(FOLDER).compile()" if self._session.backend == "xla-dump" else 'xe.compile(module, backend="cpu")'
+            return f"XLA dumps no decisions. {own} takes the same module through our passes, which say what they decide, and why"
+        return super().no_decisions()
+
+    # -- buffers -------------------------------------------------------------------------------------------------------
+    def buffers(self, *, with_reasons: bool = False) -> BufferView | None:
+        result = self._session.result
+        if result is None or result.buffers is None:
+            return None
+        report = self._session.buffers
+        assignment = report.assignment
+        rows = sorted([row for row in assignment.to_rows() if row["size"]], key=lambda row: -row["size"])
+        hidden = max(0, len(rows) - MOST_BUFFERS)
+        kept = sorted(rows[:MOST_BUFFERS], key=lambda row: (row["start"], row["offset"]))
+        memory = assignment.memory_by_position()
+        top = max(range(len(memory)), key=lambda k: memory[k][2], default=None)
+        reasons: list[tuple[str, str, str, str]] = []
+        if with_reasons:
+            names = [row["value"] for row in rows if row["kind"] == "arena"][:MOST_REASON_BUFFERS]
+            for a, b in combinations(dict.fromkeys(names), 2):
+                code, sentence = self.why_apart(a, b)
+                if code:
+                    reasons.append((a, b, code, sentence))
+        return BufferView(
+            tuple([
+                BufferRow(
+                    row["value"], row["id"], row["opcode"], row["shape"], row["kind"], row["allocation"], row["offset"], row["size"],
+                    row["start"], row["end"], row["buffer_start"], row["buffer_end"], tuple(row["shared_with"][:20]),
+                )
+                for row in kept
+            ]),
+            assignment.arena_size,
+            assignment.arena_lower_bound,
+            tuple([(i.id, i.name, position, live, report.line_of(i.id)) for i, position, live in memory]),
+            top if top is not None and memory[top][2] else None,
+            hidden,
+            tuple(reasons),
+        )
+
+    def why_apart(self, a: str, b: str) -> tuple[str, str]:
+        try:
+            reason = self._session.buffers.why_not_shared(a.split("{")[0], b.split("{")[0])
+        except KeyError as problem:
+            return "unknown", str(problem.args[0]) if problem.args else "one of them has no buffer of its own"
+        return ("", "") if reason is None else (reason.code, reason.message)
+
+    @cached_property
+    def _costs(self) -> list[KernelCost]:
+        return kernel_costs(self._session.module)
+
+    # -- kernels and the machine ---------------------------------------------------------------------------------------
+    @cached_property
+    def _kernels(self) -> list[KernelRow]:
+        session = self._session
+        steps = {s.instruction: s for s in session.program_steps}
+        measured = self._measured
+        rows = []
+        for cost in self._costs[:MOST_KERNELS]:
+            i, step = cost.instruction, steps.get(cost.instruction.id)
+            reason = step.reason if step is not None else None
+            rows.append(
+                KernelRow(
+                    i.name,
+                    i.opcode.name,
+                    kernel_formula(i),
+                    step.runs_on if step is not None else "",
+                    cost.times,
+                    int(cost.times * cost.cost.bytes_read),
+                    int(cost.times * cost.cost.bytes_written),
+                    int(cost.times * (cost.cost.flops + cost.cost.transcendentals)),
+                    cost.nanoseconds / 1e3,
+                    measured.get(i.id),
+                    session.source_line(i.id),
+                    i.id,
+                    str(reason) if reason is not None else "",
+                )
+            )
+        return rows
+
+    @property
+    def _measured(self) -> dict[int, float]:
+        frame = self._session.last_profile
+        if frame is None:
+            return {}
+        rows = zip(frame["instruction"].tolist(), frame["median_us"].tolist(), frame["kernel"].tolist(), strict=True)
+        return {int(key): float(us) for key, us, name in rows if name != WHOLE_PROGRAM and key is not None and key == key and us == us}
+
+    def kernels(self) -> Sequence[KernelRow]:
+        return self._kernels
+
+    def roof(self) -> MachineRoof | None:
+        if self._session.backend != "cpu" or self._session.last_profile is None:
+            return None
+        from xla_explorer.backends.cpu.machine_limits import machine_limits
+
+        try:
+            limits = machine_limits()
+        except (OSError, RuntimeError):
+            return None
+        threads = max(kernel_threads(self._session).values(), default=1)
+        cached = tuple([(int(n), float(v) * threads) for n, v in limits.cached_bandwidth])
+        return MachineRoof(limits.cpu, limits.flops(threads=threads), limits.bandwidth(threads), cached, threads)
+
+    def columns(self) -> Sequence[Column]:
+        found = []
+        if measured := self._measured:
+            found.append(Column("measured time", "us", measured))
+        if self._costs:
+            found.append(Column("predicted time", "us", {c.instruction.id: c.nanoseconds / 1e3 for c in self._costs}))
+            found.append(Column("bytes moved", "bytes", {c.instruction.id: c.times * c.cost.bytes_accessed for c in self._costs}))
+        return found
+
+    def column(self, given: Any) -> Column:
+        """`given`: a mapping of names or ids to numbers, a Series with such an index, or a column of `session.profile` or
+        `session.kernels`."""
+        title = str(getattr(given, "name", None) or "your numbers")
+        pairs: Iterable[tuple[Any, Any]]
+        if isinstance(given, Mapping):
+            pairs = given.items()
+        elif hasattr(given, "index") and hasattr(given, "tolist"):
+            keys = given.index.tolist()
+            if keys == list(range(len(keys))):
+                keys = self._row_instructions(len(keys))
+            pairs = zip(keys, given.tolist(), strict=True)
+        else:
+            raise ValueError(f"cannot colour by a {type(given).__name__}: give a mapping of instructions to numbers, or a column")
+        values = {}
+        for key, value in pairs:
+            if key is None or key != key or value is None or value != value:
+                continue
+            values[self._session.find(int(key) if isinstance(key, float) else key)] = float(value)
+        unit = next((word for word in ("us", "bytes") if title.endswith(word)), "")
+        return Column(title, unit, values)
+
+    def _row_instructions(self, count: int) -> list[Any]:
+        """The instructions of the rows of a table of this session that has so many rows."""
+        for frame in (self._session.last_profile, self._session.kernels):
+            if frame is not None and len(frame) == count:
+                return list(frame["instruction"].tolist())
+        raise ValueError(f"a column of {count} numbered rows is none of this session's: set the names of instructions as its index")
+
+    # -- LLVM ----------------------------------------------------------------------------------------------------------
+    def llvm_kernels(self) -> Sequence[str]:
+        if self._session.backend not in OF_LLVM or "llvm-ir" not in self._session.stages:
+            return ()
+        compiled = {s.instruction for s in self._session.program_steps if getattr(s, "function", "")}
+        rows = [row for row in self._kernels if row.instruction in compiled]
+        return [row.name for row in sorted(rows, key=lambda row: -(row.measured_us or row.predicted_us or 0.0))]
+
+    def llvm_passes(self, kernel: str) -> Sequence[LlvmPassRow]:
+        names = ["pass", "level", "lines_before", "lines_after", "added", "removed", "diff"]
+        frame = self._session.llvm_passes(kernel)
+        return [LlvmPassRow(*row) for row in frame[names].astype(object).values.tolist()]
+
+    @cached_property
+    def _remarks(self) -> list[RemarkRow]:
+        session = self._session
+        if session.backend != "cpu" or "llvm-ir" not in session.stages:
+            return []
+        ids = {i.name: i.id for i in session.module.instructions()}
+        rows = session.remarks().astype(object).values.tolist()
+        return [RemarkRow(kind, by, message, name, line, ids.get(name.lstrip("%"))) for kind, by, message, name, line in rows]
+
+    def remarks(self) -> Sequence[RemarkRow]:
+        return self._remarks
+
+    # -- PTX on the emulator -------------------------------------------------------------------------------------------
+    def ptx_counted(self) -> bool:
+        return self._session.last_emulation is not None
+
+    def ptx_counts(self) -> Sequence[PtxCountRow]:
+        session = self._session
+        work = sum([c.times * (c.cost.flops + c.cost.transcendentals + c.cost.bytes_accessed / 4) for c in self._costs])
+        if session.last_emulation is None and work > MOST_EMULATED:
+            seconds = work / EMULATED_PER_SECOND
+            raise ValueError(f"about {seconds:.0f} s on the emulator: run session.emulation() in a cell, then ask here again")
+        counted = session.last_emulation or session.emulation()
+        names = ["line", "warp_instructions", "share", "marks", "why"]
+        frame = counted.ptx.lines
+        rows = frame[frame["warp_instructions"] > 0][names].astype(object).values.tolist()
+        return [
+            PtxCountRow(int(line), int(warps), round(float(share), 5), marks.split(", ")[0], why)
+            for line, warps, share, marks, why in rows
+        ]
+
+    # -- what-ifs ------------------------------------------------------------------------------------------------------
+    def variant(self, fuse: Sequence[Pair], forbid: Sequence[Pair]) -> tuple[ExplorerSource, ComparisonTable]:
+        other = self._session.override(fuse=fuse, forbid=forbid)
+        note = ""
+        if other.source.instruction_count() > LONGEST_COMPARED:
+            comparison = other.compare(self._session)
+            note = "not run: the module is long; .compare() of the new session runs it"
+        else:
+            try:
+                comparison = other.compare(repeats=10)
+            except XlaExplorerError as problem:
+                comparison = other.compare(self._session)
+                note = f"not run: {problem.message}"
+        words = [f"{word} %{p} → %{c}" for word, pairs in (("fuse", fuse), ("keep apart", forbid)) for p, c in pairs]
+        rows = tuple([(str(what), now, was) for what, now, was in comparison.rows])
+        asked = {(p, c) for p, c in [*fuse, *forbid]}
+        wishes = tuple([(str(w), w.granted) for w in other.overrides if (w.producer[1:], w.consumer[1:]) in asked])
+        return other.explorer_source, ComparisonTable(", ".join(words), rows, tuple(comparison.changed_decisions[:200]), note, wishes)

@@ -1,0 +1,396 @@
+"""What the views ask, answered by a trace or a session. Texts and pictures of steps are made when they are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+from xla_explorer.compiler.pipeline.context import FUSION_KINDS
+from xla_explorer.explorer.code.python_source import python_pane
+from xla_explorer.explorer.code.session_code import DUMP
+from xla_explorer.explorer.display.quantities import number_of
+from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM
+from xla_explorer.explorer.page.reports import Reports
+from xla_explorer.explorer.page.session_reports import SessionReports, TraceReports
+from xla_explorer.explorer.page.source import CodePane, DecisionRow, RewriteRow, StepRow, TextLine, TimingRow
+from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.questions.decisions import decision_rows
+from xla_explorer.explorer.questions.rule_book import rule_book
+from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.hlo.analysis.cost import module_cost
+
+if TYPE_CHECKING:
+    from xla_explorer.explorer.session import Session
+    from xla_explorer.explorer.trace import Trace
+
+MOST_PANE_LINES = 5_000
+MOST_CHECKLISTS = 300
+"""Decisions of a compile that makes more are shown without the policy's checklist; `why_not` has it."""
+SMALL_FOR_PTX = 300
+"""Modules of more instructions are compiled for a second backend only when somebody asks for it."""
+
+
+MOST_LLVM_LINES_GENERATED = 20_000
+"""Of programs with more lines of LLVM IR, optimised IR and machine code are made only when somebody asks for them."""
+_GENERATED = ("llvm-ir-optimized", "assembly")
+
+
+class TraceSource:
+    """A trace as an `ExplorerSource`."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self._steps: list[StepRow] | None = None
+
+    @cached_property
+    def reports(self) -> Reports:
+        """What is known beyond the passes."""
+        return TraceReports(self.trace)
+
+    @property
+    def title(self) -> str:
+        return self.trace.module.name
+
+    def summary(self) -> Mapping[str, str | float | int]:
+        trace = self.trace
+        return {
+            "passes": len(trace.steps),
+            "changed": len([s for s in trace.steps if s.changed]),
+            "instructions_before": trace.snapshot(0).instruction_count(),
+            "instructions_after": trace.module.instruction_count(),
+            **({"compile_seconds": trace.seconds} if trace.seconds else {}),
+        }
+
+    def steps(self) -> Sequence[StepRow]:
+        if self._steps is None:
+            count = self.trace.snapshot(0).instruction_count()
+            rows = [StepRow(0, "input", "as written", False, 0.0, count, count)]
+            applied = self._applied()
+            # Indexes that every step needs are made here, so that the first look at a step is as fast as the next.
+            rule_book()
+            self.trace.warm()
+            for s in self.trace.steps:
+                rows.append(
+                    StepRow(
+                        s.index + 1,
+                        s.path[-1] if s.path else "",
+                        s.name,
+                        s.changed,
+                        s.seconds,
+                        s.instructions_before,
+                        s.instructions_after,
+                        max(s.rewrites, applied.get(s.index + 1, 0)),
+                        s.error,
+                    )
+                )
+            self._steps = rows
+        return self._steps
+
+    def _applied(self) -> dict[int, int]:
+        counts: dict[int, int] = {}
+        for step, events in self._rule_events.items():
+            counts[step] = len([e for e in events if e.kind == "applied"])
+        return counts
+
+    @cached_property
+    def _rule_events(self) -> dict[int, list[Any]]:
+        found: dict[int, list[Any]] = {}
+        journal = self.trace.journal
+        if journal is not None:
+            for event in journal.events:
+                if event.kind in ("applied", "refused"):
+                    step = self.trace.lineage.step_of(event)
+                    if step is not None:
+                        found.setdefault(step, []).append(event)
+        return found
+
+    def rewrites(self, step: int) -> Sequence[RewriteRow]:
+        book, rows = rule_book(), []
+        for e in self._rule_events.get(step, ()):
+            sentence, location = book.get(e.by, ("", ""))
+            made = tuple(dict.fromkeys([*e.subjects[1:], *((e.facts or {}).get("created") or ())]))
+            rows.append(
+                RewriteRow(
+                    e.by,
+                    e.kind,
+                    e.subjects[0] if e.subjects else None,
+                    made,
+                    sentence,
+                    location,
+                    e.names[0] if e.names else "",
+                    str(e.reason) if e.reason else "",
+                )
+            )
+        return rows
+
+    def picture(self, step: int, computation: str | None = None) -> PictureGraph:
+        with collector_paused():
+            return self.trace.picture(step, computation=computation)
+
+    def text(self, step: int) -> Sequence[TextLine]:
+        with collector_paused():
+            return [TextLine(text, key) for text, key in self.trace.lines(step)]
+
+    def decisions(self, step: int | None = None) -> Sequence[DecisionRow]:
+        return self._decisions if step is None else [row for row in self._decisions if row.step == step]
+
+    @cached_property
+    def _decisions(self) -> list[DecisionRow]:
+        with collector_paused():
+            return decision_rows(self.trace.passes, self.trace.lineage, with_checks=MOST_CHECKLISTS)
+
+    def panes(self) -> Sequence[CodePane]:
+        return [self._hlo_pane("xla_explorer passes")]
+
+    def _hlo_pane(self, producer: str) -> CodePane:
+        return CodePane("hlo", LazyLines("hlo", lambda: list(self.text(len(self.trace.steps)))), producer)
+
+    def timings(self) -> Sequence[TimingRow]:
+        return []
+
+    def history(self, instruction: int) -> Sequence[str]:
+        return self.trace.lineage.sentences(instruction)
+
+
+class SessionSource(TraceSource):
+    """A session as an `ExplorerSource`: the trace, and code, times and the program beside it."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session.trace)
+        self.session = session
+        self._panes: list[CodePane] | None = None
+
+    @cached_property
+    def reports(self) -> Reports:
+        return SessionReports(self.session)
+
+    @property
+    def title(self) -> str:
+        return self.session.source.name
+
+    def summary(self) -> Mapping[str, str | float | int]:
+        session = self.session
+        found: dict[str, str | float | int] = {
+            "backend": session.backend,
+            **super().summary(),
+        }
+        if session.seconds:  # a dump knows no times
+            found["compile_seconds"] = sum(session.seconds.values())
+        if session.program_steps:
+            found["kernels_after"] = len(session.program_steps)
+            slow = len([s for s in session.program_steps if s.runs_on == "evaluator"])
+            if slow and session.backend != "interpreter":
+                found["not_compiled"] = f"{number_of(slow, 'kernel')} (on the evaluator)"
+        try:
+            found["bytes_before"] = module_cost(session.source).bytes_accessed
+            found["bytes_after"] = module_cost(session.module).bytes_accessed
+        except (KeyError, ValueError, TypeError, AttributeError):
+            found.pop("bytes_before", None)
+        frame = session.last_profile
+        if frame is not None:
+            whole = frame.iloc[0]
+            found.update(run_us=float(whole["median_us"]), run_iqr_us=float(whole["iqr_us"]), runs=int(whole["n"]))
+        return found
+
+    def decisions(self, step: int | None = None) -> Sequence[DecisionRow]:
+        beside, rows = self.session.beside, super().decisions(step)
+        if beside is None:
+            return rows
+        return [
+            row._replace(facts={**row.facts, beside.name: beside.says(self.trace.lineage, row.producer, row.consumer)})
+            if row.kind in FUSION_KINDS and row.consumer_name
+            else row
+            for row in rows
+        ]
+
+    def steps(self) -> Sequence[StepRow]:
+        rows = list(super().steps())
+        error = self.session.error
+        if error is not None and not any(row.error for row in rows):
+            last = rows[-1]
+            rows.append(
+                StepRow(
+                    len(rows),
+                    "backend",
+                    self.session.backend,
+                    False,
+                    0.0,
+                    last.instructions_after,
+                    last.instructions_after,
+                    0,
+                    f"{type(error).__name__}: {error}",
+                )
+            )
+        return rows
+
+    def _known(self, step: int) -> int:
+        return min(step, len(self.trace.steps))
+
+    def picture(self, step: int, computation: str | None = None) -> PictureGraph:
+        return super().picture(self._known(step), computation)
+
+    def text(self, step: int) -> Sequence[TextLine]:
+        return super().text(self._known(step))
+
+    def panes(self) -> Sequence[CodePane]:
+        if self._panes is None:
+            self._panes = self._make_panes()
+        return [pane._replace(costly=self._costly(pane)) for pane in self._panes]
+
+    def _make_panes(self) -> list[CodePane]:
+        session = self.session
+        written = python_pane(session.source, session.source_lines)
+        panes = [written] if written is not None else [self._source_pane()] if session.source.source_text else []
+        panes.append(self._hlo_pane(f"xla_explorer {session.backend}"))
+        names = [name for name, stage in session.stages.items() if stage.is_code]
+        panes += [self._stage_pane(name) for name in names]
+        if "ptx" not in names and session.error is None and session.backend != DUMP:
+            note = "made from the same source by the pipeline of the gpu backend; nothing ran on a GPU"
+            panes.append(CodePane("ptx", LazyLines("ptx", self._ptx_lines), "xla_explorer gpu", note))
+        return panes
+
+    def _costly(self, pane: CodePane) -> str:
+        """How to have the lines of a pane that is not there and takes long to make; empty for all others."""
+        session, stage = self.session, self.session.stages.get(pane.name)
+        if stage is None and pane.name == "ptx":
+            count = session.source.instruction_count()
+            if count <= SMALL_FOR_PTX or session.has_gpu:
+                return ""
+            return (
+                f"// not made for this page: the module has {count} instructions, and PTX is a compile of its own "
+                f"(up to {SMALL_FOR_PTX} it is always made). session.ptx() makes it; pages saved after that have it."
+            )
+        if pane.name not in _GENERATED or stage is None or stage.is_made or "llvm-ir" not in session.stages:
+            return ""
+        count = session.stage("llvm-ir").text.count("\n")
+        if count <= MOST_LLVM_LINES_GENERATED:
+            return ""
+        return (
+            f"; not made for this page: LLVM would work on {count} lines again (up to {MOST_LLVM_LINES_GENERATED} it does). "
+            f"session.stage({pane.name!r}).text makes it; pages saved after that have it."
+        )
+
+    def _source_pane(self) -> CodePane:
+        """The HLO text as it was given, each line linked to its instruction."""
+        at = {i.line: i.id for i in self.session.source.instructions() if i.line}
+        text = self.session.source.source_text or ""
+        lines = [TextLine(line, at.get(number)) for number, line in enumerate(text.split("\n"), 1)]
+        return _cut("source", lines, self.session.source.filename or "the text given", "")
+
+    def _stage_pane(self, name: str) -> CodePane:
+        stage = self.session.stage(name)
+
+        def make() -> list[TextLine]:
+            return [TextLine(text, key) for text, key in stage.lines()]
+
+        return CodePane(name, LazyLines(name, make), stage.compiler or f"xla_explorer {self.session.backend}")
+
+    def _ptx_lines(self) -> list[TextLine]:
+        """The same source compiled for the GPU; its instructions carry the ids of this session where they are the same."""
+        gpu = self.session.gpu
+        return [TextLine(text, self._here(gpu, key)) for text, key in gpu.stage("ptx").lines()]
+
+    def _here(self, other: Session, key: int | None) -> int | None:
+        """The id in this session of an instruction of another compile of the same source; None when there is no counterpart.
+
+        Ids of the source mean the same in both; those that passes made do not.
+        """
+        if key is None:
+            return None
+        keys = [key]
+        record = other.trace.lineage.records.get(key)
+        if record is not None and record.opcode.name == "fusion":
+            keys = [other.module.find(key).called[0].root.id]
+        for candidate in keys:
+            for origin in other.trace.lineage.origins(candidate):
+                if origin in self._source_ids:
+                    return next((k for k in self.trace.lineage.successors(origin) if k in self._result_ids), origin)
+        return None
+
+    @cached_property
+    def _source_ids(self) -> set[int]:
+        return {i.id for i in self.session.source.instructions()}
+
+    @cached_property
+    def _result_ids(self) -> set[int]:
+        return {i.id for i in self.session.module.instructions()}
+
+    def timings(self) -> Sequence[TimingRow]:
+        frame = self.session.last_profile
+        if frame is None:
+            return []
+        rows = []
+        total = float(frame["median_us"][1:].sum()) or 1.0
+        for row in frame.to_dict("records"):
+            whole = row["kernel"] == WHOLE_PROGRAM
+            slow = str(row["runs_on"]).startswith("evaluator") or row["runs_on"] == "interpreter"
+            key = row["instruction"]
+            rows.append(
+                TimingRow(
+                    row["kernel"],
+                    row["opcode"],
+                    int(row["n"]),
+                    _number(row["median_us"]),
+                    _number(row["iqr_us"]),
+                    int(row["bytes"]),
+                    int(row["flops"]),
+                    _number(row["GB/s"]),
+                    None if whole else float(row["median_us"]) / total,
+                    row["line"],
+                    "evaluator" if slow else "native",
+                    None if key is None or key != key else int(key),
+                    _number(row["roofline_share"]),
+                    ("bytes", "flops"),
+                )
+            )
+        return rows
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or value != value else float(value)
+
+
+def _cut(name: str, lines: Sequence[TextLine], producer: str, note: str) -> CodePane:
+    if len(lines) > MOST_PANE_LINES:
+        cut = f"{len(lines) - MOST_PANE_LINES} of {len(lines)} lines cut; session.stage({name!r}).text has all"
+        return CodePane(name, lines[:MOST_PANE_LINES], producer, "; ".join(filter(None, [note, cut])))
+    return CodePane(name, lines, producer, note)
+
+
+class LazyLines(Sequence[TextLine]):
+    """The lines of a code pane, made when they are looked at: assembly takes a code generation, PTX a compile of its own.
+
+    What cannot be made says so in its one line; a second backend must never spoil the view of the first. Long texts are cut, and the last
+    line says so.
+    """
+
+    def __init__(self, name: str, make: Callable[[], list[TextLine]]) -> None:
+        self._name, self._make = name, make
+
+    @cached_property
+    def _lines(self) -> list[TextLine]:
+        try:
+            lines = self._make()
+        except Exception as problem:
+            return [TextLine(f"{self._name} could not be made: {type(problem).__name__}: {problem}")]
+        if len(lines) > MOST_PANE_LINES:
+            rest = len(lines) - MOST_PANE_LINES
+            return [*lines[:MOST_PANE_LINES], TextLine(f"... {rest} more lines: session.stage({self._name!r}).text")]
+        return lines
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, index: int) -> TextLine: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TextLine]: ...
+    def __getitem__(self, index: int | slice) -> TextLine | list[TextLine]:
+        return self._lines[index]
+
+    def __iter__(self) -> Iterator[TextLine]:
+        return iter(self._lines)

@@ -1,0 +1,188 @@
+"""The static form: header, final graph with fusion boxes, decisions, passes, code and times as plain HTML.
+
+It needs no script and no style sheet, so it survives in a saved notebook, in nbconvert, on GitHub and in print. Its
+size is bounded, and what was cut is said together with the call that shows it.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+
+from xla_explorer.explorer.display.quantities import MISSING, byte_count, headline, microseconds, percent
+from xla_explorer.explorer.page.source import CodePane, DecisionRow, ExplorerSource, StepRow, TimingRow
+from xla_explorer.explorer.pictures.svg import escape, picture_svg
+
+SIZE_LIMIT = 300_000
+"""Characters of one static output."""
+_EFFORTS = ((120, 400, 60), (120, 200, 40), (60, 100, 30), (25, 40, 15), (10, 20, 10))
+"""(elements drawn, lines per pane, table rows), most generous first."""
+PANE_ORDER = ("hlo", "llvm-ir-optimized", "llvm-ir", "ptx", "assembly", "sass", "source")
+PANE_TITLES = {
+    "source": "your source",
+    "hlo": "HLO",
+    "llvm-ir": "LLVM IR",
+    "llvm-ir-optimized": "LLVM IR, optimised",
+    "assembly": "assembly",
+    "ptx": "PTX",
+    "sass": "SASS",
+}
+_CELL = 'style="text-align:left;padding:1px 8px;vertical-align:top"'
+_WHOLE = 'style="text-align:left;padding:1px 8px;vertical-align:top;white-space:nowrap"'
+_NUMBER = 'style="text-align:right;padding:1px 8px;vertical-align:top"'
+_MARKS = {"accepted": "✓ accepted", "refused": "✗ refused"}
+
+
+def static_text(source: ExplorerSource) -> str:
+    """The plain-text form: the header line, the passes that changed something, counts of decisions."""
+    steps, decisions = list(source.steps()), list(source.decisions())
+    lines = [" · ".join([source.title, *headline(source.summary())])]
+    for step in steps:
+        if step.error:
+            lines.append(f"  {step.index - 1:3d} {step.name}: FAILED {step.error}")
+        elif step.changed:
+            lines.append(
+                f"  {step.index - 1:3d} {step.name}: {step.instructions_before} -> {step.instructions_after} instructions"
+            )
+    accepted = sum(row.verdict == "accepted" for row in decisions)
+    if decisions:
+        lines.append(f"  {accepted} decisions accepted, {len(decisions) - accepted} refused")
+    return "\n".join(lines)
+
+
+def static_html(source: ExplorerSource, *, limit: int = SIZE_LIMIT, inline_svg: bool = False) -> str:
+    """The static form of `source` in at most `limit` characters.
+
+    The picture is an <img> with a data address, which sanitizers keep where they drop inline SVG; `inline_svg` puts
+    the SVG itself (selectable text; for pages of one's own).
+    """
+    html = ""
+    for effort in _EFFORTS:
+        html = _static_html(source, *effort, inline_svg)
+        if len(html) <= limit:
+            break
+    return html
+
+
+def _static_html(source: ExplorerSource, budget: int, lines: int, rows: int, inline_svg: bool) -> str:
+    steps = list(source.steps())
+    out = [f"<p><b>{escape(source.title)}</b> · {escape(' · '.join(headline(source.summary())))}</p>"]
+    failed = next((step for step in steps if step.error), None)
+    if failed is not None:
+        out.append(
+            f"<p><b>✗ {escape(failed.name)} failed</b> (pass {failed.index - 1}); the picture is what was before it.</p>"
+        )
+        out.append(f"<pre>{escape(failed.error)}</pre>")
+    shown = [step for step in steps if not step.error and step.level == "hlo"]
+    if shown:
+        last = shown[-1]
+        out.append(f"<p>The module after <b>{escape(last.name)}</b> ({last.instructions_after} instructions):</p>")
+        svg = picture_svg(source.picture(last.index), budget=budget)
+        if inline_svg:
+            out.append(f'<div style="overflow:auto;max-height:900px">{svg}</div>')
+        else:
+            data = base64.b64encode(svg.encode("utf-8", "replace")).decode()
+            alt = escape(f"instruction graph of {source.title}")
+            out.append(f'<img alt="{alt}" style="max-width:100%" src="data:image/svg+xml;base64,{data}">')
+    out.append(_decisions_html(source.decisions(), rows))
+    out.append(_steps_html(steps, rows))
+    out.append(_panes_html(source.panes(), lines))
+    out.append(_timings_html(source.timings(), rows))
+    return f'<div class="xla-explorer-static">{"".join(out)}</div>'
+
+
+def _table(title: str, head: Sequence[str], rows: Sequence[str], left_out: str = "") -> str:
+    cells = "".join(f"<th {_CELL}>{escape(name)}</th>" for name in head)
+    note = f"<p><i>{escape(left_out)}</i></p>" if left_out else ""
+    body = f"<thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody>"
+    return f"<p><b>{escape(title)}</b></p><table>{body}</table>{note}"
+
+
+def _ends(row: DecisionRow) -> str:
+    """What a decision is about: one end or two."""
+    names = [name for name in (row.producer_name, row.consumer_name) if name]
+    return " → ".join(f"<code>%{escape(name)}</code>" for name in names)
+
+
+def _decisions_html(decisions: Sequence[DecisionRow], limit: int) -> str:
+    if not decisions:
+        return ""
+    chosen = list(decisions)[:limit]
+    refused = sum(row.verdict == "refused" for row in decisions)
+    rows = [
+        f"<tr><td {_WHOLE}>{escape(_MARKS.get(row.verdict, row.verdict))}</td><td {_CELL}>{escape(row.kind)}</td>"
+        f"<td {_CELL}>{_ends(row)}</td>"
+        f"<td {_CELL}>{escape(row.code)}</td><td {_CELL}>{escape(row.message)}</td></tr>"
+        for row in chosen
+    ]
+    left = f"{len(decisions) - len(chosen)} more: session.decisions()" if len(chosen) < len(decisions) else ""
+    title = f"Decisions: {len(decisions) - refused} accepted, {refused} refused"
+    return _table(title, ["verdict", "kind", "producer → consumer", "code", "why"], rows, left)
+
+
+def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
+    telling = [step for step in steps if step.changed or step.error]
+    if not telling:
+        return ""
+    rows = [
+        f"<tr><td {_NUMBER}>{step.index - 1}</td>"
+        f"<td {_CELL}>{escape(step.pipeline)}</td><td {_CELL}>{escape(step.name)}</td>"
+        f"<td {_NUMBER}>{step.instructions_before} → {step.instructions_after}</td><td {_NUMBER}>{step.rewrites}</td>"
+        f"<td {_NUMBER}>{microseconds(step.seconds * 1e6)}</td></tr>"
+        for step in telling[:limit]
+    ]
+    quiet = len(steps) - len(telling) - sum(step.index == 0 and not step.changed for step in steps)
+    notes = [f"{quiet} passes changed nothing"] if quiet > 0 else []
+    if len(telling) > limit:
+        notes.append(f"{len(telling) - limit} more: session.trace.to_frame()")
+    head = ["number", "pipeline", "pass", "instructions", "rules applied", "time"]
+    return _table("Passes that changed the module", head, rows, "; ".join(notes))
+
+
+def _panes_html(panes: Sequence[CodePane], limit: int) -> str:
+    ranked = sorted(
+        (p for p in panes if p.lines), key=lambda p: PANE_ORDER.index(p.name) if p.name in PANE_ORDER else 99
+    )
+    first = [p for p in ranked if p.name == "hlo"][:1] + [p for p in ranked if p.name != "hlo"]
+    cells = []
+    for pane in first[:2]:
+        text = "\n".join(line[0] for line in pane.lines[:limit])
+        notes = [pane.producer] if pane.producer else []
+        if len(pane.lines) > limit:
+            notes.append(f"{len(pane.lines) - limit} of {len(pane.lines)} lines cut: session.stage({pane.name!r}).text")
+        if pane.note:
+            notes.append(pane.note)
+        about = f" <i>{escape(' · '.join(notes))}</i>" if notes else ""
+        title = escape(PANE_TITLES.get(pane.name, pane.name))
+        cells.append(
+            f'<td style="text-align:left;vertical-align:top;width:{100 // min(2, len(first))}%"><b>{title}</b>{about}'
+            f'<pre style="font-size:11px;line-height:1.35;overflow:auto;max-height:420px;text-align:left">'
+            f"{escape(text)}</pre></td>"
+        )
+    return f'<table style="width:100%;table-layout:fixed"><tr>{"".join(cells)}</tr></table>' if cells else ""
+
+
+def _timings_html(timings: Sequence[TimingRow], limit: int) -> str:
+    if not timings:
+        return ""
+    ordered = sorted(timings, key=lambda row: -(row.share or 0.0))
+    rows = []
+    for row in ordered[:limit]:
+        rate = MISSING if row.gigabytes_per_second is None else f"{row.gigabytes_per_second:.1f}"
+        where = "⚠ evaluator, not compiled" if row.runs_on == "evaluator" else row.runs_on
+        guess = "~" if row.estimated else ""
+        rows.append(
+            f"<tr><td {_CELL}><code>{escape(row.kernel)}</code></td>"
+            f"<td {_CELL}>{escape(row.opcode)}</td><td {_NUMBER}>{row.n}</td>"
+            f"<td {_NUMBER}>{microseconds(row.median_us)}</td><td {_NUMBER}>{microseconds(row.iqr_us)}</td>"
+            f"<td {_NUMBER}>{percent(row.share)}</td>"
+            f"<td {_NUMBER}>{guess}{byte_count(row.bytes)}</td><td {_NUMBER}>{rate}</td>"
+            f"<td {_CELL}>{escape(row.source_line)}</td><td {_CELL}>{escape(where)}</td></tr>"
+        )
+    notes = []
+    if len(ordered) > limit:
+        notes.append(f"{len(ordered) - limit} more kernels: session.profile()")
+    if any(row.estimated for row in timings):
+        notes.append("~ marks an estimate")
+    head = ["kernel", "opcode", "n", "median", "iqr", "share", "bytes", "GB/s", "line", "runs on"]
+    return _table("Times", head, rows, "; ".join(notes))

@@ -1,0 +1,248 @@
+"""Folding: instructions that say little become text on their users before anything is drawn.
+
+Constants (also broadcast or converted ones) become an operand written into the user's label, get-tuple-element
+becomes an edge, the final tuple becomes "-> out k" marks on what it returns. This does more for a readable graph than
+any layout can.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup, PictureNode
+
+PASSED_THROUGH = frozenset({"broadcast", "bitcast", "reshape", "convert", "copy"})
+LONGEST_CONSTANT = 12
+QUIET = PASSED_THROUGH | {"parameter", "constant", "transpose", "tuple", "get-tuple-element", "iota"}
+"""Plumbing: not what a fusion is called by."""
+
+
+def fold_picture(graph: PictureGraph) -> PictureGraph:
+    """`graph` with constants, get-tuple-element and the final tuple folded away; `aliases` says into what.
+
+    A constant is folded when its node has kind "constant"; its text is the part of its label after "constant", else
+    "const". A node is taken for a get-tuple-element, tuple or broadcast by the first word of its label. What would
+    leave a box or the whole picture empty stays drawn. Fusion boxes labelled just "fusion" are named by what they do.
+    """
+    graph = join_fusion_parameters(graph)
+    links = _Links(graph)
+    while True:
+        text = _constant_texts(graph, links)
+        stands_for = _tuple_element_sources(graph, links)
+        roots = _droppable_roots(graph, links)
+        returned = {operand for root in roots for operand in links.operands[root]}
+        folded = {key: _real_users(key, links.users, text) for key in text if key not in returned and links.users[key]}
+        gone = folded.keys() | roots | stands_for.keys()
+        left = {node.group for node in graph.nodes if node.id not in gone}
+        emptied = {node.id for node in graph.nodes if node.group not in left}
+        if not emptied:
+            break
+        links.held |= emptied  # would leave a box, or everything, empty: draw it after all
+    aliases = dict(graph.aliases)
+    aliases |= {key: readers[0] for key, readers in folded.items() if readers}
+    aliases |= stands_for
+    marks: dict[int, list[int]] = defaultdict(list)
+    for root in roots:
+        sources = [stands_for.get(operand, operand) for operand in links.operands[root]]
+        for position, source in enumerate(sources):
+            marks[source].append(position)
+        aliases[root] = sources[0]
+    nodes = [
+        _with_marks(node, [text[o] for o in links.operands[node.id] if o in folded], marks.get(node.id, []))
+        for node in graph.nodes
+        if node.id not in gone
+    ]
+    edges = [
+        edge._replace(source=stands_for[edge.source]) if edge.source in stands_for else edge
+        for edge in graph.edges
+        if edge.source not in folded and edge.target not in gone
+    ]
+    return PictureGraph(
+        nodes,
+        edges,
+        [
+            group._replace(detail=group.detail + _output_mark(marks[group.instruction]))
+            if group.instruction is not None and group.instruction in marks
+            else group
+            for group in _named_fusions(graph.groups, graph.nodes)
+        ],
+        title=graph.title,
+        aliases=aliases,
+        hidden=graph.hidden,
+        note=graph.note,
+    )
+
+
+class _Links:
+    """Data operands and users by id, and the nodes that must stay drawn: control edges end at them."""
+
+    def __init__(self, graph: PictureGraph) -> None:
+        self.operands: dict[int, list[int]] = defaultdict(list)
+        self.users: dict[int, list[int]] = defaultdict(list)
+        self.held: set[int] = set()
+        self.drawn = {node.id for node in graph.nodes}
+        self.boxes = {group.instruction for group in graph.groups if group.instruction is not None}
+        for edge in graph.edges:
+            if edge.kind == "data":
+                self.operands[edge.target].append(edge.source)
+                self.users[edge.source].append(edge.target)
+            elif edge.kind == "control":
+                self.held.update((edge.source, edge.target))
+
+
+def _named_fusions(groups: tuple[PictureGroup, ...], nodes: tuple[PictureNode, ...]) -> list[PictureGroup]:
+    """A fusion is called by its first three operations that are not plumbing: "subtract, exponential, sum over 1"."""
+    words: dict[str, list[str]] = defaultdict(list)
+    plumbing: dict[str, list[str]] = defaultdict(list)
+    count: dict[str, int] = defaultdict(int)
+    for node in nodes:
+        if node.group is None:
+            continue
+        count[node.group] += 1
+        word = node.label if node.kind == "reduction" else _first_word(node)
+        listed = plumbing[node.group] if word in QUIET else words[node.group]
+        if word not in listed:
+            listed.append(word)
+    named = []
+    for group in groups:
+        found = words[group.id] or plumbing[group.id]
+        if group.kind == "fusion" and group.label == "fusion" and found:
+            label = ", ".join(found[:3]) + (f" +{len(found) - 3}" if len(found) > 3 else "")
+            detail = " · ".join(filter(None, [f"fusion of {count[group.id]}", group.detail]))
+            group = group._replace(label=label, detail=detail)
+        named.append(group)
+    return named
+
+
+def join_fusion_parameters(graph: PictureGraph) -> PictureGraph:
+    """`graph` with the parameters inside fusion boxes replaced by what the fusion reads.
+
+    Edges then run straight into the box, and the box holds what is computed only.
+
+    The data edges into a fusion's instruction must come in operand order, one per operand, and a parameter's label must
+    be "parameter k". A box that does not fit this, or would be left empty, stays as it is.
+    """
+    reads: dict[int, list[int]] = defaultdict(list)
+    for edge in graph.edges:
+        if edge.kind == "data":
+            reads[edge.target].append(edge.source)
+    fusions = {group.id: group for group in graph.groups if group.kind == "fusion" and group.instruction is not None}
+    inside: dict[str, list[PictureNode]] = defaultdict(list)
+    for node in graph.nodes:
+        if node.group in fusions:
+            inside[node.group].append(node)
+    stands_for: dict[int, int] = {}
+    joined: set[int] = set()
+    for key, nodes in inside.items():
+        instruction = fusions[key].instruction
+        if instruction is None or all(node.kind == "parameter" for node in nodes):
+            continue
+        operands = reads[instruction]
+        numbers = {node.id: node.label.removeprefix("parameter ") for node in nodes if node.kind == "parameter"}
+        if numbers and all(number.isdecimal() and int(number) < len(operands) for number in numbers.values()):
+            stands_for |= {parameter: operands[int(number)] for parameter, number in numbers.items()}
+            joined.add(instruction)
+    if not stands_for:
+        return graph
+
+    def outermost(key: int) -> int:
+        while key in stands_for:  # a fusion in a fusion: its operand may be a parameter again
+            key = stands_for[key]
+        return key
+
+    edges = []
+    for edge in graph.edges:
+        if edge.kind == "data" and edge.target in joined:
+            continue  # replaced by the edges into the box
+        edges.append(edge._replace(source=outermost(edge.source)) if edge.source in stands_for else edge)
+    aliases = {**graph.aliases, **{key: outermost(key) for key in stands_for}}
+    nodes = [node for node in graph.nodes if node.id not in stands_for]
+    return PictureGraph(
+        nodes, edges, graph.groups, title=graph.title, aliases=aliases, hidden=graph.hidden, note=graph.note
+    )
+
+
+def _first_word(node: PictureNode) -> str:
+    return node.label.split(" ", 1)[0]
+
+
+def _constant_texts(graph: PictureGraph, links: _Links) -> dict[int, str]:
+    text: dict[int, str] = {}
+    for node in graph.nodes:
+        if node.id in links.held or not links.users[node.id]:
+            continue
+        if node.kind == "constant":
+            value = node.label.removeprefix("constant").strip() or "const"
+            text[node.id] = value if len(value) <= LONGEST_CONSTANT else value[: LONGEST_CONSTANT - 1] + "…"
+        elif (
+            _first_word(node) in PASSED_THROUGH
+            and len(links.operands[node.id]) == 1
+            and links.operands[node.id][0] in text
+        ):
+            text[node.id] = text[links.operands[node.id][0]]
+    # A constant whose reader is a box (a fusion operand) would vanish without a trace: nothing there carries its text.
+    for key in [key for key in text if any(user not in links.drawn for user in links.users[key])]:
+        del text[key]
+    for node in graph.nodes:
+        if node.id in text and node.kind != "constant" and links.operands[node.id][0] not in text:
+            del text[node.id]
+    return text
+
+
+def _real_users(key: int, users: dict[int, list[int]], text: dict[int, str]) -> list[int]:
+    """The drawn users, looking through folded broadcasts."""
+    found: list[int] = []
+    pending = list(users[key])
+    while pending:
+        user = pending.pop(0)
+        if user in text:
+            pending.extend(users[user])
+        else:
+            found.append(user)
+    return found
+
+
+def _tuple_element_sources(graph: PictureGraph, links: _Links) -> dict[int, int]:
+    """What stands for each get-tuple-element that is folded: what it takes its element out of, or what stands for that."""
+    elements = [node.id for node in graph.nodes if _first_word(node) == "get-tuple-element"]
+    folded = {key for key in elements if len(links.operands[key]) == 1 and key not in links.held and links.users[key]}
+    # One that stays drawn says which element of its operand it is: that operand must be drawn too.
+    drawn = [key for key in elements if key not in folded]
+    while drawn:
+        for operand in links.operands[drawn.pop()]:
+            if operand in folded:
+                folded.remove(operand)
+                drawn.append(operand)
+    source: dict[int, int] = {}
+    for key in elements:
+        if key in folded:
+            operand = links.operands[key][0]
+            source[key] = source.get(operand, operand)
+    return source
+
+
+def _droppable_roots(graph: PictureGraph, links: _Links) -> set[int]:
+    """The tuples that only return what others computed, at the outermost level."""
+    return {
+        node.id
+        for node in graph.nodes
+        if _first_word(node) == "tuple"
+        and node.group is None
+        and links.operands[node.id]
+        and not links.users[node.id]
+        and node.id not in links.held
+        and all(operand in links.drawn or operand in links.boxes for operand in links.operands[node.id])
+    }
+
+
+def _output_mark(positions: list[int]) -> str:
+    return f" → out {positions[0]}" if len(positions) == 1 else f" → {len(positions)} outputs"
+
+
+def _with_marks(node: PictureNode, constants: list[str], positions: list[int]) -> PictureNode:
+    label, detail = node.label, node.detail
+    if constants and node.kind not in ("reduction", "control-flow", "fusion"):
+        label = f"{label} · {' '.join(constants[:2])}"
+    if positions:
+        detail += _output_mark(positions)
+    return node if label == node.label and detail == node.detail else node._replace(label=label, detail=detail)

@@ -1,0 +1,311 @@
+"""From a snapshot to the neutral picture: nodes, edges, boxes; the neighbourhood that fits when the module is large."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+
+from xla_explorer.explorer.pictures.folding import fold_picture
+from xla_explorer.explorer.pictures.picture import EdgeKind, NodeKind, PictureEdge, PictureGraph, PictureGroup, PictureNode
+from xla_explorer.explorer.pictures.scopes import Path, scope_key, scope_paths
+from xla_explorer.hlo.computation import ComputationRecord
+from xla_explorer.hlo.instruction import InstructionRecord
+from xla_explorer.hlo.literal import Literal
+from xla_explorer.hlo.module import ModuleSnapshot
+from xla_explorer.hlo.opcodes.spec import Family
+from xla_explorer.hlo.text.print_options import PrintOptions
+
+BUDGET = 300
+"""Nodes of a budgeted picture."""
+MOST_BETWEEN = 1_000
+MANY_USERS = 16
+"""A neighbourhood does not go on to the users of what has more: they have little to do with each other."""
+WHOLE = 3000
+"""Modules of at most so many instructions are drawn whole."""
+_KINDS: dict[Family, NodeKind] = {
+    Family.ELEMENTWISE: "elementwise",
+    Family.DATA_MOVEMENT: "data-movement",
+    Family.CONTRACTION: "contraction",
+    Family.REDUCTION: "reduction",
+    Family.CONTROL_FLOW: "control-flow",
+    Family.COLLECTIVE: "collective",
+    Family.RANDOM: "custom",
+    Family.CUSTOM: "custom",
+    Family.STRUCTURAL: "data-movement",
+}
+_REDUCERS = {"add": "sum", "maximum": "max", "minimum": "min", "multiply": "product", "and": "all", "or": "any"}
+_ENTERED = frozenset({"fusion", "while", "conditional", "call"})
+_ROLES = {"while": ("condition", "body"), "call": ("called",)}
+_OPTIONS = PrintOptions.short_parsable.but(backend_config=False)
+
+RefusedEdges = Mapping[tuple[int, int], str]
+
+
+def node_kind(record: InstructionRecord) -> NodeKind:
+    """Which of the picture's kinds an instruction is."""
+    name = record.opcode.name
+    if name in ("parameter", "constant", "fusion"):
+        return name  # type: ignore[return-value]  # three literals of NodeKind
+    return "library-call" if name == "custom-call" else _KINDS[record.opcode.family]
+
+
+def node_label(record: InstructionRecord, computations: Mapping[int, ComputationRecord]) -> str:
+    """`add`, `sum over 1`, `broadcast {0}`, `parameter 2`, `constant 0.5`."""
+    name, attributes = record.opcode.name, record.attributes
+    if name == "parameter":
+        return f"parameter {record.payload}"
+    if name == "constant":
+        literal = record.payload
+        if isinstance(literal, Literal) and literal.shape.is_scalar:
+            return f"constant {literal.text}"
+        return "constant"
+    if name in ("reduce", "reduce-window", "all-reduce", "scatter") and record.called:
+        body = computations.get(record.called[0])
+        word = _reducer(body) if body is not None else ""
+        if word and name == "reduce":
+            return f"{word} over {','.join(map(str, attributes.get('dimensions') or ()))}"
+        return f"{name} {word}".strip()
+    if name in ("broadcast", "transpose", "concatenate", "iota", "reverse"):
+        dimensions = attributes.get("dimensions")
+        if dimensions is None:
+            dimensions = attributes.get("iota_dimension")
+        if dimensions is not None:
+            listed = dimensions if isinstance(dimensions, tuple | list) else (dimensions,)
+            return f"{name} {{{','.join(map(str, listed))}}}"
+    if name == "compare" and attributes.get("direction"):
+        return f"compare {attributes.get('direction')}"
+    if name == "get-tuple-element":
+        return f"get-tuple-element {attributes.get('index')}"
+    if name == "custom-call" and attributes.get("custom_call_target"):
+        return f"custom-call {attributes.get('custom_call_target')}"
+    return name
+
+
+def _reducer(body: ComputationRecord) -> str:
+    root = next((r for r in body.instructions if r.id == body.root), None)
+    if root is None or len(body.instructions) != 3:
+        return ""
+    return _REDUCERS.get(root.opcode.name, root.opcode.name)
+
+
+class _Drawing:
+    """One picture being made."""
+
+    def __init__(self, snapshot: ModuleSnapshot, refused: RefusedEdges, accepted: Iterable[tuple[int, int]]) -> None:
+        self.computations = {c.id: c for c in snapshot.computations}
+        self.refused, self.accepted = refused, accepted
+        self.nodes: list[PictureNode] = []
+        self.edges: list[PictureEdge] = []
+        self.groups: list[PictureGroup] = []
+        self.drawn: set[int] = set()
+        self.drawn_computations: set[int] = set()
+        self.hidden = 0
+        self.scopes: dict[int, Path] = {}
+        self.drawn_scopes: set[Path] = set()
+
+    def scope(self, record: InstructionRecord) -> str | None:
+        """The box of the instruction's scope, made with those around it when it is the first in it."""
+        path = self.scopes.get(record.id)
+        if path is None:
+            return None
+        for depth in range(1, len(path) + 1):
+            part = path[:depth]
+            if part not in self.drawn_scopes:
+                self.drawn_scopes.add(part)
+                parent = scope_key(part[:-1]) if depth > 1 else None
+                self.groups.append(PictureGroup(scope_key(part), part[-1], "", "scope", parent))
+        return scope_key(path)
+
+    def size(self, record: InstructionRecord, depth: int = 0) -> int:
+        """Nodes that an instruction takes with its inside open."""
+        if record.opcode.name not in _ENTERED or depth > 6:
+            return 1
+        return 1 + sum(
+            [self.size(r, depth + 1) for key in record.called if key in self.computations for r in self.computations[key].instructions]
+        )
+
+    def computation(self, computation: ComputationRecord, group: str | None, keep: set[int] | None, room: int) -> None:
+        """Draw the instructions of a computation that are in `keep` (None: all)."""
+        shapes = {r.id: r.shape for r in computation.instructions}
+        for record in computation.instructions:
+            if keep is not None and record.id not in keep:
+                self.hidden += self.size(record)
+                continue
+            self.instruction(record, self.scope(record) if group is None else group, room)
+            for operand in record.operands:
+                if keep is None or operand in keep:
+                    self.edges.append(PictureEdge(operand, record.id, "data", shapes[operand].byte_size))
+            for before in record.control_predecessors:
+                self.edges.append(PictureEdge(before, record.id, "control"))
+
+    def instruction(self, record: InstructionRecord, group: str | None, room: int) -> None:
+        """A node, or a box with its inside."""
+        name = record.opcode.name
+        self.drawn.add(record.id)
+        inside = [self.computations[key] for key in record.called if key in self.computations]
+        enter = name in _ENTERED and inside and all(c.instructions and c.id not in self.drawn_computations for c in inside)
+        if enter and self.size(record) <= room:
+            key = f"g{record.id}"
+            kind = "fusion" if name == "fusion" else "control-flow"
+            detail = record.shape.text_without_layout
+            self.groups.append(PictureGroup(key, name, detail, kind, group, record.id, record.name))  # type: ignore[arg-type]
+            for number, computation in enumerate(inside):
+                self.drawn_computations.add(computation.id)
+                home = key
+                if name != "fusion":
+                    role = _ROLES[name][number] if name in _ROLES and number < len(_ROLES[name]) else f"branch {number}"
+                    home = f"{key}.{number}"
+                    self.groups.append(PictureGroup(home, role, "", "computation", key, None, computation.name))
+                self.computation(computation, home, None, room)
+            return
+        lines = [f"%{record.name} = {record.shape.text} {name}"]
+        if record.metadata:
+            lines.append(record.metadata[:200])
+        if enter or (name in _ENTERED and inside):
+            hidden = self.size(record) - 1
+            self.hidden += hidden
+            lines.append(f"{hidden} instructions inside not drawn")
+        self.nodes.append(
+            PictureNode(
+                record.id,
+                node_label(record, self.computations),
+                record.shape.text_without_layout,
+                node_kind(record),
+                group,
+                record.name,
+                tuple(lines),
+            )
+        )
+
+    def decisions(self) -> None:
+        """Edges of accepted and refused fusions whose two ends are drawn."""
+        found: list[tuple[int, int, EdgeKind, str]] = [(a, b, "fusion-accepted", "") for a, b in self.accepted]
+        found += [(a, b, "fusion-refused", code) for (a, b), code in self.refused.items()]
+        for producer, consumer, kind, label in found:
+            if producer in self.drawn and consumer in self.drawn and producer != consumer:
+                self.edges.append(PictureEdge(producer, consumer, kind, 0, label))
+
+
+def snapshot_picture(
+    snapshot: ModuleSnapshot,
+    *,
+    computation: str | None = None,
+    around: Sequence[int] = (),
+    radius: int | None = None,
+    budget: int | None = None,
+    between: tuple[int, int] | None = None,
+    refused: RefusedEdges | None = None,
+    accepted: Iterable[tuple[int, int]] = (),
+    title: str = "",
+    fold: bool = True,
+) -> PictureGraph:
+    """The picture of a module, or of one of its computations.
+
+    around: instruction ids to grow from; with a radius only what is at most so many edges away is drawn, else the nearest `budget`
+    nodes. budget: None draws modules of up to `WHOLE` instructions whole, larger ones with `BUDGET` nodes. between: only what lies on
+    a path between two instructions, in either direction, at most `MOST_BETWEEN`. refused: (producer,
+    consumer) -> reason code. KeyError when there is no such computation.
+    """
+    drawing = _Drawing(snapshot, refused or {}, accepted)
+    top = _top(snapshot, computation, between or around)
+    total = snapshot.instruction_count()
+    if budget is None:
+        budget = max(total, 1) if total <= WHOLE else BUDGET
+    keep = None
+    if between is not None:
+        keep = _between(top, *between, drawing)
+        budget = max(budget, len(keep))
+    elif radius is not None or sum([drawing.size(r) for r in top.instructions]) > budget:
+        keep = _neighbourhood(top, around, radius, budget, drawing)
+    else:
+        drawing.scopes = scope_paths(top.instructions)
+    drawing.computation(top, None, keep, budget)
+    drawing.decisions()
+    note = ""
+    if keep is not None:
+        note = f"{len(keep)} of {len(top.instructions)} instructions of %{top.name} drawn; xe.graph(module, around=NAME) draws elsewhere"
+    picture = PictureGraph(drawing.nodes, drawing.edges, drawing.groups, title=title or snapshot.name, hidden=drawing.hidden, note=note)
+    return fold_picture(picture) if fold else picture
+
+
+def _top(snapshot: ModuleSnapshot, computation: str | None, around: Sequence[int]) -> ComputationRecord:
+    if computation is not None:
+        for record in snapshot.computations:
+            if record.name == computation.lstrip("%"):
+                return record
+        raise KeyError(f"no computation is named %{computation}")
+    entry = next(c for c in snapshot.computations if c.id == snapshot.entry)
+    if around:
+        here = {r.id for r in entry.instructions}
+        if not here.intersection(around):
+            wanted = set(around)
+            fused = {r.called[0] for c in snapshot.computations for r in c.instructions if r.opcode.name == "fusion" and r.called}
+            for record in snapshot.computations:
+                if record.id not in fused and any(r.id in wanted for r in record.instructions):
+                    return record
+    return entry
+
+
+def _links(top: ComputationRecord, drawing: _Drawing) -> tuple[dict[int, list[int]], dict[int, int]]:
+    """(users by id, the instruction of `top` that holds an instruction of a called computation)."""
+    users: dict[int, list[int]] = {}
+    inside: dict[int, int] = {}
+    for record in top.instructions:
+        for operand in record.operands:
+            users.setdefault(operand, []).append(record.id)
+        if record.called and record.opcode.name in _ENTERED:
+            for key in record.called:
+                for member in drawing.computations[key].instructions if key in drawing.computations else ():
+                    inside[member.id] = record.id
+    return users, inside
+
+
+def _between(top: ComputationRecord, first: int, second: int, drawing: _Drawing) -> set[int]:
+    """What both one end reaches along uses and the other along operands; the two ends alone when there is no path."""
+    records = {r.id: r for r in top.instructions}
+    users, inside = _links(top, drawing)
+    ends = [key if key in records else inside.get(key, -1) for key in (first, second)]
+    operands = {key: list(record.operands) for key, record in records.items()}
+    for a, b in (ends, ends[::-1]):
+        path = _reach(a, users) & _reach(b, operands)
+        if b in path:
+            return path if len(path) <= MOST_BETWEEN else set(sorted(path)[:MOST_BETWEEN]) | {a, b}
+    return {key for key in ends if key in records}
+
+
+def _reach(start: int, links: Mapping[int, Sequence[int]]) -> set[int]:
+    found, work = {start}, [start]
+    while work:
+        for key in links.get(work.pop(), ()):
+            if key not in found:
+                found.add(key)
+                work.append(key)
+    return found
+
+
+def _neighbourhood(top: ComputationRecord, around: Sequence[int], radius: int | None, budget: int, drawing: _Drawing) -> set[int]:
+    """Instructions of `top` nearest to the given ones (those inside a fusion count as the fusion), else to the root."""
+    records = {r.id: r for r in top.instructions}
+    users, inside = _links(top, drawing)
+    start = list(dict.fromkeys([found for key in around if (found := key if key in records else inside.get(key, -1)) >= 0]))
+    queue = deque([(key, 0) for key in start or [top.root]])
+    seen = {key for key, _ in queue}
+    keep: set[int] = set()
+    used = 0
+    while queue:
+        key, distance = queue.popleft()
+        size = min(drawing.size(records[key]), budget // 4 + 1)
+        if radius is None and used + size > budget:
+            if used >= budget - 8:
+                break
+            continue
+        keep.add(key)
+        used += size
+        if radius is not None and distance >= radius:
+            continue
+        readers = users.get(key, ())
+        for other in (*records[key].operands, *(readers if len(readers) <= MANY_USERS or distance == 0 else ())):
+            if other not in seen:
+                seen.add(other)
+                queue.append((other, distance + 1))
+    return keep

@@ -1,0 +1,208 @@
+"""The neutral picture: what a view draws, as plain data that knows neither HLO nor any output format.
+
+A picture is a directed graph of nodes (one per instruction), edges (data, control, fusion decisions) and boxes
+(fusions, called computations, metadata scopes). Everything that draws reads this one model: the static SVG, the DOT
+text, the exported page and the notebook widget. The element types are named tuples: cheap to make per instruction,
+and JSON rows as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+from xla_explorer.explorer.display.quantities import number_of
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.file_writing import write_file
+from xla_explorer.foundation.visible_text import cleaned
+
+NodeKind = Literal[
+    "elementwise",
+    "data-movement",
+    "reduction",
+    "contraction",
+    "control-flow",
+    "library-call",
+    "parameter",
+    "constant",
+    "collective",
+    "custom",
+    "fusion",
+]
+EdgeKind = Literal["data", "control", "fusion-accepted", "fusion-refused"]
+GroupKind = Literal["fusion", "computation", "control-flow", "scope"]
+ChangeStatus = Literal["same", "new", "changed"]
+
+NODE_KINDS: tuple[str, ...] = get_args(NodeKind)
+
+
+class PictureNode(NamedTuple):
+    """One drawn instruction.
+
+    `id` is the instruction's integer id (ids are never reused, so they link the steps of a pipeline and every pane).
+    `label` is the bold first line ("add", "sum over 1"), `detail` the second ("f32[128,256]"), `name` the HLO name
+    without the percent sign, `group` the id of the innermost box that holds the node, `lines` more lines for the
+    tooltip.
+    """
+
+    id: int
+    label: str
+    detail: str = ""
+    kind: NodeKind = "elementwise"
+    group: str | None = None
+    name: str = ""
+    lines: tuple[str, ...] = ()
+
+
+class PictureEdge(NamedTuple):
+    """An edge from `source` to `target`: node ids, or the `instruction` of a group (then it ends at the box).
+
+    `weight_bytes` is the size of what flows along it and sets the width; `label` is the reason code of a refused
+    fusion.
+    """
+
+    source: int
+    target: int
+    kind: EdgeKind = "data"
+    weight_bytes: int = 0
+    label: str = ""
+
+
+class PictureGroup(NamedTuple):
+    """A box: a fusion, a called computation, the frame of a while, or a metadata scope.
+
+    `instruction` is the id of the instruction that the box stands for (the fusion, the while) and `name` its HLO
+    name; scopes have neither. A group holds at least one node, directly or through a child group; an instruction
+    whose inside is not drawn is a plain node instead.
+    """
+
+    id: str
+    label: str
+    detail: str = ""
+    kind: GroupKind = "fusion"
+    parent: str | None = None
+    instruction: int | None = None
+    name: str = ""
+
+
+class PictureFormatError(XlaExplorerError, ValueError):
+    """A file whose suffix names no form of a picture."""
+
+
+class PictureGraph:
+    """Nodes in program order, edges and boxes, with what was left out said in words.
+
+    `aliases` maps the id of an instruction that is not drawn (a constant folded into its user, say) to the id that
+    stands for it. `hidden` counts instructions that the producer of the picture left out, `note` says which and how
+    to see them.
+    """
+
+    __slots__ = ("aliases", "edges", "groups", "hidden", "nodes", "note", "title")
+
+    def __init__(
+        self,
+        nodes: Iterable[PictureNode],
+        edges: Iterable[PictureEdge] = (),
+        groups: Iterable[PictureGroup] = (),
+        *,
+        title: str = "",
+        aliases: Mapping[int, int] | None = None,
+        hidden: int = 0,
+        note: str = "",
+    ) -> None:
+        self.nodes: tuple[PictureNode, ...] = tuple(nodes)
+        self.edges: tuple[PictureEdge, ...] = tuple(edges)
+        self.groups: tuple[PictureGroup, ...] = tuple(groups)
+        self.title = title
+        self.aliases: dict[int, int] = dict(aliases or {})
+        self.hidden = hidden
+        self.note = note
+
+    @cleaned
+    def __repr__(self) -> str:
+        boxes = f", {len(self.groups)} boxes" if self.groups else ""
+        return f"<PictureGraph {self.title!r}: {number_of(len(self.nodes), 'node')}, {number_of(len(self.edges), 'edge')}{boxes}>"
+
+    def to_svg(self, *, budget: int = 300, focus: int | None = None) -> str:
+        """The picture as one SVG document (presentation attributes only). See `svg.picture_svg`."""
+        from xla_explorer.explorer.pictures.svg import picture_svg
+
+        return picture_svg(self, budget=budget, focus=focus)
+
+    def to_dot(self) -> str:
+        """The picture as Graphviz DOT text. No Graphviz is needed to make it."""
+        from xla_explorer.explorer.pictures.dot import picture_dot
+
+        return picture_dot(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture to `path`; the suffix chooses: .svg, .dot or .gv, .json.
+
+        Raises:
+            PictureFormatError: for any other suffix.
+        """
+        import json
+
+        path = Path(path)
+        match path.suffix:
+            case ".svg":
+                text = self.to_svg()
+            case ".dot" | ".gv":
+                text = self.to_dot()
+            case ".json":
+                text = json.dumps(self.to_json(), ensure_ascii=False)
+            case suffix:
+                raise PictureFormatError(f"cannot save a picture as {suffix!r}", "choose .svg, .dot, .gv or .json")
+        return write_file(path, text)
+
+    def to_json(self) -> dict[str, Any]:
+        """The picture as JSON data: each node, edge and group a row in the order of the fields of its type."""
+        return {
+            "title": self.title,
+            "nodes": [[*node[:6], list(node.lines)] for node in self.nodes],
+            "edges": [list(edge) for edge in self.edges],
+            "groups": [list(group) for group in self.groups],
+            "aliases": [[gone, drawn] for gone, drawn in self.aliases.items()],
+            "hidden": self.hidden,
+            "note": self.note,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> PictureGraph:
+        """The inverse of `to_json`."""
+        return cls(
+            (PictureNode._make((*row[:6], tuple(row[6]))) for row in data["nodes"]),
+            (PictureEdge(*row) for row in data["edges"]),
+            (PictureGroup(*row) for row in data["groups"]),
+            title=data["title"],
+            aliases=dict(data["aliases"]),
+            hidden=data["hidden"],
+            note=data["note"],
+        )
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "image/svg+xml": self.to_svg()}
+
+
+def change_status(before: PictureGraph | None, after: PictureGraph) -> dict[int, ChangeStatus]:
+    """What happened to each node of `after` since `before`: new, changed (other text or operands) or same.
+
+    Without a `before` everything is the same: the first picture is not a change.
+    """
+    if before is None:
+        return {node.id: "same" for node in after.nodes}
+    old, now = _signatures(before), _signatures(after)
+    return {
+        key: "new" if key not in old else "changed" if old[key] != signature else "same"
+        for key, signature in now.items()
+    }
+
+
+def _signatures(graph: PictureGraph) -> dict[int, tuple[str, str, tuple[int, ...]]]:
+    operands: dict[int, list[int]] = {node.id: [] for node in graph.nodes}
+    for edge in graph.edges:
+        if edge.kind == "data" and edge.target in operands:
+            operands[edge.target].append(edge.source)
+    return {node.id: (node.label, node.detail, tuple(operands[node.id])) for node in graph.nodes}

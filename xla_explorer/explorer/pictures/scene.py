@@ -1,0 +1,404 @@
+"""What is drawn and where: boxes opened or closed, the neighbourhood that fits the budget, boxes laid out inside boxes.
+
+The same algorithm as assets/scene.js, held together by a test: the browser redraws without a kernel, and the static
+picture in a saved notebook is the one the widget would show.
+
+An element is one drawn thing: a node, a closed box (drawn as one node) or an open box (a picture of its own, placed
+as one node). Scopes dissolve when open: their nodes join the graph around them. Elements are keyed by node id or
+group id, so that positions carry over from step to step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from xla_explorer.explorer.pictures.anchored_layout import Anchor, anchored_layout
+from xla_explorer.explorer.pictures.layered_layout import GAP_Y, PITCH, Layout, layered_layout
+from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup, PictureNode
+
+BUDGET = 200
+OPEN_ALL = 60
+"""Every box opens by itself while the whole picture stays below this; larger ones start with their fusions closed."""
+MANY_USERS = 16
+BOX_HEAD = 20.0
+BOX_FOOT = 8.0
+BOX_PAD = 12.0
+LABEL_ROOM = 30.0
+"""What a node is wider than its text: the slants and rounded ends of the outlines, which are not as wide below as in the middle."""
+LOOSE = 14.0
+"""More room at head and foot of a box whose inside has boxes: those stand out of their rows."""
+LABEL_LENGTH, NAME_LENGTH, DETAIL_LENGTH = 30, 26, 36
+EDGE_RANK = {"control": 0, "data": 1, "fusion-accepted": 2, "fusion-refused": 3}
+
+Key = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class SceneOptions:
+    """What the reader asked for: boxes `opened` and `closed` by hand, the instruction in `focus`, at most `budget`
+    elements."""
+
+    opened: frozenset[str] = frozenset()
+    closed: frozenset[str] = frozenset()
+    focus: int | None = None
+    budget: int = BUDGET
+
+
+@dataclass(slots=True)
+class SceneNode:
+    """A placed element; `x` is its middle, `y` its top. `members` are the instruction ids it stands for. The inside of an
+    open box begins `inset` below its top."""
+
+    key: Key
+    kind: str
+    label: str
+    name: str
+    detail: str
+    lines: tuple[str, ...]
+    members: list[int]
+    group: str | None
+    above: int = 0
+    below: int = 0
+    width: float = 0.0
+    height: float = 0.0
+    x: float = 0.0
+    y: float = 0.0
+    box: Scene | None = None
+    inset: float = BOX_HEAD
+
+
+@dataclass(slots=True)
+class SceneEdge:
+    """An edge between two elements of one scene, by index; `points` is a flat list x, y, x, y ..."""
+
+    source: int
+    target: int
+    kind: str
+    weight_bytes: int
+    label: str
+    points: list[float] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Scene:
+    """One level of the picture, from (left, top) on; `hidden` counts the elements of this level that the budget left
+    out."""
+
+    nodes: list[SceneNode]
+    edges: list[SceneEdge]
+    left: float
+    top: float
+    width: float
+    height: float
+    hidden: int
+
+
+@dataclass(slots=True)
+class Placement:
+    """Where one level stood, row and x by key: what the next picture starts from. Of an open box it is the origin of what
+    is inside, so that this stays where it is when the box grows. `recent` are the keys of the last picture; the others went
+    before, and find their place again when they come back."""
+
+    at: dict[Key, tuple[int, float]]
+    recent: set[Key]
+    bends: dict[tuple[Key, int], float]
+
+
+Memory = dict[str, Placement]
+
+
+def build_scene(graph: PictureGraph, options: SceneOptions | None = None, memory: Memory | None = None) -> Scene:
+    """The placed picture of `graph`. `memory` is read for the old positions and updated with the new ones."""
+    options = options or SceneOptions()
+    return _level(_Tree(graph, options), None, options, memory if memory is not None else {}, "")
+
+
+def open_groups(graph: PictureGraph, options: SceneOptions) -> set[str]:
+    """The boxes that are open: everything if it is little, else the deepest scopes that fit, then what was asked by
+    hand."""
+    parent = {group.id: group for group in graph.groups}
+    depth: dict[str, int] = {}
+    for group in graph.groups:
+        level, at = 1, group
+        while at.parent is not None and at.parent in parent:
+            level, at = level + 1, parent[at.parent]
+        depth[group.id] = level
+    everything = set(depth)
+    scopes = {group.id for group in graph.groups if group.kind == "scope"}
+    chosen = everything
+    if _elements(graph, everything) > OPEN_ALL:
+        for limit in (99, 4, 3, 2):
+            chosen = {key for key in scopes if depth[key] < limit}
+            if _elements(graph, chosen) <= options.budget:
+                break
+        else:
+            chosen = set()
+    return {key for key in everything if (key in chosen or key in options.opened) and key not in options.closed}
+
+
+def _elements(graph: PictureGraph, opened: set[str]) -> int:
+    """How many elements would be drawn with these boxes open."""
+    parent = {group.id: group.parent for group in graph.groups}
+    outermost: dict[str, str | None] = {}
+    seen: set[Key] = set()
+    for node in graph.nodes:
+        if node.group is not None and node.group not in outermost:
+            outermost[node.group] = _outermost_closed(node.group, parent, opened)
+        closed = outermost[node.group] if node.group is not None else None
+        seen.add(node.id if closed is None else closed)
+    return len(seen)
+
+
+def _outermost_closed(group: str, parent: dict[str, str | None], opened: set[str]) -> str | None:
+    closed, at = None, group if group in parent else None
+    while at is not None:
+        if at not in opened:
+            closed = at
+        at = parent[at]
+    return closed
+
+
+class _Tree:
+    """Which element each node and group belongs to, the elements of each level, the edges lifted to the level they
+    cross."""
+
+    def __init__(self, graph: PictureGraph, options: SceneOptions) -> None:
+        self.groups: dict[str, PictureGroup] = {group.id: group for group in graph.groups}
+        self.parent: dict[str, str | None] = {group.id: group.parent for group in graph.groups}
+        self.opened = open_groups(graph, options)
+        self.nodes: dict[int, PictureNode] = {node.id: node for node in graph.nodes}
+        self.level: dict[Key | None, list[Key]] = {}
+        self.members: dict[Key, list[int]] = {}
+        self.path_of_id: dict[int, list[Key]] = {}
+        for group in graph.groups:
+            if group.instruction is not None:
+                self.path_of_id[group.instruction] = self._path(group.id)
+        for node in graph.nodes:
+            path = self._path(node.group)
+            if not path or (isinstance(path[-1], str) and path[-1] in self.opened):
+                path = [*path, node.id]
+            self.path_of_id[node.id] = path
+            container: Key | None = None
+            for key in path:
+                if key not in self.members:
+                    self.members[key] = []
+                    self.level.setdefault(container, []).append(key)
+                    group_of_key = self.groups.get(key) if isinstance(key, str) else None
+                    if group_of_key is not None and group_of_key.instruction is not None:
+                        self.members[key].append(group_of_key.instruction)
+                self.members[key].append(node.id)
+                container = key
+        self.edges: dict[Key | None, dict[tuple[Key, Key], tuple[str, int, str]]] = {}
+        # An accepted fusion colours the data edge that is still there; one that the fusion swallowed is not drawn.
+        for edge in sorted(graph.edges, key=lambda e: e.kind == "fusion-accepted"):
+            a, b = self.path_of_id.get(edge.source), self.path_of_id.get(edge.target)
+            if a is None or b is None:
+                continue
+            k = 0
+            while k < len(a) and k < len(b) and a[k] == b[k]:
+                k += 1
+            if k == len(a) or k == len(b):  # inside one closed box, or between a box and its own member
+                continue
+            if a[k] not in self.members or b[k] not in self.members:  # a box of which nothing is in the picture
+                continue
+            box = self.groups.get(str(a[k - 1])) if k and isinstance(a[k - 1], str) else None
+            if edge.kind == "fusion-refused" and box is not None and box.kind == "fusion":
+                continue  # another pass put both into one kernel after all: inside it nothing is refused
+            ends, level = (a[k], b[k]), self.edges.setdefault(a[k - 1] if k else None, {})
+            if edge.kind == "fusion-accepted" and ends not in level:
+                continue
+            kind, size, label = level.get(ends, ("control", 0, ""))
+            if EDGE_RANK[edge.kind] >= EDGE_RANK[kind]:
+                kind, label = edge.kind, edge.label or label
+            level[ends] = (kind, max(size, edge.weight_bytes), label)
+
+    def _path(self, group: str | None) -> list[Key]:
+        """The elements from the outermost level down to `group`: open boxes, then the first closed one, scopes left
+        out."""
+        chain: list[str] = []
+        while group is not None and group in self.groups:
+            chain.append(group)
+            group = self.parent[group]
+        path: list[Key] = []
+        for key in reversed(chain):
+            if key not in self.opened:
+                return [*path, key]
+            if self.groups[key].kind != "scope":
+                path.append(key)
+        return path
+
+
+def _level(tree: _Tree, container: Key | None, options: SceneOptions, memory: Memory, path: str) -> Scene:
+    keys = tree.level.get(container, [])
+    index = {key: k for k, key in enumerate(keys)}
+    links = [(index[a], index[b], *rest) for (a, b), rest in tree.edges.get(container, {}).items()]
+    ups: list[list[int]] = [[] for _ in keys]
+    downs: list[list[int]] = [[] for _ in keys]
+    for a, b, *_ in links:
+        ups[b].append(a)
+        downs[a].append(b)
+    shown = _neighbourhood(ups, downs, _start(tree, keys, downs, options.focus), options.budget)
+    visible = [k for k in range(len(keys)) if shown[k]]
+    _moved_between_levels(tree, [keys[k] for k in visible], memory, path)
+    nodes = []
+    for k in visible:
+        node = _element(tree, keys[k])
+        node.above = sum(not shown[u] for u in ups[k])
+        node.below = sum(not shown[u] for u in downs[k])
+        _measure(node, tree, options, memory, path)
+        nodes.append(node)
+    fresh = {k: n for n, k in enumerate(visible)}
+    edges = [
+        SceneEdge(fresh[a], fresh[b], kind, size, label) for a, b, kind, size, label in links if shown[a] and shown[b]
+    ]
+    return _placed(nodes, edges, len(keys) - len(nodes), memory, path)
+
+
+def _moved_between_levels(tree: _Tree, keys: list[Key], memory: Memory, path: str) -> None:
+    """What was drawn in this level and is now inside a box stays where it was, and so does what was in a box that went."""
+    outer = memory.get(path)
+    if outer is None:
+        return
+    new = {key for key in keys if key not in outer.at}
+    for box in sorted([key for key in outer.recent if isinstance(key, str)]):
+        inner = memory.get(f"{path}/{box}")
+        if inner is not None:
+            row, x = outer.at[box]
+            for key in inner.recent & new:
+                outer.at[key] = (row + inner.at[key][0], x + inner.at[key][1])
+                outer.recent.add(key)
+    for key in keys:
+        inside = f"{path}/{key}"
+        if isinstance(key, str) and key in tree.opened and inside not in memory:
+            known = {k for k in tree.level.get(key, []) if k in outer.recent}
+            if known:
+                memory[inside] = Placement({k: outer.at[k] for k in known}, known, {})
+                outer.at[key] = (0, 0.0)
+                outer.recent.add(key)
+
+
+def _start(tree: _Tree, keys: list[Key], downs: list[list[int]], focus: int | None) -> list[int]:
+    """Where a neighbourhood grows from: the focus if it is in this level, else what nothing reads, the last first."""
+    if focus is not None:
+        for k, key in enumerate(keys):
+            if focus in tree.members[key]:
+                return [k]
+    return [k for k in range(len(keys) - 1, -1, -1) if not downs[k]]
+
+
+def _neighbourhood(ups: list[list[int]], downs: list[list[int]], start: list[int], budget: int) -> list[bool]:
+    """Rings of operands and users until the budget is spent; users are not followed from what has very many.
+
+    The rings grow from one start at a time, so that what is drawn hangs together.
+    """
+    count = len(ups)
+    if count <= budget:
+        return [True] * count
+    shown, left = [False] * count, budget
+    for seed in start:
+        if left <= 0:
+            break
+        if shown[seed]:
+            continue
+        shown[seed] = True
+        left -= 1
+        ring = [seed]
+        while ring and left > 0:
+            after: list[int] = []
+            for k in ring:
+                for near in (ups[k], downs[k] if len(downs[k]) <= MANY_USERS else []):
+                    for u in near:
+                        if left > 0 and not shown[u]:
+                            shown[u] = True
+                            left -= 1
+                            after.append(u)
+            ring = after
+    return shown
+
+
+def cut(text: str, length: int) -> str:
+    """At most `length` code points, with an ellipsis when something is gone."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _element(tree: _Tree, key: Key) -> SceneNode:
+    members = tree.members[key]
+    if isinstance(key, int):
+        n = tree.nodes[key]
+        return SceneNode(
+            key,
+            n.kind,
+            cut(n.label, LABEL_LENGTH),
+            cut(n.name, NAME_LENGTH),
+            cut(n.detail, DETAIL_LENGTH),
+            n.lines,
+            members,
+            None,
+        )
+    g = tree.groups[key]
+    return SceneNode(
+        key,
+        g.kind,
+        cut(g.label, LABEL_LENGTH),
+        cut(g.name, NAME_LENGTH),
+        cut(g.detail, DETAIL_LENGTH),
+        (),
+        members,
+        key,
+    )
+
+
+def _measure(node: SceneNode, tree: _Tree, options: SceneOptions, memory: Memory, path: str) -> None:
+    if node.group is not None and node.group in tree.opened:
+        node.box = _level(tree, node.group, replace(options, focus=options.focus), memory, f"{path}/{node.group}")
+        head = 7.5 * (len(node.label) + len(node.name) + 4) + 16
+        node.width = max(head, node.box.width + 2 * BOX_PAD)
+        loose = node.kind == "computation" or any(inner.kind == "fusion" and inner.box for inner in node.box.nodes)
+        node.inset = BOX_HEAD + LOOSE if loose else BOX_HEAD
+        node.height = node.box.height + node.inset + (BOX_FOOT + LOOSE if loose else BOX_FOOT)
+        return
+    node.width = max(48.0, LABEL_ROOM + max(7.2 * len(node.label), 6.0 * len(node.name), 5.8 * len(node.detail)))
+    node.height = 48.0 if node.name else 36.0
+
+
+def _placed(nodes: list[SceneNode], edges: list[SceneEdge], hidden: int, memory: Memory, path: str) -> Scene:
+    keys = [node.key for node in nodes]
+    old = memory.get(path)
+    widths, heights = [node.width for node in nodes], [node.height for node in nodes]
+    taken = [_rows_taken(node) for node in nodes]
+    inside = [_origin(node) for node in nodes]
+    links = [(edge.source, edge.target) for edge in edges]
+    layout: Layout
+    if old is not None and any(key in old.recent for key in keys):
+        index = {key: k for k, key in enumerate(keys)}
+        anchors = [
+            Anchor(old.at[key][0] + row, old.at[key][1] + x, key in old.recent) if key in old.at else None
+            for key, (row, x) in zip(keys, inside, strict=True)
+        ]
+        bends = {(index[key], row): x for (key, row), x in old.bends.items() if key in index}
+        layout = anchored_layout(widths, heights, taken, links, anchors, bends)
+    else:
+        old = None
+        layout = layered_layout(widths, heights, taken, links)
+    at = dict(old.at) if old is not None else {}
+    at.update({key: (layout.row[k] - inside[k][0], layout.x[k] - inside[k][1]) for k, key in enumerate(keys)})
+    memory[path] = Placement(at, set(keys), {(keys[owner], row): x for (owner, row), x in layout.bends.items()})
+    for k, node in enumerate(nodes):
+        node.x, node.y = layout.x[k], layout.y[k]
+    for k, edge in enumerate(edges):
+        edge.points = layout.lines[k]
+    return Scene(nodes, edges, layout.left, layout.top, layout.right - layout.left, layout.height, hidden)
+
+
+def _rows_taken(node: SceneNode) -> int:
+    """Rows of the grid. Those of an open box are those of its inside: head and foot stand in the gaps, unless it is loose."""
+    if node.box is None:
+        return 1
+    return max(1, round((node.box.height + GAP_Y) / PITCH)) + (1 if node.inset > BOX_HEAD else 0)
+
+
+def _origin(node: SceneNode) -> tuple[int, float]:
+    """(rows, x) from the origin of what is inside an open box to the row and middle of the box."""
+    if node.box is None:
+        return 0, 0.0
+    return round(node.box.top / PITCH), node.box.left + node.box.width / 2

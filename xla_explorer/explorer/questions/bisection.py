@@ -1,0 +1,182 @@
+"""Which pass, and which action of it, first made the value wrong.
+
+Passes are checked one after another, since a later pass may repair (or remove) what an earlier one broke. Inside the guilty pass the
+actions (rewrites, merges, decisions that went ahead) are allowed one more at a time. A pass that changes the graph without asking its
+context is stopped after each of its graph changes instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from xla_explorer.compiler.pipeline import PassContext, PassControl, PassPipeline, PassStep, PassTrace, run_pipeline
+from xla_explorer.compiler.pipeline.context import StopRequested
+from xla_explorer.compiler.pipeline.value_check import ValueCheck, largest_error
+from xla_explorer.explorer.display.display import pre_html
+from xla_explorer.explorer.sessions.arguments import random_arguments
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.journal import Event, Journal
+from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.hlo.instruction import HloInstruction
+from xla_explorer.hlo.module import HloModule
+
+if TYPE_CHECKING:
+    from xla_explorer.explorer.session import Session
+
+# Up to so many actions are tried one by one; among more, the first is sought by halving (a later action may then hide an earlier one).
+ONE_BY_ONE = 256
+ACTED = ("applied", "allowed")
+
+
+class BisectionResult:
+    """What `bisect` found.
+
+    step: number of the first pass after which the value differs (as `trace.steps` counts), -1 when the generated code differs though no
+    pass does, None when nothing differs. pass_name. rewrite: its first wrong action (1-based), or None. event: what the journal says of
+    that action; of a pass that did not ask its context, the first graph change after which the value stays wrong. rule: the name of the
+    rule, merge or kind of decision, else of the pass. error: largest relative error, inf where the module cannot be evaluated any more;
+    problem says why then. evaluations: how many modules were evaluated.
+    """
+
+    def __init__(
+        self,
+        step: int | None,
+        pass_name: str,
+        rewrite: int | None,
+        event: Event | None,
+        error: float,
+        evaluations: int,
+        problem: str = "",
+    ) -> None:
+        self.step, self.pass_name, self.rewrite, self.event = step, pass_name, rewrite, event
+        self.error, self.evaluations, self.problem = error, evaluations, problem
+
+    @property
+    def rule(self) -> str:
+        """The rule (merge, kind of decision, pass) to blame; empty when nothing differs."""
+        return self.event.by if self.event is not None else self.pass_name
+
+    def __bool__(self) -> bool:
+        return self.step is not None
+
+    @cleaned
+    def __str__(self) -> str:
+        if self.step is None:
+            counted = f"largest error {self.error:.2g}, {self.evaluations} evaluations"
+            return f"every pass keeps the value, and the compiled program agrees ({counted})"
+        if self.step < 0:
+            return f"every pass keeps the value; the generated code of {self.pass_name} differs (largest error {self.error:.2g})"
+        text = f"pass {self.step}, {self.pass_name}, is the first after which the value differs ({self._how_far})"
+        if self.event is not None:
+            about = " and ".join([f"%{name}" for name in self.event.names])
+            if self.rewrite is not None:
+                text += f"; its action number {self.rewrite} is the first that does it: {self.event.by} on {about}"
+            else:
+                text += f"; it does not say what it does; the value is wrong from where {about} was {self.event.kind}"
+        return text + f" ({self.evaluations} evaluations)"
+
+    @property
+    def _how_far(self) -> str:
+        return self.problem or f"largest error {self.error:.2g}"
+
+    __repr__ = __str__
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": str(self), "text/html": pre_html(str(self))}
+
+
+def bisect(session: Session, arrays: Sequence[Any]) -> BisectionResult:
+    """Compare values after passes with those of the module as written, pass by pass.
+
+    Needs snapshots (journal `passes` or more; XlaExplorerError without). Without arrays: random ones.
+    """
+    trace = session.trace.passes
+    if trace.initial is None:
+        raise XlaExplorerError("there are no snapshots to compare", 'compile with journal="passes" or more')
+    arguments = list(arrays) if arrays or not session.signature.shapes else list(random_arguments(session.source))
+    check = ValueCheck(session.source, session.signature.leaves(arguments))
+    for step in trace.steps:
+        if not step.changed or step.after is None or step.after is step.before:
+            continue
+        error, fine, problem = check.compare(trace.at(step.index))
+        if not fine:
+            action, event = _first_action(trace, step, check)
+            if event is None:
+                event = _first_change(trace, step, check)
+            return BisectionResult(step.index, step.name, action, event, error, check.evaluations, problem)
+    if session.error is None and session.program_steps:
+        error, fine = largest_error(check.reference, session.executable.execute(check.leaves))
+        return BisectionResult(None if fine else -1, session.backend, None, None, error, check.evaluations)
+    return BisectionResult(None, "", None, None, 0.0, check.evaluations)
+
+
+def _first_action(trace: PassTrace, step: PassStep, check: ValueCheck) -> tuple[int | None, Event | None]:
+    """Run the pass alone on what it was given, with a limited number of actions."""
+    if not step.actions:
+        return None, None
+    alone = PassPipeline(step.name, (step.hlo_pass,))
+
+    def run(limit: int) -> PassTrace:
+        control = PassControl(trace.control.force, trace.control.forbid, trace.control.skipped_rules, limit)
+        return run_pipeline(trace.before(step.index), alone, PassContext(Journal("decisions"), control, trace.target), snapshots=False)
+
+    def fine(limit: int) -> bool:
+        found = run(limit)
+        return found.error is None and check.compare(found.module)[1]
+
+    if not fine(0):
+        return None, None  # it is wrong with nothing allowed: what it does wrong it does without asking
+    low, high = 1, step.actions
+    if high <= ONE_BY_ONE:
+        while low <= high and fine(low):
+            low += 1
+        if low > high:
+            return None, None
+    else:
+        if fine(high):
+            return None, None
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if fine(middle) else (low, middle)
+    journal = run(low).journal
+    acted = [e for e in journal.events if e.kind in ACTED] if journal is not None else []
+    return low, acted[low - 1] if len(acted) >= low else None
+
+
+def _first_change(trace: PassTrace, step: PassStep, check: ValueCheck) -> Event | None:
+    """The first graph change of the pass from which on the value stays wrong, at most `ONE_BY_ONE` from its end."""
+    def run(limit: int | None) -> tuple[HloModule, list[Event]]:
+        module, changes = trace.before(step.index), []  # type: ignore[var-annotated]
+
+        def listen(kind: str, i: HloInstruction, other: HloInstruction | None) -> None:
+            about = (i,) if other is None else (i, other)
+            names = tuple([x.name for x in about])
+            changes.append(Event(len(changes), -1, kind, step.name, tuple([x.id for x in about]), names))
+            if len(changes) == limit:
+                raise StopRequested
+
+        module.set_listener(listen)
+        try:
+            step.hlo_pass.run(module, PassContext(None, trace.control, trace.target))
+        except StopRequested:
+            pass
+        finally:
+            module.set_listener(None)
+        return module, changes
+
+    changes = run(None)[1]
+    first = None
+    for number in range(len(changes), max(0, len(changes) - ONE_BY_ONE), -1):
+        if changes[number - 1].kind in ("created", "removed"):
+            continue  # neither alone changes a value
+        before = run(number)[0]
+        try:
+            wrong = not check.compare(before)[1]
+        except Exception:  # half a change may leave a graph that nobody can evaluate
+            wrong = True
+        if not wrong:
+            break
+        first = changes[number - 1]
+    return first

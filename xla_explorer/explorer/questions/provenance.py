@@ -1,0 +1,170 @@
+"""Where every instruction of the result came from: instructions of the source, and the lines of the user's files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.hlo.computation import HloComputation
+from xla_explorer.hlo.instruction import HloInstruction
+
+if TYPE_CHECKING:
+    import pandas
+
+    from xla_explorer.explorer.questions.source_lines import SourceLines
+    from xla_explorer.explorer.trace import Trace
+
+_COLUMNS = ["instruction", "computation", "opcode", "sources", "how", "line", "id"]
+
+# How an instruction is connected with the source, the surest first.
+SAME, REWRITTEN, CLONED, METADATA, FORWARDED, NONE = "same", "rewritten", "cloned", "metadata", "forwarded", "none"
+
+
+class Origin(NamedTuple):
+    """One instruction of the result. sources: names in the source module. line: `file:line`, of the user's file where metadata says
+    so, else of the HLO text. how: `same` (it is in the source), `rewritten` (rules made it), `cloned` (a pass copied it), `metadata`
+    (only its metadata says), `forwarded` (made by a pass to hand
+    on what it reads or to serve what reads it), `none`."""
+
+    instruction: str
+    computation: str
+    opcode: str
+    sources: tuple[str, ...]
+    how: str
+    line: str
+    id: int
+
+
+class Provenance:
+    """origins: an Origin an instruction of the result. coverage: percent of them with a source instruction; line_coverage: with a line."""
+
+    def __init__(self, origins: Sequence[Origin]) -> None:
+        self.origins = tuple(origins)
+
+    @property
+    def coverage(self) -> float:
+        """Percent of the instructions of the result that lead to an instruction of the source."""
+        return self._percent(len([o for o in self.origins if o.sources]))
+
+    @property
+    def line_coverage(self) -> float:
+        """Percent that lead to a line of a file or of the HLO text."""
+        return self._percent(len([o for o in self.origins if o.line]))
+
+    def _percent(self, count: int) -> float:
+        return 100.0 * count / len(self.origins) if self.origins else 100.0
+
+    def of(self, name_or_id: str | int) -> Origin:
+        """The origin of one instruction of the result. KeyError when it is not there."""
+        wanted = name_or_id.lstrip("%") if isinstance(name_or_id, str) else name_or_id
+        for origin in self.origins:
+            if wanted in (origin.instruction, origin.id):
+                return origin
+        raise KeyError(f"{name_or_id} is not in the result")
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A row an instruction: instruction, computation, opcode, sources, how, line, id."""
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        return wide_frame([o._asdict() for o in self.origins], _COLUMNS)
+
+    @cleaned
+    def __repr__(self) -> str:
+        counts: dict[str, int] = {}
+        for origin in self.origins:
+            counts[origin.how] = counts.get(origin.how, 0) + 1
+        kinds = ", ".join([f"{count} {how}" for how, count in sorted(counts.items(), key=lambda item: -item[1])])
+        return (
+            f"<Provenance of {len(self.origins)} instructions: {self.coverage:.1f} % have a source instruction, {self.line_coverage:.1f} % "
+            f"a line; {kinds}>"
+        )
+
+    @cleaned
+    def __str__(self) -> str:
+        rows = [(f"%{o.instruction}", o.opcode, ", ".join([f"%{s}" for s in o.sources]), o.how, o.line) for o in self.origins]
+        return repr(self)[1:-1] + "\n" + table_text(["instruction", "opcode", "sources", "how", "line"], rows, limit=60)
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        rows = [(f"%{o.instruction}", o.opcode, ", ".join([f"%{s}" for s in o.sources]), o.how, o.line) for o in self.origins]
+        columns = ["instruction", "opcode", "sources", "how", "line"]
+        return {"text/plain": str(self), "text/html": table_html(repr(self)[1:-1], columns, rows, limit=200)}
+
+
+class _Tracer:
+    def __init__(self, trace: Trace, lines: SourceLines) -> None:
+        self.lineage, self.lines = trace.lineage, lines
+        source = trace.snapshot(0)
+        self.names = {r.id: r.name for c in source.computations for r in c.instructions}
+        self.by_line = {line: key for key in self.names if (line := lines.hlo_line(key))}
+        module = trace.module
+        self.callers: dict[HloComputation, HloInstruction] = {}
+        for i in module.instructions():
+            for computation in i.called:
+                self.callers.setdefault(computation, i)
+        self.found: dict[HloInstruction, tuple[tuple[int, ...], str]] = {}
+
+    def sources(self, i: HloInstruction) -> tuple[tuple[int, ...], str]:
+        """(ids in the source, how). Iterative along forwarders, since chains of them may be long."""
+        path: dict[HloInstruction, None] = {}
+        here: HloInstruction | None = i
+        answer: tuple[tuple[int, ...], str] = ((), NONE)
+        while here is not None and here not in path:
+            if here in self.found:
+                answer = self.found[here]
+                break
+            known = self._direct(here)
+            if known is not None:
+                answer = self.found[here] = known
+                break
+            path[here] = None
+            here = self._handed_on(here)
+        for forwarder in path:
+            self.found[forwarder] = (answer[0], FORWARDED if answer[0] else NONE)
+        return self.found[i]
+
+    def _direct(self, i: HloInstruction) -> tuple[tuple[int, ...], str] | None:
+        if i.id in self.names:
+            return (i.id,), SAME
+        chain = self.lineage.origins(i.id)
+        if chain[-1] in self.names:
+            return (chain[-1],), REWRITTEN
+        for key in (i.line and self.by_line.get(i.line), *[self.by_line.get(self.lines.hlo_line(k)) for k in chain]):
+            if key:
+                return (key,), CLONED
+        if i.opcode.name == "fusion" or (i.called and i.opcode.name == "call"):
+            inside = [key for member in i.called[0].post_order() if member.opcode.name != "parameter" for key in self.sources(member)[0]]
+            if inside:
+                return tuple(dict.fromkeys(inside)), CLONED
+        return None
+
+    def _handed_on(self, i: HloInstruction) -> HloInstruction | None:
+        """What an instruction that no source knows hands on: its first operand; a parameter, the operand of the caller."""
+        if i.opcode.name == "parameter":
+            caller = self.callers.get(i.parent)
+            if caller is None or i.parameter_number >= len(caller.operands):
+                return caller.operands[0] if caller is not None and caller.operands else None
+            return caller.operands[i.parameter_number]
+        return i.operands[0] if i.operands else next(iter(i.users), None)
+
+
+def provenance(trace: Trace, lines: SourceLines) -> Provenance:
+    """The origin of every instruction of a trace's result."""
+    tracer = _Tracer(trace, lines)
+    origins = []
+    for computation in trace.module.computations.values():
+        for i in computation.post_order():
+            keys, how = tracer.sources(i)
+            line = lines.metadata_place(i.metadata)
+            for key in keys if not line else ():
+                record = trace.lineage.records.get(key)
+                line = lines.place(key, record.metadata if record is not None else None)
+                if line:
+                    break
+            if not keys and line:
+                how = METADATA
+            sources = tuple([tracer.names[k] for k in keys])
+            origins.append(Origin(i.name, computation.name, i.opcode.name, sources, how, line, i.id))
+    return Provenance(origins)

@@ -1,0 +1,111 @@
+"""One rewrite of a pass alone: the pass is run again up to just before it, and once more with it.
+
+Two runs of a pass on the same module make the same instructions with the same ids, so what differs between the two
+results is what the one action did.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from xla_explorer.compiler.pipeline import PassContext, PassControl, PassPipeline, run_pipeline
+from xla_explorer.explorer.page.reports import RewriteStep, RuleText
+from xla_explorer.explorer.page.source import TextLine
+from xla_explorer.explorer.pictures.module_picture import snapshot_picture
+from xla_explorer.explorer.questions.bisection import ACTED
+from xla_explorer.explorer.questions.rule_book import rule_book, rules
+from xla_explorer.foundation.journal import Event
+from xla_explorer.hlo.module import HloModule, ModuleSnapshot, snapshot_difference
+from xla_explorer.hlo.text import module_text_with_lines
+
+if TYPE_CHECKING:
+    from xla_explorer.explorer.trace import Trace
+
+NODES = 14
+"""Instructions in a picture of the neighbourhood."""
+LINES_AROUND = 2
+MOST_CODE_LINES = 60
+
+
+class RewriteReplay:
+    """Does single rewrites of a trace again. The results of the last few limits are kept: stepping needs each twice."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._after = lru_cache(maxsize=8)(self._run)
+
+    def step(self, step: int, event: Event) -> RewriteStep:
+        """What one `applied` event of explorer step `step` did. ValueError where the pass cannot be run again."""
+        passes = self._trace.passes
+        row = passes.steps[step - 1]
+        inside = passes.events(row.index)
+        if event not in inside:
+            raise ValueError(f"this rewrite is not one of {row.name}")
+        number = len([e for e in inside[: inside.index(event)] if e.kind in ACTED])
+        before, after = self._after(step, number), self._after(step, number + 1)
+        difference = snapshot_difference(before, after)
+        old = [*event.subjects[:1], *difference.removed, *difference.changed]
+        new = [*event.subjects[1:], *difference.added, *difference.changed]
+        old_lines, new_lines = _changed_lines(_lines(before), _lines(after))
+        return RewriteStep(
+            old_lines,
+            new_lines,
+            snapshot_picture(before, around=old, budget=NODES, title="before"),
+            snapshot_picture(after, around=new or old, budget=NODES, title="after"),
+        )
+
+    def _run(self, step: int, limit: int) -> ModuleSnapshot:
+        passes = self._trace.passes
+        row = passes.steps[step - 1]
+        if not hasattr(row.hlo_pass, "run"):
+            raise ValueError(f"{row.name} was run by another compiler and cannot be run again here")
+        given = passes.control
+        control = PassControl(given.force, given.forbid, given.skipped_rules, limit)
+        alone = PassPipeline(row.name, (row.hlo_pass,))
+        again = run_pipeline(passes.before(row.index), alone, PassContext(None, control, passes.target), snapshots=False)
+        if again.error is not None:
+            raise ValueError(f"{row.name} cannot be stopped after {limit} actions: {again.error}")
+        return again.module.snapshot()
+
+
+def _lines(snapshot: ModuleSnapshot) -> list[TextLine]:
+    module = HloModule.from_snapshot(snapshot)
+    text, where = module_text_with_lines(module)
+    lines = [TextLine(line, where.get(number)) for number, line in enumerate(text.split("\n"), 1)]
+    module.dispose()
+    return lines
+
+
+def _changed_lines(old: list[TextLine], new: list[TextLine]) -> tuple[list[TextLine], list[TextLine]]:
+    """The hunks of a diff with a little around them, as two texts."""
+    matcher = difflib.SequenceMatcher(None, [line.text for line in old], [line.text for line in new], autojunk=False)
+    before: list[TextLine] = []
+    after: list[TextLine] = []
+    for group in matcher.get_grouped_opcodes(LINES_AROUND):
+        if before:
+            before.append(TextLine("…"))
+            after.append(TextLine("…"))
+        before += old[group[0][1] : group[-1][2]]
+        after += new[group[0][3] : group[-1][4]]
+    return before, after
+
+
+def rule_texts(names: Iterable[str]) -> dict[str, RuleText]:
+    """The rules among `names`, with their code."""
+    book, found = rule_book(), {}
+    for name in names:
+        rule = rules().get(name)
+        if rule is None:
+            continue
+        try:
+            code = inspect.getsource(rule.function).rstrip().split("\n")
+        except OSError:
+            code = []
+        if len(code) > MOST_CODE_LINES:
+            code = [*code[:MOST_CODE_LINES], f"# ... {len(code) - MOST_CODE_LINES} more lines"]
+        found[name] = RuleText(*book[name], "\n".join(code))
+    return found

@@ -1,0 +1,127 @@
+"""`xe.diff_signatures`: why the second call of a jitted function compiled again.
+
+A compile depends on the structure of the arguments and on the shape, element type and weakness of each leaf, not on the values; of static
+arguments it depends on the value. (Python numbers are weakly typed: they take the type of what they meet.)
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.foundation.visible_text import cleaned
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class SignatureChange(NamedTuple):
+    """place: which leaf (`args[0]['w']`). what: `shape`, `element type`, `weak type`, `kind`, `value`, `structure`, `sharding`."""
+
+    place: str
+    what: str
+    first: str
+    second: str
+
+
+class SignatureDifference:
+    """changes: a SignatureChange each; empty when the second call needs no compile."""
+
+    def __init__(self, changes: list[SignatureChange]) -> None:
+        self.changes = changes
+
+    def __bool__(self) -> bool:
+        return bool(self.changes)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The changes as a table: place, what, first, second."""
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        return wide_frame(self.changes, list(SignatureChange._fields))
+
+    @cleaned
+    def __str__(self) -> str:
+        if not self.changes:
+            return "the signatures are equal: no compile is needed"
+        return table_text(list(SignatureChange._fields), self.changes)
+
+    __repr__ = __str__
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        html = table_html("Why it compiles again", list(SignatureChange._fields), self.changes) if self.changes else f"<p>{self}</p>"
+        return {"text/plain": str(self), "text/html": html}
+
+
+def diff_signatures(first: Any, second: Any, static: tuple[int | str, ...] = ()) -> SignatureDifference:
+    """What differs between two calls as far as a compile depends on it.
+
+    first, second: the arguments of the calls: a tuple of positional ones, a mapping of keyword ones, or (tuple, mapping). static:
+    positions and names of arguments whose value counts.
+    """
+    changes: list[SignatureChange] = []
+    a, b = _arguments(first), _arguments(second)
+    for place in dict.fromkeys([*a, *b]):
+        if place not in a or place not in b:
+            changes.append(_only_one(place, place in a))
+        elif place.removeprefix("args[").removesuffix("]") in map(str, static) or place in static:
+            if a[place] != b[place]:
+                changes.append(SignatureChange(place, "value", repr(a[place])[:80], repr(b[place])[:80]))
+        else:
+            changes += _compare(dict(_leaves(place, a[place])), dict(_leaves(place, b[place])))
+    return SignatureDifference(changes)
+
+
+def _arguments(call: Any) -> dict[str, Any]:
+    if isinstance(call, tuple) and len(call) == 2 and isinstance(call[0], tuple) and isinstance(call[1], Mapping):
+        positional, named = call
+    elif isinstance(call, Mapping):
+        positional, named = (), call
+    else:
+        positional, named = call if isinstance(call, tuple | list) else (call,), {}
+    return {**{f"args[{k}]": value for k, value in enumerate(positional)}, **named}
+
+
+def _leaves(place: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """(place, leaf) of a tree; with jax in the process its own registry of containers decides what a tree is."""
+    jax = sys.modules.get("jax")
+    if jax is not None:
+        for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]:
+            yield place + jax.tree_util.keystr(path), leaf
+    elif isinstance(value, Mapping):
+        for key in value:
+            yield from _leaves(f"{place}[{key!r}]", value[key])
+    elif isinstance(value, list | tuple):
+        for number, part in enumerate(value):
+            yield from _leaves(f"{place}[{number}]", part)
+    elif value is not None:
+        yield place, value
+
+
+def _compare(a: dict[str, Any], b: dict[str, Any]) -> list[SignatureChange]:
+    changes = []
+    for place in dict.fromkeys([*a, *b]):
+        if place not in a or place not in b:
+            changes.append(_only_one(place, place in a))
+            continue
+        left, right = _facts(a[place]), _facts(b[place])
+        changes += [SignatureChange(place, what, left[what], right.get(what, "-")) for what in left if left[what] != right.get(what, "-")]
+    return changes
+
+
+def _only_one(place: str, in_first: bool) -> SignatureChange:
+    sides = ("present", "absent") if in_first else ("absent", "present")
+    return SignatureChange(place, "structure", *sides)
+
+
+def _facts(leaf: Any) -> dict[str, str]:
+    if not hasattr(leaf, "shape") or not hasattr(leaf, "dtype"):
+        return {"element type": type(leaf).__name__, "shape": "()", "weak type": "True", "sharding": "-"}
+    return {
+        "element type": str(leaf.dtype),
+        "shape": str(tuple(leaf.shape)),
+        "weak type": str(bool(getattr(leaf, "weak_type", False))),
+        "sharding": str(leaf.sharding) if hasattr(leaf, "sharding") else "-",
+    }

@@ -1,0 +1,18 @@
+"""Generated code in a child process: a crash, an endless loop or exhausted memory there is an error here, and the notebook lives."""
+
+from __future__ import annotations
+
+from xla_explorer.explorer.sessions.isolation.failure import IsolatedCrashError, IsolatedError, IsolatedMemoryError, IsolatedTimeoutError
+from xla_explorer.explorer.sessions.isolation.program import compile_isolated, kept_here
+from xla_explorer.explorer.sessions.isolation.settings import Isolation, isolation_settings
+
+__all__ = [
+    "IsolatedCrashError",
+    "IsolatedError",
+    "IsolatedMemoryError",
+    "IsolatedTimeoutError",
+    "Isolation",
+    "compile_isolated",
+    "isolation_settings",
+    "kept_here",
+]

@@ -1,0 +1,73 @@
+"""What isolated code did to its process, as an error that names the kernel and its HLO."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xla_explorer.backends.interfaces import ProgramStep
+from xla_explorer.explorer.sessions.isolation.blackboard import Progress
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.hlo.module import HloModule
+
+
+class IsolatedError(XlaExplorerError, RuntimeError):
+    """Generated code ended its process, or had to be ended. This session and this notebook are unharmed.
+
+    kernel: name of the step that was running, "" where none was or the backend does not tell. hlo: its instruction as text.
+    phase: loading, parsing, in the passes, compiling, running or measuring. hlo_pass: the pass that was at work, in its phase.
+    """
+
+    kernel = ""
+    hlo = ""
+    phase = ""
+    hlo_pass = ""
+
+
+class IsolatedCrashError(IsolatedError):
+    """The process died: an invalid address, an illegal instruction, an abort."""
+
+
+class IsolatedTimeoutError(IsolatedError, TimeoutError):
+    """It took longer than the timeout."""
+
+
+class IsolatedMemoryError(IsolatedError, MemoryError):
+    """It wanted more memory than it may have."""
+
+
+def failure(
+    kind: type[IsolatedError], what: str, hint: str, name: str, module: HloModule | None, steps: Sequence[ProgramStep], progress: Progress
+) -> IsolatedError:
+    """The error. what: how it ended, a clause that follows the name of what was running. name: of the program; module: the optimised one,
+    None while there is none."""
+    doing = f" in the pass {progress.hlo_pass}" if progress.hlo_pass else f" {progress.phase}" if progress.phase.startswith("in ") else ""
+    place, kernel, text = name + (doing or f" while {progress.phase}" if progress.phase != "idle" else ""), "", ""
+    if module is not None and progress.running and progress.running[-1] < len(steps):
+        step = steps[progress.running[-1]]
+        kernel, text = step.name, _instruction_text(module, step.instruction)
+        place = f"kernel %{step.name} ({step.opcode}, {step.runs_on}) of {name}"
+    lines = [f"{place} {what}"]
+    if text:
+        lines.append(f"    {text}")
+    lines += _loop_note(steps, progress)
+    made = kind("\n".join(lines), hint)
+    made.kernel, made.hlo, made.phase, made.hlo_pass = kernel, text, progress.phase, progress.hlo_pass
+    return made
+
+
+def _loop_note(steps: Sequence[ProgramStep], progress: Progress) -> list[str]:
+    """Which step ran most, where any ran often: the sign of a loop."""
+    calls = progress.calls[: len(steps)]
+    most = max(calls, default=0)
+    if most < 2:
+        return []
+    inside = [f"%{steps[k].name}" for k, n in enumerate(calls) if n >= most - 1]
+    more = f" and {len(inside) - 4} more" if len(inside) > 4 else ""
+    return [f"    a loop had run {', '.join(inside[:4])}{more} {most:,} times"]
+
+
+def _instruction_text(module: HloModule, instruction: int) -> str:
+    try:
+        return str(module.find(instruction)).strip()[:400]
+    except (KeyError, LookupError):
+        return ""

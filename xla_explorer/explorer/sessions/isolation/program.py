@@ -1,0 +1,252 @@
+"""A compile in the child process, and the executable that stands for it here."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import weakref
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult, ProfileResult, ProgramStep, Stage, hlo_stage
+from xla_explorer.backends.registry import is_registered_here, platform
+from xla_explorer.compiler.buffers.assignment import assign_buffers
+from xla_explorer.compiler.codegen.elemental.registry import ELEMENTWISE_EMITTERS, INDEXED_EMITTERS
+from xla_explorer.compiler.pipeline import PassPipeline, PassTrace
+from xla_explorer.compiler.pipeline.default_pipelines import requested_pipeline
+from xla_explorer.compiler.pipeline.pass_interface import declared_passes
+from xla_explorer.explorer.sessions.isolation.failure import (
+    IsolatedCrashError,
+    IsolatedError,
+    IsolatedMemoryError,
+    IsolatedTimeoutError,
+    failure,
+)
+from xla_explorer.explorer.sessions.isolation.outcome import Outcome
+from xla_explorer.explorer.sessions.isolation.process import ChildProcess, ProcessEndedError, RemoteError, process_lock, shared_process
+from xla_explorer.explorer.sessions.isolation.settings import Isolation
+from xla_explorer.foundation.journal import Journal
+from xla_explorer.foundation.plain_data import PlainDataError, packed
+from xla_explorer.foundation.reason import Reason
+from xla_explorer.hlo.module import HloModule
+
+Array = np.ndarray[Any, Any]
+_KINDS: dict[str, type[IsolatedError]] = {
+    "crash": IsolatedCrashError, "killed": IsolatedCrashError, "timeout": IsolatedTimeoutError, "memory": IsolatedMemoryError,
+}
+_HINTS = {
+    "crash": "this session is unharmed; session.stage('llvm-ir') has the code, session.bisect(...) finds the pass that broke it",
+    "killed": "this session is unharmed; the next call starts a new process",
+    "timeout": "a loop whose condition stays true? raise timeout= if it is only slow",
+    "memory": "smaller shapes, or raise memory_limit=",
+}
+_numbers = itertools.count(1)
+_forgotten: list[int] = []
+"""Programs whose session is gone. Nothing is sent from a finalizer, which may run anywhere: they wait for the next question."""
+
+
+def kept_here(backend: str, passes: Any, isolation: Isolation) -> Reason | None:
+    """Why a compile is not sent to the child; None when it is.
+
+    The child knows what is installed and what `Isolation.imports` names. What a notebook defined itself, it does not.
+    """
+    if backend == "xla":
+        return Reason("own-process", "real XLA runs in a process of its own anyway")
+    if isolation.imports:
+        return None
+    if is_registered_here(backend):
+        return Reason("backend-of-this-process", f"the backend {backend!r} was registered in this process, a child does not know it")
+    emitters = {**ELEMENTWISE_EMITTERS, **INDEXED_EMITTERS}
+    own = sorted([opcode for opcode, function in emitters.items() if function.__module__ == "__main__"])
+    if own:
+        message = f"the emitter of {', '.join(own)} was written in this notebook, a child does not have it"
+        return Reason("emitter-of-this-process", message, {"opcodes": own})
+    return _pass_kept_here(passes)
+
+
+def _pass_kept_here(passes: Any) -> Reason | None:
+    """Passes and rules of a notebook are known where they were written."""
+    if isinstance(passes, str) and not any(cls.__module__ == "__main__" for cls in declared_passes().values()):
+        return None
+    pipeline = requested_pipeline(passes, PassPipeline("default", ()))
+    own = sorted({step.name for step in pipeline.passes() if type(step).__module__ == "__main__"})
+    if own:
+        message = f"the pass {', '.join(own)} was written in this notebook, a child does not have it"
+        return Reason("pass-of-this-process", message, {"passes": own})
+    try:
+        packed(pipeline)
+    except PlainDataError as problem:
+        return Reason("pass-of-this-process", f"the pipeline cannot be sent to a child: {problem.message}")
+    return None
+
+
+class RemoteProgram:
+    """A program whose code lives in the child. When the child has gone, the next question compiles the optimised module in a new one."""
+
+    def __init__(self, name: str, backend: str, options: CompileOptions, isolation: Isolation) -> None:
+        self.name, self.backend, self.options, self.isolation = name, backend, options, isolation
+        self.number = next(_numbers)
+        self.module: HloModule | None = None
+        self.target: dict[str, Any] = {}
+        self.steps: list[ProgramStep] = []
+        self._process: ChildProcess | None = None
+        weakref.finalize(self, _forgotten.append, self.number)
+
+    def compile(self, given: Any, filename: str | None, verify: bool, check_values: Any) -> dict[str, Any]:
+        """Everything from the text to the code, in the child."""
+        is_path = isinstance(given, Path)
+        request = "compile", self.number, str(given) if is_path else given, is_path, filename, verify, check_values, self.backend
+        with process_lock:
+            process = self._prepared()
+            described: dict[str, Any] = self._asked(process, *request, self.options)
+            self._process = process
+        return described
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """A question about the program."""
+        with process_lock:
+            process = self._prepared()
+            if process is not self._process:
+                options = replace(self.options, control=None)
+                self._asked(process, "restore", self.number, self.module, self.backend, self.target, options)
+                self._process = process
+            return self._asked(process, name, self.number, *arguments)
+
+    def _prepared(self) -> ChildProcess:
+        """The shared process, ready for the backend. One that died while nobody asked it, of whatever, is replaced."""
+        limits = self.isolation
+        environment = {name: os.environ.get(name) for name in limits.environment}
+        gone, _forgotten[:] = tuple(_forgotten), []
+        for last in (False, True):
+            process = shared_process()
+            try:
+                process.ask(None, "prepare", self.backend, limits.imports, limits.memory, gone, environment)
+                break
+            except ProcessEndedError as ended:
+                if last:
+                    raise self._failure(ended) from None
+            except RemoteError as raised:
+                raise self._raised(process, raised) from None
+        return process
+
+    def _asked(self, process: ChildProcess, *request: Any) -> Any:
+        try:
+            return process.ask(self.isolation.timeout, *request)
+        except ProcessEndedError as ended:
+            raise self._failure(ended) from None
+        except RemoteError as raised:
+            raise self._raised(process, raised) from None
+        except PlainDataError as problem:
+            raise IsolatedError(f"{self.name}: {problem.message}", "compile it with isolate=False") from None
+
+    def _failure(self, ended: ProcessEndedError) -> IsolatedError:
+        self._process = None
+        hint = _HINTS[ended.how]
+        if ended.how == "timeout" and ended.progress.phase in ("parsing", "in the passes", "compiling"):
+            hint = "a big module takes long to compile: raise timeout="
+        return failure(_KINDS[ended.how], ended.words, hint, self.name, self.module, self.steps, ended.progress)
+
+    def _raised(self, process: ChildProcess, raised: RemoteError) -> BaseException:
+        if getattr(raised.problem, "fatal", False):  # its device's context is lost: the next question goes to a new child
+            process.close()
+            self._process = None
+        return raised.problem or IsolatedError(f"{self.name} in its child process: {raised.text}")
+
+
+class RemoteExecutable:
+    """See `backends.interfaces.Executable`; runs in the child."""
+
+    def __init__(self, program: RemoteProgram) -> None:
+        self.program = program
+
+    @property
+    def module(self) -> HloModule:
+        """The optimised module."""
+        assert self.program.module is not None
+        return self.program.module
+
+    @property
+    def steps(self) -> list[ProgramStep]:
+        """What runs, in order."""
+        return self.program.steps
+
+    def execute(self, arrays: list[Array]) -> list[Array]:
+        """Leaves in, leaves out. IsolatedError (a crash, a timeout, memory) names the kernel."""
+        return list(self.program.ask("execute", [np.asarray(a) for a in arrays]))
+
+    def profile(self, arrays: list[Array], repeats: int) -> ProfileResult:
+        """Measured in the child, without the way there."""
+        found: ProfileResult = self.program.ask("profile", [np.asarray(a) for a in arrays], repeats)
+        return found
+
+
+class RemoteEmulatedExecutable(RemoteExecutable):
+    """With the PTX emulator's counters. here: the program compiled in this process, whose kernels are stepped: none of its code runs
+    natively."""
+
+    def __init__(self, program: RemoteProgram, here: Callable[[], Any]) -> None:
+        super().__init__(program)
+        self._here = here
+
+    def emulate(self, arrays: list[Array], text: str | None = None) -> Any:
+        """See the GPU executable."""
+        return self.program.ask("emulate", [np.asarray(a) for a in arrays], text)
+
+    def stepper(self, *arguments: Any) -> Any:
+        """See the GPU executable."""
+        return self._here().stepper(*arguments)
+
+
+def compile_isolated(
+    given: Any, filename: str | None, backend: str, options: CompileOptions, isolation: Isolation, *, verify: bool, check_values: Any
+) -> tuple[HloModule, Outcome]:
+    """What `compiled` gives, and the module as written; all of it made in the child process.
+
+    Only work that the child has done within its limits is done again here: reading what it sent, and sharing out buffers.
+    Raises what parsing and verifying raise, and IsolatedError.
+    """
+    program = RemoteProgram(_name_of(given), backend, options, isolation)
+    found = program.compile(given, filename, verify, check_values)
+    source: HloModule = given if found["source"] is None else found["source"]
+    trace: PassTrace = found["trace"]
+    program.module, program.target, program.name = trace.module, dict(trace.target), source.name
+    result = None if found["backend"] is None else _result(program, backend, trace, options, found["backend"])
+    return source, Outcome(trace, result, found["error"], found["phase"], found["seconds"])
+
+
+def _name_of(given: Any) -> str:
+    return given.name if isinstance(given, HloModule | Path) else "the module"
+
+
+def _result(
+    program: RemoteProgram, backend: str, trace: PassTrace, options: CompileOptions, described: dict[str, Any]
+) -> CompileResult:
+    if described["steps"] is not None:
+        program.steps = described["steps"]
+    executable: RemoteExecutable | None = None
+    if described["emulates"]:
+        silent = PassTrace(trace.module, PassPipeline("stepped", ()), Journal("off"), None, None, dict(trace.target))
+        executable = RemoteEmulatedExecutable(program, lambda: platform(backend).compiler().run_backend(silent, options).executable)
+    elif described["steps"] is not None:
+        executable = RemoteExecutable(program)
+    donate = bool(options.backend_options.get("donate"))
+    buffers = assign_buffers(trace.module, donate=donate) if described["buffers"] else None
+    stages = _stages(program, trace, described["stages"])
+    return CompileResult(trace, executable, stages, buffers, described["seconds"], described["why_not"])
+
+
+def _stages(program: RemoteProgram, trace: PassTrace, described: list[tuple[str, str, str]]) -> dict[str, Stage]:
+    """The modules as they are here, the rest asked for when it is looked at."""
+    own = {"hlo-optimized": hlo_stage("hlo-optimized", trace.module)}
+    if trace.initial is not None:
+        own = {"hlo": hlo_stage("hlo", HloModule.from_snapshot(trace.initial)), **own}
+
+    def remote(name: str, language: str, compiler: str) -> Stage:
+        return Stage(name, lambda: program.ask("stage", name), language, compiler)
+
+    rest = {name: remote(name, language, compiler) for name, language, compiler in described if name not in own}
+    return {**own, **rest}

@@ -1,0 +1,41 @@
+"""How generated code is kept apart: for one compile, or for all of them through `xe.options`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xla_explorer.explorer.sessions.options import options
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """timeout: seconds that one compile (reading, passes and code) or one run may take, None for no end. memory: bytes that the child may
+    take beyond what it holds after loading LLVM, None for no limit. imports: modules that the child imports first, for plug-ins that no
+    entry point names. environment: names of variables that it gets besides those that programs need."""
+
+    timeout: float | None = None
+    memory: int | None = None
+    imports: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+
+
+def isolation_settings(isolate: Any, timeout: float | None, memory: int | None) -> Isolation | None:
+    """What `xe.compile` was asked for, with `xe.options` for what it was not; None: no child process.
+
+    XlaExplorerError for limits of a compile that runs in this process, which nobody could keep.
+    """
+    if isinstance(isolate, Isolation):
+        return isolate
+    wanted = options.isolate if isolate is None else bool(isolate)
+    if not wanted:
+        if timeout is not None or memory is not None:
+            name = "timeout" if timeout is not None else "memory_limit"
+            raise XlaExplorerError(f"{name} needs a child process: native code in this one cannot be stopped", "add isolate=True")
+        return None
+    return Isolation(
+        options.timeout if timeout is None else options.checked("timeout", timeout),
+        options.memory_limit if memory is None else options.checked("memory_limit", memory),
+        options.isolated_imports,
+    )

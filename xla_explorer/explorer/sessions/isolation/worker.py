@@ -1,0 +1,199 @@
+"""The child process: reads, optimises, compiles and runs modules that it is sent, and writes on the blackboard what it is about to do.
+
+Requests name a method of `Worker`; answers are ("ok", value), ("error", exception or None, text) or ("memory", text). Both are values as
+`plain_data` writes them.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from xla_explorer.backends.interfaces import CompileOptions, CompileResult
+from xla_explorer.backends.registry import platform
+from xla_explorer.compiler.buffers.assignment import BufferAssignment
+from xla_explorer.compiler.pipeline import PassControl, PassPipeline, PassTrace
+from xla_explorer.explorer.sessions.isolation.blackboard import Blackboard
+from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
+from xla_explorer.explorer.sessions.isolation.travelling import portable
+from xla_explorer.explorer.sessions.warming import warm_up
+from xla_explorer.foundation.journal import Journal
+from xla_explorer.foundation.messages import receive, send
+from xla_explorer.foundation.plain_data import PlainDataError
+from xla_explorer.hlo.module import HloModule
+
+
+class Worker:
+    """The programs of this process by number."""
+
+    def __init__(self, board: Blackboard) -> None:
+        self.board = board
+        self.programs: dict[int, CompileResult] = {}
+        self._floor = 0
+        self._loaded: set[str] = set()
+
+    def prepare(
+        self, backend: str, imports: tuple[str, ...], memory: int | None, gone: tuple[int, ...], environment: dict[str, str | None]
+    ) -> None:
+        """Load the backend (no timeout counts that) and plug-ins; forget programs; limit the memory to so many bytes above what is mapped
+        before any program runs."""
+        self.board.begin(-1, "loading")
+        for number in gone:
+            self.programs.pop(number, None)
+        for name, value in environment.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        for name in imports:
+            importlib.import_module(name)
+        _limit_memory(None)
+        if backend not in self._loaded:
+            warm_up(backend)
+            self._loaded.add(backend)
+        if memory is not None:
+            if not self._floor:
+                self._floor = _mapped_bytes()
+            _limit_memory(self._floor + memory)
+
+    def compile(
+        self, number: int, given: Any, is_path: bool, filename: str | None, verify: bool, check_values: Any, backend: str,
+        options: CompileOptions,
+    ) -> dict[str, Any]:
+        """Everything from the text to the code; what the session at home needs to know of it.
+
+        source: the module, where a text was given. trace, error, phase, seconds: as `compiled` tells them. backend: what the backend
+        made."""
+        board = self.board
+        board.begin(number, "parsing")
+        source = source_of(Path(given) if is_path else given, filename, verify)
+        board.begin(number, "in the passes")
+        outcome = compiled(source, backend, _watched(options, board), check_values, lambda: board.begin(number, "compiling"))
+        if outcome.error is not None and _out_of_memory(outcome.error):
+            raise MemoryError(str(outcome.error)) from outcome.error
+        error = outcome.error
+        if error is not None and portable(error) is None:
+            error = RuntimeError(f"{type(error).__name__}: {error}")
+        return {
+            "source": None if source is given else source,
+            "trace": outcome.trace,
+            "error": error,
+            "phase": outcome.phase,
+            "seconds": dict(outcome.seconds),
+            "backend": None if outcome.result is None else self._described(number, outcome.result),
+        }
+
+    def restore(
+        self, number: int, module: HloModule, backend: str, target: dict[str, Any], options: CompileOptions
+    ) -> dict[str, Any]:
+        """The backend's half for a module that another child, now gone, had optimised."""
+        self.board.begin(number, "compiling")
+        trace = PassTrace(module, PassPipeline("isolated", ()), Journal("off"), None, None, target)
+        return self._described(number, platform(backend).compiler().run_backend(trace, options))
+
+    def _described(self, number: int, result: CompileResult) -> dict[str, Any]:
+        self.programs[number] = result
+        executable = result.executable
+        return {
+            "stages": [(stage.name, stage.language, stage.compiler) for stage in result.stages.values()],
+            "steps": None if executable is None else list(executable.steps),
+            "buffers": isinstance(result.buffers, BufferAssignment),
+            "seconds": dict(result.seconds),
+            "why_not": result.why_not,
+            "emulates": hasattr(executable, "emulate"),
+        }
+
+    def stage(self, number: int, name: str) -> tuple[str | bytes, list[int | None]]:
+        """Content and origins of a stage."""
+        self.board.begin(number, "compiling")
+        stage = self.programs[number].stages[name]
+        return (stage.text if stage.is_text else stage.data), stage.origins
+
+    def execute(self, number: int, arrays: list[Any]) -> list[Any]:
+        """Leaves in, leaves out; with probes where the backend has them."""
+        executable = self._begin(number, "running")
+        watched = getattr(executable, "execute_watched", None)
+        if watched is None:
+            return list(executable.execute(arrays))
+        return list(watched(arrays, self.board.rows(max(len(executable.steps), 1))))
+
+    def profile(self, number: int, arrays: list[Any], repeats: int) -> Any:
+        """See `Executable.profile`."""
+        return self._begin(number, "measuring").profile(arrays, repeats)
+
+    def emulate(self, number: int, arrays: list[Any], text: str | None = None) -> Any:
+        """See the GPU executable."""
+        return self._begin(number, "running").emulate(arrays, text=text)
+
+    def _begin(self, number: int, phase: str) -> Any:
+        self.board.begin(number, phase)
+        return self.programs[number].executable
+
+
+def _watched(options: CompileOptions, board: Blackboard) -> CompileOptions:
+    """The options with a control that names each pass on the blackboard."""
+    control = options.control or PassControl()
+    control.on_pass = board.name_pass
+    return CompileOptions(
+        options.passes, options.journal, options.threads, options.verify, options.cache, control, options.backend_options
+    )
+
+
+def _mapped_bytes() -> int:
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 2 << 30  # not Linux: what LLVM and numpy map, generously
+
+
+def _limit_memory(limit: int | None) -> None:
+    try:
+        import resource
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = hard if limit is None else limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+def _out_of_memory(problem: BaseException | None) -> bool:
+    while problem is not None:
+        if isinstance(problem, MemoryError) or (isinstance(problem, OSError) and problem.errno == errno.ENOMEM):
+            return True
+        if isinstance(problem, RuntimeError) and "can't start new thread" in str(problem):  # its stack does not fit
+            return True
+        problem = problem.__cause__
+    return False
+
+
+def main() -> None:
+    """Answer requests until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interrupt of a notebook is for the kernel, which ends us if it must
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever libraries print must not get between messages
+    worker = Worker(Blackboard(sys.argv[1]))
+    while True:
+        try:
+            name, *arguments = receive(requests)
+        except EOFError:
+            return
+        try:
+            answer: tuple[Any, ...] = ("ok", getattr(worker, name)(*arguments))
+        except BaseException as problem:  # whatever it is, the answer is for the other side
+            text = f"{type(problem).__name__}: {problem}"
+            answer = ("memory", text) if _out_of_memory(problem) else ("error", portable(problem), text)
+        try:
+            send(answers, answer)
+        except MemoryError as problem:
+            answer = "memory", f"the results do not fit: {problem}"
+            send(answers, answer)
+        except PlainDataError as problem:
+            send(answers, ("error", None, str(problem)))
+        if answer[0] != "memory":  # after that this process is ended, and the board tells at what
+            worker.board.begin(-1, "idle")

@@ -1,0 +1,126 @@
+"""Modules from files and from whatever a user has in hand."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.file_reading import FileReadError, read_file, unpacked_bytes
+from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text import parse_hlo
+
+# What MLIR text begins with, after comments; HLO text begins with HloModule, a name or a percent sign.
+_MLIR = re.compile(r"(?:\s++|//[^\n]*+)*+(?:#[\w$]+\s*=|module\b(?!\s*\()|func(?:\.func)?\s|\"builtin\.module\"|\{-#)")
+
+# A file's name where a text is wanted, though no such file is there: a module has blanks and braces.
+_PATH = re.compile(r"[^\s{}=]+\.(?:hlo|txt|mlir|mlirbc|stablehlo|mhlo|gz)", re.IGNORECASE)
+
+_MLIR_SUFFIXES = {".mlir", ".mlirbc", ".stablehlo", ".mhlo"}
+_BYTECODE = b"ML\xefR"
+_LONGEST_PATH = 4096
+
+
+class LoadError(XlaExplorerError, OSError):
+    """A path that cannot be read as a module."""
+
+
+class NotAModuleError(XlaExplorerError, TypeError):
+    """What was given holds no module."""
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a module from a file: HLO text (`.hlo`, `.txt`), StableHLO or MHLO (`.mlir` as text; as bytecode or portable artifact with the
+    extra `jax`), also gzipped (`.gz`). A folder that XLA wrote with `--xla_dump_to` becomes an `XlaDump`.
+
+    Raises:
+        HloParseError: with the place in the file.
+        LoadError: the file does not exist, cannot be read, or unpacks to more bytes than the environment's
+            XLA_EXPLORER_LARGEST_FILE (1 GiB).
+        DumpError: the folder holds no dump.
+        StablehloError: MLIR text that cannot be read, with the place; StablehloUnsupportedError: with the Reason.
+        MissingExtraError, MlirConversionError: bytecode without jaxlib, or such that it refuses.
+    """
+    if isinstance(path, str) and ("\n" in path or path.startswith("HloModule ")):
+        raise LoadError("this is a module's text, and xla_explorer.load reads files", "give a path, or the text to parse_hlo or compile")
+    if not isinstance(path, str | os.PathLike):
+        raise NotAModuleError(f"expected the path of a file, got {type(path).__name__}", "xe.compile takes modules and text as well")
+    path = Path(path)
+    try:
+        if path.is_dir():
+            from xla_explorer.explorer.comparisons.xla_dump import XlaDump
+
+            return XlaDump(path)
+        raw = read_file(path, hint="give the path of a file of HLO text (.hlo, .txt, also .gz)")
+    except FileReadError as problem:
+        raise LoadError(problem.message, problem.hint) from None
+    except (OSError, ValueError) as problem:  # a name that no file can have
+        reason = getattr(problem, "strerror", None) or problem
+        raise LoadError(f"cannot read {str(path)[:200]!r}: {reason}", "give the path of a file") from None
+    return module_of_bytes(raw, str(path), mlir=bool({suffix.lower() for suffix in path.suffixes} & _MLIR_SUFFIXES))
+
+
+def module_of_bytes(raw: bytes, filename: str | None, *, mlir: bool = False) -> HloModule:
+    """A module from what a file (or standard input) held: HLO or MLIR text, MLIR bytecode, each also gzipped. mlir: its name says MLIR."""
+    try:
+        raw = unpacked_bytes(raw, filename or "the module")
+    except FileReadError as problem:
+        raise LoadError(problem.message, problem.hint) from None
+    if raw.startswith(_BYTECODE):
+        from xla_explorer.frontends.jax_program import module_from_mlir
+
+        return module_from_mlir(raw, filename or "<mlir>")
+    if _BYTECODE in raw[:1 << 16]:
+        raise LoadError(
+            f"{filename or 'this'} holds MLIR bytecode inside another format, such as what jax.export's Exported.serialize() gives",
+            "write exported.mlir_module_serialized to a file and load that",
+        )
+    if mlir:
+        from xla_explorer.frontends.stablehlo import parse_stablehlo
+
+        return parse_stablehlo(raw, filename)
+    return _module_of_text(raw, filename)
+
+
+def _module_of_text(text: str | bytes, filename: str | None) -> HloModule:
+    """HLO text or MLIR text, by how it begins."""
+    start = text[:4096] if isinstance(text, str) else text[:4096].decode("utf-8", "replace")
+    if _MLIR.match(start) is None:
+        return parse_hlo(text, filename)
+    from xla_explorer.frontends.stablehlo import parse_stablehlo
+
+    return parse_stablehlo(text, filename)
+
+
+def as_module(given: Any, filename: str | None = None) -> HloModule:
+    """A module from a module, HLO or StableHLO text (str or bytes), the path of a file (also as a str), a traced function, a session.
+    NotAModuleError (a TypeError) for anything else."""
+    if isinstance(given, HloModule):
+        return given
+    if isinstance(given, str):
+        return as_module(load(given)) if _is_path(given) else _module_of_text(given, filename)
+    if isinstance(given, bytes | bytearray):
+        return module_of_bytes(bytes(given), filename)
+    if isinstance(given, os.PathLike):
+        return as_module(load(given))
+    module = getattr(given, "module", None)
+    if isinstance(module, HloModule):
+        return module
+    raise NotAModuleError(
+        f"expected an HLO module, HLO text, a path or a traced function, got {type(given).__name__}",
+        "xe.load reads a file, xe.from_jax lowers a JAX function",
+    )
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text is the path of a file rather than a module: it looks like one, or a file of that name is there."""
+    if len(text) > _LONGEST_PATH or "\n" in text or "\0" in text:
+        return False
+    if _PATH.fullmatch(text):
+        return True
+    try:
+        return bool(text) and os.path.exists(text)
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,113 @@
+"""`xe.options`: what holds for every compile unless the call says otherwise."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.limits import limits
+from xla_explorer.foundation.visible_text import cleaned
+
+_MEANINGS = {
+    "isolate": "run generated code in a child process (XLA_EXPLORER_ISOLATE=1)",
+    "timeout": "seconds that one isolated compile or run, or one run on the PTX emulator, may take; None: no end (XLA_EXPLORER_TIMEOUT)",
+    "emulated_instructions": "PTX instructions that a batch of blocks may execute on the emulator (XLA_EXPLORER_EMULATED_INSTRUCTIONS)",
+    "memory_limit": "bytes that isolated code may take; None: no limit (XLA_EXPLORER_MEMORY_LIMIT)",
+    "isolated_imports": "modules that the child process imports first, for plug-ins that no entry point names",
+    "progress": "show progress of work that takes longer than a second",
+    "paths": "show whole paths of this machine in exported pages, not only the names of files",
+}
+
+
+class Options:
+    """Set an attribute, or use `with xe.options.set(isolate=True, timeout=10): ...` for a while. The environment gives the defaults."""
+
+    __slots__ = ("_values",)
+    _values: dict[str, Any]
+    isolate: bool
+    timeout: float | None
+    memory_limit: int | None
+    emulated_instructions: int
+    isolated_imports: tuple[str, ...]
+    progress: bool
+    paths: bool
+
+    def __init__(self) -> None:
+        environment = os.environ
+        object.__setattr__(self, "_values", {})
+        self.isolate = environment.get("XLA_EXPLORER_ISOLATE", "") not in ("", "0", "false", "no")
+        self.timeout = self.checked("timeout", environment.get("XLA_EXPLORER_TIMEOUT") or None)
+        self.memory_limit = self.checked("memory_limit", environment.get("XLA_EXPLORER_MEMORY_LIMIT") or None)
+        most = environment.get("XLA_EXPLORER_EMULATED_INSTRUCTIONS") or limits.emulated_instructions
+        self.emulated_instructions = self.checked("emulated_instructions", most)
+        self.isolated_imports = ()
+        self.progress = True
+        self.paths = False
+
+    @staticmethod
+    def checked(name: str, value: Any) -> Any:
+        """The value of an option in its own type. XlaExplorerError when it does not fit."""
+        if name not in _MEANINGS:
+            raise XlaExplorerError(f"there is no option {name!r}", f"choose from {', '.join(_MEANINGS)}")
+        if name in ("isolate", "progress", "paths"):
+            return bool(value)
+        if name == "isolated_imports":
+            return (value,) if isinstance(value, str) else tuple(value)
+        if value is None and name != "emulated_instructions":
+            return None
+        try:
+            number = float(value) if name == "timeout" else int(value)
+        except (TypeError, ValueError):
+            number = 0
+        if not number > 0:
+            unit = {"timeout": "seconds", "memory_limit": "bytes"}.get(name, "instructions")
+            hint = "None takes the limit away" if unit != "instructions" else "such as 20_000_000"
+            raise XlaExplorerError(f"{name}={value!r} is not a number of {unit} above zero", hint)
+        return number
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _MEANINGS:
+            return self._values[name]
+        raise AttributeError(f"there is no option {name!r}; choose from {', '.join(_MEANINGS)}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._values[name] = self.checked(name, value)
+        self._tell()
+
+    def _tell(self) -> None:
+        """What the rooms below have to know."""
+        limits.seconds = self._values.get("timeout")
+        limits.emulated_instructions = self._values.get("emulated_instructions", limits.emulated_instructions)
+
+    def __dir__(self) -> list[str]:
+        return [*_MEANINGS, "set"]
+
+    @contextmanager
+    def set(self, **values: Any) -> Iterator[Options]:
+        """These values inside a `with` block."""
+        before = dict(self._values)
+        try:
+            for name, value in values.items():
+                setattr(self, name, value)
+            yield self
+        finally:
+            self._values.update(before)
+            self._tell()
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        return [(name, repr(self._values[name]), meaning) for name, meaning in _MEANINGS.items()]
+
+    @cleaned
+    def __repr__(self) -> str:
+        return table_text(["option", "value", "meaning"], self._rows(), width=120)
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": table_html("xe.options", ["option", "value", "meaning"], self._rows())}
+
+
+options = Options()
