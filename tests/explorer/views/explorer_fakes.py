@@ -437,6 +437,31 @@ class GeneratedSource(SoftmaxSource):
         return []
 
 
+def nested_scopes(layers: int = 6, size: int = 30) -> PictureGraph:
+    """Scopes nested two deep, a fusion in each; more than a budget of 100 can show at once."""
+    nodes, edges, groups = [], [], []
+    for layer in range(layers):
+        groups.append(PictureGroup(f"scope:{layer}", f"layer {layer}", "", "scope"))
+        groups.append(PictureGroup(f"scope:{layer}/mlp", "mlp", "", "scope", f"scope:{layer}"))
+        groups.append(
+            PictureGroup(
+                f"f{layer}",
+                "add",
+                f"fusion of {size // 3}",
+                "fusion",
+                f"scope:{layer}/mlp",
+                10_000 + layer,
+                f"fusion.{layer}",
+            )
+        )
+        for k in range(size):
+            key = layer * size + k
+            group = f"f{layer}" if k % 3 == 0 else f"scope:{layer}/mlp" if k % 3 == 1 else f"scope:{layer}"
+            nodes.append(PictureNode(key, "add", "f32[8]", "elementwise", group, f"add.{key}"))
+            edges += [PictureEdge(o, key, "data", 32) for o in {key - 1, key - 7} if o >= 0]
+    return PictureGraph(nodes, edges, groups, title="scoped")
+
+
 HOSTILE = (
     '<img src=x onerror="window.pwned=1">',
     "</text></svg><script>window.pwned=1</script>",

@@ -1,4 +1,4 @@
-"""SVG, DOT, diff rows, numbers, static form and page: well-formed, complete, bounded, and deaf to hostile names."""
+"""SVG, DOT, numbers, static form and page: well-formed, complete, bounded, and deaf to hostile names."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ import shutil
 import subprocess
 import sys
 import xml.dom.minidom
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asset_script import quickjs
 from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
 
 from xla_explorer.explorer.display.quantities import byte_count, headline, microseconds, percent
-from xla_explorer.explorer.page.front_end import ASSETS, MODULES, script, widget_module
+from xla_explorer.explorer.page.front_end import ASSETS, MODULES, page_module, script, widget_module
 from xla_explorer.explorer.page.html_page import export_page, save_page
-from xla_explorer.explorer.page.source import TextLine
 from xla_explorer.explorer.page.static_form import SIZE_LIMIT, static_html, static_text
-from xla_explorer.explorer.page.text_diff import diff_rows, side_by_side_diff_html, unified_diff_html
 from xla_explorer.explorer.pictures.dot import picture_dot, render_dot
-from xla_explorer.explorer.pictures.picture import change_status
 from xla_explorer.explorer.pictures.svg import picture_svg
 
 
 def test_svg_is_well_formed_titled_and_uses_presentation_attributes_only() -> None:
     source = SoftmaxSource()
-    svg = picture_svg(source.picture(7), status=change_status(source.picture(6), source.picture(7)))
+    svg = picture_svg(source.picture(7))
     document = xml.dom.minidom.parseString(svg)
     assert not document.getElementsByTagName("style") and not document.getElementsByTagName("script")
     assert " class=" not in svg and " id=" not in svg
@@ -73,24 +72,6 @@ def test_dot_is_drawn_where_graphviz_is_installed() -> None:
 def test_no_graphviz_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     assert render_dot("digraph {}") is None
-
-
-def test_diff_pairs_lines_of_one_instruction() -> None:
-    before = [TextLine("a", 1), TextLine("b = old", 2), TextLine("c", 3), TextLine("d", 4)]
-    after = [TextLine("a", 1), TextLine("b = new", 2), TextLine("x", 9), TextLine("d", 4)]
-    kinds = [row.kind for row in diff_rows(before, after)]
-    assert kinds == ["same", "changed", "removed", "added", "same"]
-
-
-def test_diff_folds_what_is_far_from_a_change() -> None:
-    before = [TextLine(f"line {k}", k) for k in range(50)]
-    after = [*before[:25], TextLine("new"), *before[25:]]
-    rows = diff_rows(before, after, context=2)
-    assert [row.kind for row in rows] == ["gap", "same", "same", "added", "same", "same", "gap"]
-    assert rows[0].skipped == 23 and rows[-1].skipped == 23
-    assert "gap" not in [row.kind for row in diff_rows(before[:3], [*before[:3], TextLine("new")], context=2)]
-    assert "+ new" in unified_diff_html(before, after) and "+ new" in side_by_side_diff_html(before, after)
-    assert unified_diff_html(before, before) == "<p>no textual change</p>"
 
 
 def test_numbers_carry_units() -> None:
@@ -144,10 +125,10 @@ def test_joined_script_has_no_imports_and_no_double_names() -> None:
     assert "innerHTML" not in text and "insertAdjacentHTML" not in text
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed: the script's syntax is not checked")
-def test_joined_script_parses(tmp_path: Path) -> None:
-    (tmp_path / "widget.mjs").write_text(widget_module())
-    subprocess.run(["node", "--check", str(tmp_path / "widget.mjs")], check=True)
+@pytest.mark.parametrize("module", [widget_module, page_module])
+def test_joined_modules_parse(module: Callable[[], str]) -> None:
+    """As modules: strict, and a name that two files define is a SyntaxError."""
+    quickjs.Context().module(module())
 
 
 def test_importing_the_views_loads_no_notebook_and_no_pandas() -> None:

@@ -1,4 +1,4 @@
-"""The picture model: JSON round trip, change status, saving; and what folding leaves drawn."""
+"""The picture model: JSON round trip, saving; and what folding leaves drawn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from explorer_fakes import SoftmaxSource
 
 from xla_explorer.explorer.pictures.folding import fold_picture
-from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode, change_status
+from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
 from xla_explorer.explorer.pictures.scene import build_scene
 
 
@@ -23,14 +23,6 @@ def test_json_round_trip_keeps_everything() -> None:
         graph.hidden,
         graph.note,
     )
-
-
-def test_change_status_names_new_and_changed_nodes() -> None:
-    source = SoftmaxSource()
-    status = change_status(source.picture(0), source.picture(3))
-    assert status[8] == "changed"  # reads x now, not x * 1
-    assert status[9] == "same"
-    assert set(change_status(None, source.picture(0)).values()) == {"same"}
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".dot", ".gv", ".json"])

@@ -1,4 +1,4 @@
-"""Nodes keep their absolute place while passes are stepped, forward and back, on small modules and on very large ones.
+"""In the browser nodes keep their absolute place while passes are stepped, forward and back, on small modules and on very large ones.
 
 A small move (a label that got longer pushes its neighbours) counts as kept, anything beyond half a node's height does not.
 """
@@ -9,12 +9,13 @@ import gzip
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
+from asset_script import SceneScript
 
 import xla_explorer as xe
 from xla_explorer.backends.interfaces import CompileOptions
-from xla_explorer.explorer.pictures.scene import Key, Memory, Scene, build_scene
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
 from xla_explorer.explorer.trace import Trace
 
@@ -108,41 +109,49 @@ MODULES = {
 } | {"loop": LOOP}
 
 
-def _places(scene: Scene, x: float = 0.0, y: float = 0.0) -> Iterator[tuple[Key, tuple[float, float]]]:
+Key = int | str
+
+
+@pytest.fixture(scope="module")
+def scenes() -> SceneScript:
+    return SceneScript()
+
+
+def _places(scene: dict[str, Any], x: float = 0.0, y: float = 0.0) -> Iterator[tuple[Key, tuple[float, float]]]:
     """Every element with its absolute middle and top, those inside open boxes included."""
-    for node in scene.nodes:
-        yield node.key, (x + node.x, y + node.y)
-        if node.box is not None:
-            left = node.x - node.box.width / 2 - node.box.left
-            yield from _places(node.box, x + left, y + node.y + node.inset - node.box.top)
+    for node in scene["nodes"]:
+        yield node["key"], (x + node["x"], y + node["y"])
+        if node["box"] is not None:
+            left = node["x"] - node["box"]["width"] / 2 - node["box"]["left"]
+            yield from _places(node["box"], x + left, y + node["y"] + node["inset"] - node["box"]["top"])
 
 
-def _assert_readable(scene: Scene) -> None:
+def _assert_readable(scene: dict[str, Any]) -> None:
     """No two elements overlap, every edge points down."""
-    for edge in scene.edges:
-        source, target = scene.nodes[edge.source], scene.nodes[edge.target]
-        assert source.y + source.height <= target.y + 1e-6
-    below = sorted(scene.nodes, key=lambda node: node.y)
+    nodes = scene["nodes"]
+    for edge in scene["edges"]:
+        source, target = nodes[edge["source"]], nodes[edge["target"]]
+        assert source["y"] + source["height"] <= target["y"] + 1e-6
+    below = sorted(nodes, key=lambda node: node["y"])
     for k, a in enumerate(below):
         for b in below[k + 1 :]:
-            if b.y >= a.y + a.height:
+            if b["y"] >= a["y"] + a["height"]:
                 break
-            assert abs(a.x - b.x) >= (a.width + b.width) / 2 - 1e-3, (a.name, b.name)
-    for node in scene.nodes:
-        if node.box is not None:
-            _assert_readable(node.box)
+            assert abs(a["x"] - b["x"]) >= (a["width"] + b["width"]) / 2 - 1e-3, (a["name"], b["name"])
+    for node in nodes:
+        if node["box"] is not None:
+            _assert_readable(node["box"])
 
 
-def _kept(text: str) -> list[tuple[int, int]]:
+def _kept(scenes: SceneScript, name: str, text: str) -> list[tuple[int, int]]:
     """(survivors in place, survivors) of each step on the way through all passes and back."""
     # The pipeline of the backend, without its code generation.
     trace = Trace(platform_with_options("cpu", {}).compiler().run_hlo_passes(xe.parse_hlo(text), CompileOptions()))
     changed = [0, *[step.index + 1 for step in trace.steps if step.changed]]
     pictures = [trace.picture(step) for step in changed]
-    memory: Memory = {}
     places = []
     for picture in [*pictures, *reversed(pictures)]:
-        scene = build_scene(picture, None, memory)
+        scene = scenes.scene(picture, name)
         _assert_readable(scene)
         places.append(dict(_places(scene)))
     found = []
@@ -155,19 +164,19 @@ def _kept(text: str) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_small_modules(name: str) -> None:
-    kept = _kept(MODULES[name])
+def test_small_modules(scenes: SceneScript, name: str) -> None:
+    kept = _kept(scenes, name, MODULES[name])
     share = sum(stay for stay, _ in kept) / sum(both for _, both in kept)
     print(f"{name}: {share:.2f} of the survivors in place over {len(kept)} steps")
     assert len(kept) >= 4 and share >= 0.8
 
 
 @pytest.mark.parametrize(("name", "least"), [("c_dag_10000", 0.9), ("c_tf48_unrolled_d64", 0.8)])
-def test_large_modules(name: str, least: float) -> None:
+def test_large_modules(scenes: SceneScript, name: str, least: float) -> None:
     path = WORKLOADS / f"{name}.hlo.gz"
     if not path.exists():
         pytest.skip("the reference workloads are not beside the checkout: places of large modules are NOT tested")
-    kept = _kept(gzip.decompress(path.read_bytes()).decode())
+    kept = _kept(scenes, name, gzip.decompress(path.read_bytes()).decode())
     share = sum(stay for stay, _ in kept) / sum(both for _, both in kept)
     by_step = sum(stay / both for stay, both in kept) / len(kept)
     print(f"{name}: {share:.2f} of the survivors in place over {len(kept)} steps, {by_step:.2f} in the mean of the steps")

@@ -1,12 +1,8 @@
-"""Layered layout with stable positions: the same algorithm, operation for operation, as assets/layout.js.
+"""Layered layout of the static pictures: fresh each time, as assets/layout.js does it for the browser.
 
 Layers by longest path, one chain of bends per source, barycentre sweeps for the order, exact weighted least squares
-for the coordinates (pool adjacent violators). Only + - * / comparisons, stable sorts and sums in a fixed order are
-used, so Python and the browser compute the same bits; a test holds them together. Effort is bounded by counted work,
-never by a clock: a clock would make the picture depend on the load of the machine.
-
-Rows are a grid of one pitch, on which a tall box takes several: places can then be kept from picture to picture, which
-is what anchored_layout.py does.
+for the coordinates (pool adjacent violators). Effort is bounded by counted work, never by a clock: a clock would make
+the picture depend on the load of the machine. Rows are a grid of one pitch, on which a tall box takes several.
 """
 
 from __future__ import annotations
@@ -21,13 +17,11 @@ PITCH = ROW_HEIGHT + GAP_Y
 BEND_WIDTH = 6.0
 SWEEP_WORK = 400_000
 
-BendKey = tuple[int, int]
-
 
 @dataclass(slots=True)
 class Layout:
     """Positions: `x` is a node's middle, `y` its top, `row` the first row of the grid that it takes (row k starts at k
-    * PITCH). `lines` holds a flat x, y, x, y ... per edge; `bends` where lines pass a row: (source, row) -> x."""
+    * PITCH). `lines` holds a flat x, y, x, y ... per edge."""
 
     x: list[float]
     y: list[float]
@@ -37,11 +31,10 @@ class Layout:
     right: float
     top: float
     height: float
-    bends: dict[BendKey, float]
 
 
 @dataclass(slots=True)
-class Adjacency:
+class _Adjacency:
     """The edges by node, and a topological order; where a cycle is cut, an edge runs against `rank`."""
 
     preds: list[list[int]]
@@ -60,14 +53,14 @@ def layered_layout(
         taken: how many rows of the grid each takes; it may stand out of them by less than half of `GAP_Y`.
         edges: (source, target) pairs, each pair once, no self edges. A cycle is cut where it is first met.
     """
-    graph = adjacency(len(widths), edges)
+    graph = _adjacency(len(widths), edges)
     layer = _layers(graph)
     slots = _Slots(widths, layer, graph)
     _reduce_crossings(slots)
     return _routed(slots, _fresh_coordinates(slots), heights, taken, edges, layer)
 
 
-def adjacency(n: int, edges: Sequence[tuple[int, int]]) -> Adjacency:
+def _adjacency(n: int, edges: Sequence[tuple[int, int]]) -> _Adjacency:
     """The graph of n nodes, cycles cut where they are first met."""
     preds: list[list[int]] = [[] for _ in range(n)]
     succs: list[list[int]] = [[] for _ in range(n)]
@@ -95,10 +88,10 @@ def adjacency(n: int, edges: Sequence[tuple[int, int]]) -> Adjacency:
     rank = [0] * n
     for k, v in enumerate(order):
         rank[v] = k
-    return Adjacency(preds, succs, order, rank)
+    return _Adjacency(preds, succs, order, rank)
 
 
-def _layers(graph: Adjacency) -> list[int]:
+def _layers(graph: _Adjacency) -> list[int]:
     """Longest path; then sources, and what only prepares a source (parameter -> broadcast), sink to their first
     user."""
     preds, succs, rank = graph.preds, graph.succs, graph.rank
@@ -126,14 +119,14 @@ class _Slots:
     """What takes room in the rows: the nodes (0 .. n-1), then the bends. A source has one chain of bends for all its
     users."""
 
-    def __init__(self, widths: Sequence[float], layer: list[int], graph: Adjacency) -> None:
+    def __init__(self, widths: Sequence[float], layer: list[int], graph: _Adjacency) -> None:
         n, succs, rank = len(widths), graph.succs, graph.rank
         self.nodes = n
         self.half = [w / 2 for w in widths]
         self.up: list[list[int]] = [[] for _ in range(n)]
         self.down: list[list[int]] = [[] for _ in range(n)]
         self.layer = layer[:]
-        self.chain: dict[BendKey, int] = {}
+        self.chain: dict[tuple[int, int], int] = {}
         by_rank = sorted(range(n), key=rank.__getitem__)
         for a in by_rank:
             deepest = max((layer[b] for b in succs[a]), default=0)
@@ -273,7 +266,7 @@ def _fresh_coordinates(slots: _Slots) -> list[float]:
     return x
 
 
-def top_in_rows(row: int, taken: int, height: float) -> float:
+def _top_in_rows(row: int, taken: int, height: float) -> float:
     """The top of a node in the middle of its rows."""
     return row * PITCH + (taken * PITCH - GAP_Y - height) / 2
 
@@ -298,10 +291,10 @@ def _routed(
         count.append(most)
         at += most
     row = [first[layer[v]] + (count[layer[v]] - taken[v]) // 2 for v in range(n)]
-    y = [top_in_rows(row[v], taken[v], heights[v]) for v in range(n)]
+    y = [_top_in_rows(row[v], taken[v], heights[v]) for v in range(n)]
     tops = [(k * PITCH, m * PITCH - GAP_Y) for k, m in zip(first, count, strict=True)]
     comes_from = [x[slots.chain[(a, layer[b] - 1)]] if layer[b] > layer[a] + 1 else x[a] for a, b in edges]
-    ends = ports(edges, comes_from, x, half)
+    ends = _ports(edges, comes_from, x, half)
     lines: list[list[float]] = []
     for k, (a, b) in enumerate(edges):
         points = [x[a], y[a] + heights[a]]
@@ -316,13 +309,12 @@ def _routed(
             points += [ends[k], tops[layer[b]][0]]
         points += [ends[k], y[b]]
         lines.append(points)
-    bends = {(a, first[at] + k): x[s] for (a, at), s in slots.chain.items() for k in range(count[at])}
     left = min((x[s] - half[s] for s in range(slots.total)), default=0.0)
     right = max((x[s] + half[s] for s in range(slots.total)), default=0.0)
-    return Layout(x[:n], y, row, lines, left, right, 0.0, at * PITCH - GAP_Y if slots.rows else 0.0, bends)
+    return Layout(x[:n], y, row, lines, left, right, 0.0, at * PITCH - GAP_Y if slots.rows else 0.0)
 
 
-def ports(
+def _ports(
     edges: Sequence[tuple[int, int]], comes_from: Sequence[float], x: Sequence[float], half: Sequence[float]
 ) -> list[float]:
     """Where each edge enters its target: spread over the width, left to right as they come."""

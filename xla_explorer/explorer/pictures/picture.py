@@ -32,7 +32,6 @@ NodeKind = Literal[
 ]
 EdgeKind = Literal["data", "control", "fusion-accepted", "fusion-refused"]
 GroupKind = Literal["fusion", "computation", "control-flow", "scope"]
-ChangeStatus = Literal["same", "new", "changed"]
 
 NODE_KINDS: tuple[str, ...] = get_args(NodeKind)
 
@@ -184,25 +183,3 @@ class PictureGraph:
     @cleaned
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "image/svg+xml": self.to_svg()}
-
-
-def change_status(before: PictureGraph | None, after: PictureGraph) -> dict[int, ChangeStatus]:
-    """What happened to each node of `after` since `before`: new, changed (other text or operands) or same.
-
-    Without a `before` everything is the same: the first picture is not a change.
-    """
-    if before is None:
-        return {node.id: "same" for node in after.nodes}
-    old, now = _signatures(before), _signatures(after)
-    return {
-        key: "new" if key not in old else "changed" if old[key] != signature else "same"
-        for key, signature in now.items()
-    }
-
-
-def _signatures(graph: PictureGraph) -> dict[int, tuple[str, str, tuple[int, ...]]]:
-    operands: dict[int, list[int]] = {node.id: [] for node in graph.nodes}
-    for edge in graph.edges:
-        if edge.kind == "data" and edge.target in operands:
-            operands[edge.target].append(edge.source)
-    return {node.id: (node.label, node.detail, tuple(operands[node.id])) for node in graph.nodes}

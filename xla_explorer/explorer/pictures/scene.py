@@ -1,19 +1,18 @@
 """What is drawn and where: boxes opened or closed, the neighbourhood that fits the budget, boxes laid out inside boxes.
 
-The same algorithm as assets/scene.js, held together by a test: the browser redraws without a kernel, and the static
-picture in a saved notebook is the one the widget would show.
+This is the static picture, laid out afresh each time. Boxes opened and closed by hand and places kept from step to step
+are the browser's: assets/scene.js.
 
 An element is one drawn thing: a node, a closed box (drawn as one node) or an open box (a picture of its own, placed
 as one node). Scopes dissolve when open: their nodes join the graph around them. Elements are keyed by node id or
-group id, so that positions carry over from step to step.
+group id.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from xla_explorer.explorer.pictures.anchored_layout import Anchor, anchored_layout
-from xla_explorer.explorer.pictures.layered_layout import GAP_Y, PITCH, Layout, layered_layout
+from xla_explorer.explorer.pictures.layered_layout import GAP_Y, PITCH, layered_layout
 from xla_explorer.explorer.pictures.picture import PictureGraph, PictureGroup, PictureNode
 
 BUDGET = 200
@@ -35,11 +34,8 @@ Key = int | str
 
 @dataclass(frozen=True, slots=True)
 class SceneOptions:
-    """What the reader asked for: boxes `opened` and `closed` by hand, the instruction in `focus`, at most `budget`
-    elements."""
+    """What the reader asked for: the instruction in `focus`, at most `budget` elements."""
 
-    opened: frozenset[str] = frozenset()
-    closed: frozenset[str] = frozenset()
     focus: int | None = None
     budget: int = BUDGET
 
@@ -93,29 +89,14 @@ class Scene:
     hidden: int
 
 
-@dataclass(slots=True)
-class Placement:
-    """Where one level stood, row and x by key: what the next picture starts from. Of an open box it is the origin of what
-    is inside, so that this stays where it is when the box grows. `recent` are the keys of the last picture; the others went
-    before, and find their place again when they come back."""
-
-    at: dict[Key, tuple[int, float]]
-    recent: set[Key]
-    bends: dict[tuple[Key, int], float]
-
-
-Memory = dict[str, Placement]
-
-
-def build_scene(graph: PictureGraph, options: SceneOptions | None = None, memory: Memory | None = None) -> Scene:
-    """The placed picture of `graph`. `memory` is read for the old positions and updated with the new ones."""
+def build_scene(graph: PictureGraph, options: SceneOptions | None = None) -> Scene:
+    """The placed picture of `graph`."""
     options = options or SceneOptions()
-    return _level(_Tree(graph, options), None, options, memory if memory is not None else {}, "")
+    return _level(_Tree(graph, options), None, options)
 
 
 def open_groups(graph: PictureGraph, options: SceneOptions) -> set[str]:
-    """The boxes that are open: everything if it is little, else the deepest scopes that fit, then what was asked by
-    hand."""
+    """The boxes that are open: everything if it is little, else the deepest scopes that fit."""
     parent = {group.id: group for group in graph.groups}
     depth: dict[str, int] = {}
     for group in graph.groups:
@@ -123,17 +104,16 @@ def open_groups(graph: PictureGraph, options: SceneOptions) -> set[str]:
         while at.parent is not None and at.parent in parent:
             level, at = level + 1, parent[at.parent]
         depth[group.id] = level
-    everything = set(depth)
     scopes = {group.id for group in graph.groups if group.kind == "scope"}
-    chosen = everything
-    if _elements(graph, everything) > OPEN_ALL:
+    chosen = set(depth)
+    if _elements(graph, chosen) > OPEN_ALL:
         for limit in (99, 4, 3, 2):
             chosen = {key for key in scopes if depth[key] < limit}
             if _elements(graph, chosen) <= options.budget:
                 break
         else:
             chosen = set()
-    return {key for key in everything if (key in chosen or key in options.opened) and key not in options.closed}
+    return chosen
 
 
 def _elements(graph: PictureGraph, opened: set[str]) -> int:
@@ -228,7 +208,7 @@ class _Tree:
         return path
 
 
-def _level(tree: _Tree, container: Key | None, options: SceneOptions, memory: Memory, path: str) -> Scene:
+def _level(tree: _Tree, container: Key | None, options: SceneOptions) -> Scene:
     keys = tree.level.get(container, [])
     index = {key: k for k, key in enumerate(keys)}
     links = [(index[a], index[b], *rest) for (a, b), rest in tree.edges.get(container, {}).items()]
@@ -239,42 +219,18 @@ def _level(tree: _Tree, container: Key | None, options: SceneOptions, memory: Me
         downs[a].append(b)
     shown = _neighbourhood(ups, downs, _start(tree, keys, downs, options.focus), options.budget)
     visible = [k for k in range(len(keys)) if shown[k]]
-    _moved_between_levels(tree, [keys[k] for k in visible], memory, path)
     nodes = []
     for k in visible:
         node = _element(tree, keys[k])
         node.above = sum(not shown[u] for u in ups[k])
         node.below = sum(not shown[u] for u in downs[k])
-        _measure(node, tree, options, memory, path)
+        _measure(node, tree, options)
         nodes.append(node)
     fresh = {k: n for n, k in enumerate(visible)}
     edges = [
         SceneEdge(fresh[a], fresh[b], kind, size, label) for a, b, kind, size, label in links if shown[a] and shown[b]
     ]
-    return _placed(nodes, edges, len(keys) - len(nodes), memory, path)
-
-
-def _moved_between_levels(tree: _Tree, keys: list[Key], memory: Memory, path: str) -> None:
-    """What was drawn in this level and is now inside a box stays where it was, and so does what was in a box that went."""
-    outer = memory.get(path)
-    if outer is None:
-        return
-    new = {key for key in keys if key not in outer.at}
-    for box in sorted([key for key in outer.recent if isinstance(key, str)]):
-        inner = memory.get(f"{path}/{box}")
-        if inner is not None:
-            row, x = outer.at[box]
-            for key in inner.recent & new:
-                outer.at[key] = (row + inner.at[key][0], x + inner.at[key][1])
-                outer.recent.add(key)
-    for key in keys:
-        inside = f"{path}/{key}"
-        if isinstance(key, str) and key in tree.opened and inside not in memory:
-            known = {k for k in tree.level.get(key, []) if k in outer.recent}
-            if known:
-                memory[inside] = Placement({k: outer.at[k] for k in known}, known, {})
-                outer.at[key] = (0, 0.0)
-                outer.recent.add(key)
+    return _placed(nodes, edges, len(keys) - len(nodes))
 
 
 def _start(tree: _Tree, keys: list[Key], downs: list[list[int]], focus: int | None) -> list[int]:
@@ -348,9 +304,9 @@ def _element(tree: _Tree, key: Key) -> SceneNode:
     )
 
 
-def _measure(node: SceneNode, tree: _Tree, options: SceneOptions, memory: Memory, path: str) -> None:
+def _measure(node: SceneNode, tree: _Tree, options: SceneOptions) -> None:
     if node.group is not None and node.group in tree.opened:
-        node.box = _level(tree, node.group, replace(options, focus=options.focus), memory, f"{path}/{node.group}")
+        node.box = _level(tree, node.group, options)
         head = 7.5 * (len(node.label) + len(node.name) + 4) + 16
         node.width = max(head, node.box.width + 2 * BOX_PAD)
         loose = node.kind == "computation" or any(inner.kind == "fusion" and inner.box for inner in node.box.nodes)
@@ -361,28 +317,9 @@ def _measure(node: SceneNode, tree: _Tree, options: SceneOptions, memory: Memory
     node.height = 48.0 if node.name else 36.0
 
 
-def _placed(nodes: list[SceneNode], edges: list[SceneEdge], hidden: int, memory: Memory, path: str) -> Scene:
-    keys = [node.key for node in nodes]
-    old = memory.get(path)
-    widths, heights = [node.width for node in nodes], [node.height for node in nodes]
-    taken = [_rows_taken(node) for node in nodes]
-    inside = [_origin(node) for node in nodes]
+def _placed(nodes: list[SceneNode], edges: list[SceneEdge], hidden: int) -> Scene:
     links = [(edge.source, edge.target) for edge in edges]
-    layout: Layout
-    if old is not None and any(key in old.recent for key in keys):
-        index = {key: k for k, key in enumerate(keys)}
-        anchors = [
-            Anchor(old.at[key][0] + row, old.at[key][1] + x, key in old.recent) if key in old.at else None
-            for key, (row, x) in zip(keys, inside, strict=True)
-        ]
-        bends = {(index[key], row): x for (key, row), x in old.bends.items() if key in index}
-        layout = anchored_layout(widths, heights, taken, links, anchors, bends)
-    else:
-        old = None
-        layout = layered_layout(widths, heights, taken, links)
-    at = dict(old.at) if old is not None else {}
-    at.update({key: (layout.row[k] - inside[k][0], layout.x[k] - inside[k][1]) for k, key in enumerate(keys)})
-    memory[path] = Placement(at, set(keys), {(keys[owner], row): x for (owner, row), x in layout.bends.items()})
+    layout = layered_layout([node.width for node in nodes], [node.height for node in nodes], [_rows_taken(node) for node in nodes], links)
     for k, node in enumerate(nodes):
         node.x, node.y = layout.x[k], layout.y[k]
     for k, edge in enumerate(edges):
@@ -395,10 +332,3 @@ def _rows_taken(node: SceneNode) -> int:
     if node.box is None:
         return 1
     return max(1, round((node.box.height + GAP_Y) / PITCH)) + (1 if node.inset > BOX_HEAD else 0)
-
-
-def _origin(node: SceneNode) -> tuple[int, float]:
-    """(rows, x) from the origin of what is inside an open box to the row and middle of the box."""
-    if node.box is None:
-        return 0, 0.0
-    return round(node.box.top / PITCH), node.box.left + node.box.width / 2

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.pictures.scene import Scene, SceneEdge, SceneNode, SceneOptions, build_scene
@@ -72,13 +71,11 @@ def picture_svg(
     *,
     budget: int = 300,
     focus: int | None = None,
-    status: Mapping[int, str] | None = None,
     legend: bool = True,
 ) -> str:
     """One SVG document of `graph`, at most `budget` elements of it, grown from `focus` or the outputs.
 
-    `status` marks nodes by id: "new" gets a thick outline and a plus, "changed" a dot. What is hidden is said under
-    the picture.
+    What is hidden is said under the picture.
     """
     scene = build_scene(graph, SceneOptions(focus=focus, budget=budget))
     notes = []
@@ -90,12 +87,12 @@ def picture_svg(
         notes.append(f"{graph.hidden} instructions left out")
     if graph.note:
         notes.append(graph.note)
-    return scene_svg(scene, graph.title, status or {}, notes=notes, legend=legend)
+    return scene_svg(scene, graph.title, notes=notes, legend=legend)
 
 
-def scene_svg(scene: Scene, title: str, status: Mapping[int, str], *, notes: list[str], legend: bool) -> str:
+def scene_svg(scene: Scene, title: str, *, notes: list[str], legend: bool) -> str:
     """A placed scene as a document, with an optional legend of the kinds that occur and lines of notes."""
-    body = scene_body(scene, status)
+    body = scene_body(scene)
     bottom = scene.height + 16
     width = max(scene.width, 120.0)
     below = ""
@@ -112,17 +109,17 @@ def scene_svg(scene: Scene, title: str, status: Mapping[int, str], *, notes: lis
     )
 
 
-def scene_body(scene: Scene, status: Mapping[int, str]) -> str:
+def scene_body(scene: Scene) -> str:
     """Edges under nodes under edge labels."""
     return (
         "".join(_edge(edge) for edge in scene.edges)
-        + "".join(_node(node, status) for node in scene.nodes)
+        + "".join(_node(node) for node in scene.nodes)
         + "".join(_edge_label(edge, x, y) for edge, x, y in label_places(scene))
     )
 
 
 def _n(value: float) -> str:
-    """One decimal at most; halves go up, as in the browser."""
+    """One decimal at most."""
     tenths = math.floor(value * 10 + 0.5)
     return str(tenths // 10) if tenths % 10 == 0 else repr(tenths / 10)
 
@@ -240,36 +237,26 @@ def _edge_label(edge: SceneEdge, x: float, y: float) -> str:
     )
 
 
-def node_status(node: SceneNode, status: Mapping[int, str]) -> str:
-    """The status of an element: of its one instruction, or what its members have in common."""
-    found = [status.get(member, "same") for member in node.members]
-    if all(s == "new" for s in found):
-        return "new"
-    return "same" if all(s == "same" for s in found) else "changed"
-
-
-def _node(node: SceneNode, status: Mapping[int, str]) -> str:
+def _node(node: SceneNode) -> str:
     w, h = node.width, node.height
     fill, line = COLOURS.get(node.kind, COLOURS["custom"])
-    change = node_status(node, status) if status else "same"
     title = "\n".join(
         [" ".join(filter(None, [f"%{node.name}" if node.name else "", node.label, node.detail])), *node.lines]
     )
     out = f'<g transform="translate({_n(node.x - w / 2)} {_n(node.y)})"><title>{escape(title)}</title>'
     path = outline("" if node.box is not None else node.kind, w, h)
-    stroke = "2.6" if change == "new" else "1.2"
     if node.box is not None:
-        out += f'<path d="{path}" fill="{fill}" fill-opacity=".25" stroke="{line}" stroke-width="{stroke}"/>'
+        out += f'<path d="{path}" fill="{fill}" fill-opacity=".25" stroke="{line}" stroke-width="1.2"/>'
         head = f"M4 0H{_n(w - 4)}A4 4 0 0 1 {_n(w)} 4V18H0V4A4 4 0 0 1 4 0Z"
-        out += f'<path d="{head}" fill="{fill}" stroke="{line}" stroke-width="{stroke}"/>'
+        out += f'<path d="{head}" fill="{fill}" stroke="{line}" stroke-width="1.2"/>'
         words = " · ".join(filter(None, [f"%{node.name}" if node.name else "", node.label]))
         out += _text(w / 2, 13, 10.5, 600, words)
         shift = (w - node.box.width) / 2 - node.box.left
-        out += f'<g transform="translate({_n(shift)} {_n(node.inset - node.box.top)})">{scene_body(node.box, status)}</g>'
+        out += f'<g transform="translate({_n(shift)} {_n(node.inset - node.box.top)})">{scene_body(node.box)}</g>'
     else:
         if node.kind in ("scope", "computation"):
             out += f'<path d="{path}" transform="translate(4 4)" fill="{fill}" stroke="{line}"/>'
-        out += f'<path d="{path}" fill="{fill}" stroke="{line}" stroke-width="{stroke}"/>'
+        out += f'<path d="{path}" fill="{fill}" stroke="{line}" stroke-width="1.2"/>'
         if node.kind in ("library-call", "fusion"):
             out += f'<path d="M4 0V{_n(h)}M{_n(w - 4)} 0V{_n(h)}" fill="none" stroke="{line}"/>'
         out += _text(w / 2, 15, 11.5, 600, node.label)
@@ -278,10 +265,6 @@ def _node(node: SceneNode, status: Mapping[int, str]) -> str:
             out += _text(w / 2, at, 9.5, 400, f"%{node.name}", fill="#444")
             at = 40
         out += _text(w / 2, at, 9.5, 400, node.detail)
-    if change == "new":
-        out += f'<circle cx="{_n(w - 2)}" cy="0" r="7" fill="#0066a1"/>' + _text(w - 2, 4, 12, 700, "+", fill="#fff")
-    elif change == "changed":
-        out += f'<circle cx="{_n(w - 2)}" cy="2" r="4.5" fill="#c45100" stroke="#fff"/>'
     if node.above:
         out += _more(w / 2, -7, node.above)
     if node.below:

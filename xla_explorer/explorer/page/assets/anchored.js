@@ -1,4 +1,6 @@
-// Layout around what was drawn before: the same algorithm, operation for operation, as anchored_layout.py (see there).
+// Layout around what was drawn before. What was in the previous picture keeps its row and its x, exactly. What is new goes to the free
+// place nearest to its neighbours; what went leaves its place empty. A node moves only where an edge would no longer point down, or
+// where a box beside it was opened. Gaps therefore stay, until the picture is laid out afresh.
 import { adjacencyOf, BEND_WIDTH, bendKey, GAP_X, layeredLayout, PITCH, portsOf, ROW_HEIGHT, topInRows } from "./layout.js";
 
 const BEND_GAP = 6,

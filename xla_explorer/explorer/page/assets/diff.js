@@ -73,7 +73,7 @@ function uniqueMatches(a, b) {
   return keep.reverse();
 }
 
-// Rows { kind: same|removed|added|changed|gap, before, after, beforeNumber, afterNumber, skipped }: as text_diff.py.
+// Rows { kind: same|removed|added|changed|gap, before, after, beforeNumber, afterNumber, skipped }.
 export function diffRows(before, after, context = 3) {
   let head = 0,
     tail = 0;

@@ -1,4 +1,5 @@
-// Layered layout on a grid of rows: the same algorithm, operation for operation, as layered_layout.py (see there for the reasons).
+// Layered layout on a grid of rows: layers by longest path, one chain of bends per source, barycentre sweeps for the order, weighted
+// least squares for the coordinates. Effort is bounded by counted work, never by a clock. layered_layout.py does it for static pictures.
 export const GAP_X = 14,
   GAP_Y = 44,
   ROW_HEIGHT = 48,

@@ -1,4 +1,6 @@
-// What is drawn and where: the same algorithm as scene.py (see there). Keys: node ids are numbers, group ids are strings.
+// What is drawn and where: boxes opened or closed, the neighbourhood that fits the budget, boxes laid out inside boxes, places kept
+// from step to step. An element is a node, a closed box (drawn as one node) or an open box (a picture of its own, placed as one node);
+// open scopes dissolve. Elements are keyed by node id (a number) or group id (a string).
 import { anchoredLayout } from "./anchored.js";
 import { bendKey, GAP_Y, layeredLayout, PITCH } from "./layout.js";
 
