@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import math
+import pathlib
 
 import pytest
 
@@ -11,7 +13,7 @@ from xla_explorer.foundation.diagnostic import SourceSpan, XlaExplorerError
 from xla_explorer.foundation.journal import Journal, Level
 from xla_explorer.foundation.naming import UniqueNames
 from xla_explorer.foundation.optional import MissingExtraError, import_optional
-from xla_explorer.foundation.reason import Reason, checklist, first_refusal, refuse
+from xla_explorer.foundation.reason import Reason, checklist, first_refusal, measures, named, refuse, settled
 
 
 def is_even(number: int) -> Reason | None:
@@ -30,12 +32,41 @@ def test_the_first_check_that_refuses_answers() -> None:
 
 def test_a_policy_shows_as_a_checklist() -> None:
     answers = checklist((is_even, is_small), 13)
-    assert [(name, reason.code if reason else None) for name, reason in answers] == [("is-even", "odd"), ("is-small", "too-big")]
-    assert answers[1][1] is not None and answers[1][1].to_json() == {
+    assert [(check.name, check.ok, check.code, check.message) for check in answers] == [
+        ("is-even", False, "odd", "13 is odd"),
+        ("is-small", False, "too-big", "13 is 10 or more"),
+    ]
+    assert refuse("too-big", "13 is 10 or more", number=13).to_json() == {
         "code": "too-big",
         "message": "13 is 10 or more",
         "facts": {"number": 13},
     }
+
+
+def test_a_check_that_holds_tells_what_it_measured_and_where_it_is_written() -> None:
+    (check,) = checklist((measures(lambda number: f"{number} of 10")(is_small),), 4)
+    assert check.ok and check.message == "4 of 10" and check.code == ""
+    name, line = check.place.rsplit(":", 1)
+    assert name == "foundation/test_foundation.py"
+    assert "def is_small" in "".join(pathlib.Path(__file__).read_text().splitlines(keepends=True)[int(line) - 1 : int(line) + 1])
+
+
+def test_what_relies_on_a_check_that_refused_is_not_asked() -> None:
+    def is_positive(number: int) -> Reason | None:
+        return refuse("negative", f"{number} is negative") if number < 0 else None
+
+    def has_a_root(number: int) -> Reason | None:
+        return None if math.isqrt(number) >= 0 else refuse("no-root", "none")
+
+    assert [check.ok for check in checklist((is_positive, has_a_root), -4)] == [False, None]
+    with pytest.raises(ValueError, match="isqrt"):
+        checklist((has_a_root,), -4)
+
+
+def test_an_answer_that_is_known_already_is_a_check_too() -> None:
+    held, refused = checklist((settled("copy-is-free", None), named("is-odd", is_even)), 3)
+    assert held.name == "copy-is-free" and held.ok and held.place.startswith("foundation/test_foundation.py:")
+    assert (refused.name, refused.code) == ("is-odd", "odd") and refused.place.startswith("foundation/test_foundation.py:")
 
 
 @pytest.mark.parametrize(

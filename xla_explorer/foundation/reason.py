@@ -1,13 +1,18 @@
-"""`Reason`, the one word for "no".
+"""`Reason`, the one word for "no", and `Check`, one line of the list of all that must hold.
 
-A check is a small pure function that returns None (nothing against it) or a Reason. Rule guards, fusion legality, buffer
-sharing, "does this backend support this instruction" and verifier constraints are all tuples of checks.
+A predicate is a small pure function that returns None (it holds) or a Reason. Rule guards, fusion legality, buffer sharing, "does this
+backend support this instruction" and verifier constraints are all tuples of predicates. A predicate is named by what must hold
+(`layouts_agree`), so that a list of checks reads without a double negative.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
+import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from xla_explorer.foundation.visible_text import cleaned_text
 
@@ -48,18 +53,108 @@ def refuse(code: str, message: str, **facts: Any) -> Reason:
     return Reason(code, message, facts)
 
 
-Check = Callable[..., "Reason | None"]
+Predicate = Callable[..., "Reason | None"]
+_Predicate = TypeVar("_Predicate", bound=Predicate)
 
 
-def first_refusal(checks: Iterable[Check], *subjects: Any) -> Reason | None:
-    """The first check that refuses, else None. Every check of one policy takes the same subjects."""
-    for check in checks:
-        reason = check(*subjects)
+class Check(NamedTuple):
+    """What one predicate says of a candidate.
+
+    Attributes
+    ----------
+    name : str
+        What must hold, in kebab-case: `layouts-agree`.
+    ok : bool or None
+        Whether it holds; None when it was not asked.
+    message : str
+        The sentence of the refusal; where it holds, what was measured.
+    code : str
+        The code of the refusal, empty where it holds.
+    place : str
+        `folder/file.py:line` of the predicate.
+    """
+
+    name: str
+    ok: bool | None
+    message: str = ""
+    code: str = ""
+    place: str = ""
+
+
+def measures(told: Callable[..., str]) -> Callable[[_Predicate], _Predicate]:
+    """Decorator of a predicate: what it measured where it holds, as text, from the same subjects."""
+
+    def attach(predicate: _Predicate) -> _Predicate:
+        predicate.__dict__["measured"] = told
+        return predicate
+
+    return attach
+
+
+def named(name: str, predicate: Predicate) -> Predicate:
+    """The predicate under a name in kebab-case: for one that is made where it is asked."""
+
+    @functools.wraps(predicate)
+    def renamed(*subjects: Any) -> Reason | None:
+        return predicate(*subjects)
+
+    renamed.__dict__["holds"] = name
+    return renamed
+
+
+def settled(name: str, reason: Reason | None) -> Predicate:
+    """A predicate whose answer is known already, under the name of what must hold."""
+    caller = sys._getframe(1)
+
+    def known(*subjects: Any) -> Reason | None:
+        return reason
+
+    known.__dict__.update(holds=name, place=(caller.f_code.co_filename, caller.f_lineno))
+    return known
+
+
+def first_refusal(predicates: Iterable[Predicate], *subjects: Any) -> Reason | None:
+    """The first refusal, else None. All predicates of one policy take the same subjects."""
+    for predicate in predicates:
+        reason = predicate(*subjects)
         if reason is not None:
             return reason
     return None
 
 
-def checklist(checks: Iterable[Check], *subjects: Any) -> list[tuple[str, Reason | None]]:
-    """Every check with its answer, for views that show a policy as a list: (name of the check, None or its Reason)."""
-    return [(check.__name__.replace("_", "-"), check(*subjects)) for check in checks]
+def checklist(predicates: Iterable[Predicate], *subjects: Any) -> tuple[Check, ...]:
+    """What every predicate says, for views that show a policy as a list. One that relies on those before it, and cannot be asked after
+    one of them refused, is a check with `ok` None."""
+    found: list[Check] = []
+    for predicate in predicates:
+        given = _attributes(predicate)
+        name, place = given.get("holds") or _function(predicate).__name__.strip("_<>").replace("_", "-"), _place(predicate)
+        try:
+            reason = predicate(*subjects)
+            told = given["measured"](*subjects) if reason is None and "measured" in given else ""
+        except Exception:
+            if all(check.ok for check in found):
+                raise
+            found.append(Check(name, None, "", "", place))
+            continue
+        found.append(Check(name, True, told, "", place) if reason is None else Check(name, False, reason.message, reason.code, place))
+    return tuple(found)
+
+
+def _function(predicate: Any) -> Any:
+    while isinstance(predicate, functools.partial):
+        predicate = predicate.func
+    return getattr(predicate, "__func__", predicate)
+
+
+def _attributes(predicate: Any) -> dict[str, Any]:
+    return getattr(_function(predicate), "__dict__", {})
+
+
+def _place(predicate: Any) -> str:
+    """`folder/file.py:line` of a predicate's code."""
+    function = inspect.unwrap(_function(predicate))
+    code = getattr(function, "__code__", None)
+    file, line = _attributes(function).get("place") or (code.co_filename, code.co_firstlineno) if code is not None else ("", 0)
+    path = Path(file)
+    return f"{path.parent.name}/{path.name}:{line}" if file else ""

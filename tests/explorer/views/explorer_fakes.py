@@ -18,9 +18,10 @@ from xla_explorer.explorer.page.reports import (
     RewriteStep,
     RuleText,
 )
-from xla_explorer.explorer.page.source import Check, CodePane, DecisionRow, RewriteRow, StepRow, TextLine, TimingRow
+from xla_explorer.explorer.page.source import CodePane, DecisionRow, RewriteRow, StepRow, TextLine, TimingRow
 from xla_explorer.explorer.pictures.folding import fold_picture
 from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
+from xla_explorer.foundation.reason import Check
 
 ROWS = "f32[128,256]"
 # id: (name, opcode label, kind, shape, operands, attributes)
@@ -85,7 +86,7 @@ DECISIONS = (
         (
             Check("producer has no side effect", True),
             Check("layouts agree", True),
-            Check("would-duplicate-expensive", False, "exponential is expensive and has 2 users"),
+            Check("duplicates-nothing-expensive", False, "exponential is expensive and has 2 users", "would-duplicate-expensive"),
             Check("fits max_operands=64", None),
         ),
     ),

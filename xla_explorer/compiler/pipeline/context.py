@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from xla_explorer.foundation.journal import Journal, Level
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
 
@@ -165,20 +165,22 @@ class PassContext:
     def decide(
         self,
         kind: str,
-        legality: Iterable[Check],
-        profitability: Iterable[Check],
+        legality: Iterable[Predicate],
+        profitability: Iterable[Predicate],
         *subjects: HloInstruction,
+        candidate: Any = None,
         facts: Callable[[], dict[str, Any]] | None = None,
     ) -> Reason | None:
         """Ask whether to go ahead: None is yes, a Reason is no; the answer is recorded.
 
-        legality checks always hold; an override of the user skips the profitability checks or refuses outright.
-        facts: called
-        only when the answer is recorded, gives the numbers that spoke for a yes.
+        legality: must always hold; an override of the user skips profitability or refuses outright. candidate: what the predicates are
+        asked of; without one, the subjects themselves. facts: called only when the answer is recorded, gives the numbers that spoke for a
+        yes.
         """
         reason: Reason | None = None
+        asked = subjects if candidate is None else (candidate,)
         for check in legality:
-            reason = check(*subjects)
+            reason = check(*asked)
             if reason is not None:
                 break
         forced = False
@@ -192,7 +194,7 @@ class PassContext:
                 forced = True
             else:
                 for check in profitability:
-                    reason = check(*subjects)
+                    reason = check(*asked)
                     if reason is not None:
                         break
         if reason is None:

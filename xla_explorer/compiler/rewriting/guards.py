@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 
-def about(name: str, check: Callable[..., Reason | None]) -> Check:
+def about(name: str, check: Callable[..., Reason | None]) -> Predicate:
     """The same check on another capture: `about("y", integral)`; the check takes one instruction."""
     text = f"lambda {name}: check({name})"
-    bound: Check = eval(text, {"check": check})
+    bound: Predicate = eval(text, {"check": check})
     bound.__name__ = f"{check.__name__}_{name}"
     return bound
 

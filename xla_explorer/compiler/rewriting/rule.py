@@ -15,7 +15,7 @@ from typing import Any
 from xla_explorer.compiler.rewriting.exactness import Exactness
 from xla_explorer.compiler.rewriting.matcher import Matcher, compile_pattern, may_match
 from xla_explorer.compiler.rewriting.patterns import Pattern
-from xla_explorer.foundation.reason import Check, Reason
+from xla_explorer.foundation.reason import Predicate, Reason
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import OpcodeSpec
@@ -52,7 +52,7 @@ class Rule:
         function: Callable[..., BuildResult],
         pattern: Pattern,
         exactness: Exactness,
-        when: Iterable[Check],
+        when: Iterable[Predicate],
         before: str,
         after: str,
         layout: str,
@@ -61,7 +61,7 @@ class Rule:
         self.summary = inspect.cleandoc(function.__doc__ or "")
         self.pattern, self.exactness, self.before, self.after, self.layout = pattern, exactness, before, after, layout
         self.function = function
-        self.guards: tuple[Check, ...] = tuple(when)
+        self.guards: tuple[Predicate, ...] = tuple(when)
         # Compiled at the first match: most programs meet few of the rules, and compiling all takes a tenth of a second.
         self.match: Matcher = self._compile_and_match
         self._source: str | None = None
@@ -116,7 +116,7 @@ def _by_name(
 
 
 def rule(
-    pattern: Pattern, *, exactness: Exactness, before: str, after: str, when: Iterable[Check] = (), layout: str = ""
+    pattern: Pattern, *, exactness: Exactness, before: str, after: str, when: Iterable[Predicate] = (), layout: str = ""
 ) -> Callable[[Callable[..., BuildResult]], Rule]:
     """Declare a rule. The decorated build function takes, by name, any of `computation`, `instruction` and the
     captures.

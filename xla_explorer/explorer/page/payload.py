@@ -223,7 +223,7 @@ def _chosen(decisions: Sequence[DecisionRow]) -> tuple[list[DecisionRow], int]:
 
 def _reasons(source: ExplorerSource, decisions: Iterable[DecisionRow]) -> dict[str, str]:
     """What the codes mean that the decisions and their checklists name."""
-    used = {code for row in decisions for code in (row.code, *[check[0] for check in row.checklist])}
+    used = {code for row in decisions for code in (row.code, *[check.code for check in row.checklist])}
     return {code: sentence for code, sentence in source.reports.reasons().items() if code in used}
 
 

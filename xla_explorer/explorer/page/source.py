@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from xla_explorer.explorer.page.reports import Reports
 from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.foundation.reason import Check
 
 Verdict = Literal["accepted", "refused"]
 
@@ -58,14 +59,6 @@ class TextLine(NamedTuple):
     text: str
     instruction: int | None = None
     also: tuple[int, ...] = ()
-
-
-class Check(NamedTuple):
-    """One line of a checklist: `ok` None means that the check was not reached."""
-
-    name: str
-    ok: bool | None
-    message: str = ""
 
 
 class DecisionRow(NamedTuple):

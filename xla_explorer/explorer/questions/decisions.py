@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassContext
-from xla_explorer.compiler.transforms.fusion import InstructionFusion, PriorityFusion, XlaFusionPlanner, fusion_checklist
+from xla_explorer.compiler.transforms.fusion import InstructionFusion, PriorityFusion
 from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.explorer.display.display import table_html
-from xla_explorer.explorer.page.source import Check, DecisionRow
+from xla_explorer.explorer.page.source import DecisionRow
 from xla_explorer.explorer.questions.accepted_sentences import accepted_sentence
 from xla_explorer.explorer.questions.lineage import Lineage
 from xla_explorer.explorer.questions.refusal_costs import RefusalCost, RefusalCosts
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
+from xla_explorer.foundation.reason import Check, Reason
 from xla_explorer.foundation.visible_text import cleaned
-from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
@@ -121,15 +121,11 @@ def _message(event: Event) -> str:
 
 def checklists(trace: PassTrace, events: Sequence[Event]) -> dict[int, tuple[Check, ...]]:
     """Event sequence number -> the policy's checks, where asking producer and consumer alone gives what was decided."""
-    fusing = _fusing_step(trace)
-    if fusing is not None and fusing.name != InstructionFusion.name:
-        return {}  # decided by another policy, whose checks these are not
     before = {i.name: i for i in _before_fusion(trace).instructions()}
     found = {}
-    planners = _planners(trace)
     for event in events:
         if event.by == "fusion" and len(event.names) > 1 and event.names[0] in before and event.names[1] in before:
-            checks = _checks(before[event.names[0]], before[event.names[1]], planners)
+            checks = _checks(trace, before[event.names[0]], before[event.names[1]])
             if checks and (event.kind == "denied") != all(check.ok for check in checks):
                 found[event.sequence] = tuple(checks)
     return found
@@ -218,7 +214,7 @@ class Answer:
         head = str(self).split("\n")[0] + (f" — {self.code}: {self.message}" if self.code else "")
         if self.cost is not None:
             head += f"; {self.cost}"
-        return {"text/plain": str(self), "text/html": table_html(head, ["", "could speak against it", "what it says"], rows)}
+        return {"text/plain": str(self), "text/html": table_html(head, ["", "must hold", "what it says"], rows)}
 
 
 def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, consumer: str | int) -> Answer:
@@ -230,16 +226,14 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
     source, target = _name(lineage, producer), _name(lineage, consumer)
     module = _before_fusion(trace)
     before = {i.name: i for i in module.instructions()}
-    fusing = _fusing_step(trace)
-    listed = (fusing is None or fusing.name == InstructionFusion.name) and source in before and target in before
-    checks = _checks(before[source], before[target], _planners(trace)) if listed else []
+    checks = _checks(trace, before[source], before[target]) if source in before and target in before else []
     event, kernel = _decision(decision_events(trace, kind), module, source, target)
     if event is not None:
         refused = event.kind == "denied"
         step = lineage.step_of(event)
         if kernel or refused == all(check.ok for check in checks):
             # The consumer stood for a whole fusion, so asking the two alone does not give what was decided.
-            checks = [Check(event.reason.code, False, event.reason.message)] if event.reason is not None else []
+            checks = [_refusal(event.reason)] if event.reason is not None else []
         where = f"recorded in pass {step - 1}, {trace.steps[step - 1].name}" if step else "recorded"
         cost = refusal_costs(trace, lineage).of(event)
         return Answer(
@@ -294,7 +288,7 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
             facts=_facts(again, cost),
             recorded=False,
             source="asked again: the module before fusion planned anew" + _part_of(target, kernel),
-            checklist=checks or ([Check(reason.code, False, reason.message)] if reason is not None else []),
+            checklist=checks or ([_refusal(reason)] if reason is not None else []),
             cost=cost,
         )
     first, second = before[source], before[target]
@@ -319,7 +313,7 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
         source,
         target,
         refused=bad is not None,
-        code=bad.name if bad else "",
+        code=bad.code if bad else "",
         message=bad.message if bad else "",
         facts={},
         recorded=False,
@@ -344,6 +338,10 @@ def _decision(events: Sequence[Event], module: HloModule, producer: str, consume
     return min(found, key=lambda pair: pair[0].kind != "denied", default=(None, ""))
 
 
+def _refusal(reason: Reason) -> Check:
+    return Check(reason.code, False, reason.message, reason.code)
+
+
 def _part_of(consumer: str, kernel: str) -> str:
     return f", for the kernel of %{kernel}, which %{consumer} is part of" if kernel else ""
 
@@ -358,27 +356,14 @@ def _planned_again(trace: PassTrace, producer: str, consumer: str) -> tuple[Even
     return _decision(decided, _before_fusion(trace), producer, consumer)
 
 
-_Planners = dict[HloComputation, XlaFusionPlanner]
-
-
-def _planners(trace: PassTrace) -> _Planners | None:
-    """Room for XLA's policy by computation, where the compile fused by it; None where it fused by ours."""
-    step = _fusing_step(trace)
-    return {} if step is not None and getattr(step.hlo_pass, "policy", "") == "xla" else None
-
-
-def _checks(producer: HloInstruction, consumer: HloInstruction, planners: _Planners | None) -> list[Check]:
+def _checks(trace: PassTrace, producer: HloInstruction, consumer: HloInstruction) -> list[Check]:
+    """The fusing pass's checks of the two; none where one does not read the other."""
     if producer not in consumer.operands:
         return []
-    if planners is not None:
-        planner = planners.get(consumer.parent) or planners.setdefault(consumer.parent, XlaFusionPlanner(consumer.parent, PassContext()))
-        asked = planner.checklist(producer, consumer)
-    else:
-        asked = fusion_checklist(producer, consumer)
-    return [
-        Check(name if reason is None else reason.code, reason is None, reason.message if reason else "")
-        for name, reason in asked
-    ]
+    step = _fusing_step(trace)
+    fusing = step.hlo_pass if step is not None else InstructionFusion()
+    assert isinstance(fusing, InstructionFusion | PriorityFusion)
+    return list(fusing.checklist(producer, consumer, PassContext(target=trace.target)))
 
 
 def _name(lineage: Lineage, given: str | int) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import make_pass
-from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, fusion_checklist
+from xla_explorer.compiler.transforms.fusion import FUSION_REASONS, InstructionFusion
 from xla_explorer.foundation.journal import Journal
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.module import HloModule
@@ -238,15 +238,16 @@ ENTRY e {
     np.testing.assert_array_equal(evaluate(parse_hlo(text), x), evaluate(module, x))
 
 
-def test_the_checklist_answers_without_a_pass() -> None:
+def test_the_checklist_answers_without_a_run() -> None:
+    ask, context = InstructionFusion().checklist, PassContext()
     module = parse_hlo(CASES["expensive with two users stays"][0])
-    answers = dict(fusion_checklist(module.find("a"), module.find("b")))
-    assert answers["producer-not-fusible"] is None
-    refusal = answers["would-duplicate-expensive"]
-    assert refusal is not None and refusal.code in FUSION_REASONS
+    answers = {check.name: check for check in ask(module.find("a"), module.find("b"), context)}
+    assert answers["producer-is-fusible"].ok and answers["layouts-agree"].ok
+    refusal = answers["duplicates-nothing-expensive"]
+    assert refusal.ok is False and refusal.code in FUSION_REASONS
     library = parse_hlo(CASES["library calls"][0])
-    assert dict(fusion_checklist(library.find("n"), library.find("d")))["consumer-not-fusible"] is not None
-    assert all(r is None or r.code in FUSION_REASONS for r in dict(fusion_checklist(library.find("d"), library.find("a"))).values())
+    assert {c.name: c.ok for c in ask(library.find("n"), library.find("d"), context)}["consumer-is-fusible"] is False
+    assert all(check.ok or check.code in FUSION_REASONS for check in ask(library.find("d"), library.find("a"), context))
 
 
 def test_a_row_written_at_a_constant_place_is_no_scatter_any_more() -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes, values_of
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -48,7 +48,7 @@ class DotDimensionMerger(OpExpanderPass):
         """Several batch dimensions."""
         return len(i.attributes.value("lhs_batch_dims")) > 1
 
-    def legality(self) -> tuple[Check, ...]:
+    def legality(self) -> tuple[Predicate, ...]:
         """They can be one without a byte moving."""
         return (batches_lie_together,)
 

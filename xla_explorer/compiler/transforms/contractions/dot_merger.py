@@ -9,7 +9,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import substitute
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import builder_at, own_attributes
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -42,7 +42,7 @@ def _reaches(start: HloInstruction, target: HloInstruction) -> bool:
     return False
 
 
-def small_enough(limit: int) -> Check:
+def small_enough(limit: int) -> Predicate:
     """Merging pays where each dot alone is too small for the machine."""
 
     def check(a: HloInstruction, b: HloInstruction) -> Reason | None:

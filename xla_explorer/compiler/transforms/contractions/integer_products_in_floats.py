@@ -11,7 +11,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.contractions.grouped_integer_products import multiplied_in_groups, narrow_source
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, own_attributes
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.computation import HloComputation
@@ -47,7 +47,7 @@ class IntegerProductsInFloats(OpExpanderPass):
         in_groups = i.opcode.name == "dot" and multiplied_in_groups(i, cpu_target_of(context.fact))
         return not in_groups and super()._visit(computation, i, context)
 
-    def legality(self) -> tuple[Check, ...]:
+    def legality(self) -> tuple[Predicate, ...]:
         """Sums are exact."""
         return (_sums_are_exact,)
 

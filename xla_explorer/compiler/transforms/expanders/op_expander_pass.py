@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.rewriting.removal import order_callees_first, remove_if_dead, substitute
-from xla_explorer.foundation.reason import Check, Reason
+from xla_explorer.foundation.reason import Predicate, Reason
 from xla_explorer.hlo.builder.attribute_arguments import ON_EVERY_OPCODE
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
@@ -51,11 +51,11 @@ class OpExpanderPass:
         """Whether the instruction is one that this pass is about; nothing is recorded when not."""
         return True
 
-    def legality(self) -> tuple[Check, ...]:
+    def legality(self) -> tuple[Predicate, ...]:
         """What must hold for the values to stay the same."""
         return ()
 
-    def profitability(self) -> tuple[Check, ...]:
+    def profitability(self) -> tuple[Predicate, ...]:
         """What makes it worth while; the user may overrule it."""
         return ()
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.expanders.applying import apply_lifted, liftable
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.attributes import Window, WindowDimension
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.reductions import highest, lowest
@@ -70,7 +70,7 @@ class ReduceWindowRewriter(OpExpanderPass):
         found = scanned_dimension(i) if len(i.operands) == 2 else None
         return found is not None and i.shape.dimensions[found[0]] > self.base_length
 
-    def legality(self) -> tuple[Check, ...]:
+    def legality(self) -> tuple[Predicate, ...]:
         """Neutral initial value, elementwise combiner."""
         return (starts_from_identity, liftable)
 

@@ -11,7 +11,7 @@ from xla_explorer.compiler.transforms.expanders.applying import apply_lifted, li
 from xla_explorer.compiler.transforms.expanders.gather_expander import index_vector
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
 from xla_explorer.compiler.transforms.simplifiers.gather_simplifier import flat_indices
-from xla_explorer.foundation.reason import Check
+from xla_explorer.foundation.reason import Predicate
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -36,7 +36,7 @@ class ScatterExpander(OpExpanderPass):
         count = math.prod([n for d, n in enumerate(indices.dimensions) if d != vector])
         return not i.attributes.value("input_batching_dims") and (self.mode == "all" or count == 1)
 
-    def legality(self) -> tuple[Check, ...]:
+    def legality(self) -> tuple[Predicate, ...]:
         """The combiner is applied to whole windows."""
         return (liftable,)
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.expanders.op_expander_pass import OpExpanderPass, values_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.builder.builder import HloBuilder
 from xla_explorer.hlo.builder.value import HloValue
 from xla_explorer.hlo.instruction import HloInstruction
@@ -32,7 +32,7 @@ class StochasticConvertDecomposer(OpExpanderPass):
     name: ClassVar[str] = "stochastic_convert_decomposer"
     opcodes: ClassVar[frozenset[str]] = frozenset(["stochastic-convert"])
 
-    def legality(self) -> tuple[Check, ...]:
+    def legality(self) -> tuple[Predicate, ...]:
         """Signed integers only."""
         return (to_signed_integer,)
 

@@ -5,7 +5,7 @@ from xla_explorer.compiler.transforms.fusion.fusion_wrapper import FusionWrapper
 from xla_explorer.compiler.transforms.fusion.horizontal_fusion import HORIZONTAL_REASONS, HorizontalInputFusion, HorizontalLoopFusion
 from xla_explorer.compiler.transforms.fusion.instruction_fusion import InstructionFusion
 from xla_explorer.compiler.transforms.fusion.multi_output_fusion import MULTI_OUTPUT_REASONS, MultiOutputFusion
-from xla_explorer.compiler.transforms.fusion.planning import fusion_checklist, plan_fusions
+from xla_explorer.compiler.transforms.fusion.planning import plan_fusions
 from xla_explorer.compiler.transforms.fusion.policy import FUSION_REASONS
 from xla_explorer.compiler.transforms.fusion.priority_fusion import PriorityFusion
 from xla_explorer.compiler.transforms.fusion.product_epilogue_fusion import ProductEpilogueFusion
@@ -29,6 +29,5 @@ __all__ = [
     "ProductEpilogueFusion",
     "RowFusion",
     "XlaFusionPlanner",
-    "fusion_checklist",
     "plan_fusions",
 ]

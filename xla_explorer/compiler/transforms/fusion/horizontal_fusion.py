@@ -21,7 +21,7 @@ from xla_explorer.compiler.transforms.fusion.contracted_order import ContractedO
 from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuCostModel, GpuDescription, KernelEstimate, estimate_facts
 from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, is_taken_apart, merge_cluster
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.attributes import Attributes
 from xla_explorer.hlo.computation import HloComputation
@@ -95,8 +95,8 @@ class _Planner:
         self.cost = GpuCostModel(GpuDescription.from_context(context))
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
         self.bodies = Counter([i.called[0] for i in computation.module.instructions() if i.opcode is FUSION])
-        shape_of_code: tuple[Check, ...] = (self.not_a_reduce, self.dimensions_differ) if reductions else (self.not_a_loop,)
-        self.legality: tuple[Check, ...] = (
+        shape_of_code: tuple[Predicate, ...] = (self.not_a_reduce, self.dimensions_differ) if reductions else (self.not_a_loop,)
+        self.legality: tuple[Predicate, ...] = (
             *shape_of_code,
             self.control_dependency,
             self.depends_on_the_other,
@@ -106,7 +106,7 @@ class _Planner:
         )
         if context.control.forbid:
             self.legality += (self.kept_apart_by_user,)
-        self.profitability: tuple[Check, ...] = (self.too_large_to_share, self.slower_when_fused)
+        self.profitability: tuple[Predicate, ...] = (self.too_large_to_share, self.slower_when_fused)
 
     def plan(self) -> list[LoopCluster]:
         """Clusters of at least two kernels."""

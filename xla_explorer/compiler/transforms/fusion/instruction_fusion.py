@@ -7,10 +7,15 @@ from typing import ClassVar, Literal
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
+from xla_explorer.compiler.transforms.fusion import fusible, policy, xla_policy
 from xla_explorer.compiler.transforms.fusion.building import LOOP, build_fusion, order_callees_first
-from xla_explorer.compiler.transforms.fusion.planning import plan_fusions
+from xla_explorer.compiler.transforms.fusion.candidate import FusionSetting
+from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel
+from xla_explorer.compiler.transforms.fusion.planning import lone_candidate, plan_fusions
 from xla_explorer.compiler.transforms.fusion.xla_planning import XlaFusionPlanner
+from xla_explorer.foundation.reason import Check, checklist
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
+from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 
 
@@ -42,11 +47,18 @@ class InstructionFusion:
                     build_fusion(computation, kernel.root, kernel.members, name=kernel.name, kind=LOOP)
                     changed = True
                 continue
-            for group in plan_fusions(computation, context, max_operands=self.max_operands, max_emitted=self.max_emitted,
-                                      max_evaluations=self.max_evaluations, tiny_reduce=self.tiny_reduce,
-                                      code_price=self.code_price):
+            for group in plan_fusions(computation, context, self):
                 build_fusion(computation, group.root, group.members)
                 changed = True
         if changed:
             order_callees_first(module)
         return changed
+
+    def checklist(self, producer: HloInstruction, consumer: HloInstruction, context: PassContext) -> tuple[Check, ...]:
+        """The policy's checks of two instructions, asked as if every user of the producer were a kernel of its own."""
+        if self.policy == "xla":
+            state = XlaFusionPlanner(consumer.parent, context).state
+            return checklist((*xla_policy.LEGALITY, *xla_policy.PROFITABILITY), state.candidate(producer, consumer))
+        pinned = fusible.control_successors(consumer.parent)
+        setting = FusionSetting(FusionCostModel.from_context(context), self, pinned, context.control)
+        return checklist((*policy.LEGALITY, *policy.PROFITABILITY), lone_candidate(producer, consumer, setting))

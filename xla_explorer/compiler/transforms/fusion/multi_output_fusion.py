@@ -7,17 +7,16 @@ path through other instructions leads from one to the other. Source: xla/service
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections import Counter
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from xla_explorer.compiler.pipeline.context import PassContext
+from xla_explorer.compiler.pipeline.context import PassContext, PassControl
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.transforms.fusion.building import order_callees_first
 from xla_explorer.compiler.transforms.fusion.contracted_order import ContractedOrder
 from xla_explorer.compiler.transforms.fusion.merging import LoopCluster, merge_cluster
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.analysis.in_place import reads_in_step
 from xla_explorer.hlo.computation import HloComputation
@@ -62,6 +61,120 @@ class MultiOutputFusion:
         return changed
 
 
+class LoopPair(NamedTuple):
+    """Two loops, the first one standing earlier, and the clusters that they are part of so far. order: of the computation with its clusters
+    contracted."""
+
+    first: HloInstruction
+    second: HloInstruction
+    mine: LoopCluster
+    theirs: LoopCluster
+    order: ContractedOrder
+    options: MultiOutputFusion
+    control: PassControl
+
+    @property
+    def arrays(self) -> int:
+        """What the merged loop would touch."""
+        return len(self.mine.reads | self.theirs.reads) + len(self.mine.members) + len(self.theirs.members)
+
+    @property
+    def shared_bytes(self) -> int:
+        """What both read, or one computes for the other."""
+        a, b = self.mine, self.theirs
+        shared = (a.reads & b.reads) | b.reads.intersection(a.members) | a.reads.intersection(b.members)
+        return sum([o.shape.byte_size for o in shared])
+
+    def facts(self) -> dict[str, int]:
+        """The numbers of the decision."""
+        return {"bytes_saved": self.shared_bytes, "loops": len(self.mine.members) + len(self.theirs.members)}
+
+
+def why_no_loop(i: HloInstruction) -> Reason | None:
+    """Why a kernel does not share its loop; None for an elementwise loop."""
+    root = i.called[0].root
+    if i.attributes.get("kind") != "kLoop" or not i.shape.is_array or not root.opcode.elementwise or i.control_predecessors:
+        return refuse("not-a-loop", f"%{i.name} ({root.opcode.name} at its root) does not share its loop")
+    return None
+
+
+def both_are_loops(pair: LoopPair) -> Reason | None:
+    """Both must be elementwise loops."""
+    return why_no_loop(pair.first) or why_no_loop(pair.second)
+
+
+@measures(lambda pair: f"both have the shape {pair.first.shape}")
+def dimensions_agree(pair: LoopPair) -> Reason | None:
+    """Both must run over the same indices."""
+    first, second = pair.first, pair.second
+    if first.shape.dimensions != second.shape.dimensions:
+        return refuse("dimensions-differ", f"%{first.name} has shape {first.shape}, %{second.name} {second.shape}")
+    return None
+
+
+@measures(lambda pair: f"{pair.arrays} arrays (limit {pair.options.max_arrays})")
+def arrays_within_limit(pair: LoopPair) -> Reason | None:
+    """The merged loop must touch few arrays."""
+    count = pair.arrays
+    if count > pair.options.max_arrays:
+        return refuse("too-many-arrays", f"together they would touch {count} arrays (limit {pair.options.max_arrays})", arrays=count)
+    return None
+
+
+@measures(lambda pair: f"{pair.mine.emitted + pair.theirs.emitted} instructions per element (limit {pair.options.max_emitted})")
+def code_within_limit(pair: LoopPair) -> Reason | None:
+    """The code of one element must stay short."""
+    size = pair.mine.emitted + pair.theirs.emitted
+    if size > pair.options.max_emitted:
+        return refuse(
+            "fused-computation-too-large",
+            f"together about {size} instructions per element (limit {pair.options.max_emitted})",
+            instructions=size,
+        )
+    return None
+
+
+def results_are_read_in_step(pair: LoopPair) -> Reason | None:
+    """Each may read the other's result at its own index only."""
+    a, b = pair.mine, pair.theirs
+    for members, others in ((a.members, b.members), (b.members, a.members)):
+        for reader in members:
+            for number, operand in enumerate(reader.operands):
+                if operand in others and not reads_in_step(reader, number):
+                    return refuse("not-read-in-step", f"%{reader.name} reads %{operand.name} at other indices than its own")
+    return None
+
+
+def creates_no_cycle(pair: LoopPair) -> Reason | None:
+    """There must be no way from one to the other through something else."""
+    first, second = pair.first, pair.second
+    return pair.order.why_not_join(first, second)
+
+
+def user_allows_it(pair: LoopPair) -> Reason | None:
+    """The user must not want something of one in another kernel than something of the other."""
+    return kept_apart(pair.control, pair.mine.members, pair.theirs.members)
+
+
+@measures(lambda pair: f"{pair.shared_bytes} bytes")
+def shares_enough(pair: LoopPair) -> Reason | None:
+    """Something of size must be read in common."""
+    first, second = pair.first, pair.second
+    if pair.shared_bytes < pair.options.min_bytes:
+        return refuse(
+            "nothing-shared",
+            f"%{first.name} and %{second.name} share {pair.shared_bytes} bytes",
+            bytes=pair.shared_bytes,
+        )
+    return None
+
+
+LEGALITY: tuple[Predicate, ...] = (
+    both_are_loops, dimensions_agree, arrays_within_limit, code_within_limit, results_are_read_in_step, creates_no_cycle,
+)
+PROFITABILITY: tuple[Predicate, ...] = (shares_enough,)
+
+
 class _Planner:
     def __init__(
         self, computation: HloComputation, context: PassContext, options: MultiOutputFusion, bodies: Counter[HloComputation]
@@ -70,21 +183,11 @@ class _Planner:
         self.order = ContractedOrder(computation)
         self.place = self.order.place
         self.cluster_of: dict[HloInstruction, LoopCluster] = {}
-        self.legality: tuple[Check, ...] = (
-            self.not_a_loop,
-            self.dimensions_differ,
-            self.too_many_arrays,
-            self.fused_computation_too_large,
-            self.not_read_in_step,
-            self.would_create_cycle,
-        )
-        if context.control.forbid:
-            self.legality += (self.kept_apart_by_user,)
-        self.profitability = (self.nothing_shared,)
+        self.legality = (*LEGALITY, user_allows_it) if context.control.forbid else LEGALITY
 
     def plan(self) -> list[LoopCluster]:
         """Clusters of at least two loops."""
-        loops = [i for i in self.place if i.opcode is FUSION and self.bodies[i.called[0]] == 1 and self.not_a_loop(i, i) is None]
+        loops = [i for i in self.place if i.opcode is FUSION and self.bodies[i.called[0]] == 1 and why_no_loop(i) is None]
         for i in loops:
             self.cluster_of[i] = LoopCluster(i)
         for i in loops:
@@ -92,8 +195,11 @@ class _Planner:
                 mine, theirs = self.cluster_of[i], self.cluster_of[other]
                 if mine is theirs:
                     continue
-                facts = functools.partial(self._facts, other, i)
-                if self.context.decide("multi-output-fusion", self.legality, self.profitability, other, i, facts=facts) is None:
+                pair = LoopPair(other, i, theirs, mine, self.order, self.options, self.context.control)
+                reason = self.context.decide(
+                    "multi-output-fusion", self.legality, PROFITABILITY, other, i, candidate=pair, facts=pair.facts
+                )
+                if reason is None:
                     self.order.join(other, i)
                     mine.take(theirs)
                     for member in theirs.members:
@@ -117,76 +223,3 @@ class _Planner:
             earlier = [other for other in self.cluster_of if self.place[other] < here]
             found.update(dict.fromkeys([o for o in earlier if self.context.control.forced("multi-output-fusion", (o, i))]))
         return sorted(found, key=self.place.__getitem__, reverse=True)
-
-    # -- checks (first, second): first stands earlier ----------------------------------------------------------------
-    def not_a_loop(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
-        """Are both elementwise loops?"""
-        for i in (first, second):
-            root = i.called[0].root
-            if i.attributes.get("kind") != "kLoop" or not i.shape.is_array or not root.opcode.elementwise or i.control_predecessors:
-                return refuse("not-a-loop", f"%{i.name} ({root.opcode.name} at its root) does not share its loop")
-        return None
-
-    def dimensions_differ(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
-        """Do both run over the same indices?"""
-        if first.shape.dimensions != second.shape.dimensions:
-            return refuse("dimensions-differ", f"%{first.name} has shape {first.shape}, %{second.name} {second.shape}")
-        return None
-
-    def too_many_arrays(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
-        """Does the merged loop touch few arrays?"""
-        a, b = self.cluster_of[first], self.cluster_of[second]
-        count = len(a.reads | b.reads) + len(a.members) + len(b.members)
-        if count > self.options.max_arrays:
-            return refuse("too-many-arrays", f"together they would touch {count} arrays (limit {self.options.max_arrays})", arrays=count)
-        return None
-
-    def fused_computation_too_large(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
-        """Does the code of one element stay short?"""
-        size = self.cluster_of[first].emitted + self.cluster_of[second].emitted
-        if size > self.options.max_emitted:
-            return refuse(
-                "fused-computation-too-large",
-                f"together about {size} instructions per element (limit {self.options.max_emitted})",
-                instructions=size,
-            )
-        return None
-
-    def not_read_in_step(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
-        """Does each read the other's result at its own index only?"""
-        a, b = self.cluster_of[first], self.cluster_of[second]
-        for members, others in ((a.members, b.members), (b.members, a.members)):
-            for reader in members:
-                for number, operand in enumerate(reader.operands):
-                    if operand in others and not reads_in_step(reader, number):
-                        return refuse("not-read-in-step", f"%{reader.name} reads %{operand.name} at other indices than its own")
-        return None
-
-    def would_create_cycle(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
-        """Is there no way from one to the other through something else?"""
-        return self.order.why_not_join(first, second)
-
-    def kept_apart_by_user(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
-        """Does the user want something of one in another kernel than something of the other?"""
-        return kept_apart(self.context.control, self.cluster_of[first].members, self.cluster_of[second].members)
-
-    def nothing_shared(self, first: HloInstruction, second: HloInstruction) -> Reason | None:
-        """Is anything of size read in common?"""
-        if self._shared_bytes(first, second) < self.options.min_bytes:
-            return refuse(
-                "nothing-shared",
-                f"%{first.name} and %{second.name} share {self._shared_bytes(first, second)} bytes",
-                bytes=self._shared_bytes(first, second),
-            )
-        return None
-
-    def _shared_bytes(self, first: HloInstruction, second: HloInstruction) -> int:
-        a, b = self.cluster_of[first], self.cluster_of[second]
-        shared = (a.reads & b.reads) | b.reads.intersection(a.members) | a.reads.intersection(b.members)
-        return sum([o.shape.byte_size for o in shared])
-
-    def _facts(self, first: HloInstruction, second: HloInstruction) -> dict[str, int]:
-        return {
-            "bytes_saved": self._shared_bytes(first, second),
-            "loops": len(self.cluster_of[first].members) + len(self.cluster_of[second].members),
-        }

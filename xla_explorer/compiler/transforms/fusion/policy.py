@@ -1,4 +1,4 @@
-"""The fusion policy of the CPU: what is legal, what pays, as named checks of (producer, consumer).
+"""The fusion policy of the CPU: what is legal, what pays, as checks of one `FusionCandidate`, each named by what must hold.
 
 The consumer is the root of the fusion that would take the producer in. Every refusal has one of the codes in
 `FUSION_REASONS`. Source of the rules: xla/service/instruction_fusion.cc, xla/service/cpu/cpu_instruction_fusion.cc; where XLA
@@ -7,16 +7,13 @@ asks consumer by consumer, the time of all consumers together is compared here, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
-from xla_explorer.compiler.pipeline.context import PassControl
 from xla_explorer.compiler.transforms.fusion import fusible
-from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel, emitted_instructions
-from xla_explorer.compiler.transforms.fusion.group import Evaluations, FusionGroup
+from xla_explorer.compiler.transforms.fusion.candidate import FusionCandidate, FusionEdge
+from xla_explorer.compiler.transforms.fusion.cost_model import emitted_instructions
+from xla_explorer.compiler.transforms.fusion.group import FusionGroup
 from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
 FUSION_REASONS: dict[str, str] = {
@@ -46,440 +43,374 @@ FUSION_REASONS: dict[str, str] = {
 }
 
 
-_GENERATED = frozenset([fusible.IOTA, fusible.BROADCAST])  # computed where they are read
+# -- what the checks measured where they hold ------------------------------------------------------------------------------
+def _a(word: str) -> str:
+    return ("an " if word[0] in "aeiou" else "a ") + word
 
 
-class FusionPolicy:
-    """The checks of one computation. groups_of: instruction -> the groups that compute it; the planner keeps it up to date."""
+def _elements(i: HloInstruction) -> str:
+    count = i.shape.element_count if i.shape.is_array else 0
+    return f"{count} element{'' if count == 1 else 's'}" if i.shape.is_array else "no elements of its own"
 
-    def __init__(
-        self,
-        cost: FusionCostModel,
-        *,
-        max_operands: int,
-        max_emitted: int,
-        max_evaluations: int,
-        tiny_reduce: int,
-        code_price: float,
-        pinned: set[HloInstruction],
-        control: PassControl | None = None,
-    ) -> None:
-        self.cost = cost
-        self.max_operands, self.max_emitted, self.max_evaluations, self.tiny_reduce = (
-            max_operands,
-            max_emitted,
-            max_evaluations,
-            tiny_reduce,
-        )
-        self.pinned = pinned
-        self.code_price = code_price
-        self.groups: dict[HloInstruction, FusionGroup] = {}
-        self.groups_of: dict[HloInstruction, list[FusionGroup]] = {}
-        self.legality: tuple[Check, ...] = (
-            self.producer_not_fusible,
-            self.control_dependency,
-            self.consumer_not_fusible,
-            self.layout_differs,
-            self.constant_not_fused,
-            self.reduce_is_root_only,
-            self.in_place_update_conflict,
-            self.concatenate_in_inner_loop,
-            self.too_many_operands,
-            self.fused_computation_too_large,
-        )
-        if control is not None and control.forbid:
-            self.control = control
-            self.legality += (self.kept_apart_by_user,)
-        self.profitability: tuple[Check, ...] = (self.recomputed_per_element, self.would_duplicate_expensive, self.reads_multiply)
-        self._producer: HloInstruction | None = None
-        self._evaluations: dict[FusionGroup, Evaluations] = {}
-        self._stored_anyway = False
-        self._joint: tuple[float, float] | None = None
-        self._targets: dict[FusionGroup, list[HloInstruction]] = {}
 
-    # -- the question at hand ----------------------------------------------------------------------------------------
-    def consider(self, producer: HloInstruction, targets: dict[FusionGroup, list[HloInstruction]], stored_anyway: bool) -> None:
-        """Fix the producer, the fusions that would take it in (with its users there), and whether it must be in memory for
-        somebody else."""
-        self._producer, self._targets, self._stored_anyway = producer, targets, stored_anyway
-        self._evaluations = {}
-        self._joint = None
+def _reduces(edge: FusionEdge) -> str:
+    if edge.producer.opcode is not fusible.REDUCE:
+        return "it is no reduce"
+    return f"%{edge.producer.name} reduces {fusible.reduced_size(edge.producer)} elements (repeated up to {edge.limits.tiny_reduce})"
 
-    def evaluations(self, producer: HloInstruction, group: FusionGroup) -> Evaluations:
-        """How the group would evaluate the producer."""
-        if producer is not self._producer:
-            return group.evaluations_of(producer)
-        found = self._evaluations.get(group)
-        if found is None:
-            found = self._evaluations[group] = group.evaluations_of(producer, self._targets.get(group))
-        return found
 
-    # -- legality ----------------------------------------------------------------------------------------------------
-    def producer_not_fusible(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Is there elemental code for it?"""
-        opcode = producer.opcode
-        if opcode in fusible.PRODUCERS or opcode is fusible.CONSTANT or opcode is fusible.REDUCE:
-            if opcode.side_effect:
-                return refuse("producer-has-side-effect", f"%{producer.name} has a side effect")
-            if not producer.shape.is_array:
-                return refuse("tuple-or-token", f"%{producer.name} has shape {producer.shape}, no array")
-            if True in producer.shape.dynamic:
-                return refuse("dynamic-dimension", f"%{producer.name} has a dynamic dimension: {producer.shape}")
-            if opcode is fusible.BITCAST_CONVERT and producer.shape.dimensions != producer.operands[0].shape.dimensions:
-                return refuse("producer-not-fusible", f"%{producer.name} changes the width of elements")
-            if opcode is fusible.BITCAST and producer.operands[0].shape.element_type is not producer.shape.element_type:
-                return refuse("producer-not-fusible", f"%{producer.name} reads {producer.operands[0].shape} as {producer.shape}")
-            return None
-        if opcode is fusible.DYNAMIC_UPDATE_SLICE:
-            return refuse("update-is-root-only", f"%{producer.name} updates a buffer in place, so it must be the result of its kernel")
-        if opcode.side_effect or producer.attributes.get("custom_call_has_side_effect"):
-            return refuse("producer-has-side-effect", f"%{producer.name} ({opcode.name}) has a side effect")
-        if opcode in fusible.LIBRARY_CALLS:
-            return refuse("producer-is-library-call", f"%{producer.name} ({opcode.name}) is computed by a kernel of its own")
+def _updates(candidate: FusionCandidate) -> str:
+    buffer = candidate.group.in_place if candidate.group is not None else None
+    return f"%{buffer.name} is read where it is written" if buffer is not None else "nothing is updated in place"
+
+
+def _operands(candidate: FusionCandidate) -> str:
+    group, limit = candidate.group, candidate.limits.max_operands
+    return f"{group.operand_count_with(candidate.producer)} operands (limit {limit})" if group is not None else ""
+
+
+def _code(candidate: FusionCandidate) -> str:
+    group, limits = candidate.group, candidate.limits
+    if group is None:
+        return ""
+    copies = len(candidate.evaluations)
+    emitted = group.emitted + emitted_instructions(candidate.producer) * copies
+    return f"emitted {_times(copies)} (limit {limits.max_evaluations}), {emitted} instructions per element (limit {limits.max_emitted})"
+
+
+def _points(candidate: FusionCandidate) -> str:
+    if not candidate.producer.opcode.expensive:
+        return f"{candidate.producer.opcode.name} is cheap"
+    return f"{sum([e.points for e in candidate.evaluations])} evaluations of {_elements(candidate.producer)}"
+
+
+def _duplicates(candidate: FusionCandidate) -> str:
+    if not candidate.producer.opcode.expensive:
+        return f"{candidate.producer.opcode.name} is cheap"
+    return f"it goes into {_kernels(len(candidate.placement.targets))}"
+
+
+def _both_times(candidate: FusionCandidate) -> str:
+    facts = candidate.facts()
+    if "fused_microseconds" not in facts:
+        return ""
+    return f"computed {facts['fused_microseconds']:.3g} us, stored {facts['unfused_microseconds']:.3g} us"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+# -- legality ------------------------------------------------------------------------------------------------------------
+@measures(lambda edge: f"%{edge.producer.name} is {_a(edge.producer.opcode.name)}")
+def producer_is_fusible(candidate: FusionEdge) -> Reason | None:
+    """The producer must have elemental code."""
+    producer = candidate.producer
+    opcode = producer.opcode
+    if opcode in fusible.PRODUCERS or opcode is fusible.CONSTANT or opcode is fusible.REDUCE:
+        if opcode.side_effect:
+            return refuse("producer-has-side-effect", f"%{producer.name} has a side effect")
         if not producer.shape.is_array:
             return refuse("tuple-or-token", f"%{producer.name} has shape {producer.shape}, no array")
-        return refuse("producer-not-fusible", f"%{producer.name} ({opcode.name}) is not computed element by element")
-
-    def control_dependency(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Does anything fix its place in the order?"""
-        if producer.control_predecessors or producer in self.pinned:
-            return refuse("control-dependency", f"%{producer.name} has control dependencies, which a fusion would lose")
+        if True in producer.shape.dynamic:
+            return refuse("dynamic-dimension", f"%{producer.name} has a dynamic dimension: {producer.shape}")
+        if opcode is fusible.BITCAST_CONVERT and producer.shape.dimensions != producer.operands[0].shape.dimensions:
+            return refuse("producer-not-fusible", f"%{producer.name} changes the width of elements")
+        if opcode is fusible.BITCAST and producer.operands[0].shape.element_type is not producer.shape.element_type:
+            return refuse("producer-not-fusible", f"%{producer.name} reads {producer.operands[0].shape} as {producer.shape}")
         return None
+    if opcode is fusible.DYNAMIC_UPDATE_SLICE:
+        return refuse("update-is-root-only", f"%{producer.name} updates a buffer in place, so it must be the result of its kernel")
+    if opcode.side_effect or producer.attributes.get("custom_call_has_side_effect"):
+        return refuse("producer-has-side-effect", f"%{producer.name} ({opcode.name}) has a side effect")
+    if opcode in fusible.LIBRARY_CALLS:
+        return refuse("producer-is-library-call", f"%{producer.name} ({opcode.name}) is computed by a kernel of its own")
+    if not producer.shape.is_array:
+        return refuse("tuple-or-token", f"%{producer.name} has shape {producer.shape}, no array")
+    return refuse("producer-not-fusible", f"%{producer.name} ({opcode.name}) is not computed element by element")
 
-    def consumer_not_fusible(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Is the consumer a loop over its result?"""
-        opcode = consumer.opcode
-        if opcode not in fusible.CONSUMERS:
-            return refuse("consumer-not-fusible", f"%{consumer.name} ({opcode.name}) reads its operands from memory")
-        if consumer.control_predecessors or consumer in self.pinned:
-            return refuse("control-dependency", f"%{consumer.name} has control dependencies, which a fusion would lose")
-        return None
 
-    def layout_differs(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Are both row-major?"""
-        for i in (producer, consumer):
-            if i.shape.base is not i.shape:
-                return refuse(
-                    "layout-differs", f"%{i.name} has layout {i.shape.layout}, a fusion is row-major inside", layout=str(i.shape.layout)
-                )
-        return None
+def producer_is_free_to_move(candidate: FusionEdge) -> Reason | None:
+    """Nothing may fix its place in the order of execution."""
+    producer = candidate.producer
+    if producer.control_predecessors or producer in candidate.pinned:
+        return refuse("control-dependency", f"%{producer.name} has control dependencies, which a fusion would lose")
+    return None
 
-    def constant_not_fused(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Is it a constant that code cannot hold?"""
-        if producer.opcode is fusible.CONSTANT and producer.shape.element_count != 1:
+
+@measures(lambda edge: f"%{edge.consumer.name} is {_a(edge.consumer.opcode.name)}")
+def consumer_is_fusible(candidate: FusionEdge) -> Reason | None:
+    """The consumer must be a loop over its result."""
+    consumer = candidate.consumer
+    opcode = consumer.opcode
+    if opcode not in fusible.CONSUMERS:
+        return refuse("consumer-not-fusible", f"%{consumer.name} ({opcode.name}) reads its operands from memory")
+    if consumer.control_predecessors or consumer in candidate.pinned:
+        return refuse("control-dependency", f"%{consumer.name} has control dependencies, which a fusion would lose")
+    return None
+
+
+@measures(lambda edge: f"{edge.producer.shape} and {edge.consumer.shape} are row-major")
+def layouts_agree(candidate: FusionEdge) -> Reason | None:
+    """Both must be row-major."""
+    producer, consumer = candidate.producer, candidate.consumer
+    for i in (producer, consumer):
+        if i.shape.base is not i.shape:
             return refuse(
-                "constant-not-fused",
-                f"%{producer.name} has {producer.shape.element_count} elements and stays in memory",
-                elements=producer.shape.element_count,
+                "layout-differs", f"%{i.name} has layout {i.shape.layout}, a fusion is row-major inside", layout=str(i.shape.layout)
             )
-        return None
+    return None
 
-    def reduce_is_root_only(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Is it a reduce that would be repeated?"""
-        if producer.opcode is not fusible.REDUCE:
-            return None
-        size = fusible.reduced_size(producer)
-        if consumer.opcode is fusible.REDUCE and size > self.tiny_reduce:
-            return refuse(
-                "reduce-into-reduce", f"%{producer.name} reduces {size} elements inside the reduce %{consumer.name}", reduced=size
-            )
-        if size > self.tiny_reduce or producer.shape.is_tuple:
-            return refuse(
-                "reduce-is-root-only",
-                f"%{producer.name} reduces {size} elements for each of its own; %{consumer.name} would repeat that "
-                f"(repeated up to {self.tiny_reduce})",
-                reduced=size,
-                limit=self.tiny_reduce,
-            )
-        return None
 
-    def in_place_update_conflict(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Would the kernel read the buffer that it updates elsewhere than where it writes?"""
-        group = self.groups.get(consumer)
-        buffer = (
-            group.in_place if group is not None else (consumer.operands[0] if consumer.opcode is fusible.DYNAMIC_UPDATE_SLICE else None)
-        )
-        if buffer is None:
-            return None
-        if producer is buffer:
-            return refuse("in-place-update-conflict", f"%{producer.name} is the buffer that %{consumer.name} updates in place")
-        if group is None:
-            group = FusionGroup(consumer)
-        reader: HloInstruction | None = None
-        if not any(reads_buffer(o, buffer) for o in producer.operands):
-            reader = reader_in_the_way(producer, consumer)
-        elif not reads_where_it_writes(producer, group, self.evaluations(producer, group)):
-            reader = producer
-        if reader is not None:
-            message = f"%{reader.name} reads %{buffer.name}, which %{consumer.name} updates in place"
-            return refuse("in-place-update-conflict", message, reader=reader.name)
-        return None
-
-    def concatenate_in_inner_loop(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Is it a concatenate whose pieces change along the inner loop, or that has many?"""
-        if producer.opcode is not fusible.CONCATENATE:
-            return None
-        if len(producer.operands) > 8:
-            return refuse(
-                "concatenate-in-inner-loop",
-                f"%{producer.name} joins {len(producer.operands)} pieces (at most 8 are chosen per element)",
-                pieces=len(producer.operands),
-                limit=8,
-            )
-        shape = producer.shape
-        dimension = producer.attribute("dimensions")[0]
-        if all(_takes_components_apart(user, producer, dimension) for user in producer.users):
-            return None
-        inner = 1
-        for size in shape.dimensions[dimension + 1 :]:
-            inner *= size
-        if inner < 16 and shape.element_count > 4096:
-            return refuse(
-                "concatenate-in-inner-loop",
-                f"%{producer.name} changes its piece within runs of {inner * shape.dimensions[dimension]} elements",
-                dimension=dimension,
-                inner=inner,
-            )
-        return None
-
-    def too_many_operands(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Does the kernel keep a bounded number of arguments?"""
-        group = self.groups.get(consumer)
-        if group is None:
-            return None
-        count = group.operand_count_with(producer)
-        if count > self.max_operands and count > len(group.operands):
-            return refuse(
-                "too-many-operands",
-                f"the fusion of %{consumer.name} would read {count} operands (limit {self.max_operands})",
-                operands=count,
-                limit=self.max_operands,
-            )
-        return None
-
-    def fused_computation_too_large(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Does the code of one element stay short?"""
-        group = self.groups.get(consumer)
-        if group is None:
-            return None
-        copies = len(self.evaluations(producer, group))
-        if copies > self.max_evaluations:
-            return refuse(
-                "fused-computation-too-large",
-                f"%{producer.name} would be emitted {copies} times in the fusion of %{consumer.name} (limit {self.max_evaluations})",
-                evaluations=copies,
-                limit=self.max_evaluations,
-            )
-        weight = emitted_instructions(producer) * copies
-        if weight and group.emitted + weight > self.max_emitted:
-            return refuse(
-                "fused-computation-too-large",
-                f"the fusion of %{consumer.name} would emit about {group.emitted + weight} instructions per "
-                f"element (limit {self.max_emitted})",
-                instructions=group.emitted + weight,
-                limit=self.max_emitted,
-            )
-        return None
-
-    def kept_apart_by_user(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Does the user want it in another kernel than something that is in this one?"""
-        group = self.groups.get(consumer)
-        return kept_apart(self.control, (producer,), group.members if group is not None else (consumer,))
-
-    # -- profitability -----------------------------------------------------------------------------------------------
-    def recomputed_per_element(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Would one consumer alone compute an expensive element repeatedly?"""
-        if not producer.opcode.expensive or producer.opcode is fusible.GATHER:
-            return None
-        group = self.groups.get(consumer)
-        if group is None:
-            return None
-        seen = self.evaluations(producer, group)
-        points, size = sum([e.points for e in seen]), producer.shape.element_count
-        if points <= size:
-            return None
-        fused, stored = self._times(producer, (group,))
-        if max(points, 1) < 8 * size and fused <= 0.9 * stored:
-            return None
+@measures(lambda edge: f"%{edge.producer.name} has {_elements(edge.producer)}")
+def code_holds_the_constant(candidate: FusionEdge) -> Reason | None:
+    """A constant must be one that code can hold."""
+    producer = candidate.producer
+    if producer.opcode is fusible.CONSTANT and producer.shape.element_count != 1:
         return refuse(
-            "recomputed-per-element",
-            f"%{producer.name} ({producer.opcode.name}) has {size} elements but the fusion of %{consumer.name} would compute {points}",
-            evaluations=points,
-            elements=size,
+            "constant-not-fused",
+            f"%{producer.name} has {producer.shape.element_count} elements and stays in memory",
+            elements=producer.shape.element_count,
+        )
+    return None
+
+
+@measures(_reduces)
+def no_reduce_is_repeated(candidate: FusionEdge) -> Reason | None:
+    """A reduce that would be repeated must be tiny."""
+    producer, consumer = candidate.producer, candidate.consumer
+    if producer.opcode is not fusible.REDUCE:
+        return None
+    size = fusible.reduced_size(producer)
+    if consumer.opcode is fusible.REDUCE and size > candidate.limits.tiny_reduce:
+        return refuse(
+            "reduce-into-reduce", f"%{producer.name} reduces {size} elements inside the reduce %{consumer.name}", reduced=size
+        )
+    if size > candidate.limits.tiny_reduce or producer.shape.is_tuple:
+        return refuse(
+            "reduce-is-root-only",
+            f"%{producer.name} reduces {size} elements for each of its own; %{consumer.name} would repeat that "
+            f"(repeated up to {candidate.limits.tiny_reduce})",
+            reduced=size,
+            limit=candidate.limits.tiny_reduce,
+        )
+    return None
+
+
+@measures(_updates)
+def updates_in_place_safely(candidate: FusionCandidate) -> Reason | None:
+    """The kernel may read the buffer that it updates only where it writes."""
+    producer, consumer = candidate.producer, candidate.consumer
+    group = candidate.group
+    buffer = (
+        group.in_place if group is not None else (consumer.operands[0] if consumer.opcode is fusible.DYNAMIC_UPDATE_SLICE else None)
+    )
+    if buffer is None:
+        return None
+    if producer is buffer:
+        return refuse("in-place-update-conflict", f"%{producer.name} is the buffer that %{consumer.name} updates in place")
+    if group is None:
+        group = FusionGroup(consumer)
+    reader: HloInstruction | None = None
+    if not any(reads_buffer(o, buffer) for o in producer.operands):
+        reader = reader_in_the_way(producer, consumer)
+    elif not reads_where_it_writes(producer, group, candidate.placement.evaluations(group)):
+        reader = producer
+    if reader is not None:
+        message = f"%{reader.name} reads %{buffer.name}, which %{consumer.name} updates in place"
+        return refuse("in-place-update-conflict", message, reader=reader.name)
+    return None
+
+
+@measures(lambda edge: f"{len(edge.producer.operands)} pieces (at most 8)" if edge.producer.opcode is fusible.CONCATENATE else "")
+def no_concatenate_in_inner_loop(candidate: FusionEdge) -> Reason | None:
+    """A concatenate must have few pieces, and change them outside the inner loop."""
+    producer = candidate.producer
+    if producer.opcode is not fusible.CONCATENATE:
+        return None
+    if len(producer.operands) > 8:
+        return refuse(
+            "concatenate-in-inner-loop",
+            f"%{producer.name} joins {len(producer.operands)} pieces (at most 8 are chosen per element)",
+            pieces=len(producer.operands),
+            limit=8,
+        )
+    shape = producer.shape
+    dimension = producer.attribute("dimensions")[0]
+    if all(_takes_components_apart(user, producer, dimension) for user in producer.users):
+        return None
+    inner = 1
+    for size in shape.dimensions[dimension + 1 :]:
+        inner *= size
+    if inner < 16 and shape.element_count > 4096:
+        return refuse(
+            "concatenate-in-inner-loop",
+            f"%{producer.name} changes its piece within runs of {inner * shape.dimensions[dimension]} elements",
+            dimension=dimension,
+            inner=inner,
+        )
+    return None
+
+
+@measures(_operands)
+def operands_within_limit(candidate: FusionCandidate) -> Reason | None:
+    """The kernel must keep a bounded number of arguments."""
+    producer, consumer = candidate.producer, candidate.consumer
+    group = candidate.group
+    if group is None:
+        return None
+    count = group.operand_count_with(producer)
+    if count > candidate.limits.max_operands and count > len(group.operands):
+        return refuse(
+            "too-many-operands",
+            f"the fusion of %{consumer.name} would read {count} operands (limit {candidate.limits.max_operands})",
+            operands=count,
+            limit=candidate.limits.max_operands,
+        )
+    return None
+
+
+@measures(_code)
+def code_within_limit(candidate: FusionCandidate) -> Reason | None:
+    """The code of one element must stay short."""
+    producer, consumer = candidate.producer, candidate.consumer
+    group, limits = candidate.group, candidate.limits
+    if group is None:
+        return None
+    copies = len(candidate.evaluations)
+    if copies > limits.max_evaluations:
+        return refuse(
+            "fused-computation-too-large",
+            f"%{producer.name} would be emitted {copies} times in the fusion of %{consumer.name} (limit {limits.max_evaluations})",
+            evaluations=copies,
+            limit=limits.max_evaluations,
+        )
+    weight = emitted_instructions(producer) * copies
+    if weight and group.emitted + weight > limits.max_emitted:
+        return refuse(
+            "fused-computation-too-large",
+            f"the fusion of %{consumer.name} would emit about {group.emitted + weight} instructions per "
+            f"element (limit {limits.max_emitted})",
+            instructions=group.emitted + weight,
+            limit=limits.max_emitted,
+        )
+    return None
+
+
+def user_allows_it(candidate: FusionCandidate) -> Reason | None:
+    """The user must not want it in another kernel than something that is in this one."""
+    inside = candidate.group.members if candidate.group is not None else (candidate.consumer,)
+    return kept_apart(candidate.placement.setting.control, (candidate.producer,), inside)
+
+
+# -- profitability ---------------------------------------------------------------------------------------------------------
+@measures(_points)
+def computes_each_element_once(candidate: FusionCandidate) -> Reason | None:
+    """One consumer alone must not compute an expensive element repeatedly."""
+    producer, consumer = candidate.producer, candidate.consumer
+    if not producer.opcode.expensive or producer.opcode is fusible.GATHER:
+        return None
+    group = candidate.group
+    if group is None:
+        return None
+    seen = candidate.evaluations
+    points, size = sum([e.points for e in seen]), producer.shape.element_count
+    if points <= size:
+        return None
+    fused, stored = candidate.placement.times((group,))
+    if max(points, 1) < 8 * size and fused <= 0.9 * stored:
+        return None
+    return refuse(
+        "recomputed-per-element",
+        f"%{producer.name} ({producer.opcode.name}) has {size} elements but the fusion of %{consumer.name} would compute {points}",
+        evaluations=points,
+        elements=size,
+        fused_microseconds=fused / 1e3,
+        unfused_microseconds=stored / 1e3,
+    )
+
+
+@measures(_duplicates)
+def duplicates_nothing_expensive(candidate: FusionCandidate) -> Reason | None:
+    """Computing an expensive result in each consumer must be faster than storing it once."""
+    producer, consumer, placement = candidate.producer, candidate.consumer, candidate.placement
+    if not producer.opcode.expensive or (len(placement.targets) < 2 and not placement.stored_anyway):
+        return None
+    if placement.stored_anyway:
+        return refuse(
+            "would-duplicate-expensive",
+            f"%{producer.name} ({producer.opcode.name}) must be stored for another user, so %{consumer.name} need not compute it again",
+        )
+    fused, stored = placement.times_along_rows() if placement.stays_along_rows() else placement.joint_times()
+    if fused > 0.9 * stored:
+        return refuse(
+            "would-duplicate-expensive",
+            f"%{producer.name} ({producer.opcode.name}) in {_kernels(len(placement.targets))} takes "
+            f"{fused / 1e3:.3g} us, stored once {stored / 1e3:.3g} us",
+            consumers=len(placement.targets),
             fused_microseconds=fused / 1e3,
             unfused_microseconds=stored / 1e3,
         )
+    return None
 
-    def would_duplicate_expensive(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Is storing an expensive result once faster than computing it in each consumer?"""
-        if not producer.opcode.expensive or (len(self._targets) < 2 and not self._stored_anyway):
+
+@measures(_both_times)
+def faster_than_storing(candidate: FusionCandidate) -> Reason | None:
+    """The whole must be faster than when the result is stored, by more than the code that it adds is worth."""
+    producer, consumer, placement = candidate.producer, candidate.consumer, candidate.placement
+    if producer.opcode in fusible.ALWAYS_DUPLICABLE:
+        return None
+    if placement.stored_anyway:
+        group = candidate.group
+        if group is None:
             return None
-        if self._stored_anyway:
-            return refuse(
-                "would-duplicate-expensive",
-                f"%{producer.name} ({producer.opcode.name}) must be stored for another user, so %{consumer.name} need not compute it again",
-            )
-        fused, stored = self._times_along_rows(producer) if self._stays_along_rows(producer) else self._joint_times(producer)
+        fused, stored = placement.times((group,), stored_anyway=True)
         if fused > 0.9 * stored:
             return refuse(
-                "would-duplicate-expensive",
-                f"%{producer.name} ({producer.opcode.name}) in {_kernels(len(self._targets))} takes "
-                f"{fused / 1e3:.3g} us, stored once {stored / 1e3:.3g} us",
-                consumers=len(self._targets),
+                "stored-anyway",
+                f"%{producer.name} is in memory for another user; %{consumer.name} reads it there in {stored / 1e3:.3g} us, "
+                f"computing it takes {fused / 1e3:.3g} us",
                 fused_microseconds=fused / 1e3,
                 unfused_microseconds=stored / 1e3,
             )
         return None
-
-    def reads_multiply(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Is the whole faster when it is stored?"""
-        if producer.opcode in fusible.ALWAYS_DUPLICABLE:
-            return None
-        if self._stored_anyway:
-            group = self.groups.get(consumer)
-            if group is None:
-                return None
-            fused, stored = self._times(producer, (group,), stored_anyway=True)
-            if fused > 0.9 * stored:
-                return refuse(
-                    "stored-anyway",
-                    f"%{producer.name} is in memory for another user; %{consumer.name} reads it there in {stored / 1e3:.3g} us, "
-                    f"computing it takes {fused / 1e3:.3g} us",
-                    fused_microseconds=fused / 1e3,
-                    unfused_microseconds=stored / 1e3,
-                )
-            return None
-        targets = self._targets
-        if (
-            len(targets) == 1
-            and len(seen := self.evaluations(producer, next(iter(targets)))) == 1
-            and seen[0].hoisted <= producer.shape.element_count
-        ):
-            return None
-        fused, stored = self._joint_times(producer)
-        if fused > stored:
-            return refuse(
-                "reads-multiply",
-                f"%{producer.name} computed in {_kernels(len(targets))} takes {fused / 1e3:.3g} us with its reads, stored once "
-                f"{stored / 1e3:.3g} us",
-                consumers=len(targets),
-                fused_microseconds=fused / 1e3,
-                unfused_microseconds=stored / 1e3,
-            )
-        extra = emitted_instructions(producer) * (len(targets) - 1)
-        if stored - fused < self.code_price * extra:
-            return refuse(
-                "not-worth-the-code",
-                f"%{producer.name} in {_kernels(len(targets))} adds {extra} instructions per element and saves "
-                f"{(stored - fused) / 1e3:.3g} us",
-                instructions=extra,
-                saved_microseconds=(stored - fused) / 1e3,
-            )
+    targets = placement.targets
+    if (
+        len(targets) == 1
+        and len(seen := placement.evaluations(next(iter(targets)))) == 1
+        and seen[0].hoisted <= producer.shape.element_count
+    ):
         return None
-
-    # -- numbers -----------------------------------------------------------------------------------------------------
-    def _joint_times(self, producer: HloInstruction) -> tuple[float, float]:
-        if self._joint is None:
-            self._joint = self._times(producer, self._targets)
-        return self._joint
-
-    def _times(self, producer: HloInstruction, groups: Iterable[FusionGroup], stored_anyway: bool = False) -> tuple[float, float]:
-        """(fused, unfused) nanoseconds of what the decision changes."""
-        cost = self.cost
-        traffic, each = cost.traffic, cost.element(producer)
-        size = producer.shape.byte_size
-        stored = traffic(size)
-        fused = unfused = 0.0
-        for group in groups:
-            seen = self.evaluations(producer, group)
-            points = seen[0].hoisted if len(seen) == 1 else sum([e.hoisted for e in seen])
-            fused += each * points
-            unfused += stored
-            members, reads = group.members, group.operands
-            for operand in producer.operands:
-                if operand in reads or operand in members or operand.opcode in _GENERATED or fusible.is_small_constant(operand):
-                    continue
-                read = operand.shape.byte_size
-                if producer.opcode in fusible.INDEXING and operand.shape.element_count > points:
-                    read = points * operand.shape.element_type.bytes
-                fused += traffic(read)
-        if not stored_anyway:
-            unfused += cost.launch + each * producer.shape.element_count + stored
-            unfused += sum([traffic(min(o.shape.byte_size, max(size, 1))) for o in producer.operands if o.shape.is_array])
-        return fused, unfused
-
-    def _stays_along_rows(self, producer: HloInstruction) -> bool:
-        """Whether the kernels of all consumers run along the same rows, one of them reducing these: code generation then runs them block
-        of rows by block of rows, and what one stores is in the cache when the next reads it."""
-        reduces = False
-        for group in self._targets:
-            root = group.root
-            if root.opcode is fusible.REDUCE:
-                reduced = root.attribute("dimensions")
-                if root.operands[0].shape.dimensions != producer.shape.dimensions or 0 in reduced or producer.shape.rank - 1 not in reduced:
-                    return False
-                reduces = True
-            elif root.shape.dimensions != producer.shape.dimensions or root.opcode not in fusible.ELEMENTWISE:
-                return False
-        return reduces
-
-    def _times_along_rows(self, producer: HloInstruction) -> tuple[float, float]:
-        """(fused, stored) nanoseconds of computing it in each consumer, and of passes over the rows in the cache."""
-        points = sum([e.hoisted for group in self._targets for e in self.evaluations(producer, group)])
-        passes = 1 + len(self._targets)
-        each = self.cost.element(producer)
-        stored = self.cost.launch + each * producer.shape.element_count + self.cost.rows * producer.shape.byte_size * passes
-        return each * points, stored
-
-    def facts(self, producer: HloInstruction, consumer: HloInstruction) -> dict[str, Any]:
-        """The numbers of one decision: bytes that need not be written and read, times both ways, evaluations."""
-        group = self.groups.get(consumer)
-        if group is None or not producer.shape.is_array:
-            return {}
-        seen = self.evaluations(producer, group)
-        # What the decision weighed: one consumer against memory that is written anyway, else all of them together. The latter is
-        # computed once per producer; asking it anew for each of many consumers would be quadratic.
-        if self._stored_anyway or not self._targets:
-            fused, unfused = self._times(producer, (group,), self._stored_anyway)
-        else:
-            fused, unfused = self._joint_times(producer)
-        facts: dict[str, Any] = {
-            "bytes_saved": 0 if self._stored_anyway else 2 * producer.shape.byte_size,
-            "fused_microseconds": fused / 1e3,
-            "unfused_microseconds": unfused / 1e3,
-            "evaluations": len(seen),
-            "consumers": len(self._targets),
-            "instructions": group.emitted,
-        }
-        if producer.opcode is fusible.TRANSPOSE and producer.shape.rank:
-            order = producer.attribute("dimensions")
-            if order and order[-1] != producer.shape.rank - 1:
-                facts["strided_reads"] = True
-        if producer.opcode in fusible.BYTE_PRESERVING and splits_dimension(producer):
-            facts["divides_index"] = True
-        return facts
+    fused, stored = placement.joint_times()
+    if fused > stored:
+        return refuse(
+            "reads-multiply",
+            f"%{producer.name} computed in {_kernels(len(targets))} takes {fused / 1e3:.3g} us with its reads, stored once "
+            f"{stored / 1e3:.3g} us",
+            consumers=len(targets),
+            fused_microseconds=fused / 1e3,
+            unfused_microseconds=stored / 1e3,
+        )
+    extra = emitted_instructions(producer) * (len(targets) - 1)
+    if stored - fused < candidate.limits.code_price * extra:
+        return refuse(
+            "not-worth-the-code",
+            f"%{producer.name} in {_kernels(len(targets))} adds {extra} instructions per element and saves "
+            f"{(stored - fused) / 1e3:.3g} us",
+            instructions=extra,
+            saved_microseconds=(stored - fused) / 1e3,
+        )
+    return None
 
 
-def splits_dimension(reshape: HloInstruction) -> bool:
-    """Whether the operand's index cannot be had from the result's by multiplying and adding alone (a dimension of the result
-    spans several of the operand's)."""
-    wanted = [size for size in reshape.operands[0].shape.dimensions if size != 1]
-    have = [size for size in reshape.shape.dimensions if size != 1]
-    a = b = 0
-    while a < len(wanted) and b < len(have):
-        if wanted[a] == have[b]:
-            a, b = a + 1, b + 1
-            continue
-        if wanted[a] < have[b]:
-            return True
-        product = 1
-        while b < len(have) and product < wanted[a]:
-            product *= have[b]
-            b += 1
-        if product != wanted[a]:
-            return True
-        a += 1
-    return False
+# What can be said of the two instructions, whatever kernel the consumer is part of.
+EDGE_LEGALITY: tuple[Predicate, ...] = (
+    producer_is_fusible, producer_is_free_to_move, consumer_is_fusible, layouts_agree, code_holds_the_constant, no_reduce_is_repeated,
+)
+LEGALITY: tuple[Predicate, ...] = (
+    *EDGE_LEGALITY, updates_in_place_safely, no_concatenate_in_inner_loop, operands_within_limit, code_within_limit,
+)
+PROFITABILITY: tuple[Predicate, ...] = (computes_each_element_once, duplicates_nothing_expensive, faster_than_storing)
 
 
 def _kernels(count: int) -> str:

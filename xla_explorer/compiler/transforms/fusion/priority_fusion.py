@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import heapq
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
@@ -26,8 +26,16 @@ from xla_explorer.compiler.transforms.fusion.gpu_cost_model import (
     KernelEstimate,
     estimate_facts,
 )
-from xla_explorer.compiler.transforms.fusion.priority_policy import PriorityPolicy
-from xla_explorer.foundation.reason import Reason, first_refusal, refuse
+from xla_explorer.compiler.transforms.fusion.policy import EDGE_LEGALITY
+from xla_explorer.compiler.transforms.fusion.priority_policy import (
+    LEGALITY,
+    PROFITABILITY,
+    Kernels,
+    Offer,
+    PriorityCandidate,
+    user_allows_it,
+)
+from xla_explorer.foundation.reason import Check, Reason, checklist, first_refusal
 from xla_explorer.hlo.analysis.call_graph import sequential_computations
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -62,20 +70,12 @@ class PriorityFusion:
             order_callees_first(module)
         return changed
 
-
-class Offer(NamedTuple):
-    """What fusing a producer would bring. consumers: roots of the kernels that it would go into. gain: nanoseconds saved.
-
-    stays: why it is in memory whatever these kernels do, empty when it would be gone. blocked: why not, by consumer.
-    fused, unfused: the kernels with and without.
-    """
-
-    consumers: tuple[HloInstruction, ...]
-    gain: float
-    stays: str
-    blocked: dict[HloInstruction, Reason]
-    fused: tuple[KernelEstimate, ...]
-    unfused: tuple[KernelEstimate, ...]
+    def checklist(self, producer: HloInstruction, consumer: HloInstruction, context: PassContext) -> tuple[Check, ...]:
+        """The policy's checks of two instructions, asked before anything is fused."""
+        planner = PriorityPlanner(consumer.parent, context, self)
+        if consumer not in planner.groups:
+            return checklist(EDGE_LEGALITY, planner.kernels.candidate(producer, consumer))
+        return checklist((*planner.legality, *PROFITABILITY), planner.candidate(producer, consumer))
 
 
 class PriorityPlanner:
@@ -90,7 +90,8 @@ class PriorityPlanner:
         pinned = fusible.control_successors(computation)
         self.groups: dict[HloInstruction, GpuKernel] = {}
         self.readers: dict[HloInstruction, dict[HloInstruction, None]] = {}
-        self.policy = PriorityPolicy(self.groups, self.place, options, pinned, context.control)
+        self.kernels = Kernels(self.groups, self.place, options, pinned, context.control)
+        self.legality = (*LEGALITY, user_allows_it) if context.control.forbid else LEGALITY
         known: dict[HloInstruction, InstructionFacts] = {}
         for i in order:
             if fusible.is_consumer(i) and not i.control_predecessors and i not in pinned:
@@ -128,6 +129,10 @@ class PriorityPlanner:
         found = [group for group in self.groups.values() if len(group.members) > 1]
         return sorted(found, key=lambda group: -self.place[group.root])
 
+    def candidate(self, producer: HloInstruction, consumer: HloInstruction) -> PriorityCandidate:
+        """The two as they are now, with what fusing the producer would bring."""
+        return self.kernels.candidate(producer, consumer, self._offer(producer))
+
     # -- the queue ---------------------------------------------------------------------------------------------------
     def _push(self, producer: HloInstruction) -> None:
         self._waiting.discard(producer)
@@ -148,7 +153,7 @@ class PriorityPlanner:
         blocked: dict[HloInstruction, Reason] = {}
         able: list[HloInstruction] = []
         for consumer in self.readers.get(producer, ()):
-            reason = first_refusal(self.policy.legality, producer, consumer)
+            reason = first_refusal(self.legality, self.kernels.candidate(producer, consumer))
             if reason is None:
                 able.append(consumer)
             else:
@@ -185,7 +190,7 @@ class PriorityPlanner:
     def _trial(self, producer: HloInstruction, consumer: HloInstruction) -> KernelEstimate:
         found = self._merged.get((producer, consumer))
         if found is None:
-            found = self._merged[producer, consumer] = self.cost.group(self.policy.merged(producer, consumer))
+            found = self._merged[producer, consumer] = self.cost.group(self.kernels.merged(producer, consumer))
         return found
 
     # -- acting ------------------------------------------------------------------------------------------------------
@@ -193,7 +198,7 @@ class PriorityPlanner:
         taken = [c for c in offer.consumers if self._decide(producer, c, offer) is None]
         touched: dict[HloInstruction, None] = {}
         for consumer in taken:
-            group = self.policy.merged(producer, consumer)
+            group = self.kernels.merged(producer, consumer)
             self.estimates[consumer] = self._trial(producer, consumer)
             del self.readers[producer][consumer]
             for operand in group.operands:
@@ -208,7 +213,7 @@ class PriorityPlanner:
                 touched[operand] = None
         for changed in taken:  # what was tried with it holds no longer
             readers = self.readers.get(changed, {})
-            self.policy.forget(changed, readers)
+            self.kernels.forget(changed, readers)
             for pair in [*[(o, changed) for o in self.groups[changed].operands], *[(changed, c) for c in readers]]:
                 self._merged.pop(pair, None)
         if taken:
@@ -240,36 +245,14 @@ class PriorityPlanner:
         return consumer
 
     def _decide(self, producer: HloInstruction, consumer: HloInstruction, offer: Offer) -> Reason | None:
-        named = self._named(producer, consumer)
-        blocked = offer.blocked.get(consumer)
         return self.context.decide(
             "fusion",
-            (lambda *_: blocked,),
-            (functools.partial(self._not_faster, offer, consumer),),
+            self.legality,
+            PROFITABILITY,
             producer,
-            named,
+            self._named(producer, consumer),
+            candidate=self.kernels.candidate(producer, consumer, offer),
             facts=functools.partial(self._facts, producer, consumer, offer),
-        )
-
-    def _not_faster(self, offer: Offer, consumer: HloInstruction, producer: HloInstruction, _: HloInstruction) -> Reason | None:
-        """Does the estimate speak for it?"""
-        if consumer in offer.consumers:
-            return None
-        fused, unfused = _microseconds(offer.fused), _microseconds(offer.unfused)
-        if offer.stays:
-            return refuse(
-                "stored-anyway",
-                f"%{producer.name} is in memory: {offer.stays}; its kernels take {unfused:.4g} us reading it there, {fused:.4g} us "
-                "computing it",
-                fused_microseconds=fused,
-                unfused_microseconds=unfused,
-            )
-        return refuse(
-            "slower-when-fused",
-            f"%{producer.name} computed in {len(offer.fused)} kernels takes {fused:.4g} us, apart from them {unfused:.4g} us in all",
-            consumers=len(offer.fused),
-            fused_microseconds=fused,
-            unfused_microseconds=unfused,
         )
 
     def _facts(self, producer: HloInstruction, consumer: HloInstruction, offer: Offer) -> dict[str, Any]:
@@ -290,6 +273,3 @@ class PriorityPlanner:
 def _is_asked(producer: HloInstruction) -> bool:
     return producer.opcode.name not in _NEVER_ASKED and not fusible.is_small_constant(producer)
 
-
-def _microseconds(kernels: tuple[KernelEstimate, ...]) -> float:
-    return sum([k.nanoseconds for k in kernels]) / 1e3

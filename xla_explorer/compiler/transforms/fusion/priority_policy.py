@@ -1,4 +1,4 @@
-"""What a GPU kernel may hold: the legality checks of `priority-fusion`, about (producer, root of the kernel that would take it in).
+"""What a GPU kernel may hold: the legality checks of `priority-fusion`, about a producer and the kernel that would take it in.
 
 A producer brings along what was fused into it before, so the checks look at the kernel that would result. Codes and their meaning:
 `reasons.py`. Source: xla/service/gpu/gpu_fusible.cc.
@@ -6,64 +6,59 @@ A producer brings along what was fused into it before, so the checks look at the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 from xla_explorer.compiler.pipeline.context import PassControl
-from xla_explorer.compiler.transforms.fusion.cost_model import FusionCostModel
-from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuKernel
-from xla_explorer.compiler.transforms.fusion.policy import FusionPolicy
+from xla_explorer.compiler.transforms.fusion.candidate import FusionLimits
+from xla_explorer.compiler.transforms.fusion.gpu_cost_model import GpuKernel, KernelEstimate
+from xla_explorer.compiler.transforms.fusion.policy import EDGE_LEGALITY
 from xla_explorer.compiler.transforms.fusion.updating import reader_in_the_way, reads_buffer, reads_where_it_writes
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 
-if TYPE_CHECKING:
-    from xla_explorer.compiler.transforms.fusion.priority_fusion import PriorityFusion
+
+class Offer(NamedTuple):
+    """What fusing a producer would bring. consumers: roots of the kernels that it would go into. gain: nanoseconds saved.
+
+    stays: why it is in memory whatever these kernels do, empty when it would be gone. blocked: why not, by consumer.
+    fused, unfused: the kernels with and without.
+    """
+
+    consumers: tuple[HloInstruction, ...]
+    gain: float
+    stays: str
+    blocked: dict[HloInstruction, Reason]
+    fused: tuple[KernelEstimate, ...]
+    unfused: tuple[KernelEstimate, ...]
 
 
-class PriorityPolicy:
-    """The checks of one computation. groups: the kernels so far, by root; a producer that is no kernel (a reshape) stands alone."""
+class Kernels:
+    """The kernels of one computation so far. groups: by root; a producer that is no kernel (a reshape) stands alone. limits: the options
+    of the pass."""
 
     def __init__(
         self,
         groups: dict[HloInstruction, GpuKernel],
         place: dict[HloInstruction, int],
-        options: PriorityFusion,
-        pinned: set[HloInstruction],
+        limits: FusionLimits,
+        pinned: Collection[HloInstruction],
         control: PassControl,
     ) -> None:
-        self.groups, self.place, self.options, self.control = groups, place, options, control
-        alone = FusionPolicy(  # what can be said of the two instructions whatever the kernel
-            FusionCostModel(),
-            max_operands=options.max_operands,
-            max_emitted=options.max_emitted,
-            max_evaluations=options.max_evaluations,
-            tiny_reduce=options.tiny_reduce,
-            code_price=0.0,
-            pinned=pinned,
-        )
-        self.legality: tuple[Check, ...] = (
-            alone.producer_not_fusible,
-            alone.control_dependency,
-            alone.consumer_not_fusible,
-            alone.layout_differs,
-            alone.constant_not_fused,
-            alone.reduce_is_root_only,
-            self.in_place_update_conflict,
-            self.too_many_operands,
-            self.fused_computation_too_large,
-        )
-        if control.forbid:
-            self.legality += (self.kept_apart_by_user,)
+        self.groups, self.place, self.limits, self.pinned, self.control = groups, place, limits, pinned, control
         self._merged: dict[HloInstruction, dict[HloInstruction, GpuKernel]] = {}  # consumer -> producer -> both
+
+    def candidate(self, producer: HloInstruction, consumer: HloInstruction, offer: Offer | None = None) -> PriorityCandidate:
+        """The two as they are now."""
+        return PriorityCandidate(producer, consumer, self, offer)
 
     def merged(self, producer: HloInstruction, consumer: HloInstruction) -> GpuKernel:
         """The kernel of `consumer` with the producer and all that is fused into it."""
         known = self._merged.setdefault(consumer, {})
         found = known.get(producer)
         if found is None:
-            found = known[producer] = self._merge(self.groups[consumer], self._members(producer))
+            found = known[producer] = self._merge(self.groups[consumer], self.members(producer))
         return found
 
     def _merge(self, consumer: GpuKernel, further: list[HloInstruction]) -> GpuKernel:
@@ -84,64 +79,149 @@ class PriorityPolicy:
         for reader in readers:
             self._merged.get(reader, {}).pop(changed, None)
 
-    def _members(self, producer: HloInstruction) -> list[HloInstruction]:
+    def members(self, producer: HloInstruction) -> list[HloInstruction]:
+        """The producer and what was fused into it."""
         group = self.groups.get(producer)
         return list(group.members) if group is not None else [producer]
 
-    def in_place_update_conflict(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Would the kernel read the buffer that it updates elsewhere than where it writes?"""
-        buffer = self.groups[consumer].in_place
-        if buffer is None:
-            return None
-        if producer is buffer:
-            return refuse("in-place-update-conflict", f"%{producer.name} is the buffer that %{consumer.name} updates in place")
-        for member in self._members(producer):
-            if any(reads_buffer(o, buffer) for o in member.operands):
-                both = self.merged(producer, consumer)
-                if not reads_where_it_writes(member, both, both.members[member]):
-                    return refuse(
-                        "in-place-update-conflict", f"%{member.name} reads %{buffer.name}, which %{consumer.name} updates in place"
-                    )
-            elif (reader := reader_in_the_way(member, consumer)) is not None:
+
+class PriorityCandidate(NamedTuple):
+    """A producer, and the root of a kernel that would take it in. offer: what fusing the producer would bring, once that is known."""
+
+    producer: HloInstruction
+    consumer: HloInstruction
+    kernels: Kernels
+    offer: Offer | None = None
+
+    @property
+    def limits(self) -> FusionLimits:
+        """The options of the pass."""
+        return self.kernels.limits
+
+    @property
+    def pinned(self) -> Collection[HloInstruction]:
+        """Instructions whose place in the order of execution something else depends on."""
+        return self.kernels.pinned
+
+    @property
+    def kernel(self) -> GpuKernel:
+        """The consumer's kernel."""
+        return self.kernels.groups[self.consumer]
+
+    @property
+    def both(self) -> GpuKernel:
+        """The kernel that would result."""
+        return self.kernels.merged(self.producer, self.consumer)
+
+    @property
+    def members(self) -> list[HloInstruction]:
+        """What the producer brings along, itself first."""
+        return self.kernels.members(self.producer)
+
+
+def _updates(candidate: PriorityCandidate) -> str:
+    buffer = candidate.kernel.in_place
+    return f"%{buffer.name} is read where it is written" if buffer is not None else "nothing is updated in place"
+
+
+@measures(_updates)
+def updates_in_place_safely(candidate: PriorityCandidate) -> Reason | None:
+    """The kernel may read the buffer that it updates only where it writes."""
+    producer, consumer = candidate.producer, candidate.consumer
+    buffer = candidate.kernel.in_place
+    if buffer is None:
+        return None
+    if producer is buffer:
+        return refuse("in-place-update-conflict", f"%{producer.name} is the buffer that %{consumer.name} updates in place")
+    for member in candidate.members:
+        if any(reads_buffer(o, buffer) for o in member.operands):
+            both = candidate.both
+            if not reads_where_it_writes(member, both, both.members[member]):
                 return refuse(
-                    "in-place-update-conflict", f"%{reader.name} reads %{buffer.name}, which %{consumer.name} updates in place"
+                    "in-place-update-conflict", f"%{member.name} reads %{buffer.name}, which %{consumer.name} updates in place"
                 )
-        return None
-
-    def too_many_operands(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Does the kernel keep a bounded number of arguments?"""
-        count, limit = len(self.merged(producer, consumer).operands), self.options.max_operands
-        if count > limit and count > len(self.groups[consumer].operands):
+        elif (reader := reader_in_the_way(member, consumer)) is not None:
             return refuse(
-                "too-many-operands",
-                f"the fusion of %{consumer.name} would read {count} operands (limit {limit})",
-                operands=count,
-                limit=limit,
+                "in-place-update-conflict", f"%{reader.name} reads %{buffer.name}, which %{consumer.name} updates in place"
             )
-        return None
+    return None
 
-    def fused_computation_too_large(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Does the code of one element stay short?"""
-        both = self.merged(producer, consumer)
-        member = max(self._members(producer), key=lambda m: len(both.members[m]))
-        copies, limit = len(both.members[member]), self.options.max_evaluations
-        if copies > limit:
-            return refuse(
-                "fused-computation-too-large",
-                f"%{member.name} would be emitted {copies} times in the fusion of %{consumer.name} (limit {limit})",
-                evaluations=copies,
-                limit=limit,
-            )
-        if both.emitted > self.options.max_emitted and both.emitted > self.groups[consumer].emitted:
-            return refuse(
-                "fused-computation-too-large",
-                f"the fusion of %{consumer.name} would emit about {both.emitted} instructions per element "
-                f"(limit {self.options.max_emitted})",
-                instructions=both.emitted,
-                limit=self.options.max_emitted,
-            )
-        return None
 
-    def kept_apart_by_user(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Does the user want something of one in another kernel than something of the other?"""
-        return kept_apart(self.control, self._members(producer), self.groups[consumer].members)
+@measures(lambda c: f"{len(c.both.operands)} operands (limit {c.limits.max_operands})")
+def operands_within_limit(candidate: PriorityCandidate) -> Reason | None:
+    """The kernel must keep a bounded number of arguments."""
+    count, limit = len(candidate.both.operands), candidate.limits.max_operands
+    if count > limit and count > len(candidate.kernel.operands):
+        return refuse(
+            "too-many-operands",
+            f"the fusion of %{candidate.consumer.name} would read {count} operands (limit {limit})",
+            operands=count,
+            limit=limit,
+        )
+    return None
+
+
+@measures(lambda c: f"{c.both.emitted} instructions per element (limit {c.limits.max_emitted})")
+def code_within_limit(candidate: PriorityCandidate) -> Reason | None:
+    """The code of one element must stay short."""
+    both = candidate.both
+    member = max(candidate.members, key=lambda m: len(both.members[m]))
+    copies, limit = len(both.members[member]), candidate.limits.max_evaluations
+    if copies > limit:
+        return refuse(
+            "fused-computation-too-large",
+            f"%{member.name} would be emitted {copies} times in the fusion of %{candidate.consumer.name} (limit {limit})",
+            evaluations=copies,
+            limit=limit,
+        )
+    if both.emitted > candidate.limits.max_emitted and both.emitted > candidate.kernel.emitted:
+        return refuse(
+            "fused-computation-too-large",
+            f"the fusion of %{candidate.consumer.name} would emit about {both.emitted} instructions per element "
+            f"(limit {candidate.limits.max_emitted})",
+            instructions=both.emitted,
+            limit=candidate.limits.max_emitted,
+        )
+    return None
+
+
+def user_allows_it(candidate: PriorityCandidate) -> Reason | None:
+    """The user must not want something of one in another kernel than something of the other."""
+    return kept_apart(candidate.kernels.control, candidate.members, candidate.kernel.members)
+
+
+def _both_times(candidate: PriorityCandidate) -> str:
+    offer = candidate.offer
+    return f"fused {_microseconds(offer.fused):.4g} us, apart {_microseconds(offer.unfused):.4g} us" if offer is not None else ""
+
+
+@measures(_both_times)
+def faster_when_fused(candidate: PriorityCandidate) -> Reason | None:
+    """The estimate must speak for it."""
+    producer, offer = candidate.producer, candidate.offer
+    if offer is None or candidate.consumer in offer.consumers:
+        return None
+    fused, unfused = _microseconds(offer.fused), _microseconds(offer.unfused)
+    if offer.stays:
+        return refuse(
+            "stored-anyway",
+            f"%{producer.name} is in memory: {offer.stays}; its kernels take {unfused:.4g} us reading it there, {fused:.4g} us "
+            "computing it",
+            fused_microseconds=fused,
+            unfused_microseconds=unfused,
+        )
+    return refuse(
+        "slower-when-fused",
+        f"%{producer.name} computed in {len(offer.fused)} kernels takes {fused:.4g} us, apart from them {unfused:.4g} us in all",
+        consumers=len(offer.fused),
+        fused_microseconds=fused,
+        unfused_microseconds=unfused,
+    )
+
+
+def _microseconds(kernels: tuple[KernelEstimate, ...]) -> float:
+    return sum([k.nanoseconds for k in kernels]) / 1e3
+
+
+LEGALITY: tuple[Predicate, ...] = (*EDGE_LEGALITY, updates_in_place_safely, operands_within_limit, code_within_limit)
+PROFITABILITY: tuple[Predicate, ...] = (faster_when_fused,)

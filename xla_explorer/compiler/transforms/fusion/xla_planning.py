@@ -13,8 +13,8 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.wishes import kept_apart
 from xla_explorer.compiler.transforms.fusion.xla_kernel import FusedKernel
-from xla_explorer.compiler.transforms.fusion.xla_policy import XlaFusionPolicy, feeds_shifted_exponential, is_fusible
-from xla_explorer.foundation.reason import Check, Reason, checklist, first_refusal
+from xla_explorer.compiler.transforms.fusion.xla_policy import LEGALITY, PROFITABILITY, FusionState, feeds_shifted_exponential, is_fusible
+from xla_explorer.foundation.reason import Predicate, Reason, first_refusal, named
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
@@ -31,62 +31,49 @@ class XlaFusionPlanner:
         self.context = context
         self._order = list(computation.post_order())
         self._place = {i: number for number, i in enumerate(self._order)}
-        self._kernels: dict[HloInstruction, FusedKernel] = {}
-        self._readers: dict[HloInstruction, dict[HloInstruction, None]] = {i: dict.fromkeys(i.users) for i in self._order}
-        self._asked = False  # whether the whole computation has been looked at
+        self.state = FusionState({i: dict.fromkeys(i.users) for i in self._order})
         self._refused: set[tuple[HloInstruction, HloInstruction]] = set()
-        self._policy = XlaFusionPolicy(self._kernel, self._readers.__getitem__, self._apart() if context.control.forbid else None)
+        self._legality = (*LEGALITY, self._apart()) if context.control.forbid else LEGALITY
+        self._bar()
 
     def plan(self) -> list[FusedKernel]:
         """Kernels of two or more members, users before producers."""
-        self._bar()
+        kernels = self.state.kernels
         gone: set[HloInstruction] = set()
         for root in reversed(self._order):
             if root not in gone and is_fusible(root) and root.opcode is not FUSION:
                 while (producer := self._next(root)) is not None:
                     self._fuse(producer, root, gone)
-        return [kernel for root in reversed(self._order) if (kernel := self._kernels.get(root)) is not None and kernel.is_fusion]
-
-    def checklist(self, producer: HloInstruction, consumer: HloInstruction) -> list[tuple[str, Reason | None]]:
-        """Every check, asked as if the consumer stood alone: (name of the check, None or its Reason)."""
-        if not self._asked:
-            self._bar()
-        return checklist((*self._policy.legality, *self._policy.profitability), producer, consumer)
-
-    def _kernel(self, root: HloInstruction) -> FusedKernel:
-        found = self._kernels.get(root)
-        if found is None:
-            found = self._kernels[root] = FusedKernel(root)
-        return found
+        return [kernel for root in reversed(self._order) if (kernel := kernels.get(root)) is not None and kernel.is_fusion]
 
     def _next(self, root: HloInstruction) -> HloInstruction | None:
         """The operand that the kernel of `root` takes in next: of those that may be, the last in the order."""
-        for producer in sorted(self._kernel(root).operands, key=self._place.__getitem__, reverse=True):
+        for producer in sorted(self.state.kernel_of(root).operands, key=self._place.__getitem__, reverse=True):
             if is_fusible(producer) and self._decide(producer, root) is None:
                 return producer
         return None
 
     def _decide(self, producer: HloInstruction, root: HloInstruction) -> Reason | None:
         """Ask the context; a refusal is recorded once however often the kernel asks."""
-        policy, context = self._policy, self.context
-        legality, profitability = policy.legality, policy.profitability
+        context, legality = self.context, self._legality
+        candidate = self.state.candidate(producer, root)
         if (producer, root) in self._refused or producer.opcode.name in _UNRECORDED:
-            reason = first_refusal((*legality, *profitability), producer, root)
+            reason = first_refusal((*legality, *PROFITABILITY), candidate)
             if reason is not None and not context.control.force:
                 return reason
 
         def facts() -> dict[str, Any]:
-            users = [u.name for u in producer.users if u in self._kernel(root).members]
+            users = [u.name for u in producer.users if u in self.state.kernel_of(root).members]
             return {"policy": "xla", **({} if users == [root.name] else {"read_by": users})}
 
-        found = context.decide("fusion", legality, profitability, producer, root, facts=facts)
+        found = context.decide("fusion", legality, PROFITABILITY, producer, root, candidate=candidate, facts=facts)
         if found is not None:
             self._refused.add((producer, root))
         return found
 
     def _fuse(self, producer: HloInstruction, root: HloInstruction, gone: set[HloInstruction]) -> None:
-        readers = self._readers
-        self._kernel(root).absorb(producer)
+        readers = self.state.readers
+        self.state.kernel_of(root).absorb(producer)
         readers[producer].pop(root, None)
         for operand in producer.operands:
             readers[operand][root] = None
@@ -95,22 +82,20 @@ class XlaFusionPlanner:
             for operand in producer.operands:
                 readers[operand].pop(producer, None)
 
-    def _apart(self) -> Check:
-        def kept_apart_by_user(producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-            return kept_apart(self.context.control, (producer,), self._kernel(consumer).members)
-
-        return kept_apart_by_user
+    def _apart(self) -> Predicate:
+        control = self.context.control
+        return named("user-allows-it", lambda candidate: kept_apart(control, (candidate.producer,), candidate.kernel.members))
 
     # -- what is barred from every kernel ----------------------------------------------------------------------------
     def _bar(self) -> None:
         """Bar what would be read from more kernels than its operands can bear."""
-        checks = (*self._policy.legality, *self._policy.profitability)
+        checks = (*self._legality, *PROFITABILITY)
         fuses: dict[tuple[HloInstruction, HloInstruction], bool] = {}
 
         def edge(producer: HloInstruction, consumer: HloInstruction) -> bool:
             found = fuses.get((producer, consumer))
             if found is None:
-                found = fuses[producer, consumer] = first_refusal(checks, producer, consumer) is None
+                found = fuses[producer, consumer] = first_refusal(checks, self.state.candidate(producer, consumer)) is None
             return found
 
         barred: dict[HloInstruction, str] = {}
@@ -121,8 +106,7 @@ class XlaFusionPlanner:
             if not is_fusible(producer) or not self._on_all_paths(producer, barred, edge):
                 barred[producer] = "reads-multiply"
         barred.update({i: "max-must-agree" for i in self._order if feeds_shifted_exponential(i)})
-        self._policy.barred = barred
-        self._asked = True
+        self.state.barred = barred
 
     def _on_all_paths(
         self, producer: HloInstruction, barred: dict[HloInstruction, str], edge: Callable[[HloInstruction, HloInstruction], bool]

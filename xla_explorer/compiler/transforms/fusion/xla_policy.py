@@ -1,4 +1,4 @@
-"""What XLA:CPU would fuse: its rules for one producer and one consumer, as named checks.
+"""What XLA:CPU would fuse: its rules for one producer and one consumer, as checks of one `XlaCandidate`, each named by what must hold.
 
 The consumer is a kernel in the making, named by its root; asked of one edge at a time, as XLA does, where `policy.py` weighs the times of
 all consumers together. Source of the rules: xla/service/cpu/cpu_instruction_fusion.cc, xla/service/instruction_fusion.cc,
@@ -7,12 +7,12 @@ xla/service/fusion_node_indexing_evaluation.cc.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import NamedTuple
 
 from xla_explorer.compiler.rewriting.removal import has_side_effect
 from xla_explorer.compiler.transforms.fusion import fusible
 from xla_explorer.compiler.transforms.fusion.xla_kernel import FusedKernel
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, measures, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION, opcode
 from xla_explorer.hlo.primitive_type import BF16, F32
@@ -116,179 +116,255 @@ def copies_long_rows(concatenate: HloInstruction) -> bool:
     return shape.rank > 1 and dimension == shape.layout.minor_to_major[0] and shape.dimensions[dimension] >= 128
 
 
-class XlaFusionPolicy:
-    """The checks of one computation. kernel_of, readers: of a root; asked for the state at the time of the question."""
+class FusionState:
+    """What is fused so far in one computation. barred: what is never taken in, with the code why."""
 
-    def __init__(
-        self,
-        kernel_of: Callable[[HloInstruction], FusedKernel],
-        readers: Callable[[HloInstruction], dict[HloInstruction, None]],
-        kept_apart: Check | None,
-    ) -> None:
-        self.kernel_of = kernel_of
+    def __init__(self, readers: dict[HloInstruction, dict[HloInstruction, None]]) -> None:
+        self.kernels: dict[HloInstruction, FusedKernel] = {}
         self.readers = readers
-        self.barred: dict[HloInstruction, str] = {}  # never taken in: the code why
-        self.legality: tuple[Check, ...] = (
-            self.result_of_computation, self.producer_not_fusible, self.consumer_not_fusible, self.control_dependency,
-            self.constant_not_fused, self.in_place_update_conflict, *((kept_apart,) if kept_apart is not None else ()),
-        )
-        self.profitability: tuple[Check, ...] = (
-            self.not_on_all_paths, self.output_fusion_first, self.concatenate_in_inner_loop, self.recomputed_per_element,
-            self.would_duplicate_expensive, self.too_many_reduces, self.fused_computation_too_large,
-        )
+        self.barred: dict[HloInstruction, str] = {}
 
-    # -- legality ----------------------------------------------------------------------------------------------------
-    def result_of_computation(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Is it the root?"""
-        return refuse("result-of-computation", f"%{producer.name} is the result of %{producer.parent.name}") if producer.is_root else None
+    def kernel_of(self, root: HloInstruction) -> FusedKernel:
+        """The kernel of a root; alone at first."""
+        found = self.kernels.get(root)
+        if found is None:
+            found = self.kernels[root] = FusedKernel(root)
+        return found
 
-    def producer_not_fusible(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Is there elemental code for it?"""
-        if producer.opcode is FUSION:
-            return refuse("producer-is-library-call", f"%{producer.name} is a fusion already")
-        if not is_fusible(producer) and producer.opcode not in _NEVER:
-            return refuse("producer-has-side-effect", f"%{producer.name} ({producer.opcode.name}) has a side effect")
-        if producer.opcode not in _LOOP and not (completes_product(producer, consumer) and not self.kernel_of(consumer).is_fusion):
-            return refuse("producer-not-fusible", f"%{producer.name} ({producer.opcode.name}) is not computed element by element")
-        return None
+    def candidate(self, producer: HloInstruction, consumer: HloInstruction) -> XlaCandidate:
+        """The two as they are now."""
+        return XlaCandidate(producer, consumer, self.kernel_of(consumer), self)
 
-    def consumer_not_fusible(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Is the consumer a loop over its result, or a product with a short vector?"""
-        if consumer.opcode in _LOOP or self.kernel_of(consumer).is_fusion:
-            return None
-        if consumer.opcode is DOT and consumer.shape.rank <= 1:
-            vector = consumer.operands[0] if producer is consumer.operands[1] else consumer.operands[1]
-            if vector.shape.rank == 1 and vector.shape.byte_size < _SMALL_VECTOR:
-                return None
-        return refuse("consumer-not-fusible", f"%{consumer.name} ({consumer.opcode.name}) reads its operands from memory")
 
-    def control_dependency(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Does anything fix its place in the order?"""
-        if producer.control_predecessors or consumer.control_predecessors:
-            return refuse("control-dependency", f"%{producer.name} or %{consumer.name} has control dependencies, which a fusion would lose")
-        return None
+class XlaCandidate(NamedTuple):
+    """A producer, and the kernel in the making that would take it in, with its root. state: of the whole computation."""
 
-    def constant_not_fused(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Is it a constant of many elements, or would it be alone with its consumer?"""
-        if producer.opcode is not fusible.CONSTANT:
-            return None
-        if not fusible.is_small_constant(producer):
-            return refuse("constant-not-fused", f"%{producer.name} has {producer.shape.element_count} elements and stays in memory",
-                          elements=producer.shape.element_count)
-        if not self.kernel_of(consumer).is_fusion:
-            return refuse("constant-not-fused", f"%{producer.name} alone makes no fusion of %{consumer.name}")
-        return None
+    producer: HloInstruction
+    consumer: HloInstruction
+    kernel: FusedKernel
+    state: FusionState
 
-    def in_place_update_conflict(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Would the kernel read the buffer that it updates elsewhere than where it writes?"""
-        kernel = self.kernel_of(consumer)
-        buffer = kernel.updated_buffer
-        if buffer is None:
-            return None
-        update = consumer
-        reader = ""
-        if not kernel.is_fusion and buffer in consumer.operands[1:]:
-            reader = consumer.name
-        elif producer is not buffer and buffer not in producer.operands:
-            return None
-        elif producer.opcode in ELEMENTWISE or producer.opcode is fusible.BITCAST:
-            found = kernel.indexing_reader(producer) if kernel.is_fusion else None
-            reader = found.name if found is not None else ""
-        elif not self._reads_where_it_writes(producer, kernel, update):
-            reader = producer.name
-        if reader:
-            message = f"%{reader} reads %{buffer.name}, which %{consumer.name} updates in place"
-            return refuse("in-place-update-conflict", message, reader=reader)
-        return None
+    @property
+    def readers(self) -> dict[HloInstruction, None]:
+        """Roots of the kernels, and instructions, that read the producer."""
+        return self.state.readers[self.producer]
 
-    @staticmethod
-    def _reads_where_it_writes(producer: HloInstruction, kernel: FusedKernel, update: HloInstruction) -> bool:
-        """Whether a slice of the buffer is the part that is updated, and only elementwise instructions lie between."""
-        starts = update.operands[2:]
-        if producer.shape.dimensions != update.operands[1].shape.dimensions or kernel.count(fusible.DYNAMIC_UPDATE_SLICE) > 1:
-            return False
-        if producer.opcode is fusible.DYNAMIC_SLICE:
-            same = all(a is b or _equal_constants(a, b) for a, b in zip(producer.operands[1:], starts, strict=True))
-        elif producer.opcode is fusible.SLICE:
-            wanted = [_constant_index(start) for start in starts]
-            rows = producer.attribute("slice")
-            same = all(row[2] == 1 and start == row[0] for row, start in zip(rows, wanted, strict=True))
-        else:
-            return False
-        return same and (not kernel.is_fusion or kernel.indexing_reader(producer) is None)
-
-    # -- profitability -----------------------------------------------------------------------------------------------
-    def not_on_all_paths(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Has a look at the whole computation barred it?"""
-        code = self.barred.get(producer)
-        if code == "max-must-agree":
-            return refuse("max-must-agree", f"%{producer.name} is read by a maximum that is subtracted from it before an exponential")
-        if code is not None:
-            return refuse("reads-multiply", f"%{producer.name} reads more than it writes, and not every user on every path can take it in")
-        return None
-
-    def output_fusion_first(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Does it belong to the kernel of a product?"""
-        if producer.opcode is ADD and any(completes_product(o, producer) for o in producer.operands):
-            return refuse("output-fusion-first", f"%{producer.name} completes the kernel of a matrix-vector product")
-        return None
-
-    def concatenate_in_inner_loop(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Is one of them a concatenate of many pieces, or of long rows?"""
-        for i in (producer, consumer):
-            if i.opcode is not fusible.CONCATENATE or (i is consumer and self.kernel_of(consumer).is_fusion):
-                continue
-            if len(i.operands) > _CONCATENATED:
-                return refuse("concatenate-in-inner-loop",
-                              f"%{i.name} joins {len(i.operands)} pieces (at most {_CONCATENATED} are chosen per element)",
-                              pieces=len(i.operands), limit=_CONCATENATED)
-            if copies_long_rows(i):
-                return refuse("concatenate-in-inner-loop", f"%{i.name} joins rows, which are copied faster than chosen element by element")
-        return None
-
-    def recomputed_per_element(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Does the consumer read an expensive element more than once?"""
-        if is_expensive(producer) and producer in self.kernel_of(consumer).reused:
-            return refuse("recomputed-per-element",
-                          f"%{producer.name} ({producer.opcode.name}) is expensive, and %{consumer.name} reads its elements more than once")
-        return None
-
-    def would_duplicate_expensive(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Do others read an expensive value?"""
-        readers = self.readers(producer)
-        if len(readers) > 1 and is_expensive(producer) and not always_duplicable(producer):
-            return refuse("would-duplicate-expensive",
-                          f"%{producer.name} ({producer.opcode.name}) is expensive and {len(readers)} kernels or instructions read it",
-                          consumers=len(readers))
-        return None
-
-    def too_many_reduces(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Are there many reduces in the kernel?"""
-        kernel = self.kernel_of(consumer)
-        if producer.opcode is fusible.REDUCE and kernel.is_fusion and (count := kernel.count(fusible.REDUCE)) > _REDUCES:
-            return refuse("too-many-reduces", f"the fusion of %{consumer.name} has {count} reduces already (limit {_REDUCES})",
-                          reduces=count, limit=_REDUCES)
-        return None
-
-    def fused_computation_too_large(self, producer: HloInstruction, consumer: HloInstruction) -> Reason | None:
-        """Would its code be emitted often?"""
-        kernel = self.kernel_of(consumer)
-        if not kernel.is_fusion or producer.opcode is fusible.BROADCAST:
-            return None
-        copies = kernel.copies_of(producer)
-        if copies <= _ALLOWED_COPIES:
-            # What opens a block of its own is emitted for each reader, whatever the index.
-            if producer.opcode not in _OPENS_A_BLOCK or (copies <= 1 and self._reads_of(producer) <= 1):
-                return None
-        return refuse("fused-computation-too-large", f"%{producer.name} would be emitted {copies} times in the fusion of %{consumer.name}",
-                      evaluations=copies, limit=_ALLOWED_COPIES)
-
-    def _reads_of(self, producer: HloInstruction) -> int:
+    @property
+    def reads(self) -> int:
+        """How often they read it."""
         total = 0
-        for root in self.readers(producer):
-            kernel = self.kernel_of(root)
-            total += sum([1 for member in kernel.members if producer in member.operands]) if kernel.is_fusion else 1
+        for root in self.readers:
+            kernel = self.state.kernel_of(root)
+            total += sum([1 for member in kernel.members if self.producer in member.operands]) if kernel.is_fusion else 1
         return total
+
+
+# -- what the checks measured where they hold ------------------------------------------------------------------------------
+def _updates(candidate: XlaCandidate) -> str:
+    buffer = candidate.kernel.updated_buffer
+    return f"%{buffer.name} is read where it is written" if buffer is not None else "nothing is updated in place"
+
+
+def _cost(candidate: XlaCandidate) -> str:
+    return f"{candidate.producer.opcode.name} is {'expensive' if is_expensive(candidate.producer) else 'cheap'}"
+
+
+def _readers_and_cost(candidate: XlaCandidate) -> str:
+    return f"{_cost(candidate)}; readers: {len(candidate.readers)}"
+
+
+def _copies(candidate: XlaCandidate) -> str:
+    return f"emitted {candidate.kernel.copies_of(candidate.producer)} times (limit {_ALLOWED_COPIES})" if candidate.kernel.is_fusion else ""
+
+
+# -- legality ----------------------------------------------------------------------------------------------------------------
+def stays_inside_the_computation(candidate: XlaCandidate) -> Reason | None:
+    """The producer must not be the root."""
+    producer = candidate.producer
+    return refuse("result-of-computation", f"%{producer.name} is the result of %{producer.parent.name}") if producer.is_root else None
+
+
+@measures(lambda c: f"%{c.producer.name} is {c.producer.opcode.name}")
+def producer_is_fusible(candidate: XlaCandidate) -> Reason | None:
+    """The producer must have elemental code."""
+    producer, consumer = candidate.producer, candidate.consumer
+    if producer.opcode is FUSION:
+        return refuse("producer-is-library-call", f"%{producer.name} is a fusion already")
+    if not is_fusible(producer) and producer.opcode not in _NEVER:
+        return refuse("producer-has-side-effect", f"%{producer.name} ({producer.opcode.name}) has a side effect")
+    if producer.opcode not in _LOOP and not (completes_product(producer, consumer) and not candidate.kernel.is_fusion):
+        return refuse("producer-not-fusible", f"%{producer.name} ({producer.opcode.name}) is not computed element by element")
+    return None
+
+
+@measures(lambda c: f"%{c.consumer.name} is {c.consumer.opcode.name}")
+def consumer_is_fusible(candidate: XlaCandidate) -> Reason | None:
+    """The consumer must be a loop over its result, or a product with a short vector."""
+    producer, consumer = candidate.producer, candidate.consumer
+    if consumer.opcode in _LOOP or candidate.kernel.is_fusion:
+        return None
+    if consumer.opcode is DOT and consumer.shape.rank <= 1:
+        vector = consumer.operands[0] if producer is consumer.operands[1] else consumer.operands[1]
+        if vector.shape.rank == 1 and vector.shape.byte_size < _SMALL_VECTOR:
+            return None
+    return refuse("consumer-not-fusible", f"%{consumer.name} ({consumer.opcode.name}) reads its operands from memory")
+
+
+def both_are_free_to_move(candidate: XlaCandidate) -> Reason | None:
+    """Nothing may fix their place in the order."""
+    producer, consumer = candidate.producer, candidate.consumer
+    if producer.control_predecessors or consumer.control_predecessors:
+        return refuse("control-dependency", f"%{producer.name} or %{consumer.name} has control dependencies, which a fusion would lose")
+    return None
+
+
+@measures(lambda c: f"%{c.producer.name} has the shape {c.producer.shape}")
+def code_holds_the_constant(candidate: XlaCandidate) -> Reason | None:
+    """A constant must have one element, and not be alone with its consumer."""
+    producer, consumer = candidate.producer, candidate.consumer
+    if producer.opcode is not fusible.CONSTANT:
+        return None
+    if not fusible.is_small_constant(producer):
+        return refuse("constant-not-fused", f"%{producer.name} has {producer.shape.element_count} elements and stays in memory",
+                      elements=producer.shape.element_count)
+    if not candidate.kernel.is_fusion:
+        return refuse("constant-not-fused", f"%{producer.name} alone makes no fusion of %{consumer.name}")
+    return None
+
+
+@measures(_updates)
+def updates_in_place_safely(candidate: XlaCandidate) -> Reason | None:
+    """The kernel may read the buffer that it updates only where it writes."""
+    producer, consumer = candidate.producer, candidate.consumer
+    kernel = candidate.kernel
+    buffer = kernel.updated_buffer
+    if buffer is None:
+        return None
+    update = consumer
+    reader = ""
+    if not kernel.is_fusion and buffer in consumer.operands[1:]:
+        reader = consumer.name
+    elif producer is not buffer and buffer not in producer.operands:
+        return None
+    elif producer.opcode in ELEMENTWISE or producer.opcode is fusible.BITCAST:
+        found = kernel.indexing_reader(producer) if kernel.is_fusion else None
+        reader = found.name if found is not None else ""
+    elif not _reads_where_it_writes(producer, kernel, update):
+        reader = producer.name
+    if reader:
+        message = f"%{reader} reads %{buffer.name}, which %{consumer.name} updates in place"
+        return refuse("in-place-update-conflict", message, reader=reader)
+    return None
+
+
+def _reads_where_it_writes(producer: HloInstruction, kernel: FusedKernel, update: HloInstruction) -> bool:
+    """Whether a slice of the buffer is the part that is updated, and only elementwise instructions lie between."""
+    starts = update.operands[2:]
+    if producer.shape.dimensions != update.operands[1].shape.dimensions or kernel.count(fusible.DYNAMIC_UPDATE_SLICE) > 1:
+        return False
+    if producer.opcode is fusible.DYNAMIC_SLICE:
+        same = all(a is b or _equal_constants(a, b) for a, b in zip(producer.operands[1:], starts, strict=True))
+    elif producer.opcode is fusible.SLICE:
+        wanted = [_constant_index(start) for start in starts]
+        rows = producer.attribute("slice")
+        same = all(row[2] == 1 and start == row[0] for row, start in zip(rows, wanted, strict=True))
+    else:
+        return False
+    return same and (not kernel.is_fusion or kernel.indexing_reader(producer) is None)
+
+
+# -- profitability -----------------------------------------------------------------------------------------------------------
+def fuses_on_all_paths(candidate: XlaCandidate) -> Reason | None:
+    """The whole computation must bear it."""
+    producer = candidate.producer
+    code = candidate.state.barred.get(producer)
+    if code == "max-must-agree":
+        return refuse("max-must-agree", f"%{producer.name} is read by a maximum that is subtracted from it before an exponential")
+    if code is not None:
+        return refuse("reads-multiply", f"%{producer.name} reads more than it writes, and not every user on every path can take it in")
+    return None
+
+
+def belongs_to_no_product(candidate: XlaCandidate) -> Reason | None:
+    """It must not belong to the kernel of a product."""
+    producer = candidate.producer
+    if producer.opcode is ADD and any(completes_product(o, producer) for o in producer.operands):
+        return refuse("output-fusion-first", f"%{producer.name} completes the kernel of a matrix-vector product")
+    return None
+
+
+def no_concatenate_in_inner_loop(candidate: XlaCandidate) -> Reason | None:
+    """Neither may be a concatenate of many pieces, or of long rows."""
+    producer, consumer = candidate.producer, candidate.consumer
+    for i in (producer, consumer):
+        if i.opcode is not fusible.CONCATENATE or (i is consumer and candidate.kernel.is_fusion):
+            continue
+        if len(i.operands) > _CONCATENATED:
+            return refuse("concatenate-in-inner-loop",
+                          f"%{i.name} joins {len(i.operands)} pieces (at most {_CONCATENATED} are chosen per element)",
+                          pieces=len(i.operands), limit=_CONCATENATED)
+        if copies_long_rows(i):
+            return refuse("concatenate-in-inner-loop", f"%{i.name} joins rows, which are copied faster than chosen element by element")
+    return None
+
+
+@measures(_cost)
+def computes_each_element_once(candidate: XlaCandidate) -> Reason | None:
+    """The consumer must not read an expensive element more than once."""
+    producer, consumer = candidate.producer, candidate.consumer
+    if is_expensive(producer) and producer in candidate.kernel.reused:
+        return refuse("recomputed-per-element",
+                      f"%{producer.name} ({producer.opcode.name}) is expensive, and %{consumer.name} reads its elements more than once")
+    return None
+
+
+@measures(_readers_and_cost)
+def duplicates_nothing_expensive(candidate: XlaCandidate) -> Reason | None:
+    """No other may read an expensive value."""
+    producer = candidate.producer
+    readers = candidate.readers
+    if len(readers) > 1 and is_expensive(producer) and not always_duplicable(producer):
+        return refuse("would-duplicate-expensive",
+                      f"%{producer.name} ({producer.opcode.name}) is expensive and {len(readers)} kernels or instructions read it",
+                      consumers=len(readers))
+    return None
+
+
+@measures(lambda c: f"{c.kernel.count(fusible.REDUCE)} reduces (limit {_REDUCES})")
+def reduces_within_limit(candidate: XlaCandidate) -> Reason | None:
+    """The kernel must hold few reduces."""
+    producer, consumer = candidate.producer, candidate.consumer
+    kernel = candidate.kernel
+    if producer.opcode is fusible.REDUCE and kernel.is_fusion and (count := kernel.count(fusible.REDUCE)) > _REDUCES:
+        return refuse("too-many-reduces", f"the fusion of %{consumer.name} has {count} reduces already (limit {_REDUCES})",
+                      reduces=count, limit=_REDUCES)
+    return None
+
+
+@measures(_copies)
+def code_within_limit(candidate: XlaCandidate) -> Reason | None:
+    """Its code must be emitted rarely."""
+    producer, consumer = candidate.producer, candidate.consumer
+    kernel = candidate.kernel
+    if not kernel.is_fusion or producer.opcode is fusible.BROADCAST:
+        return None
+    copies = kernel.copies_of(producer)
+    if copies <= _ALLOWED_COPIES:
+        # What opens a block of its own is emitted for each reader, whatever the index.
+        if producer.opcode not in _OPENS_A_BLOCK or (copies <= 1 and candidate.reads <= 1):
+            return None
+    return refuse("fused-computation-too-large", f"%{producer.name} would be emitted {copies} times in the fusion of %{consumer.name}",
+                  evaluations=copies, limit=_ALLOWED_COPIES)
+
+
+LEGALITY: tuple[Predicate, ...] = (
+    stays_inside_the_computation, producer_is_fusible, consumer_is_fusible, both_are_free_to_move, code_holds_the_constant,
+    updates_in_place_safely,
+)
+PROFITABILITY: tuple[Predicate, ...] = (
+    fuses_on_all_paths, belongs_to_no_product, no_concatenate_in_inner_loop, computes_each_element_once, duplicates_nothing_expensive,
+    reduces_within_limit, code_within_limit,
+)
 
 
 def _constant_index(i: HloInstruction) -> int | None:

@@ -10,7 +10,7 @@ from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import inherit_sharding
 from xla_explorer.compiler.transforms.simplifiers.dead_code import DeadCodeElimination
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.call_graph_size import expanded_sizes, size_limit, too_large
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -76,7 +76,7 @@ def inline_call(call: HloInstruction) -> dict[HloInstruction, HloInstruction]:
     return copies
 
 
-def not_a_preserved_composite(names: tuple[str, ...]) -> Check:
+def not_a_preserved_composite(names: tuple[str, ...]) -> Predicate:
     """A composite call stands for one operation that a backend may know: these are kept."""
 
     def check(call: HloInstruction) -> Reason | None:
@@ -105,7 +105,7 @@ LEGALITY = (wanted_inline,)
 _SMALL = 256  # a callee that is inlined even where all of them together would be too much
 
 
-def small_enough(module: HloModule) -> Check:
+def small_enough(module: HloModule) -> Predicate:
     """Inlining everything keeps the program at a bearable size, or else this callee is small."""
     sizes = expanded_sizes(module, lambda i: i.opcode is CALL)
     limit = size_limit(module)

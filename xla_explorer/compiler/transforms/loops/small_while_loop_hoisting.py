@@ -8,7 +8,7 @@ from typing import ClassVar
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import register_pass
 from xla_explorer.compiler.rewriting.removal import order_callees_first, substitute
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.analysis.cost import instruction_cost
 from xla_explorer.hlo.attributes import attributes_of
 from xla_explorer.hlo.computation import HloComputation
@@ -38,7 +38,7 @@ _NOT_INSIDE = frozenset(
 )
 
 
-def small(limit: int) -> Check:
+def small(limit: int) -> Predicate:
     """What one step of the loop reads and writes fits; slices count what they take, not what they take it from."""
 
     def check(loop: HloInstruction) -> Reason | None:

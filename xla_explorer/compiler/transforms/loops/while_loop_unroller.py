@@ -12,13 +12,13 @@ from xla_explorer.compiler.transforms.inlining.call_inliner import inline_call
 from xla_explorer.compiler.transforms.loops.induction import find_induction
 from xla_explorer.compiler.transforms.loops.while_loop_simplifier import has_no_control_edges
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_unreachable_computations
-from xla_explorer.foundation.reason import Check, Reason, refuse
+from xla_explorer.foundation.reason import Predicate, Reason, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.shape import tuple_shape
 
 
-def few_steps(limit: int) -> Check:
+def few_steps(limit: int) -> Predicate:
     """The trip count is known and small."""
 
     def check(loop: HloInstruction) -> Reason | None:
@@ -32,7 +32,7 @@ def few_steps(limit: int) -> Check:
     return check
 
 
-def body_small(limit: int) -> Check:
+def body_small(limit: int) -> Predicate:
     """The body written out does not make the program large."""
 
     def check(loop: HloInstruction) -> Reason | None:

@@ -73,26 +73,26 @@ export function whyView(app) {
         make("p", {
           className: "xe-dim",
           textContent: d.checklist.some(([, ok]) => ok === false)
-            ? "what could speak against it (✗ does, ✓ does not):"
-            : "what could speak against it; nothing does (✓):",
+            ? "what must hold (✓ holds, ✗ does not):"
+            : "what must hold, and does (✓):",
         }),
         make(
           "ul",
           { className: "xe-checks" },
-          ...d.checklist.map(([name, ok, message]) =>
+          ...d.checklist.map(([name, ok, message, code, place]) =>
             make(
               "li",
               { className: ok === true ? "ok" : ok === false ? "no" : "skip" },
               make("span", {
                 className: "mark",
                 textContent: ok === true ? "✓" : ok === false ? "✗" : "·",
-                title: ok === true ? "not so here" : ok === false ? "this speaks against it" : "not asked",
+                title: ok === true ? "holds" : ok === false ? "does not hold" : "not asked",
               }),
               make(
                 "span",
                 {},
-                make("span", { textContent: name, title: app.store.data.reasons[name] || "" }),
-                ok === false && app.store.data.reasons[name] ? make("small", { textContent: app.store.data.reasons[name] }) : null,
+                make("span", { textContent: name, title: place || "" }),
+                ok === false && app.store.data.reasons[code] ? make("small", { textContent: app.store.data.reasons[code] }) : null,
                 message ? make("small", { textContent: message }) : null,
               ),
             ),

@@ -1,0 +1,80 @@
+"""The checks of the fusion policies: named by what must hold, functions of a candidate and of nothing else, with the place where each is
+written and a measured value where it holds."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+import pytest
+
+import xla_explorer
+from xla_explorer.compiler.pipeline import PassContext, make_pass
+from xla_explorer.compiler.transforms.fusion import multi_output_fusion, policy, priority_policy, xla_policy
+from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
+from xla_explorer.foundation.reason import Check, Predicate
+from xla_explorer.hlo.text import parse_hlo
+
+POLICIES = {
+    "time": (*policy.LEGALITY, *policy.PROFITABILITY),
+    "priority": (*priority_policy.LEGALITY, *priority_policy.PROFITABILITY),
+    "xla": (*xla_policy.LEGALITY, *xla_policy.PROFITABILITY),
+    "multi-output": (*multi_output_fusion.LEGALITY, *multi_output_fusion.PROFITABILITY),
+}
+PASSES = {"time": ("fusion", {}), "xla": ("fusion", {"policy": "xla"}), "priority": ("priority-fusion", {})}
+TWO_READERS = """HloModule m
+ENTRY e {
+  x = f32[64,64] parameter(0)
+  a = f32[64,64] exponential(x)
+  b = f32[64,64] negate(a)
+  c = f32[64,64] add(a, x)
+  k = f32[64,64] cholesky(c), lower=true
+  ROOT t = (f32[64,64], f32[64,64]) tuple(b, k)
+}"""
+
+
+def name_of(predicate: Predicate) -> str:
+    return predicate.__name__.replace("_", "-")
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_checks_are_named_by_what_must_hold(name: str) -> None:
+    names = [name_of(predicate) for predicate in POLICIES[name]]
+    assert len(set(names)) == len(names)
+    codes = {code for table in REASONS_BY_KIND.values() for code in table}
+    assert not set(names) & codes, "a check has the name of a refusal"
+    assert not [n for n in names if re.search(r"(^|-)(not|too|would|cannot|differs?)(-|$)", n)]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_checks_are_functions_of_one_candidate(name: str) -> None:
+    for predicate in POLICIES[name]:
+        code = predicate.__code__
+        assert code.co_argcount == 1 and not code.co_freevars and not hasattr(predicate, "__self__"), predicate
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_every_check_says_where_it_is_written_and_what_it_measured(name: str) -> None:
+    made, options = PASSES[name]
+    module = parse_hlo(TWO_READERS)
+    found: tuple[Check, ...] = make_pass(made, **options).checklist(module.find("a"), module.find("b"), PassContext())  # type: ignore[attr-defined]
+    assert [check.name for check in found] == [name_of(predicate) for predicate in POLICIES[name]]
+    package = pathlib.Path(xla_explorer.__file__).parent
+    for check in found:
+        file, line = check.place.rsplit(":", 1)
+        (path,) = package.glob(f"**/{file}")
+        lines = path.read_text().splitlines()[int(line) - 1 : int(line) + 1]
+        assert any(f"def {check.name.replace('-', '_')}(" in text for text in lines), check
+    told = [check.name for check in found if check.ok and re.search(r"[0-9]", check.message)]
+    assert len(told) >= 2, "few checks tell a measured value"
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_asking_twice_gives_the_same_and_changes_nothing(name: str) -> None:
+    made, options = PASSES[name]
+    module = parse_hlo(TWO_READERS)
+    before, fusing = module.to_text(), make_pass(made, **options)
+    for producer, consumer in (("a", "b"), ("a", "c"), ("c", "k"), ("x", "a")):
+        pair = module.find(producer), module.find(consumer)
+        assert fusing.checklist(*pair, PassContext()) == fusing.checklist(*pair, PassContext())  # type: ignore[attr-defined]
+    assert module.to_text() == before
