@@ -35,7 +35,7 @@ function spoken(app) {
   const s = app.store.steps[app.step],
     pass = !s.index
       ? `as written, ${numberOf(s.after, "instruction")}`
-      : `pass ${s.index - 1}, ${s.name}${s.error ? " failed" : s.changed ? `, ${s.before} to ${s.after} instructions` : ", changed nothing"}`;
+      : `pass ${s.index}, ${s.name}${s.error ? " failed" : s.changed ? `, ${s.before} to ${s.after} instructions` : ", changed nothing"}`;
   if (app.decision !== null) {
     const d = app.store.decisions[app.decision];
     return `${d.kind} of ${d.producerName}${d.consumerName ? ` into ${d.consumerName}` : ""} ${d.verdict}${d.message ? `: ${d.message}` : ""}`;
@@ -261,7 +261,7 @@ async function build(root, model, ask, disposals) {
       ]);
     } catch (error) {
       if (mine === ticket) {
-        app.problem = `${number ? `pass ${number - 1}` : "the module as written"} could not be shown: ${error.message}`;
+        app.problem = `${number ? `pass ${number}` : "the module as written"} could not be shown: ${error.message}`;
         why.show();
       }
       return;
@@ -273,8 +273,8 @@ async function build(root, model, ask, disposals) {
     app.nowStep = number;
     const s = store.steps[number];
     where.textContent = number
-      ? `${s.error ? "" : "after "}pass ${number - 1} of 0–${store.steps.length - 2}: ${s.name}${s.error ? " failed" : s.changed ? "" : " (changed nothing)"}`
-      : `as written, before passes 0–${store.steps.length - 2}`;
+      ? `${s.error ? "" : "after "}pass ${number} of ${store.steps.length - 1}: ${s.name}${s.error ? " failed" : s.changed ? "" : " (changed nothing)"}`
+      : `as written, before pass 1 of ${store.steps.length - 1}`;
     app.origin = "step";
     graph.draw();
     timeline.show();

@@ -38,7 +38,7 @@ export function searchBox(app) {
           hits.push({
             what: "pass",
             name: s.name,
-            note: `${s.index ? `pass ${s.index - 1}` : "as written"}${s.changed || !s.index ? "" : ", unchanged"}`,
+            note: `${s.index ? `pass ${s.index}` : "as written"}${s.changed || !s.index ? "" : ", unchanged"}`,
             go: () => app.go(s.index),
           });
       const seen = new Set();

@@ -105,7 +105,7 @@ export function timelineView(app) {
       "div",
       {
         ariaCurrent: "false",
-        ariaLabel: `${s.index ? `pass ${s.index - 1}, ` : ""}${s.name}${s.error ? ", failed" : s.index && !s.changed ? ", changed nothing" : `, ${s.after} instructions`}`,
+        ariaLabel: `${s.index ? `pass ${s.index}, ` : ""}${s.name}${s.error ? ", failed" : s.index && !s.changed ? ", changed nothing" : `, ${s.after} instructions`}`,
         className: `xe-step${s.error ? " failed" : ""}${s.changed || !s.index ? "" : " quiet"}`,
         role: "listitem",
         onclick: () => app.go(s.index),

@@ -119,7 +119,7 @@ export function whyView(app) {
     out.push(
       make("p", {
         className: "xe-dim",
-        textContent: `decided by ${d.pass || "a pass"}${d.step === null ? "" : `, pass ${d.step - 1}`}`,
+        textContent: `decided by ${d.pass || "a pass"}${d.step === null ? "" : `, pass ${d.step}`}`,
       }),
     );
     return out;
