@@ -55,7 +55,7 @@ def test_why_not_of_what_was_gone_before_fusion_says_what_took_it_away() -> None
     session = xe.compile(CALLED, threads=1)
     answer = session.why_not("fusion", "y", "c")
     assert answer.refused and answer.code == "gone-before-fusion" and not answer.recorded
-    step = list(session.trace.to_frame()["pass"]).index("call-inliner")
+    step = session.passes.named("call-inliner").number
     assert f"%c (call) was gone before fusion: call-inliner removed it in pass {step}" in answer.message
     assert answer.facts["pass"] == "call-inliner" and answer.facts["step"] == step
     later = next(i.name for i in session.module.instructions() if i.opcode.name == "fusion")
@@ -222,9 +222,9 @@ def test_wishes_that_were_not_granted_say_why(softmax: Session) -> None:
     assert [(w.wish, w.granted) for w in again.overrides] == [("forbid", True), ("fuse", False)]
 
 
-def test_steps_are_passes_counted_from_zero(softmax: Session) -> None:
+def test_steps_are_the_numbers_of_passes(softmax: Session) -> None:
     row = softmax.decisions("fusion").to_dict("records")[0]
-    assert softmax.trace.steps[row["step"]].name == row["pass"] == "fusion"
+    assert softmax.passes[row["step"]].name == row["pass"] == "fusion"
     assert any(f"pass {row['step']}, fusion" in line for line in softmax.history(row["subjects"][1]))
 
 

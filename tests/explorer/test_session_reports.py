@@ -58,7 +58,7 @@ ENTRY e {
     records = module.snapshot().computations[0].instructions
     paths = {module.find(key).name: path for key, path in scope_paths(records).items()}
     assert paths == {"a": ("layer_0",), "b": ("layer_1",), "c": ("layer_1",)}
-    assert {g.label for g in xe.compile(text).trace.picture(0).groups if g.kind == "scope"} == {"layer_0", "layer_1"}
+    assert {g.label for g in xe.compile(text).passes[0].picture().groups if g.kind == "scope"} == {"layer_0", "layer_1"}
 
 
 def test_repeated_layers_are_found_without_names() -> None:

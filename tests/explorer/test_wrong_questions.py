@@ -167,5 +167,5 @@ def test_a_decision_that_no_policy_can_be_asked_about(session: xe.Session, kind:
 
 
 def test_an_unknown_name_without_near_ones_shows_what_names_are_like(session: xe.Session) -> None:
-    with pytest.raises(xe.XlaExplorerError, match=f"like that of the result: %{session.module.entry.root.name}"):
+    with pytest.raises(xe.XlaExplorerError, match=f"look like %{session.module.entry.root.name}"):
         session.explain("zzzzzzzz")

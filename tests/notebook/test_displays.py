@@ -44,12 +44,12 @@ def objects() -> dict[str, Any]:
     root = s.module.entry.root
     return {
         "HloModule": module, "computation": module.entry, "instruction": root, "shape": root.shape, "literal type": xe.f32,
-        "Session": s, "trace": s.trace, "pass trace": s.trace.passes, "step": s.trace.steps[0], "stage": s.stage("hlo"),
+        "Session": s, "trace": s.trace, "passes": s.passes, "pass": s.passes[1], "pass trace": s.passes.record, "step": s.trace.steps[0], "stage": s.stage("hlo"),
         "binary stage": s.stage("object"), "graph": s.graph(), "buffers": s.buffers, "decisions": s.decisions(), "kernels": s.kernels,
         "explanation": s.explain(root), "why not": s.why_not("fusion", "%e", "%b"), "provenance": s.provenance,
         "applicable": s.applicable(root), "rules": s.hot_rules(), "timing": s.time(x, x, repeats=2), "profile": s.profile(x, x, repeats=2),
         "bisection": s.bisect(x, x), "comparison": s.override().compare(repeats=1), "code beside code": s.side_by_side("llvm-ir-optimized"),
-        "annotated": s.annotate(measure=False), "code": s.llvm_ir(), "options": xe.options, "doctor": xe.doctor(), "passes": xe.passes(),
+        "annotated": s.annotate(measure=False), "code": s.llvm_ir(), "options": xe.options, "doctor": xe.doctor(), "pass catalogue": xe.passes(),
         "PassPipeline": s.pipeline, "Journal": s.trace.journal, "event": s.trace.journal.events[0], "Reason": xe.Reason("a-b", "c", {"n": 1}),
         "structural difference": xe.structural_diff(module, s.module), "diff": xe.diff(module, s.module), "Isolation": xe.Isolation(),
         "table": xe.compare(module, ["cpu"]), "signature": s.signature, "PrintOptions": xe.PrintOptions.default,

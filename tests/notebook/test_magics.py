@@ -227,6 +227,6 @@ def test_no_difference_is_said(shell: Shell) -> None:
     shell.run("%%hlo plus --no-run\n" + ADD)
     same, _, _ = shell.run("%hlo_diff plus plus")
     assert "the same text" in str(same.result)
-    quiet = next(s.index for s in shell.names["plus"].trace.steps if not s.changed)
+    quiet = next(p.number for p in shell.names["plus"].passes if not p.changed)
     unchanged, _, _ = shell.run(f"%hlo_step plus {quiet}")
     assert str(unchanged.result) == "it changed nothing"

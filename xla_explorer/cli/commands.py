@@ -114,7 +114,7 @@ def opt(given: Namespace) -> int:
 
     trace = optimize(read_module(given.file), given.passes)
     if given.trace or given.json:
-        print_frame(trace.to_frame(), as_json=given.json)
+        print_frame(trace.passes.to_frame(), as_json=given.json)
         return 0
     text = trace.module.to_text(getattr(PrintOptions, given.format.replace("-", "_")))
     if given.output:

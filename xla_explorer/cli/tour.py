@@ -41,12 +41,13 @@ def _one(session: Session, name: str, repeats: int, limit: int) -> bool:
     print(f"compiled for {session.backend}: {seconds}")
 
     heading("Passes that changed the module")
-    steps = session.trace.steps
     rows = [
-        (s.index, s.path[-1], s.name, s.instructions_before, s.instructions_after, s.rewrites, s.seconds * 1e3) for s in steps if s.changed
+        (p.number, p.pipeline.split("/")[-1], p.name, p.instructions_before, p.instructions, p.rewrites, p.seconds * 1e3)
+        for p in session.passes
+        if p.changed
     ]
     print_table(["#", "pipeline", "pass", "before", "after", "rules", "ms"], rows)
-    print(f"({len(steps) - len(rows)} of {len(steps)} passes changed nothing)")
+    print(f"({session.passes.last - len(rows)} of {session.passes.last} passes changed nothing)")
 
     heading("Fusion decisions")
     frame = session.decisions("fusion")

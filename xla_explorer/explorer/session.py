@@ -16,7 +16,7 @@ from xla_explorer.explorer.sessions.arguments import Array, Signature, random_ar
 from xla_explorer.explorer.sessions.isolation.settings import Isolation
 from xla_explorer.explorer.sessions.options import options as defaults
 from xla_explorer.explorer.sessions.progress import working
-from xla_explorer.explorer.trace import Trace
+from xla_explorer.explorer.trace import Passes, Trace
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event
 from xla_explorer.foundation.visible_text import cleaned
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.measures.emulation import Emulation
     from xla_explorer.explorer.measures.profiling import Timing
     from xla_explorer.explorer.pictures.graph import Graph
-    from xla_explorer.explorer.pictures.picture import PictureGraph
     from xla_explorer.explorer.questions.applicable import ApplicableRules
     from xla_explorer.explorer.questions.bisection import BisectionResult
     from xla_explorer.explorer.questions.explanation import Explanation
@@ -64,8 +63,8 @@ class CannotRunError(XlaExplorerError):
 class Session(SessionCode):
     """One compile. Call it with arrays; ask it what happened.
 
-    source: the module as given. backend: its name. options: how it was compiled. trace: the passes. error: what ended the compile, or
-    None. seconds: compile time by phase.
+    source: the module as given. backend: its name. options: how it was compiled. passes: what every pass did (`passes[0]`: as written).
+    error: what ended the compile, or None. seconds: compile time by phase.
     """
 
     def __init__(
@@ -81,7 +80,8 @@ class Session(SessionCode):
     ) -> None:
         self.source, self.backend, self.options = source, backend, options
         self.gpu_sessions = {}
-        self.trace = Trace(trace)
+        self.passes = Passes(trace)
+        self.trace = Trace(self.passes)
         self.result, self.error, self.failed_phase, self.seconds = result, error, failed_phase, dict(seconds)
         self.signature = Signature(source)
         self.source_lines = SourceLines(source)
@@ -146,7 +146,7 @@ class Session(SessionCode):
     @property
     def module(self) -> HloModule:
         """The optimised module."""
-        return self.trace.module
+        return self.passes.module
 
     # -- questions -----------------------------------------------------------------------------------------------------
     def decisions(self, kind: str | None = None) -> pandas.DataFrame:
@@ -155,15 +155,15 @@ class Session(SessionCode):
         kind: `fusion`; `native-code` for steps that run on the evaluator, and that a library computes or could; `loop-vectorization` for
         kernels whose loops are in vectors or were left to LLVM; `parallel`, `row-blocks` for threads and blocks; `rule` for rewrite
         rules; None: all but rules. An empty table says why in its `attrs["note"]`. Also cost_us, cost_bytes: what a refused fusion costs
-        a run, by the cost model. step: the pass, counted from 0 as in `trace.at`.
+        a run, by the cost model. step: the number of the pass, as in `session.passes[step]`.
         """
-        frame = decisions_frame(self.trace.passes, self.trace.lineage, kind, self._native_code_rows())
+        frame = decisions_frame(self.passes.record, self.passes.lineage, kind, self._native_code_rows())
         if not len(frame):
             frame.attrs["note"] = self._why_no_decisions(kind)
         return frame
 
     def _why_no_decisions(self, kind: str | None) -> str:
-        if self.trace.journal is None or not self.trace.journal.events:
+        if self.passes.journal is None or not self.passes.journal.events:
             return str(self.explorer_source.reports.no_decisions())
         return "nothing was decided" + (f" of the kind {kind}" if kind else "") + " in this compile"
 
@@ -190,29 +190,33 @@ class Session(SessionCode):
 
         The answer says which of the two it is and shows the policy as a checklist. XlaExplorerError with near names for unknown ones.
         """
-        return why_not(self.trace.passes, self.trace.lineage, kind, _name_or_id(producer), _name_or_id(consumer))
+        return why_not(self.passes.record, self.passes.lineage, kind, _name_or_id(producer), _name_or_id(consumer))
 
     def applicable(self, instruction: str | int | HloInstruction, step: int | None = None) -> ApplicableRules:
         """The rules whose pattern fits an instruction, each with what it would make of it or the Reason why not.
 
         step: asked of the module after that many passes (0: as written); default the last in which the instruction was there.
         """
-        return self.trace.applicable(self.find(instruction), step)
+        from xla_explorer.explorer.questions.applicable import applicable
+
+        return applicable(self.passes, self.find(instruction), step)
 
     def hot_rules(self) -> pandas.DataFrame:
         """A row a rule that fired or was refused: rule, applied, refused, sentence, place; the most applied first."""
-        return self.trace.hot_rules()
+        from xla_explorer.explorer.questions.rule_book import hot_rules
+
+        return hot_rules(self.passes.journal)
 
     @cached_property
     def provenance(self) -> Provenance:
         """Which instructions of the source, and which `file:line`, every instruction of the result came from; with the coverage."""
         from xla_explorer.explorer.questions.provenance import provenance
 
-        return provenance(self.trace, self.source_lines)
+        return provenance(self.passes, self.source_lines)
 
     def history(self, instruction: str | int | HloInstruction) -> list[str]:
         """The life of an instruction over the passes, one sentence a line."""
-        return self.trace.history(self.find(instruction))
+        return self.passes.lineage.sentences(self.find(instruction))
 
     def explain(self, instruction: str | int | HloInstruction) -> Explanation:
         """Everything about one instruction: definition, line, decisions, history, code, buffer, time."""
@@ -223,13 +227,13 @@ class Session(SessionCode):
     def find(self, instruction: str | int | HloInstruction) -> int:
         """The id of an instruction that was there at any step, from its name, its id or itself. XlaExplorerError with near names
         otherwise."""
-        return self.trace.find(_name_or_id(instruction))
+        return self.passes.find(_name_or_id(instruction))
 
     def source_line(self, instruction: str | int | HloInstruction) -> str:
         """`file:line` of the user's source by metadata, else of the HLO text; empty when a pass made it from nothing."""
         given = _name_or_id(instruction)
         key = self.find(given) if isinstance(given, str) else given
-        lineage = self.trace.lineage
+        lineage = self.passes.lineage
         for origin in lineage.origins(key):
             record = lineage.records.get(origin)
             place = self.source_lines.place(origin, record.metadata if record is not None else None)
@@ -241,7 +245,7 @@ class Session(SessionCode):
 
     def _fusion_line(self, fusion: InstructionRecord) -> str:
         """The line of the root, or of what is nearest to it and has one."""
-        lineage = self.trace.lineage
+        lineage = self.passes.lineage
         for i in self._body(fusion):
             for origin in lineage.origins(i.id):
                 place = self.source_lines.place(origin, i.metadata)
@@ -258,7 +262,7 @@ class Session(SessionCode):
     @property
     def pipeline(self) -> PassPipeline:
         """The passes that were run, as data: `session.override(passes=session.pipeline.without("cse"))`."""
-        return self.trace.passes.pipeline
+        return self.passes.record.pipeline
 
     def override(
         self,
@@ -331,11 +335,7 @@ class Session(SessionCode):
     # -- pictures ------------------------------------------------------------------------------------------------------
     def graph(self, around: Any = None, radius: int = 2) -> Graph:
         """The optimised module as a picture: fusions as boxes, refused fusions dashed with their code."""
-        return self.trace.graph(-1, around, radius)
-
-    def graph_picture(self, around: Any, radius: int) -> tuple[PictureGraph, int | None]:
-        """The picture of the result, for `xe.graph`."""
-        return self.trace.graph_picture(around, radius)
+        return self.passes[-1].graph(around, radius)
 
     def side_by_side(self, *stages: str, kernel: str = "") -> SideBySide:
         """Kernel by kernel: the HLO lines and the code that each stage made of them (default: optimised LLVM IR and PTX).
@@ -382,10 +382,9 @@ class Session(SessionCode):
 
     @cleaned
     def __repr__(self) -> str:
-        steps = self.trace.steps
-        changed = len([s for s in steps if s.changed])
+        changed = len([p for p in self.passes if p.changed])
         parts = [
-            f"{len(steps)} passes, {changed} changed it",
+            f"{self.passes.last} passes, {changed} changed it",
             f"{self.source.instruction_count()} -> {self.module.instruction_count()} instructions",
         ]
         if self.program_steps:

@@ -19,6 +19,7 @@ from xla_explorer.explorer.measures.profiling import Timing
 from xla_explorer.explorer.session import CompileFailedError, Session
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
 from xla_explorer.explorer.sessions.compiling import compile
+from xla_explorer.explorer.sessions.passes import RecordedPasses
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.frontends.jax_program import captured_programs
 from xla_explorer.hlo.analysis.cost import module_cost
@@ -189,7 +190,7 @@ class HloMagics(Magics):
 
     def _show(self, word: str, session: Session) -> None:
         if word == "passes":
-            display(session.trace)
+            display(session.passes)
         elif word == "fusion":
             frame = session.decisions("fusion")
             rows = frame[["verdict", "subjects", "code", "message"]].values.tolist()
@@ -222,28 +223,28 @@ class HloMagics(Magics):
         name = words[0] if words and not words[0].lstrip("-").isdigit() and words[0] not in ("next", "prev") else "_hlo"
         where = next((w for w in words if w != name), "next")
         thing = self._value(name)
-        trace: Any = thing if hasattr(thing, "text_diff") else getattr(thing, "trace", None)  # arrays have a trace too: numpy's
-        if not hasattr(trace, "text_diff"):
+        ran = getattr(thing, "passes", None)
+        if not isinstance(ran, RecordedPasses):
             raise UsageError(f"{name} is a {type(thing).__name__}, neither a session nor a trace")
-        changed = [s.index for s in trace.steps if s.changed]
+        changed = [p.number for p in ran if p.changed]
         if not changed:
             return CodeText("no pass changed the module")
-        last = self._at.get(id(trace), -1)
+        last = self._at.get(id(ran), 0)
         if where == "next":
             index = next((k for k in changed if k > last), changed[0])
         elif where == "prev":
             index = next((k for k in reversed(changed) if k < last), changed[-1])
-        elif where.lstrip("-").isdigit() and -len(trace.steps) <= int(where) < len(trace.steps):
-            index = range(len(trace.steps))[int(where)]
+        elif where.lstrip("-").isdigit() and -len(ran) <= int(where) < len(ran):
+            index = ran[int(where)].number
         else:
-            raise UsageError(f"step {where!r}: next, prev or a number from 0 to {len(trace.steps) - 1}")
-        self._at[id(trace)] = index
-        step = trace.steps[index]
+            raise UsageError(f"step {where!r}: next, prev or a number from 0 (as written) to {ran.last}")
+        self._at[id(ran)] = index
+        step = ran[index]
         print(
-            f"pass {index} of {len(trace.steps)}, {step.pipeline}/{step.name}: {step.instructions_before} -> "
-            f"{step.instructions_after} instructions, {step.rewrites} rules applied"
+            f"pass {index} of {ran.last}, {step.pipeline}/{step.name}: {step.instructions_before} -> "
+            f"{step.instructions} instructions, {step.rewrites} rules applied"
         )
-        return trace.text_diff(index) if step.changed else CodeText("it changed nothing")
+        return step.text_diff() if step.changed else CodeText("it changed nothing")
 
     @line_magic
     @one_diagnostic

@@ -97,7 +97,7 @@ def test_trace_holds_every_step() -> None:
     assert trace.steps[0].rewrites == 1
     assert "-  %a = " in trace.text_diff(0)
     assert trace.text_diff(-1) == ""
-    assert trace.journal is not None and trace.events(0)[0].by == "add-zero"
+    assert trace.journal is not None and trace.events_of(trace.steps[0])[0].by == "add-zero"
     frame = trace.to_frame()
     assert list(frame["pass"][:3]) == ["algsimp", "cse", "dce"] and frame["removed"][0] == 3
 
@@ -240,7 +240,7 @@ def test_default_may_stand_beside_other_passes() -> None:
     import xla_explorer as xe
 
     alone, more = xe.optimize(parse_hlo(TEXT), "default"), xe.optimize(parse_hlo(TEXT), "default,dce")
-    assert [s.name for s in more.passes.steps] == [*[s.name for s in alone.passes.steps], "dce"]
+    assert [s.name for s in more.steps] == [*[s.name for s in alone.steps], "dce"]
     session = xe.compile(parse_hlo(TEXT), passes="dce,default,cse")
     names = [step.name for step in session.pipeline.passes()]
     usual = [step.name for step in xe.compile(parse_hlo(TEXT)).pipeline.passes()]

@@ -75,9 +75,9 @@ def test_what_comes_home_is_what_a_compile_here_gives(tmp_path: Path) -> None:
     for given in (ADD, ADD.encode(), path, str(path), xe.parse_hlo(ADD)):
         apart, here = xe.compile(given, isolate=True, journal="everything"), xe.compile(given, journal="everything")
         assert apart.source.to_text() == here.source.to_text() and apart.module.to_text() == here.module.to_text()
-        assert [str(s.before and s.before.name) + s.name + s.pipeline for s in apart.trace.passes.steps] == [
-            str(s.before and s.before.name) + s.name + s.pipeline for s in here.trace.passes.steps]
-        for mine, other in zip(apart.trace.passes.steps, here.trace.passes.steps, strict=True):
+        assert [str(s.before and s.before.name) + s.name + s.pipeline for s in apart.trace.steps] == [
+            str(s.before and s.before.name) + s.name + s.pipeline for s in here.trace.steps]
+        for mine, other in zip(apart.trace.steps, here.trace.steps, strict=True):
             assert (mine.before, mine.after, mine.changed, mine.hlo_pass, mine.options, mine.rewrites) == (
                 other.before, other.after, other.changed, other.hlo_pass, other.options, other.rewrites)
         assert [e.to_json() for e in apart.trace.journal.events] == [e.to_json() for e in here.trace.journal.events]
@@ -88,7 +88,7 @@ def test_what_comes_home_is_what_a_compile_here_gives(tmp_path: Path) -> None:
 
 
 def test_what_is_shared_between_steps_is_shared_at_home() -> None:
-    steps = xe.compile(ADD, isolate=True).trace.passes.steps
+    steps = xe.compile(ADD, isolate=True).trace.steps
     assert all(late.before is early.after for early, late in pairwise(steps))
     assert any(step.before is step.after for step in steps)
 
@@ -118,7 +118,7 @@ def test_a_failed_pass_comes_home_with_what_ran_before_it(planted: Isolation) ->
         xe.compile(ADD, passes="dce,failer,cse", isolate=planted)
     assert str(apart.value) == str(here.value)
     assert type(apart.value.session.error).__name__ == "PlantedError" and apart.value.session.error.number == 7
-    assert [s.name for s in apart.value.session.trace.passes.steps] == [s.name for s in here.value.session.trace.passes.steps]
+    assert [s.name for s in apart.value.session.trace.steps] == [s.name for s in here.value.session.trace.steps]
     assert xe.compile(ADD, passes="dce,failer,cse", isolate=planted, keep_errors=True).failed_phase == "the pass failer"
 
 

@@ -17,7 +17,7 @@ from asset_script import SceneScript
 import xla_explorer as xe
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
-from xla_explorer.explorer.trace import Trace
+from xla_explorer.explorer.trace import Passes
 
 WORKLOADS = Path(__file__).resolve().parents[3] / ".." / "shared" / "perf" / "dev" / "workloads"
 MOVED = 24.0
@@ -146,9 +146,8 @@ def _assert_readable(scene: dict[str, Any]) -> None:
 def _kept(scenes: SceneScript, name: str, text: str) -> list[tuple[int, int]]:
     """(survivors in place, survivors) of each step on the way through all passes and back."""
     # The pipeline of the backend, without its code generation.
-    trace = Trace(platform_with_options("cpu", {}).compiler().run_hlo_passes(xe.parse_hlo(text), CompileOptions()))
-    changed = [0, *[step.index + 1 for step in trace.steps if step.changed]]
-    pictures = [trace.picture(step) for step in changed]
+    passes = Passes(platform_with_options("cpu", {}).compiler().run_hlo_passes(xe.parse_hlo(text), CompileOptions()))
+    pictures = [p.picture() for p in passes if p.changed or not p.number]
     places = []
     for picture in [*pictures, *reversed(pictures)]:
         scene = scenes.scene(picture, name)

@@ -25,11 +25,9 @@ class UnknownStepError(XlaExplorerError, IndexError, KeyError):
 class PassStep:
     """One run of one pass.
 
-    path: names of the pipelines around it; a fixed point appends `#n` in its n-th repetition (from 2). seconds: wall
-    time of
-    the pass alone. before, after: snapshots (None with the journal off). span: id of its span in the journal, -1
-    without.
-    hlo_pass: the pass itself.
+    index: its place in `PassTrace.steps`. path: names of the pipelines around it; a fixed point appends `#n` in its n-th repetition
+    (from 2). seconds: wall time of the pass alone. before, after: snapshots (None with the journal off). span: id of its span in the
+    journal, -1 without. hlo_pass: the pass itself.
     instructions_before, instructions_after, rewrites: counts. actions: rewrites and decisions that went ahead. error: what it raised, as
     text.
     """
@@ -63,6 +61,11 @@ class PassStep:
         self.error: str | None = None
 
     @property
+    def number(self) -> int:
+        """The number under which users know the pass: 1 is the first, 0 is the module as written."""
+        return self.index + 1
+
+    @property
     def pipeline(self) -> str:
         """The path as one text, `simplification/inner#2`."""
         return "/".join(self.path)
@@ -70,7 +73,7 @@ class PassStep:
     @cleaned
     def __repr__(self) -> str:
         state = self.error or ("changed" if self.changed else "unchanged")
-        return f"<{self.index} {self.pipeline}/{self.name}: {state}, {self.instructions_after} instructions, {self.seconds * 1e3:.2f} ms>"
+        return f"<{self.number} {self.pipeline}/{self.name}: {state}, {self.instructions_after} instructions, {self.seconds * 1e3:.2f} ms>"
 
 
 class PassTrace:
@@ -141,9 +144,17 @@ class PassTrace:
         old, new = [HloModule.from_snapshot(s).to_text().splitlines(keepends=True) for s in self._snapshots(index)]
         return "".join(difflib.unified_diff(old, new, f"before {step.name}", f"after {step.name}", n=context_lines))
 
-    def events(self, index: int) -> list[Event]:
-        """The journal's events of step `index`."""
-        return self.journal.of_span(self.steps[index].span) if self.journal is not None and self.steps[index].span >= 0 else []
+    def events_of(self, step: PassStep) -> list[Event]:
+        """The journal's events of a step."""
+        return self.journal.of_span(step.span) if self.journal is not None and step.span >= 0 else []
+
+    def numbered(self, number: int | None) -> PassStep | None:
+        """The step of pass `number` (1 is the first); None for 0, the module as written, and for None."""
+        return self.steps[number - 1] if number else None
+
+    def name_of(self, number: int | None) -> str:
+        """The name of pass `number`; empty for the module as written and for None."""
+        return step.name if (step := self.numbered(number)) is not None else ""
 
     def step(self, name: str, occurrence: int = 0) -> PassStep:
         """The n-th step of a pass by name. UnknownStepError (a KeyError) when it did not run so often."""
@@ -209,7 +220,7 @@ class PassTrace:
     def __str__(self) -> str:
         lines = [repr(self)[1:-1]]
         lines += [
-            f"  {s.index:3d} {s.pipeline + '/' + s.name:50s} {'changed' if s.changed else '-':8s} "
+            f"  {s.number:3d} {s.pipeline + '/' + s.name:50s} {'changed' if s.changed else '-':8s} "
             f"{s.instructions_before:6d} -> "
             f"{s.instructions_after:6d} {s.seconds * 1e3:9.2f} ms"
             for s in self.steps

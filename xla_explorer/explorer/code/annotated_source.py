@@ -132,7 +132,7 @@ def _source_lines(session: Session) -> list[tuple[int, str, int | None]]:
     """(number, text, id): the text as it was given, else as it prints. The empty line that stands for a magic is left out."""
     source = session.source
     if not source.source_text:
-        return [(number, text, key) for number, (text, key) in enumerate(session.trace.lines(0), 1)]
+        return [(number, text, key) for number, (text, key) in enumerate(session.passes[0].lines, 1)]
     at = {i.line: i.id for i in source.instructions() if i.line}
     texts = source.source_text.rstrip("\n").split("\n")
     return [(n, text, at.get(n)) for n, text in enumerate(texts, 1) if n > 1 or text.strip()]
@@ -146,7 +146,7 @@ def _sources(session: Session) -> dict[int, tuple[int, ...]]:
     own = {key for keys in ids.values() for key in keys}
     found = {}
     for origin in session.provenance.origins:
-        surest = next((k for k in session.trace.lineage.origins(origin.id) if k in own), None)
+        surest = next((k for k in session.passes.lineage.origins(origin.id) if k in own), None)
         found[origin.id] = (surest,) if surest is not None else tuple([k for name in origin.sources for k in ids.get(name, ())])
     return found
 

@@ -118,5 +118,5 @@ def _function_of(session: Session, instruction: int) -> str | None:
 
 
 def _is_fusion(session: Session, key: int) -> bool:
-    record = session.trace.lineage.records.get(key)
+    record = session.passes.lineage.records.get(key)
     return record is not None and record.opcode.name == "fusion"

@@ -85,7 +85,7 @@ def side_by_side(session: Session, stages: Sequence[str], kernel: str = "") -> S
     wanted = [name for name in wanted if name in panes]
     groups = _members(session)
     kernels = []
-    texts = {key: text for text, key in session.trace.lines(len(session.trace)) if key is not None}
+    texts = {key: text for text, key in session.passes[-1].lines if key is not None}
     place = {key: number for number, key in enumerate(texts)}
     sharers: dict[str, list[ProgramStep]] = {}
     for step in session.program_steps:

@@ -7,7 +7,7 @@ bear it, they are told apart by opcode and order, and only when the result has a
 
 from __future__ import annotations
 
-from xla_explorer.explorer.questions.lineage import Lineage
+from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.metadata import parse_metadata
 from xla_explorer.hlo.module import HloModule

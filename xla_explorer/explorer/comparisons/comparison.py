@@ -68,7 +68,7 @@ def compare_sessions(left: Session, right: Session, arrays: Sequence[Any] = (), 
     a, b = program_cost(left.module), program_cost(right.module)
     rows: list[Row] = [
         ("backend", left.backend, right.backend),
-        ("passes", len(left.trace), len(right.trace)),
+        ("passes", left.passes.last, right.passes.last),
         ("instructions", left.module.instruction_count(), right.module.instruction_count()),
         ("kernels", len(left.program_steps), len(right.program_steps)),
         ("launches a run", round(a.launches), round(b.launches)),
@@ -100,7 +100,7 @@ def compare_sessions(left: Session, right: Session, arrays: Sequence[Any] = (), 
 
 def _changed(left: Session, right: Session) -> list[tuple[str, str, str, str, str]]:
     def verdicts(session: Session) -> dict[tuple[str, str, str], str]:
-        rows = decision_rows(session.trace.passes, session.trace.lineage)
+        rows = decision_rows(session.passes.record, session.passes.lineage)
         return {(r.kind, r.producer_name, r.consumer_name): r.verdict + (f" ({r.code})" if r.code else "") for r in rows}
 
     a, b = verdicts(left), verdicts(right)

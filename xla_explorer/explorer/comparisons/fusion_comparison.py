@@ -119,7 +119,7 @@ def compare_fusions_of(left: Session, right: Session) -> FusionComparison:
 def _refusals(session: Session) -> dict[tuple[str, str], tuple[str, str]]:
     """(producer, consumer) -> (code, message) of what was asked and refused. The consumer is whoever reads the producer in the kernel."""
     found: dict[tuple[str, str], tuple[str, str]] = {}
-    for event in decision_events(session.trace.passes):
+    for event in decision_events(session.passes.record):
         if event.reason is not None and len(event.names) == 2:
             producer, consumer = event.names
             for reader in (event.facts or {}).get("read_by", (consumer,)):

@@ -36,7 +36,7 @@ from xla_explorer.hlo.opcodes import OPCODES
 
 if TYPE_CHECKING:
     from xla_explorer.explorer.session import Session
-    from xla_explorer.explorer.trace import Trace
+    from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
 MOST_BUFFERS = 400
 MOST_REASON_BUFFERS = 20
@@ -51,32 +51,32 @@ LONGEST_COMPARED = 20_000
 class TraceReports(Reports):
     """A trace: rewrites one by one, neighbourhoods, help."""
 
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+    def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
+        self._passes = passes
 
     @cached_property
     def _replay(self) -> RewriteReplay:
-        return RewriteReplay(self._trace)
+        return RewriteReplay(self._passes)
 
     def rules(self, names: Iterable[str]) -> dict[str, RuleText]:
         return rule_texts(names)
 
     def rewrite(self, step: int, number: int) -> RewriteStep:
-        if not 0 < step <= len(self._trace.steps):
+        if not 0 < step <= self._passes.last:
             raise ValueError(f"there is no pass {step}")
-        events = [e for e in self._trace.passes.events(step - 1) if e.kind in ("applied", "refused")]
+        events = [e for e in self._passes[step].events if e.kind in ("applied", "refused")]
         if not 0 <= number < len(events):
             raise ValueError(f"step {step} has {len(events)} rewrites, not a number {number}")
         with collector_paused():
-            return self._replay.step(step, events[number])
+            return self._replay.step(self._passes[step], events[number])
 
     def picture_around(self, step: int, instruction: int, budget: int) -> PictureGraph:
         with collector_paused():
-            return self._trace.picture(min(step, len(self._trace.steps)), around=[instruction], budget=budget)
+            return self._passes[min(step, self._passes.last)].picture(around=[instruction], budget=budget)
 
     def picture_between(self, step: int, first: int, second: int) -> PictureGraph:
         with collector_paused():
-            return self._trace.picture(min(step, len(self._trace.steps)), between=(first, second))
+            return self._passes[min(step, self._passes.last)].picture(between=(first, second))
 
     def reasons(self) -> Mapping[str, str]:
         found = dict(USER_REASONS)
@@ -85,7 +85,7 @@ class TraceReports(Reports):
         return found
 
     def opcode_help(self) -> Mapping[str, str]:
-        names = dict.fromkeys([r.opcode.name for r in self._trace.lineage.records.values()])
+        names = dict.fromkeys([r.opcode.name for r in self._passes.lineage.records.values()])
         return {name: OPCODES[name].summary for name in names if name in OPCODES}
 
 
@@ -93,7 +93,7 @@ class SessionReports(TraceReports):
     """A session: the trace's, and buffers, kernels, the machine, LLVM and what-ifs."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session.trace)
+        super().__init__(session.passes)
         self._session = session
 
     def no_decisions(self) -> str:

@@ -22,7 +22,7 @@ from xla_explorer.hlo.analysis.cost import module_cost
 
 if TYPE_CHECKING:
     from xla_explorer.explorer.session import Session
-    from xla_explorer.explorer.trace import Trace
+    from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
 MOST_PANE_LINES = 5_000
 MOST_CHECKLISTS = 300
@@ -39,52 +39,49 @@ _GENERATED = ("llvm-ir-optimized", "assembly")
 class TraceSource:
     """A trace as an `ExplorerSource`."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
+    def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
+        self.passes = passes
         self._steps: list[StepRow] | None = None
 
     @cached_property
     def reports(self) -> Reports:
         """What is known beyond the passes."""
-        return TraceReports(self.trace)
+        return TraceReports(self.passes)
 
     @property
     def title(self) -> str:
-        return self.trace.module.name
+        return self.passes.module.name
 
     def summary(self) -> Mapping[str, str | float | int]:
-        trace = self.trace
+        passes = self.passes
         return {
-            "passes": len(trace.steps),
-            "changed": len([s for s in trace.steps if s.changed]),
-            "instructions_before": trace.snapshot(0).instruction_count(),
-            "instructions_after": trace.module.instruction_count(),
-            **({"compile_seconds": trace.seconds} if trace.seconds else {}),
+            "passes": passes.last,
+            "changed": len([p for p in passes if p.changed]),
+            "instructions_before": passes[0].instructions,
+            "instructions_after": passes.module.instruction_count(),
+            **({"compile_seconds": passes.seconds} if passes.seconds else {}),
         }
 
     def steps(self) -> Sequence[StepRow]:
         if self._steps is None:
-            count = self.trace.snapshot(0).instruction_count()
-            rows = [StepRow(0, "input", "as written", False, 0.0, count, count)]
             applied = self._applied()
             # Indexes that every step needs are made here, so that the first look at a step is as fast as the next.
             rule_book()
-            self.trace.warm()
-            for s in self.trace.steps:
-                rows.append(
-                    StepRow(
-                        s.index + 1,
-                        s.path[-1] if s.path else "",
-                        s.name,
-                        s.changed,
-                        s.seconds,
-                        s.instructions_before,
-                        s.instructions_after,
-                        max(s.rewrites, applied.get(s.index + 1, 0)),
-                        s.error,
-                    )
+            self.passes.warm()
+            self._steps = [
+                StepRow(
+                    p.number,
+                    p.pipeline.split("/")[-1],
+                    p.name,
+                    p.changed,
+                    p.seconds,
+                    p.instructions_before,
+                    p.instructions,
+                    max(p.rewrites, applied.get(p.number, 0)),
+                    p.error or None,
                 )
-            self._steps = rows
+                for p in self.passes
+            ]
         return self._steps
 
     def _applied(self) -> dict[int, int]:
@@ -96,11 +93,11 @@ class TraceSource:
     @cached_property
     def _rule_events(self) -> dict[int, list[Any]]:
         found: dict[int, list[Any]] = {}
-        journal = self.trace.journal
+        journal = self.passes.journal
         if journal is not None:
             for event in journal.events:
                 if event.kind in ("applied", "refused"):
-                    step = self.trace.lineage.step_of(event)
+                    step = self.passes.lineage.step_of(event)
                     if step is not None:
                         found.setdefault(step, []).append(event)
         return found
@@ -126,11 +123,11 @@ class TraceSource:
 
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
         with collector_paused():
-            return self.trace.picture(step, computation=computation)
+            return self.passes[step].picture(computation=computation)
 
     def text(self, step: int) -> Sequence[TextLine]:
         with collector_paused():
-            return [TextLine(text, key) for text, key in self.trace.lines(step)]
+            return [TextLine(text, key) for text, key in self.passes[step].lines]
 
     def decisions(self, step: int | None = None) -> Sequence[DecisionRow]:
         return self._decisions if step is None else [row for row in self._decisions if row.step == step]
@@ -138,26 +135,26 @@ class TraceSource:
     @cached_property
     def _decisions(self) -> list[DecisionRow]:
         with collector_paused():
-            return decision_rows(self.trace.passes, self.trace.lineage, with_checks=MOST_CHECKLISTS)
+            return decision_rows(self.passes.record, self.passes.lineage, with_checks=MOST_CHECKLISTS)
 
     def panes(self) -> Sequence[CodePane]:
         return [self._hlo_pane("xla_explorer passes")]
 
     def _hlo_pane(self, producer: str) -> CodePane:
-        return CodePane("hlo", LazyLines("hlo", lambda: list(self.text(len(self.trace.steps)))), producer)
+        return CodePane("hlo", LazyLines("hlo", lambda: list(self.text(self.passes.last))), producer)
 
     def timings(self) -> Sequence[TimingRow]:
         return []
 
     def history(self, instruction: int) -> Sequence[str]:
-        return self.trace.lineage.sentences(instruction)
+        return self.passes.lineage.sentences(instruction)
 
 
 class SessionSource(TraceSource):
     """A session as an `ExplorerSource`: the trace, and code, times and the program beside it."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session.trace)
+        super().__init__(session.passes)
         self.session = session
         self._panes: list[CodePane] | None = None
 
@@ -198,7 +195,7 @@ class SessionSource(TraceSource):
         if beside is None:
             return rows
         return [
-            row._replace(facts={**row.facts, beside.name: beside.says(self.trace.lineage, row.producer, row.consumer)})
+            row._replace(facts={**row.facts, beside.name: beside.says(self.passes.lineage, row.producer, row.consumer)})
             if row.kind in FUSION_KINDS and row.consumer_name
             else row
             for row in rows
@@ -225,7 +222,7 @@ class SessionSource(TraceSource):
         return rows
 
     def _known(self, step: int) -> int:
-        return min(step, len(self.trace.steps))
+        return min(step, self.passes.last)
 
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
         return super().picture(self._known(step), computation)
@@ -299,13 +296,13 @@ class SessionSource(TraceSource):
         if key is None:
             return None
         keys = [key]
-        record = other.trace.lineage.records.get(key)
+        record = other.passes.lineage.records.get(key)
         if record is not None and record.opcode.name == "fusion":
             keys = [other.module.find(key).called[0].root.id]
         for candidate in keys:
-            for origin in other.trace.lineage.origins(candidate):
+            for origin in other.passes.lineage.origins(candidate):
                 if origin in self._source_ids:
-                    return next((k for k in self.trace.lineage.successors(origin) if k in self._result_ids), origin)
+                    return next((k for k in self.passes.lineage.successors(origin) if k in self._result_ids), origin)
         return None
 
     @cached_property

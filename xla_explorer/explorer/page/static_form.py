@@ -39,10 +39,10 @@ def static_text(source: ExplorerSource) -> str:
     lines = [" · ".join([source.title, *headline(source.summary())])]
     for step in steps:
         if step.error:
-            lines.append(f"  {step.index - 1:3d} {step.name}: FAILED {step.error}")
+            lines.append(f"  {step.index:3d} {step.name}: FAILED {step.error}")
         elif step.changed:
             lines.append(
-                f"  {step.index - 1:3d} {step.name}: {step.instructions_before} -> {step.instructions_after} instructions"
+                f"  {step.index:3d} {step.name}: {step.instructions_before} -> {step.instructions_after} instructions"
             )
     accepted = sum(row.verdict == "accepted" for row in decisions)
     if decisions:
@@ -70,7 +70,7 @@ def _static_html(source: ExplorerSource, budget: int, lines: int, rows: int, inl
     failed = next((step for step in steps if step.error), None)
     if failed is not None:
         out.append(
-            f"<p><b>✗ {escape(failed.name)} failed</b> (pass {failed.index - 1}); the picture is what was before it.</p>"
+            f"<p><b>✗ {escape(failed.name)} failed</b> (pass {failed.index}); the picture is what was before it.</p>"
         )
         out.append(f"<pre>{escape(failed.error)}</pre>")
     shown = [step for step in steps if not step.error and step.level == "hlo"]
@@ -125,7 +125,7 @@ def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
     if not telling:
         return ""
     rows = [
-        f"<tr><td {_NUMBER}>{step.index - 1}</td>"
+        f"<tr><td {_NUMBER}>{step.index}</td>"
         f"<td {_CELL}>{escape(step.pipeline)}</td><td {_CELL}>{escape(step.name)}</td>"
         f"<td {_NUMBER}>{step.instructions_before} → {step.instructions_after}</td><td {_NUMBER}>{step.rewrites}</td>"
         f"<td {_NUMBER}>{microseconds(step.seconds * 1e6)}</td></tr>"
@@ -134,7 +134,7 @@ def _steps_html(steps: Sequence[StepRow], limit: int) -> str:
     quiet = len(steps) - len(telling) - sum(step.index == 0 and not step.changed for step in steps)
     notes = [f"{quiet} passes changed nothing"] if quiet > 0 else []
     if len(telling) > limit:
-        notes.append(f"{len(telling) - limit} more: session.trace.to_frame()")
+        notes.append(f"{len(telling) - limit} more: session.passes.to_frame()")
     head = ["number", "pipeline", "pass", "instructions", "rules applied", "time"]
     return _table("Passes that changed the module", head, rows, "; ".join(notes))
 

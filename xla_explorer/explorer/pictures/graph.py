@@ -83,10 +83,10 @@ def graph(thing: Any, around: Any = None, radius: int = 2, *, engine: str = "own
     """
     from xla_explorer.explorer.sessions.loading import as_module
 
-    picture_of = getattr(thing, "graph_picture", None)
-    if picture_of is not None:
-        picture, focus = picture_of(around, radius)
-        return Graph(picture, focus, engine)
+    passes = getattr(thing, "passes", None)
+    if passes is not None:
+        found: Graph = passes[-1].graph(around, radius)
+        return Graph(found.picture, found.focus, engine)
     computation = None
     if isinstance(thing, HloComputation):
         computation, module = thing.name, thing.module

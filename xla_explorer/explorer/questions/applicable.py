@@ -9,14 +9,13 @@ from xla_explorer.compiler.rewriting import Rule
 from xla_explorer.compiler.rewriting.removal import compatible_replacement, control_targets
 from xla_explorer.explorer.display.display import table_html, table_text
 from xla_explorer.explorer.questions.rule_book import rule_book, rules
+from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.foundation.reason import Reason, refuse
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot
 
 if TYPE_CHECKING:
     import pandas
-
-    from xla_explorer.explorer.trace import Trace
 
 _COLUMNS = ["rule", "applies", "code", "message", "becomes", "sentence", "place"]
 
@@ -85,13 +84,13 @@ class ApplicableRules:
         return {"text/plain": str(self), "text/html": table_html(str(self).split("\n")[1], columns, rows)}
 
 
-def applicable(trace: Trace, instruction: int, step: int | None = None) -> ApplicableRules:
-    """Ask every rule about an instruction, in the module after explorer step `step` (default: the last in which it was there).
+def applicable(passes: RecordedPasses[RecordedPass], instruction: int, step: int | None = None) -> ApplicableRules:
+    """Ask every rule about an instruction, in the module after pass `step` (0: as written; default: the last in which it was there).
 
     Each rule that nothing refuses is tried on a copy, so the answer is what it would really do.
     """
-    where, snapshot = _snapshot_with(trace, instruction, step)
-    layouts_fixed = any(s.name == "layout-assignment" for s in trace.steps[:where])
+    where, snapshot = _snapshot_with(passes, instruction, step)
+    layouts_fixed = any(p.name == "layout-assignment" and p.number <= where for p in passes)
     module = HloModule.from_snapshot(snapshot)
     i = module.find(instruction)
     book, found = rule_book(), []
@@ -108,17 +107,17 @@ def applicable(trace: Trace, instruction: int, step: int | None = None) -> Appli
         if reason is None:
             reason, becomes = _tried(rule, snapshot, instruction)
         found.append(ApplicableRule(rule.name, reason, becomes, *book.get(rule.name, ("", ""))))
-    name = f"after pass {where - 1}, {trace.steps[where - 1].name}" if where else "as written"
+    name = f"after pass {where}, {passes[where].name}" if where else "as written"
     return ApplicableRules(str(i), name, found)
 
 
-def _snapshot_with(trace: Trace, instruction: int, step: int | None) -> tuple[int, ModuleSnapshot]:
-    steps = range(len(trace.steps), -1, -1) if step is None else [step]
+def _snapshot_with(passes: RecordedPasses[RecordedPass], instruction: int, step: int | None) -> tuple[int, ModuleSnapshot]:
+    steps = range(passes.last, -1, -1) if step is None else [step]
     for number in steps:
-        snapshot = trace.snapshot(number)
+        snapshot = passes[number].snapshot
         if any(r.id == instruction for c in snapshot.computations for r in c.instructions):
             return number, snapshot
-    raise KeyError(f"%{trace.lineage.records[instruction].name} was not there after {step} passes")
+    raise KeyError(f"%{passes.lineage.records[instruction].name} was not there after {step} passes")
 
 
 def _tried(rule: Rule, snapshot: ModuleSnapshot, instruction: int) -> tuple[Reason | None, str]:

@@ -32,7 +32,7 @@ ACTED = ("applied", "allowed")
 class BisectionResult:
     """What `bisect` found.
 
-    step: number of the first pass after which the value differs (as `trace.steps` counts), -1 when the generated code differs though no
+    step: number of the first pass after which the value differs (as `session.passes` counts), -1 when the generated code differs though no
     pass does, None when nothing differs. pass_name. rewrite: its first wrong action (1-based), or None. event: what the journal says of
     that action; of a pass that did not ask its context, the first graph change after which the value stays wrong. rule: the name of the
     rule, merge or kind of decision, else of the pass. error: largest relative error, inf where the module cannot be evaluated any more;
@@ -92,7 +92,7 @@ def bisect(session: Session, arrays: Sequence[Any]) -> BisectionResult:
 
     Needs snapshots (journal `passes` or more; XlaExplorerError without). Without arrays: random ones.
     """
-    trace = session.trace.passes
+    trace = session.passes.record
     if trace.initial is None:
         raise XlaExplorerError("there are no snapshots to compare", 'compile with journal="passes" or more')
     arguments = list(arrays) if arrays or not session.signature.shapes else list(random_arguments(session.source))
@@ -100,16 +100,21 @@ def bisect(session: Session, arrays: Sequence[Any]) -> BisectionResult:
     for step in trace.steps:
         if not step.changed or step.after is None or step.after is step.before:
             continue
-        error, fine, problem = check.compare(trace.at(step.index))
+        error, fine, problem = check.compare(HloModule.from_snapshot(step.after))
         if not fine:
             action, event = _first_action(trace, step, check)
             if event is None:
                 event = _first_change(trace, step, check)
-            return BisectionResult(step.index, step.name, action, event, error, check.evaluations, problem)
+            return BisectionResult(step.number, step.name, action, event, error, check.evaluations, problem)
     if session.error is None and session.program_steps:
         error, fine = largest_error(check.reference, session.executable.execute(check.leaves))
         return BisectionResult(None if fine else -1, session.backend, None, None, error, check.evaluations)
     return BisectionResult(None, "", None, None, 0.0, check.evaluations)
+
+
+def _before(step: PassStep) -> HloModule:
+    assert step.before is not None
+    return HloModule.from_snapshot(step.before)
 
 
 def _first_action(trace: PassTrace, step: PassStep, check: ValueCheck) -> tuple[int | None, Event | None]:
@@ -120,7 +125,7 @@ def _first_action(trace: PassTrace, step: PassStep, check: ValueCheck) -> tuple[
 
     def run(limit: int) -> PassTrace:
         control = PassControl(trace.control.force, trace.control.forbid, trace.control.skipped_rules, limit)
-        return run_pipeline(trace.before(step.index), alone, PassContext(Journal("decisions"), control, trace.target), snapshots=False)
+        return run_pipeline(_before(step), alone, PassContext(Journal("decisions"), control, trace.target), snapshots=False)
 
     def fine(limit: int) -> bool:
         found = run(limit)
@@ -148,7 +153,7 @@ def _first_action(trace: PassTrace, step: PassStep, check: ValueCheck) -> tuple[
 def _first_change(trace: PassTrace, step: PassStep, check: ValueCheck) -> Event | None:
     """The first graph change of the pass from which on the value stays wrong, at most `ONE_BY_ONE` from its end."""
     def run(limit: int | None) -> tuple[HloModule, list[Event]]:
-        module, changes = trace.before(step.index), []  # type: ignore[var-annotated]
+        module, changes = _before(step), []  # type: ignore[var-annotated]
 
         def listen(kind: str, i: HloInstruction, other: HloInstruction | None) -> None:
             about = (i,) if other is None else (i, other)

@@ -30,7 +30,7 @@ def overridden(
         {**old.force, "fusion": [*old.force.get("fusion", ()), *_at_fusion(session, forced)]},
         {**old.forbid, "fusion": [*old.forbid.get("fusion", ()), *_at_fusion(session, forbidden)]},
         {*old.skipped_rules, *skip_rules},
-        old.rewrite_limit if stop_after is None else actions_until(session.trace.journal, stop_after),
+        old.rewrite_limit if stop_after is None else actions_until(session.passes.journal, stop_after),
         old.check_values,
     )
     other = compile_module(
@@ -58,7 +58,7 @@ def actions_until(journal: Journal | None, event: int | Event) -> int:
     if not -1 <= number < len(events):
         raise XlaExplorerError(
             f"there is no event {number}; the journal has {len(events)}",
-            "compile with journal='decisions'; -1 stops before the first" if not events else "session.trace.journal.events lists them",
+            "compile with journal='decisions'; -1 stops before the first" if not events else "session.passes.journal.events lists them",
         )
     return len([e for e in events[: number + 1] if e.kind in ACTED])
 
@@ -66,9 +66,9 @@ def actions_until(journal: Journal | None, event: int | Event) -> int:
 def _at_fusion(session: Session, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """The pairs, and under the names that they bear when fusion comes: rewrites may have put others in their place."""
     found = list(pairs)
-    if not pairs or not session.trace.lineage.records:
+    if not pairs or not session.passes.lineage.records:
         return found
-    at_fusion = names_at_fusion(session.trace.passes, session.trace.lineage)
+    at_fusion = names_at_fusion(session.passes.record, session.passes.lineage)
     for pair in pairs:
         if all(isinstance(part, str) for part in pair):
             now = tuple([at_fusion(part.lstrip("%")) for part in pair])
@@ -82,7 +82,7 @@ def _pair(session: Session, given: Any) -> tuple[Any, Any]:
     if isinstance(given, str) or len(given) != 2:
         raise XlaExplorerError(f"{given!r} is no pair (producer, consumer)", "write a list of pairs: [('%exp', '%multiply')]")
     pair = getattr(given[0], "name", given[0]), getattr(given[1], "name", given[1])
-    if session.trace.lineage.records:  # with the journal off, only the ends of the compile are known
+    if session.passes.lineage.records:  # with the journal off, only the ends of the compile are known
         for part in pair:
-            session.trace.find(part)
+            session.passes.find(part)
     return pair

@@ -12,8 +12,8 @@ from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.explorer.display.display import table_html
 from xla_explorer.explorer.page.source import DecisionRow
 from xla_explorer.explorer.questions.accepted_sentences import accepted_sentence
-from xla_explorer.explorer.questions.lineage import Lineage
 from xla_explorer.explorer.questions.refusal_costs import RefusalCost, RefusalCosts
+from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.foundation.reason import Check, Reason
@@ -76,9 +76,9 @@ def decisions_frame(
 ) -> pandas.DataFrame:
     """One row a decision; columns `COLUMNS`. facts: dict; subjects: names with %, producer first.
 
-    step: the pass, counted from 0: `trace.at(step)` is the module after it. cost_us, cost_bytes: what a refusal costs in one run by the
-    cost model (see `refusal_costs.py`; the facts say whether it is an upper bound, or why there is no estimate). UnknownKindError for
-    kinds that there are not, with near ones.
+    step: the number of the pass: `session.passes[step].module` is the module after it; 0 is the module as written. cost_us, cost_bytes:
+    what a refusal costs in one run by the cost model (see `refusal_costs.py`; the facts say whether it is an upper bound, or why there is
+    no estimate). UnknownKindError for kinds that there are not, with near ones.
     """
     _check_kind(trace, kind, further)
     costs = refusal_costs(trace, lineage)
@@ -95,8 +95,8 @@ def decisions_frame(
                 "message": _message(event),
                 "facts": _facts(event, cost := costs.of(event)),
                 "subjects": tuple([f"%{name}" for name in event.names]),
-                "pass": trace.steps[step - 1].name if step else "",
-                "step": step - 1 if step else None,
+                "pass": trace.name_of(step),
+                "step": step,
                 "cost_us": cost.microseconds if cost is not None else None,
                 "cost_bytes": cost.size if cost is not None else None,
             }
@@ -155,7 +155,7 @@ def decision_rows(trace: PassTrace, lineage: Lineage, step: int | None = None, w
                 subjects[1] if len(subjects) > 1 else None,
                 names[0] if names else "",
                 names[1] if len(names) > 1 else "",
-                trace.steps[where - 1].name if where else "",
+                trace.name_of(where),
                 where,
                 checks.get(event.sequence, ()),
             )
@@ -234,7 +234,7 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
         if kernel or refused == all(check.ok for check in checks):
             # The consumer stood for a whole fusion, so asking the two alone does not give what was decided.
             checks = [_refusal(event.reason)] if event.reason is not None else []
-        where = f"recorded in pass {step - 1}, {trace.steps[step - 1].name}" if step else "recorded"
+        where = f"recorded in pass {step}, {trace.name_of(step)}" if step else "recorded"
         cost = refusal_costs(trace, lineage).of(event)
         return Answer(
             kind,
@@ -399,14 +399,14 @@ def _gone_before_fusion(trace: PassTrace, lineage: Lineage, name: str) -> tuple[
     key = lineage.ids_by_name[name]
     step = lineage.removed_in(key)
     fusing = _fusing_step(trace)
-    if step is None or (fusing is not None and step > fusing.index + 1):
+    if step is None or (fusing is not None and step > fusing.number):
         return None
-    by = trace.steps[step - 1].name
-    message = f"%{name} ({lineage.records[key].opcode.name}) was gone before fusion: {by} removed it in pass {step - 1}"
+    by = trace.name_of(step)
+    message = f"%{name} ({lineage.records[key].opcode.name}) was gone before fusion: {by} removed it in pass {step}"
     heirs = [lineage.records[k].name for k in lineage.successors(key)[1:] if k in lineage.records]
     if heirs:
         message += f", in its place came {', then '.join(['%' + heir for heir in heirs])}"
-    return message, {"pass": by, "step": step - 1, "replaced_by": tuple(heirs)}
+    return message, {"pass": by, "step": step, "replaced_by": tuple(heirs)}
 
 
 def _fusing_step(trace: PassTrace) -> PassStep | None:

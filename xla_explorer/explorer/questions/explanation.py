@@ -89,7 +89,7 @@ def _subjects(row: DecisionRow, between: str) -> str:
 
 def explain(session: Session, key: int) -> Explanation:
     """Gather it. key: an instruction id that was there at some step."""
-    lineage = session.trace.lineage
+    lineage = session.passes.lineage
     record = lineage.records.get(key)
     module = session.module
     present = next((i for i in module.instructions() if i.id == key), None)
@@ -108,7 +108,7 @@ def explain(session: Session, key: int) -> Explanation:
         definition = f"%{name} = {record.shape.text} {opcode.name}({operands})"
         heirs = [lineage.records[k].name for k in lineage.successors(key)[1:] if k in lineage.records]
         state = "gone; in its place: " + " then ".join([f"%{n}" for n in heirs]) if heirs else "gone from the result"
-    decisions = [row for row in decision_rows(session.trace.passes, lineage) if key in (row.producer, row.consumer)]
+    decisions = [row for row in decision_rows(session.passes.record, lineage) if key in (row.producer, row.consumer)]
     notes = [f"runs on {s.runs_on}" + (f": {s.reason}" if s.reason else "") for s in session.program_steps if s.instruction == key]
     if session.last_profile is not None:
         frame = session.last_profile
@@ -124,5 +124,5 @@ def explain(session: Session, key: int) -> Explanation:
             if lines:
                 code[stage_name] = lines
     return Explanation(
-        name, definition, OPCODES[opcode.name].summary, session.source_line(key), state, session.trace.history(key), decisions, code, notes
+        name, definition, OPCODES[opcode.name].summary, session.source_line(key), state, lineage.sentences(key), decisions, code, notes
     )

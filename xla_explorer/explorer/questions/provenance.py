@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas
 
     from xla_explorer.explorer.questions.source_lines import SourceLines
-    from xla_explorer.explorer.trace import Trace
+    from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
 _COLUMNS = ["instruction", "computation", "opcode", "sources", "how", "line", "id"]
 
@@ -94,9 +94,9 @@ class Provenance:
 
 
 class _Tracer:
-    def __init__(self, trace: Trace, lines: SourceLines) -> None:
+    def __init__(self, trace: RecordedPasses[RecordedPass], lines: SourceLines) -> None:
         self.lineage, self.lines = trace.lineage, lines
-        source = trace.snapshot(0)
+        source = trace[0].snapshot
         self.names = {r.id: r.name for c in source.computations for r in c.instructions}
         self.by_line = {line: key for key in self.names if (line := lines.hlo_line(key))}
         module = trace.module
@@ -150,7 +150,7 @@ class _Tracer:
         return i.operands[0] if i.operands else next(iter(i.users), None)
 
 
-def provenance(trace: Trace, lines: SourceLines) -> Provenance:
+def provenance(trace: RecordedPasses[RecordedPass], lines: SourceLines) -> Provenance:
     """The origin of every instruction of a trace's result."""
     tracer = _Tracer(trace, lines)
     origins = []

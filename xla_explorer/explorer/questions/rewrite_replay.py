@@ -23,7 +23,8 @@ from xla_explorer.hlo.module import HloModule, ModuleSnapshot, snapshot_differen
 from xla_explorer.hlo.text import module_text_with_lines
 
 if TYPE_CHECKING:
-    from xla_explorer.explorer.trace import Trace
+    from xla_explorer.compiler.pipeline import PassStep
+    from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
 NODES = 14
 """Instructions in a picture of the neighbourhood."""
@@ -34,19 +35,17 @@ MOST_CODE_LINES = 60
 class RewriteReplay:
     """Does single rewrites of a trace again. The results of the last few limits are kept: stepping needs each twice."""
 
-    def __init__(self, trace: Trace) -> None:
-        self._trace = trace
+    def __init__(self, passes: RecordedPasses[RecordedPass]) -> None:
+        self._record = passes.record
         self._after = lru_cache(maxsize=8)(self._run)
 
-    def step(self, step: int, event: Event) -> RewriteStep:
-        """What one `applied` event of explorer step `step` did. ValueError where the pass cannot be run again."""
-        passes = self._trace.passes
-        row = passes.steps[step - 1]
-        inside = passes.events(row.index)
-        if event not in inside:
-            raise ValueError(f"this rewrite is not one of {row.name}")
+    def step(self, recorded: RecordedPass, event: Event) -> RewriteStep:
+        """What one `applied` event of a pass did. ValueError where the pass cannot be run again."""
+        inside = recorded.events
+        if recorded.step is None or event not in inside:
+            raise ValueError(f"this rewrite is not one of {recorded.name}")
         number = len([e for e in inside[: inside.index(event)] if e.kind in ACTED])
-        before, after = self._after(step, number), self._after(step, number + 1)
+        before, after = self._after(recorded.step, number), self._after(recorded.step, number + 1)
         difference = snapshot_difference(before, after)
         old = [*event.subjects[:1], *difference.removed, *difference.changed]
         new = [*event.subjects[1:], *difference.added, *difference.changed]
@@ -58,15 +57,15 @@ class RewriteReplay:
             snapshot_picture(after, around=new or old, budget=NODES, title="after"),
         )
 
-    def _run(self, step: int, limit: int) -> ModuleSnapshot:
-        passes = self._trace.passes
-        row = passes.steps[step - 1]
+    def _run(self, row: PassStep, limit: int) -> ModuleSnapshot:
         if not hasattr(row.hlo_pass, "run"):
             raise ValueError(f"{row.name} was run by another compiler and cannot be run again here")
-        given = passes.control
+        given = self._record.control
         control = PassControl(given.force, given.forbid, given.skipped_rules, limit)
         alone = PassPipeline(row.name, (row.hlo_pass,))
-        again = run_pipeline(passes.before(row.index), alone, PassContext(None, control, passes.target), snapshots=False)
+        assert row.before is not None
+        module = HloModule.from_snapshot(row.before)
+        again = run_pipeline(module, alone, PassContext(None, control, self._record.target), snapshots=False)
         if again.error is not None:
             raise ValueError(f"{row.name} cannot be stopped after {limit} actions: {again.error}")
         return again.module.snapshot()

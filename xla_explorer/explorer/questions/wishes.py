@@ -61,7 +61,7 @@ def wishes_of(session: Session) -> Wishes:
     found = []
     if not session.asked:
         return Wishes()
-    at_fusion, kernels = names_at_fusion(session.trace.passes, session.trace.lineage), _Kernels(session)
+    at_fusion, kernels = names_at_fusion(session.passes.record, session.passes.lineage), _Kernels(session)
     for wish, producer, consumer in session.asked:
         names = _name(session, producer), _name(session, consumer)
         joined = kernels.join(*[{name, at_fusion(name)} for name in names])
@@ -75,7 +75,7 @@ def wishes_of(session: Session) -> Wishes:
 
 
 def _name(session: Session, given: Any) -> str:
-    record = session.trace.lineage.records.get(given) if isinstance(given, int) else None
+    record = session.passes.lineage.records.get(given) if isinstance(given, int) else None
     return record.name if record is not None else str(given).lstrip("%")
 
 
@@ -103,11 +103,11 @@ def _why_not(session: Session, producer: str, consumer: str, at_fusion: Callable
     """Why the two are in different kernels although the user wanted one."""
     now = at_fusion(producer), at_fusion(consumer)
     pairs = {(producer, consumer), (consumer, producer), now, now[::-1]}
-    denied = [e for e in decision_events(session.trace.passes) if e.kind == "denied" and e.by in FUSION_KINDS and e.names[:2] in pairs]
+    denied = [e for e in decision_events(session.passes.record) if e.kind == "denied" and e.by in FUSION_KINDS and e.names[:2] in pairs]
     if denied and denied[-1].reason is not None:
         return denied[-1].reason
     try:
-        answer = why_not(session.trace.passes, session.trace.lineage, "fusion", producer, consumer)
+        answer = why_not(session.passes.record, session.passes.lineage, "fusion", producer, consumer)
     except XlaExplorerError as problem:
         return refuse("not-there-before-fusion", problem.message)
     if answer.refused:

@@ -13,11 +13,11 @@ import numpy as np
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.compiler.pipeline import PassControl, PassTrace
 from xla_explorer.explorer.questions.decisions import CONSTANT_VALUES
-from xla_explorer.explorer.questions.lineage import AS_WRITTEN
 from xla_explorer.explorer.session import CompileFailedError, Session
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
 from xla_explorer.explorer.sessions.isolation.outcome import compiled, source_of
 from xla_explorer.explorer.sessions.isolation.settings import Isolation, isolation_settings
+from xla_explorer.explorer.sessions.lineage import AS_WRITTEN
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Level

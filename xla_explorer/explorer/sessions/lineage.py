@@ -17,8 +17,7 @@ AS_WRITTEN = "as-written"
 
 
 class Lineage:
-    """Indexes of a trace, made on first use. Steps are places on the explorer's timeline: 0 as written, k + 1 after pass k (passes are
-    counted from 0, as in `trace.at`). Sentences name passes."""
+    """Indexes of a trace, made on first use. Steps are numbers of passes: 0 is the module as written, 1 the first pass."""
 
     def __init__(self, trace: PassTrace) -> None:
         self._trace = trace
@@ -26,7 +25,7 @@ class Lineage:
     @cached_property
     def step_of_span(self) -> dict[int, int]:
         """Journal span -> step, for the spans of passes and all spans inside them; what is said of the module as written is of step 0."""
-        journal, found = self._trace.journal, {s.span: s.index + 1 for s in self._trace.steps if s.span >= 0}
+        journal, found = self._trace.journal, {s.span: s.number for s in self._trace.steps if s.span >= 0}
         if journal is not None:
             for span in journal.spans:
                 if span.kind == AS_WRITTEN:
@@ -38,6 +37,16 @@ class Lineage:
     def step_of(self, event: Event) -> int | None:
         """The step in which an event was written."""
         return self.step_of_span.get(event.span)
+
+    @cached_property
+    def fusion_outcomes(self) -> list[tuple[int, tuple[int, int], str | None]]:
+        """(step, (producer, consumer), code of the refusal or None) of every fusion decision, in order."""
+        journal, found = self._trace.journal, []
+        for event in journal.events if journal is not None else ():
+            if event.by == "fusion" and event.kind in ("allowed", "denied") and len(event.subjects) >= 2:
+                code = None if event.kind == "allowed" else event.reason.code if event.reason else ""
+                found.append((self.step_of(event) or 0, (event.subjects[0], event.subjects[1]), code))
+        return sorted(found, key=lambda row: row[0])
 
     @cached_property
     def events_about(self) -> dict[int, list[Event]]:
@@ -59,7 +68,7 @@ class Lineage:
             difference = snapshot_difference(step.before, step.after)
             for word, ids in (("created", difference.added), ("changed", difference.changed), ("removed", difference.removed)):
                 for key in ids:
-                    found.setdefault(key, []).append((step.index + 1, word))
+                    found.setdefault(key, []).append((step.number, word))
         return found
 
     @cached_property
@@ -124,7 +133,7 @@ class Lineage:
         record = self.records.get(instruction)
         if record is None:
             return []
-        steps = self._trace.steps
+        passes = self._trace
         life = self._life.get(instruction, [])
         entries: list[tuple[int, int, str]] = []
         if not life or life[0][1] != "created":
@@ -134,15 +143,15 @@ class Lineage:
             step = self.step_of(event)
             text, kind = _event_sentence(event, instruction)
             if text and step is None:  # code generation decides after the last pass
-                entries.append((len(steps) + 1, event.sequence, f"after the passes: {text}"))
+                entries.append((1 << 60, event.sequence, f"after the passes: {text}"))
             elif text and step == 0:
                 entries.append((0, event.sequence, f"as written: {text}"))
             elif text and step is not None:
-                entries.append((step, event.sequence, f"pass {step - 1}, {steps[step - 1].name}: {text}"))
+                entries.append((step, event.sequence, f"pass {step}, {passes.name_of(step)}: {text}"))
                 told.add((step, kind))
         for step, word in life:
             if (step, word) not in told:
-                entries.append((step, 1 << 60, f"pass {step - 1}, {steps[step - 1].name}: {word}"))
+                entries.append((step, 1 << 60, f"pass {step}, {passes.name_of(step)}: {word}"))
         return [text for _, _, text in sorted(entries, key=lambda entry: entry[:2])]
 
 

@@ -1,0 +1,374 @@
+"""The passes of a compile as a sequence: element 0 is the module as written, element k what pass k made of it.
+
+This is the one numbering of the explorer: frames, decisions, pictures, pages, magics and sentences count the same way.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from functools import cached_property
+from operator import index as as_integer
+from typing import Any, Generic, TypeVar, overload
+
+from xla_explorer.compiler.pipeline import PassStep, PassTrace
+from xla_explorer.compiler.pipeline.trace import UnknownStepError
+from xla_explorer.explorer.display.display import CodeText, table_html
+from xla_explorer.explorer.pictures.graph import Graph
+from xla_explorer.explorer.pictures.module_picture import WHOLE, snapshot_picture
+from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.explorer.sessions.lineage import Lineage
+from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.diagnostic import XlaExplorerError
+from xla_explorer.foundation.journal import Event, Journal
+from xla_explorer.foundation.visible_text import cleaned
+from xla_explorer.hlo.module import HloModule, ModuleSnapshot, SnapshotDifference, snapshot_difference
+from xla_explorer.hlo.text import module_text_with_lines
+
+AS_WRITTEN = "as written"
+"""The name of element 0."""
+MOST_TEXTS = 64
+"""Texts of modules that are kept; more than one looks at when stepping to and fro."""
+_COLUMNS = [
+    "step", "pipeline", "pass", "changed", "seconds", "instructions_before", "instructions_after", "added", "removed", "modified",
+    "rewrites", "error",
+]  # fmt: skip
+
+
+class RecordedPass:
+    """One run of one pass, or the module as written.
+
+    Attributes
+    ----------
+    number : int
+        0 is the module as written, 1 the first pass.
+    step : PassStep or None
+        The compiler's record of the run; None for the module as written.
+    """
+
+    __slots__ = ("_passes", "number", "step")
+
+    def __init__(self, passes: RecordedPasses[RecordedPass], number: int, step: PassStep | None) -> None:
+        self._passes, self.number, self.step = passes, number, step
+
+    @property
+    def name(self) -> str:
+        """The name of the pass; `as written` for element 0."""
+        return self.step.name if self.step is not None else AS_WRITTEN
+
+    @property
+    def pipeline(self) -> str:
+        """The names of the pipelines around the pass, `simplification/inner#2`; `input` for element 0."""
+        return self.step.pipeline if self.step is not None else "input"
+
+    @property
+    def changed(self) -> bool:
+        """Whether the pass changed the module."""
+        return self.step is not None and self.step.changed
+
+    @property
+    def error(self) -> str:
+        """What the pass raised, as text; empty when it succeeded."""
+        return (self.step.error or "") if self.step is not None else ""
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of the pass alone."""
+        return self.step.seconds if self.step is not None else 0.0
+
+    @property
+    def rewrites(self) -> int:
+        """How many rules it applied."""
+        return self.step.rewrites if self.step is not None else 0
+
+    @property
+    def instructions(self) -> int:
+        """How many instructions the module has after it."""
+        return self.step.instructions_after if self.step is not None else self.snapshot.instruction_count()
+
+    @property
+    def instructions_before(self) -> int:
+        """How many instructions the module has before it."""
+        return self.step.instructions_before if self.step is not None else self.instructions
+
+    # -- the module ----------------------------------------------------------------------------------------------------
+    @property
+    def snapshot(self) -> ModuleSnapshot:
+        """The module after it, as data. With the journal off there are only the two ends: then this is the result."""
+        found = self._passes.record.initial if self.step is None else self.step.after
+        return found if found is not None else self._passes.record.module.snapshot()
+
+    def _ends(self) -> tuple[ModuleSnapshot, ModuleSnapshot]:
+        before = self._passes.record.initial if self.step is None else self.step.before
+        after = self._passes.record.initial if self.step is None else self.step.after
+        if before is None or after is None:
+            raise XlaExplorerError(f"pass {self.number} ({self.name}) has no snapshots", 'run with journal="passes" or more')
+        return before, after
+
+    @property
+    def module(self) -> HloModule:
+        """The module after it: a new copy each time, with the names and ids of the compile. XlaExplorerError with the journal off."""
+        return HloModule.from_snapshot(self._ends()[1])
+
+    @property
+    def before(self) -> HloModule:
+        """The module before it, as `module`. Element 0 has nothing before it: this is the module as written."""
+        return HloModule.from_snapshot(self._ends()[0])
+
+    @property
+    def diff(self) -> SnapshotDifference:
+        """Ids of the instructions that it added, removed and changed; empty for element 0."""
+        return snapshot_difference(*self._ends())
+
+    @property
+    def known_diff(self) -> SnapshotDifference | None:
+        """`diff`, or None where nothing changed or no snapshots were taken."""
+        if self.step is None or self.step.before is None or self.step.after is None or self.step.before is self.step.after:
+            return None
+        return snapshot_difference(self.step.before, self.step.after)
+
+    @property
+    def text(self) -> CodeText:
+        """The module after it, as HLO text."""
+        return CodeText("\n".join([line for line, _ in self.lines]), "hlo", f"passes[{self.number}].text")
+
+    @property
+    def lines(self) -> list[tuple[str, int | None]]:
+        """The module's text after it: (line, instruction id or None)."""
+        return self._passes.text_of(self.snapshot)
+
+    def text_diff(self, context_lines: int = 3) -> CodeText:
+        """A unified diff of the module's text around it; empty when nothing changed."""
+        old, new = [HloModule.from_snapshot(s).to_text().splitlines(keepends=True) for s in self._ends()]
+        found = "".join(difflib.unified_diff(old, new, f"before {self.name}", f"after {self.name}", n=context_lines))
+        return CodeText(found, "diff", f"passes[{self.number}].text_diff()")
+
+    @property
+    def events(self) -> list[Event]:
+        """What the journal recorded in it."""
+        return self._passes.record.events_of(self.step) if self.step is not None else []
+
+    # -- pictures ------------------------------------------------------------------------------------------------------
+    @property
+    def title(self) -> str:
+        """What a picture of it is called."""
+        word = f"after {self.name}" if self.step is not None else AS_WRITTEN
+        return f"{self._passes.module.name} {word}"
+
+    def picture(
+        self,
+        *,
+        computation: str | None = None,
+        around: Sequence[int] = (),
+        radius: int | None = None,
+        budget: int | None = None,
+        between: tuple[int, int] | None = None,
+    ) -> PictureGraph:
+        """The picture of the module after it, fusion decisions of this pass (or of the passes before it) included.
+
+        The arguments are those of `snapshot_picture`.
+        """
+        focus: Sequence[int] = around
+        if not focus and self.snapshot.instruction_count() > WHOLE:  # a part is drawn: that in which something happened
+            difference = self.known_diff
+            focus = sorted(difference.added | difference.changed)[:24] if difference is not None else ()
+        refused, accepted = self._passes.fusion_edges(self.number)
+        return snapshot_picture(
+            self.snapshot,
+            computation=computation,
+            around=focus,
+            radius=radius,
+            budget=budget,
+            between=between,
+            refused=refused,
+            accepted=accepted,
+            title=self.title,
+        )
+
+    def graph(self, around: Any = None, radius: int = 2) -> Graph:
+        """The graph of the module after it. around: an instruction by name, id or itself; only what is `radius` edges away is drawn."""
+        if around is None:
+            return Graph(self.picture())
+        module = HloModule.from_snapshot(self.snapshot)
+        key = module.find(getattr(around, "id", around)).id
+        module.dispose()
+        return Graph(self.picture(around=[key], radius=radius), key)
+
+    @cleaned
+    def __repr__(self) -> str:
+        if self.step is None:
+            return f"<pass 0, as written: {self.instructions} instructions>"
+        state = self.error or ("changed" if self.changed else "unchanged")
+        return (
+            f"<pass {self.number}, {self.pipeline}/{self.name}: {state}, {self.instructions} instructions, {self.seconds * 1e3:.2f} ms>"
+        )
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        whole = self.step is None or not self.changed or self.step.before is None
+        shown = self.text if whole else self.text_diff()
+        return {"text/plain": repr(self), "text/html": f"<p>{escape(repr(self))}</p>{shown._repr_mimebundle_()['text/html']}"}
+
+
+P_co = TypeVar("P_co", bound=RecordedPass, covariant=True)
+
+
+class RecordedPasses(Sequence[P_co], Generic[P_co]):
+    """What the passes of one compile did; see the module's docstring.
+
+    Attributes
+    ----------
+    record : PassTrace
+        The compiler's record.
+    lineage : Lineage
+        What happened to each instruction.
+    """
+
+    def __init__(self, record: PassTrace, element: type[P_co]) -> None:
+        self.record = record
+        self.lineage = Lineage(record)
+        self._element = element
+        self._texts: dict[int, list[tuple[str, int | None]]] = {}
+
+    @cached_property
+    def _elements(self) -> list[P_co]:
+        return [self._element(self, 0, None), *[self._element(self, step.number, step) for step in self.record.steps]]
+
+    def __len__(self) -> int:
+        return len(self._elements)
+
+    @overload
+    def __getitem__(self, number: int) -> P_co: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[P_co]: ...
+    def __getitem__(self, number: int | slice) -> P_co | list[P_co]:
+        if isinstance(number, slice):
+            return self._elements[number]
+        if isinstance(number, str):
+            raise UnknownStepError(f"a pass is asked for by its number, not by the name {number!r}", f"passes.named({number!r}) finds it")
+        try:
+            return self._elements[as_integer(number)]
+        except IndexError:
+            raise UnknownStepError(
+                f"there is no pass {number}", f"passes are 0 (as written) to {self.last}, or -1 for the last"
+            ) from None
+
+    def named(self, name: str, occurrence: int = 0) -> P_co:
+        """The n-th run of a pass by name. UnknownStepError (a KeyError) when it did not run so often."""
+        return self._elements[self.record.step(name, occurrence).number]
+
+    @property
+    def last(self) -> int:
+        """The number of the last pass: how many passes ran."""
+        return self._elements[-1].number
+
+    @property
+    def module(self) -> HloModule:
+        """The result (up to the failure, when `error` is set)."""
+        return self.record.module
+
+    @property
+    def journal(self) -> Journal | None:
+        """The recorded events."""
+        return self.record.journal
+
+    @property
+    def error(self) -> BaseException | None:
+        """What a failed pass raised."""
+        return self.record.error
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of the whole pipeline."""
+        return self.record.seconds
+
+    @property
+    def changed(self) -> bool:
+        """Whether any pass changed the module."""
+        return self.record.changed
+
+    def to_frame(self) -> Any:
+        """A row an element: step (its number), pipeline, pass, changed, seconds, instructions before and after, added, removed, modified,
+        rewrites, error."""
+        from xla_explorer.explorer.display.wide_frame import wide_frame
+
+        rows = []
+        for p in self:
+            difference = p.known_diff if p.changed else None
+            counts = (len(difference.added), len(difference.removed), len(difference.changed)) if difference is not None else (0, 0, 0)
+            rows.append(
+                (
+                    p.number, p.pipeline, p.name, p.changed, p.seconds, p.instructions_before, p.instructions, *counts, p.rewrites,
+                    p.error or None,
+                )
+            )  # fmt: skip
+        return wide_frame(rows, _COLUMNS)
+
+    def text_of(self, snapshot: ModuleSnapshot) -> list[tuple[str, int | None]]:
+        """(line, instruction id or None) of a snapshot's text; the last ones are kept."""
+        found = self._texts.get(id(snapshot))
+        if found is None:
+            with collector_paused():
+                module = HloModule.from_snapshot(snapshot)
+                text, where = module_text_with_lines(module)
+                found = [(line, where.get(number)) for number, line in enumerate(text.split("\n"), 1)]
+                module.dispose()
+            if len(self._texts) > MOST_TEXTS:
+                self._texts.clear()
+            self._texts[id(snapshot)] = found
+        return found
+
+    def fusion_edges(self, number: int) -> tuple[dict[tuple[int, int], str], list[tuple[int, int]]]:
+        """(refused pair -> code, accepted pairs) of the fusion decisions up to pass `number`."""
+        refused: dict[tuple[int, int], str] = {}
+        accepted: dict[tuple[int, int], None] = {}
+        for at, pair, code in self.lineage.fusion_outcomes:
+            if at > number:
+                break
+            if code is None:
+                accepted[pair] = None
+                refused.pop(pair, None)
+            else:
+                refused[pair] = code
+                accepted.pop(pair, None)
+        return refused, list(accepted)
+
+    def warm(self) -> None:
+        """Make the indexes that pictures and texts read."""
+        _ = self.lineage.fusion_outcomes, self.lineage.step_of_span
+
+    def find(self, name_or_id: str | int) -> int:
+        """The id of an instruction that was there after any pass. XlaExplorerError with near names otherwise."""
+        lineage = self.lineage
+        if isinstance(name_or_id, int) and name_or_id in lineage.records:
+            return name_or_id
+        names = lineage.ids_by_name or {i.name: i.id for i in self.module.instructions()}
+        key = names.get(str(name_or_id).lstrip("%"))
+        if key is None:
+            near = difflib.get_close_matches(str(name_or_id).lstrip("%"), list(names), 3)
+            root = self.module.entry.root.name
+            likes = f"near: {', '.join('%' + n for n in near)}" if near else f"names look like %{root}"
+            raise XlaExplorerError(f"no instruction was ever named {name_or_id}", likes)
+        return key
+
+    @cleaned
+    def __repr__(self) -> str:
+        return repr(self.record).replace("<PassTrace", "<Passes", 1)
+
+    @cleaned
+    def __str__(self) -> str:
+        return str(self.record)
+
+    @cleaned
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        telling = [p for p in self if p.changed or p.error]
+        rows = [
+            (p.number, p.pipeline, p.name, p.instructions_before, p.instructions, p.rewrites, p.seconds * 1e3, p.error) for p in telling
+        ]
+        html = table_html(
+            repr(self)[1:-1],
+            ["pass", "pipeline", "name", "before", "after", "rules applied", "ms", "error"],
+            rows,
+            f"{self.last - len(telling)} passes changed nothing",
+        )
+        return {"text/plain": repr(self), "text/html": html}
