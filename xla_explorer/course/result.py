@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from xla_explorer.explorer.display.display import code_html, pre_html
-from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.module import HloModule

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.aot.c_names import c_identifier
 from xla_explorer.explorer.display.display import CodeText, table_html, table_text
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_writing import write_file
@@ -84,8 +85,6 @@ class AotPackage:
     def footprint(self) -> pandas.DataFrame:
         """Bytes of memory that the program takes: a row a section of the object (kind: `text`, `data`, `bss`), the weights that are passed,
         the workspace, and the sections' sum."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         return wide_frame(self._footprint_rows(), ["kind", "what", "bytes"])
 
     def save(self, folder: str | Path) -> Path:

@@ -7,6 +7,7 @@ import inspect
 from typing import TYPE_CHECKING
 
 from xla_explorer.compiler.pipeline import registered_passes
+from xla_explorer.explorer.display.frames import wide_frame
 
 if TYPE_CHECKING:
     import pandas
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 def passes() -> pandas.DataFrame:
     """A row a pass. Columns: pass (its name), also (other names), options with their defaults, summary (first paragraph of its
     docstring)."""
-    from xla_explorer.explorer.display.wide_frame import wide_frame
-
     names: dict[type, list[str]] = {}
     for name, cls in registered_passes().items():
         names.setdefault(cls, []).append(name)

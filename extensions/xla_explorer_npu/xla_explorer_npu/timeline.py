@@ -104,7 +104,7 @@ class Timeline:
     def svg(self, width: int = 900, most_bars: int = 4000) -> Svg:
         """A lane a unit, time to the right; neighbouring bars closer than half a pixel are drawn as one."""
         from xla_explorer.explorer.display.display import Svg
-        from xla_explorer.explorer.pictures.svg import escape
+        from xla_explorer.explorer.display.escaping import escape
 
         units = sorted({event[1] for event in self.events})
         lane, left, scale = 26, 60, (width - 70) / max(self.cycles, 1)

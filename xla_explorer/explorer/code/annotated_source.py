@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.highlighting import highlighted
 from xla_explorer.explorer.display.quantities import microseconds
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM
-from xla_explorer.explorer.pictures.svg import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.visible_text import cleaned

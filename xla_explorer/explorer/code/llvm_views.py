@@ -15,10 +15,11 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.code.llvm_kernels import kernel_ir, llvm_setting
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 
 if TYPE_CHECKING:
-    from xla_explorer.explorer.display.wide_frame import WideFrame
+    from xla_explorer.explorer.display.pandas_frame import WideFrame
     from xla_explorer.explorer.session import Session
 
 VECTORIZERS = ("loop-vectorize", "slp-vectorizer")
@@ -34,8 +35,6 @@ def llvm_passes(session: Session, kernel: str, *, changed_only: bool = True, mac
     the code (instruction selection makes machine code of IR) it is all new. XlaExplorerError for a kernel that is not there.
     """
     from xla_explorer.backends.llvm.llvm_passes import llvm_pass_trace
-    from xla_explorer.explorer.display.wide_frame import wide_frame
-
     name = _function(session, kernel)
     rows = []
     target, options, _ = llvm_setting(session)
@@ -70,8 +69,6 @@ def remarks(session: Session, passes: tuple[str, ...] = VECTORIZERS) -> WideFram
     passes: their names in remarks; `licm`, `gvn`, `inline`, `loop-unroll` talk as well.
     """
     from xla_explorer.backends.llvm.llvm_passes import vectorization_remarks
-    from xla_explorer.explorer.display.wide_frame import wide_frame
-
     names = {i.id: i.name for i in session.module.instructions()}
     rows = []
     target, options, _ = llvm_setting(session)
@@ -99,8 +96,6 @@ def inner_loops(session: Session, kernel: str | None = None) -> WideFrame:
     XlaExplorerError when llvm-mca is not installed.
     """
     from xla_explorer.backends.llvm.target_machine import host_target
-    from xla_explorer.explorer.display.wide_frame import wide_frame
-
     tool = shutil.which("llvm-mca")
     if tool is None:
         raise XlaExplorerError("llvm-mca is not installed", "it comes with LLVM's tools: the package `llvm` of most systems")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult, ProgramStep, Stage
 from xla_explorer.explorer.display.display import CodeText
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.isolation.settings import Isolation
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.instruction import HloInstruction
@@ -116,8 +117,6 @@ class SessionCode:
         from xla_explorer.backends.gpu.architecture import gpu_architecture
         from xla_explorer.backends.gpu.occupancy import REPORT_COLUMNS, resource_rows
         from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         executable: Any = self.gpu.executable
         text, name = executable.ptx.text, executable.ptx.architecture
         rows = resource_rows(executable.program.kernels, assemble_ptx(text, name), gpu_architecture(name))
@@ -157,8 +156,6 @@ class SessionCode:
     def kernels(self) -> pandas.DataFrame:
         """A row a step of the program: kernel, opcode, runs_on, code and message of the reason where it is no native code, line; and the
         device's stream, where there are several."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         rows = [
             {
                 "kernel": f"%{s.name}",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xla_explorer.explorer.display.display import pre_html
-from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 

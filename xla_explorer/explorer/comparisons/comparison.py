@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.explorer.display.display import CodeText, table_html, table_text
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, spread, time_calls
 from xla_explorer.explorer.questions.decisions import decision_rows
@@ -38,8 +39,6 @@ class Comparison:
 
     def to_frame(self) -> pandas.DataFrame:
         """The rows as a table: what, left, right."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         return wide_frame(self.rows, ["what", "this", "other"])
 
     @cleaned
@@ -160,8 +159,6 @@ def _is_emulated(session: Session) -> bool:
 
 def _untimed(session: Session) -> pandas.DataFrame:
     """The rows of a profile without times."""
-    from xla_explorer.explorer.display.wide_frame import wide_frame
-
     rows = [{"kernel": WHOLE_PROGRAM, "opcode": "", "runs_on": "PTX emulator", "n": 1, "line": ""}]
     rows += [
         {"kernel": f"%{s.name}", "opcode": s.opcode, "runs_on": "PTX emulator", "n": 1, "line": session.source_line(s.instruction)}

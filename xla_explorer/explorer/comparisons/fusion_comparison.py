@@ -12,6 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.questions.decisions import decision_events
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
@@ -48,8 +49,6 @@ class FusionComparison:
 
     def to_frame(self) -> pandas.DataFrame:
         """One row an edge: producer, consumer, left, right, code, message, bytes."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         return wide_frame(self.edges, list(FusionEdge._fields))
 
     @property

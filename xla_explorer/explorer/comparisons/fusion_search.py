@@ -6,6 +6,7 @@ import random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.comparisons.sweep.task import alone_on_this_machine
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.measures.profiling import spread, time_calls
 from xla_explorer.explorer.sessions.arguments import largest_error, random_arguments
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -74,7 +75,6 @@ def search_fusion(
     Raises:
         XlaExplorerError: an unknown strategy, or a number of trials below one.
     """
-    from xla_explorer.explorer.display.wide_frame import wide_frame
     from xla_explorer.explorer.session import Session
     from xla_explorer.explorer.sessions.compiling import compile as compile_module
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.comparisons.fusion_comparison import FUSED, compare_fusions_of
 from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.measures.kernel_costs import program_cost
 from xla_explorer.explorer.measures.profiling import spread
 from xla_explorer.explorer.session import Session
@@ -50,8 +51,6 @@ class ProgramTable:
 
     def to_frame(self) -> pandas.DataFrame:
         """One row a program, with the fields of ProgramRow."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         return wide_frame(self.rows, list(ProgramRow._fields))
 
     def _columns(self) -> list[str]:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.analysis.cost import Cost, instruction_cost, module_cost
@@ -71,8 +72,6 @@ class StructuralDifference:
 
     def to_frame(self, same: bool = False) -> pandas.DataFrame:
         """A row an instruction, with the fields of DifferenceRow; those that are the same on request only."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         return wide_frame([row for row in self.rows if same or row.status != "same"], list(DifferenceRow._fields))
 
     def summary(self) -> list[tuple[str, Any, Any]]:

@@ -11,6 +11,7 @@ from xla_explorer.backends.xla import dumped_stages, dumped_trace
 from xla_explorer.explorer.code.session_code import DUMP, NotThereError
 from xla_explorer.explorer.comparisons.beside import Beside
 from xla_explorer.explorer.display.display import table_html
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.session import Session
 from xla_explorer.explorer.sessions.compiling import compile as compile_module
 from xla_explorer.explorer.sessions.loading import load
@@ -40,8 +41,6 @@ class XlaDump:
     @property
     def modules(self) -> pandas.DataFrame:
         """A row a module: number, name, hlo_files, llvm_files, main (the one meant when no name is given)."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         main = self.folder.module()
         rows = [(m.number, m.name, m.hlo_files, len(m.llvm), m is main) for m in self.folder]
         return wide_frame(rows, ["number", "name", "hlo_files", "llvm_files", "main"])
@@ -91,7 +90,6 @@ class XlaDump:
     def buffers(self, name: str | int | None = None) -> pandas.DataFrame:
         """XLA's buffer assignment, a row a value: allocation, allocation_size, role, instruction, shape_index, size,
         offset, shape. Bytes."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
         from xla_explorer.frontends.xla_dump.buffer_assignment import DumpedSlice, parse_buffer_assignment
 
         path = self.folder.module(name).reports.get("buffer-assignment")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.highlighting import highlighted
-from xla_explorer.explorer.pictures.svg import escape
 from xla_explorer.foundation.file_writing import write_file
 from xla_explorer.foundation.visible_text import cleaned, cleaned_text
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.explorer.display.escaping import escape
 
 LONGEST = 40_000
 """Characters from which text stays plain: spans multiply its size."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.buffers import BufferAssignment
 from xla_explorer.explorer.display.display import Svg, table_html, table_text
+from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import byte_count
-from xla_explorer.explorer.pictures.svg import escape
 from xla_explorer.foundation.reason import Reason
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.instruction import HloInstruction
@@ -70,8 +71,6 @@ class BufferReport:
     def by_program_point(self) -> pandas.DataFrame:
         """A row an instruction in program order: position, instruction, opcode, live_bytes (of the arena, while it runs), share of the
         peak, line."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         found = self.assignment.memory_by_position()
         peak = max([live for _, _, live in found], default=0) or 1
         rows = [(position, f"%{i.name}", i.opcode.name, live, live / peak, self.line_of(i.id)) for i, position, live in found]
@@ -89,8 +88,6 @@ class BufferReport:
     def aliases(self) -> pandas.DataFrame:
         """A row an entry of the header's `input_output_alias` or `buffer_donor`: output, parameter, leaf, shared; code and message where
         it is not."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         rows = [
             (a.output, a.parameter, a.leaf, a.reason is None, a.reason.code if a.reason else "", a.reason.message if a.reason else "")
             for a in self.assignment.aliases

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
@@ -98,8 +99,6 @@ class CountedPtx:
     """PTX text with counters. lines: a DataFrame by `COLUMNS`."""
 
     def __init__(self, text: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         self.text, self._rows = text, counted_lines(text, rows)
         self.lines: pandas.DataFrame = wide_frame(self._rows, list(COLUMNS))
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import number_of
-from xla_explorer.explorer.pictures.svg import escape
 from xla_explorer.explorer.sessions.arguments import Array, random_arguments
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
@@ -36,8 +37,6 @@ class Emulation:
         text: str | None = None,
     ) -> None:
         from xla_explorer.backends.gpu.emulator.counters import COLUMNS
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         self.values = values
         names = {i.id: i.name for i in session.module.instructions()}
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from xla_explorer.backends.interfaces import KernelTiming
 from xla_explorer.explorer.display.display import cell_text
+from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.display.quantities import microseconds
-from xla_explorer.explorer.pictures.svg import escape
 from xla_explorer.explorer.sessions.arguments import random_arguments
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
@@ -86,8 +87,6 @@ def profile(session: Session, arrays: Sequence[Any], repeats: int) -> pandas.Dat
     data that stays in a cache may exceed 1. The whole program is timed without probes, the kernels with them.
     `frame.attrs["note"]` says what inputs were used and what a probe costs.
     """
-    from xla_explorer.explorer.display.wide_frame import wide_frame
-
     note = "the arguments given"
     if not arrays and session.signature.shapes:
         arrays, note = random_arguments(session.source), "random arguments (xe.random_arguments, seed 0)"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from xla_explorer.explorer.pictures.svg import escape
+from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.visible_text import cleaned
 
@@ -74,15 +75,11 @@ class SteppedKernel:
     @property
     def warps(self) -> pandas.DataFrame:
         """state: `can go on`, what the warp waits for, or `has ended`. line, next: the PTX instruction that it runs next. active: lanes."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         return wide_frame(self._rows(), list(COLUMNS)).astype({"line": "Int64"})
 
     @property
     def findings(self) -> pandas.DataFrame:
         """Faults so far."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         rows = [(f.kind, f.line, f.text, self._hlo(f.origin), f.count, f.example) for f in self._stepper.findings]
         return wide_frame(rows, ["kind", "line", "ptx", "hlo", "count", "example"])
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.measures.profiling import COLUMNS, WHOLE_PROGRAM, spread
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_reading import FileReadError, read_file
@@ -100,8 +101,6 @@ def load_trace(path: str | Path, module: Any = None, *, everything: bool = False
     Raises:
         TraceFileError: no such file, no trace, or nothing in it that ran HLO.
     """
-    from xla_explorer.explorer.display.wide_frame import wide_frame
-
     path = _file_of(Path(path))
     events = [e for e in _events(_content(path), path) if everything or "hlo_op" in e.arguments]
     if not events:

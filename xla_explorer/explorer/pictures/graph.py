@@ -6,11 +6,12 @@ import base64
 from pathlib import Path
 from typing import Any
 
+from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.display.quantities import number_of
 from xla_explorer.explorer.pictures.dot import picture_dot, render_dot
 from xla_explorer.explorer.pictures.module_picture import snapshot_picture
 from xla_explorer.explorer.pictures.picture import PictureGraph
-from xla_explorer.explorer.pictures.svg import escape, picture_svg
+from xla_explorer.explorer.pictures.svg import picture_svg
 from xla_explorer.foundation.file_writing import write_file
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.computation import HloComputation

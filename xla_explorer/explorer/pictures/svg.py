@@ -8,11 +8,10 @@ Each node has a title.
 from __future__ import annotations
 
 import math
-import re
 
+from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.pictures.scene import Scene, SceneEdge, SceneNode, SceneOptions, build_scene
-from xla_explorer.foundation.visible_text import cleaned_text
 
 # kind: (fill, outline). The dark table serves the widget, which knows its theme; a static picture has to read on both.
 COLOURS: dict[str, tuple[str, str]] = {
@@ -50,22 +49,6 @@ REFUSED, ACCEPTED = "#c45100", "#008a65"
 FONT = "system-ui,sans-serif"
 _MARGIN = 12.0  # pixels around a scene that belong to the picture
 _SHORT = 36.0  # pixels: a label of 14 on the middle of a shorter line would leave nothing of it
-_ILLEGAL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ufffe\\uffff\\ud800-\\udfff]")
-
-
-def escape(text: object) -> str:
-    """Text for HTML and XML content and attributes. Control and bidirectional characters become escapes that are seen, what else no XML
-    document may hold U+FFFD."""
-    clean = _ILLEGAL.sub("\ufffd", cleaned_text(str(text)))
-    return (
-        clean.replace("&", "&amp;")
-        .replace("<", "&lt;")
-        .replace(">", "&gt;")
-        .replace('"', "&quot;")
-        .replace("'", "&#39;")
-    )
-
-
 def picture_svg(
     graph: PictureGraph,
     *,

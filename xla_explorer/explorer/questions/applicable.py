@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xla_explorer.compiler.rewriting import Rule
 from xla_explorer.compiler.rewriting.removal import compatible_replacement, control_targets
 from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.questions.rule_book import rule_book, rules
 from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 from xla_explorer.foundation.reason import Reason, refuse
@@ -57,8 +58,6 @@ class ApplicableRules:
 
     def to_frame(self) -> pandas.DataFrame:
         """A row a rule: rule, applies, code and message of the reason, becomes, sentence, place."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         return wide_frame([dict(zip(_COLUMNS, row, strict=True)) for row in self._rows()], _COLUMNS)
 
     def _rows(self) -> list[tuple[Any, ...]]:

@@ -10,6 +10,7 @@ from xla_explorer.compiler.pipeline import PassContext
 from xla_explorer.compiler.transforms.fusion import InstructionFusion, PriorityFusion
 from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND
 from xla_explorer.explorer.display.display import table_html
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.page.source import DecisionRow
 from xla_explorer.explorer.questions.accepted_sentences import accepted_sentence
 from xla_explorer.explorer.questions.refusal_costs import RefusalCost, RefusalCosts
@@ -82,8 +83,6 @@ def decisions_frame(
     """
     _check_kind(trace, kind, further)
     costs = refusal_costs(trace, lineage)
-    from xla_explorer.explorer.display.wide_frame import wide_frame
-
     rows = []
     for event in decision_events(trace, kind):
         step = lineage.step_of(event)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from xla_explorer.explorer.code.llvm_kernels import optimized_lines
 from xla_explorer.explorer.display.display import pre_html, table_html
+from xla_explorer.explorer.display.escaping import escape
 from xla_explorer.explorer.page.source import DecisionRow
-from xla_explorer.explorer.pictures.svg import escape
 from xla_explorer.explorer.questions.decisions import decision_rows
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.opcodes import OPCODES

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.foundation.visible_text import cleaned
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
@@ -66,8 +67,6 @@ class Provenance:
 
     def to_frame(self) -> pandas.DataFrame:
         """A row an instruction: instruction, computation, opcode, sources, how, line, id."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         return wide_frame([o._asdict() for o in self.origins], _COLUMNS)
 
     @cleaned

@@ -9,6 +9,7 @@ from typing import Any
 
 from xla_explorer.compiler.pipeline import registered_passes
 from xla_explorer.compiler.rewriting import Rule, RuleSet
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.foundation.journal import Journal
 
 
@@ -41,8 +42,6 @@ def rule_book() -> dict[str, tuple[str, str]]:
 
 def hot_rules(journal: Journal | None) -> Any:
     """A row a rule that fired or was refused: rule, applied, refused, sentence, place; the most applied first."""
-    from xla_explorer.explorer.display.wide_frame import wide_frame
-
     book = rule_book()
     counted = journal.hot_rules() if journal is not None else []
     return wide_frame([(*row, *book.get(row[0], ("", ""))) for row in counted], ["rule", "applied", "refused", "sentence", "place"])

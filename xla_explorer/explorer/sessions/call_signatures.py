@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xla_explorer.explorer.display.display import table_html, table_text
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.foundation.visible_text import cleaned
 
 if TYPE_CHECKING:
@@ -37,8 +38,6 @@ class SignatureDifference:
 
     def to_frame(self) -> pandas.DataFrame:
         """The changes as a table: place, what, first, second."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         return wide_frame(self.changes, list(SignatureChange._fields))
 
     @cleaned

@@ -14,10 +14,11 @@ from typing import Any, Generic, TypeVar, overload
 from xla_explorer.compiler.pipeline import PassStep, PassTrace
 from xla_explorer.compiler.pipeline.trace import UnknownStepError
 from xla_explorer.explorer.display.display import CodeText, table_html
+from xla_explorer.explorer.display.escaping import escape
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.pictures.graph import Graph
 from xla_explorer.explorer.pictures.module_picture import WHOLE, snapshot_picture
 from xla_explorer.explorer.pictures.picture import PictureGraph
-from xla_explorer.explorer.pictures.svg import escape
 from xla_explorer.explorer.sessions.lineage import Lineage
 from xla_explorer.foundation.collector import collector_paused
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -290,8 +291,6 @@ class RecordedPasses(Sequence[P_co], Generic[P_co]):
     def to_frame(self) -> Any:
         """A row an element: step (its number), pipeline, pass, changed, seconds, instructions before and after, added, removed, modified,
         rewrites, error."""
-        from xla_explorer.explorer.display.wide_frame import wide_frame
-
         rows = []
         for p in self:
             difference = p.known_diff if p.changed else None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xla_explorer.explorer.comparisons.sweep.executors import choose
 from xla_explorer.explorer.comparisons.sweep.store import RowStore
 from xla_explorer.explorer.comparisons.sweep.task import Task
+from xla_explorer.explorer.display.frames import wide_frame
 from xla_explorer.explorer.sessions.loading import as_module
 from xla_explorer.explorer.sessions.progress import counted
 from xla_explorer.foundation.diagnostic import XlaExplorerError
@@ -53,8 +54,6 @@ def sweep(
     Raises:
         SweepError: nothing to sweep, or options that are no plain data.
     """
-    from xla_explorer.explorer.display.wide_frame import wide_frame
-
     tasks = [Task(name, text, option, settings, repeats, check, seed)
              for name, text in _named_texts(modules) for option, settings in named_options(options)]
     if not tasks:

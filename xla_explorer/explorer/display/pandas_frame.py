@@ -1,9 +1,6 @@
-"""A DataFrame whose notebook form shows sentences in full. Import this inside functions only: it loads pandas."""
+"""A DataFrame whose notebook form shows sentences in full. Only `frames.py` imports this: it loads pandas."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
-from typing import Any
 
 import pandas
 
@@ -31,8 +28,3 @@ class WideFrame(pandas.DataFrame):  # type: ignore[misc]  # pandas is untyped wi
     def _repr_html_(self) -> str:
         rows = [[index, *row] for index, row in zip(self.index, self.astype(object).where(self.notna(), "").values.tolist(), strict=True)]
         return table_html("", ["", *map(str, self.columns)], rows, self._note())
-
-
-def wide_frame(rows: Iterable[Any], columns: Sequence[str]) -> WideFrame:
-    """A frame of rows (dicts or sequences) with these columns."""
-    return WideFrame(list(rows), columns=list(columns))
