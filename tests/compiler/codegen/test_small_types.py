@@ -219,3 +219,25 @@ def test_argmax_of_integers(name):
         value, place = executable.execute([x])
         np.testing.assert_array_equal(place, np.argmax(x.astype(int), axis=1), err_msg=str(length))
         np.testing.assert_array_equal(value.astype(int), x.astype(int).max(axis=1))
+
+
+@pytest.mark.parametrize("passes", ["default", "none"])
+@pytest.mark.parametrize("source, target", [
+    ("s4[17,2]{1,0:E(4)}", "s8[17]{0}"), ("s8[17]{0}", "s4[17,2]{1,0}"), ("u2[3,4]{1,0}", "u8[3]{0}"), ("u2[6]{0}", "u4[3]{0}"),
+    ("s4[5,4]{0,1}", "s16[5]{0}"), ("f4e2m1fn[4,3]{0,1}", "u8[3,2]{1,0}"),
+])  # fmt: skip
+def test_a_bitcast_to_another_width_is_of_packed_elements(source, target, passes):
+    text = f"""HloModule m
+ENTRY e {{ a = {source} parameter(0)
+ b = {target} bitcast(a)
+ ROOT c = {target} copy(b) }}"""
+    name, sizes = source.split("[")[0], [int(n) for n in source.split("[")[1].split("]")[0].split(",")]
+    dtype = FLOATS.get(name) or INTEGERS.get(name) or np.dtype("int8")
+    x = np.random.default_rng(0).integers(0, 4 if name == "u2" else 8, sizes).astype(np.int8).astype(dtype)
+    want = evaluate(parse_hlo(text), x)
+    for program in (text, text.replace("ROOT ", "").replace("b =", "ROOT b =")):
+        made = compile_for_cpu(program, passes=passes).execute([x])[0]
+        assert made.dtype == want.dtype
+        np.testing.assert_array_equal(made.astype(int), want.astype(int))
+    if source.startswith("s4[17"):  # the first element is in the low bits
+        np.testing.assert_array_equal(want, (x[:, 0].astype(int) & 15 | x[:, 1].astype(int) << 4).astype(np.int8))

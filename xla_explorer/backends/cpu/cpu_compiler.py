@@ -15,7 +15,7 @@ from xla_explorer.backends.llvm.llvm_compiler import optimize_and_emit
 from xla_explorer.backends.llvm.native_library import prepare_host
 from xla_explorer.backends.llvm.object_cache import default_object_cache
 from xla_explorer.backends.llvm.target_machine import TargetDescription, host_target, usable_cores
-from xla_explorer.compiler.buffers import RENAMES_MEMORY, BufferAssignment, assign_buffers
+from xla_explorer.compiler.buffers import BufferAssignment, assign_buffers, renames_memory
 from xla_explorer.compiler.codegen.host_program import HostProgramWriter
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, load_kernel_writers
 from xla_explorer.compiler.codegen.library_calls import convolution_by_library, dot_by_library
@@ -105,7 +105,7 @@ class CpuCompiler:
     def supports(self, instruction: HloInstruction) -> Reason | None:
         """None when native code (ours or a library's) exists for an optimised instruction."""
         name = instruction.opcode.name
-        if name in RENAMES_MEMORY or name in ("copy", "while", "conditional", "call"):
+        if renames_memory(instruction) or name in ("copy", "while", "conditional", "call"):
             return None
         if name in COPIES or name in IDENTIFIERS:
             return collective_on_one_device(instruction, instruction.parent.module)

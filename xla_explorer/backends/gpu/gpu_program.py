@@ -17,7 +17,7 @@ from xla_explorer.backends.gpu.kernel_module import PTX_KERNELS, GpuKernel, Kern
 from xla_explorer.backends.gpu.launch_dimensions import LaunchArchitecture
 from xla_explorer.backends.gpu.thunk import CONTROL_FLOW, NO_STEP, Thunk
 from xla_explorer.backends.interfaces import ProgramStep
-from xla_explorer.compiler.buffers import RENAMES_MEMORY, BufferAssignment, BufferSlice
+from xla_explorer.compiler.buffers import BufferAssignment, BufferSlice, renames_memory
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted
 from xla_explorer.compiler.codegen.single_device import COPIES, IDENTIFIERS, collective_on_one_device
 from xla_explorer.compiler.codegen.target import NVPTX, CodegenTarget
@@ -91,7 +91,7 @@ def kernel_is_emitted_for_gpu(i: HloInstruction, own_operations: bool = True) ->
         return collective_on_one_device(i, i.parent.module)
     if own_operations and i.opcode.name in OPERATIONS:
         return operation_is_emitted(i)
-    if i.opcode.name in RENAMES_MEMORY or i.opcode.name in CONTROL_FLOW or i.opcode.name == "copy":
+    if renames_memory(i) or i.opcode.name in CONTROL_FLOW or i.opcode.name == "copy":
         return None
     if own_operations and i.opcode.name == "fusion" and i.attributes.get("kind") == "kOutput":
         product = product_in(i, "dot", "convolution")
@@ -148,7 +148,7 @@ class GpuProgramWriter:
         sequence = list(computation.sequence())
         for i in sequence:
             name = i.opcode.name
-            if name in RENAMES_MEMORY:
+            if renames_memory(i):
                 continue
             if name in STARTS and self._is_native(i):
                 thunks.extend(self._start(i, sequence))

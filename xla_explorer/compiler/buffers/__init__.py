@@ -7,7 +7,7 @@ from xla_explorer.compiler.buffers.assignment import (
            assign_buffers,
 )
 from xla_explorer.compiler.buffers.checking import check_assignment
-from xla_explorer.compiler.buffers.slices import RENAMES_MEMORY, Allocation, BufferSlice
+from xla_explorer.compiler.buffers.slices import Allocation, BufferSlice, renames_memory
 
-__all__ = ["BUFFER_REASONS", "RENAMES_MEMORY", "Allocation", "BufferAssignment", "BufferAssignmentError", "BufferSlice",
-           "assign_buffers", "check_assignment"]
+__all__ = ["BUFFER_REASONS", "Allocation", "BufferAssignment", "BufferAssignmentError", "BufferSlice",
+           "assign_buffers", "check_assignment", "renames_memory"]

@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import Final
 from typing import Literal as OneOf
 
+from xla_explorer.hlo.analysis.in_place import repacks
 from xla_explorer.hlo.instruction import HloInstruction
 
 AllocationKind = OneOf["parameter", "output", "constant", "arena"]
-RENAMES_MEMORY: Final = frozenset(
+_RENAMES_MEMORY: Final = frozenset(
     {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "opt-barrier", "domain", "add-dependency"}
-)  # opcodes whose result is memory that is there already: no backend runs code for them
+)
+
+
+def renames_memory(i: HloInstruction) -> bool:
+    """Whether the result is memory that is there already: no backend runs code for it."""
+    return i.opcode.name in _RENAMES_MEMORY and not repacks(i)
 
 
 class Allocation:

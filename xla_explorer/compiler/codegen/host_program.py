@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from xla_explorer.compiler.buffers import RENAMES_MEMORY
+from xla_explorer.compiler.buffers import renames_memory
 from xla_explorer.compiler.codegen.function_writer import WHILE, FunctionWriter, metadata_definitions
 from xla_explorer.compiler.codegen.kernel_calls import KernelCalls
 from xla_explorer.compiler.codegen.kernels import kernel_is_emitted, write_kernel
@@ -108,7 +108,7 @@ class HostProgramWriter:
     # -- computations ------------------------------------------------------------------------------------------------
     def computation(self, computation: HloComputation) -> None:
         """Emit every instruction in order; chains of kernels along the same rows block by block."""
-        sequence = [i for i in computation.sequence() if i.opcode.name not in RENAMES_MEMORY]
+        sequence = [i for i in computation.sequence() if not renames_memory(i)]
         chain: list[tuple[HloInstruction, RowKernel]] = []
         accesses: list[Access] = []
         chains = sum(leaf.byte_size for i in sequence for _, leaf in i.shape.leaves() if leaf.is_array) >= LEAST_BYTES
@@ -180,7 +180,7 @@ class HostProgramWriter:
     def instruction(self, i: HloInstruction) -> None:
         """Emit one instruction."""
         name = i.opcode.name
-        if name in RENAMES_MEMORY:
+        if renames_memory(i):
             return
         if name == "copy":
             self.copy_instruction(i)

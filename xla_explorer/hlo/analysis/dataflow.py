@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from xla_explorer.hlo.analysis.in_place import repacks
 from xla_explorer.hlo.computation import HloComputation
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.module import HloModule
@@ -146,7 +147,7 @@ class Dataflow:
             elif name == "get-tuple-element":
                 wanted = int(i.attribute("index"))
                 self._leaves[i] = {index[1:]: value for index, value in self._leaves[i.operands[0]].items() if index[0] == wanted}
-            elif name in _FORWARDS:
+            elif name in _FORWARDS and not repacks(i):
                 self._leaves[i] = self._leaves[i.operands[0]]
             elif name == "call":
                 self._walk(i.called[0], [self._leaves[o] for o in i.operands])

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from xla_explorer.hlo.instruction import HloInstruction
 
-_BYTE_PRESERVING = frozenset({"bitcast", "reshape"})
+
+def repacks(i: HloInstruction) -> bool:
+    """Whether a bitcast's bytes are not its operand's: `s4[8,2]` as `s8[8]`. HLO means packed elements, and here each one has a byte."""
+    return i.opcode.name == "bitcast" and i.shape.is_array and i.shape.byte_size != i.operands[0].shape.byte_size
 
 
 def in_place_pairs(i: HloInstruction) -> tuple[tuple[int, tuple[int, ...]], ...]:
