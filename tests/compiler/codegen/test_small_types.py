@@ -241,3 +241,20 @@ ENTRY e {{ a = {source} parameter(0)
         np.testing.assert_array_equal(made.astype(int), want.astype(int))
     if source.startswith("s4[17"):  # the first element is in the low bits
         np.testing.assert_array_equal(want, (x[:, 0].astype(int) & 15 | x[:, 1].astype(int) << 4).astype(np.int8))
+
+
+@pytest.mark.parametrize("name", sorted({*FLOATS, "bf16", "f16"} - {"f8e8m0fnu"}))  # which has no zero
+@pytest.mark.parametrize("window", ["1x16", "3x1", "2x5"])
+def test_windows_round_each_step(name, window):
+    kind = FLOATS.get(name) or {"bf16": ml_dtypes.bfloat16, "f16": np.float16}[name]
+    rows, columns = [int(n) for n in window.split("x")]
+    for opcode, start in (("add", 0), ("multiply", 1)):
+        text = f"""HloModule m
+combine {{ a = {name}[] parameter(0)
+ b = {name}[] parameter(1)
+ ROOT c = {name}[] {opcode}(a, b) }}
+ENTRY e {{ x = {name}[4,64] parameter(0)
+ z = {name}[] constant({start})
+ ROOT r = {name}[{5 - rows},{65 - columns}] reduce-window(x, z), window={{size={window}}}, to_apply=combine }}"""
+        x = np.random.default_rng(7).standard_normal((4, 64)).astype(kind)
+        np.testing.assert_array_equal(run(text, x).astype(float), evaluate(parse_hlo(text), x).astype(float))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.hlo.evaluator.lapack.lapack_calls import TYPES, adjoint, call, close, matrices, shape, target
-from xla_explorer.hlo.evaluator.registry import CUSTOM_CALL_FUNCTIONS
+from xla_explorer.hlo.evaluator.registry import CUSTOM_CALL_FUNCTIONS, EvaluationError
 
 SIZES = (0, 1, 2, 5)
 BATCHES = ((), (3,), (2, 0))
@@ -280,3 +280,16 @@ def test_columns_with_a_pivot_come_first() -> None:
     packed, order, _ = call("lapack_dgeqp3_ffi", [a, np.array([0, 0, 1], np.int32)], [shape("float64", 5, 3), shape("int32", 3), shape("float64", 3)])
     assert order.tolist() == [3, 1, 2]
     np.testing.assert_allclose(abs(packed[0, 0]), np.linalg.norm(a[:, 2]))
+
+
+@pytest.mark.parametrize("sizes", [(), (3,), (2, 3), (2, 2, 3)])
+@pytest.mark.parametrize("name", ["Eigh", "lapack_ssyevd_ffi", "lapack_sgeev_ffi", "lapack_sgees_ffi", "lapack_spotrf_ffi", "lapack_sgehrd_ffi", "lapack_ssytrd_ffi"])
+def test_what_holds_no_square_matrices_is_an_error(name: str, sizes: tuple[int, ...]) -> None:
+    with pytest.raises(EvaluationError, match=r"takes square matrices, not \["):
+        call(name, [np.ones(sizes, np.float32)], [shape("float32", *sizes)] * 5)
+
+
+@pytest.mark.parametrize("name", ["lapack_sgesdd_ffi", "lapack_sgetrf_ffi", "LuDecomposition", "Qr"])
+def test_what_holds_no_matrices_is_an_error(name: str) -> None:
+    with pytest.raises(EvaluationError, match=r"takes matrices, not \[3\]"):
+        call(name, [np.ones(3, np.float32)], [shape("float32", 3)] * 5)

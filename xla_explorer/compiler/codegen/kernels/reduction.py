@@ -46,9 +46,12 @@ def simple_combiner(computation: HloComputation) -> str | None:
 
 
 class ReductionState:
-    """One reduce instruction: operands, initial values, combiner; accumulates 16-bit floats in f32 when it can."""
+    """One reduce instruction: operands, initial values, combiner; accumulates floats below 32 bits in f32 when it can.
 
-    def __init__(self, context: KernelContext, reduce: HloInstruction, emitter: ElementalEmitter) -> None:
+    rounds_each_step: sums and products are rounded to the type after every step, as the combiner says.
+    """
+
+    def __init__(self, context: KernelContext, reduce: HloInstruction, emitter: ElementalEmitter, rounds_each_step: bool = False) -> None:
         self.w = context.writer
         self.reduce = reduce
         self.emitter = emitter
@@ -57,8 +60,10 @@ class ReductionState:
         self.combiner = simple_combiner(reduce.to_apply)
         self.types: list[PrimitiveType] = [i.shape.element_type for i in self.initial]
         self.wide: list[PrimitiveType] = list(self.types)
-        if self.combiner and self.types[0].is_float and self.types[0].bits < 32:
+        exact = self.combiner in ("maximum", "minimum")
+        if self.combiner and self.types[0].is_float and self.types[0].bits < 32 and (exact or not rounds_each_step):
             self.wide = [F32]
+        self.flags = "" if rounds_each_step and self.types[0].bits < 32 else "reassoc contract"
         self.starts: list[Value] | None = None  # instead of the initial values
         self.place: Callable[[IndexTuple], IndexTuple] | None = None  # where an index is read
 
@@ -90,7 +95,7 @@ class ReductionState:
 
     def join(self, accumulators: list[Value], values: list[Value], types: list[PrimitiveType]) -> list[Value]:
         """Accumulators with values of such types taken in."""
-        previous, self.w.float_flags = self.w.float_flags, "reassoc contract"
+        previous, self.w.float_flags = self.w.float_flags, self.flags
         try:
             with self.w.from_instruction(self.reduce.id):
                 if self.combiner:

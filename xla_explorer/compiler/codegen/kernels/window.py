@@ -87,11 +87,12 @@ def write_reduce_window_kernel(context: KernelContext) -> None:
     if 0 in out.dimensions:
         return
     emitter = context.emitter()
-    state = ReductionState(context, root, emitter)
     rules = root.attribute("window").dimensions
     base = root.operands[0].shape.dimensions
     rank = out.rank
     scan = scan_dimension(rules, base)
+    # The order within a window is that of XLA:CPU and of the evaluator, which round each step; that of a scan is open, and long.
+    state = ReductionState(context, root, emitter, rounds_each_step=scan is None)
     if scan is not None and context.target.kind == "cpu":
         write_scan(context, state, emitter, *scan)
         return

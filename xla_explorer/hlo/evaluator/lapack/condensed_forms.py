@@ -31,8 +31,8 @@ def hessenberg(a: Array, low: int, high: int) -> tuple[Array, Array]:
 def gehrd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
     """(the Hessenberg form with reflectors below, tau, info); low and high count from 1."""
     a = operands[0]
-    low, high = attribute(i, "low", 1) - 1, attribute(i, "high", a.shape[-1])
-    return each(i, lambda matrix: (*hessenberg(matrix, low, high), NO_INFO), a)
+    low = attribute(i, "low", 1) - 1
+    return each(i, lambda matrix: (*hessenberg(matrix, low, attribute(i, "high", len(matrix))), NO_INFO), a, square=True)
 
 
 def tridiagonal(a: Array, uplo: str) -> tuple[Array, Array, Array, Array]:
@@ -65,4 +65,4 @@ def tridiagonal(a: Array, uplo: str) -> tuple[Array, Array, Array, Array]:
 def sytrd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Value:
     """(reflectors and form packed, diagonal, off-diagonal, tau, info)."""
     uplo = letter(i, "uplo", "L")
-    return each(i, lambda matrix: (*tridiagonal(matrix, uplo), NO_INFO), operands[0])
+    return each(i, lambda matrix: (*tridiagonal(matrix, uplo), NO_INFO), operands[0], square=True)

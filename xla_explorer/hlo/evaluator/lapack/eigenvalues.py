@@ -26,7 +26,7 @@ def syevd(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> V
         values, vectors = np.linalg.eigh(whole)
         return vectors, values, NO_INFO
 
-    return each(i, decompose, operands[0], stacked=True)
+    return each(i, decompose, operands[0], stacked=True, square=True)
 
 
 @evaluates_custom_call("Eigh")
@@ -38,7 +38,7 @@ def eigh(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
         values, vectors = np.linalg.eigh(wide(matrix))
         return vectors, values
 
-    return each(i, decompose, operands[0], stacked=True)
+    return each(i, decompose, operands[0], stacked=True, square=True)
 
 
 @evaluates_custom_call(*targets("gesdd"), *targets("gesvd"))
@@ -75,7 +75,7 @@ def geev(i: HloInstruction, operands: Sequence[Any], evaluator: Evaluator) -> Va
         parts = (values,) if a.dtype.kind == "c" else (np.real(values), np.imag(values))
         return *parts, left, right, NO_INFO
 
-    return each(i, decompose, a, stacked=not with_left)
+    return each(i, decompose, a, stacked=not with_left, square=True)
 
 
 def left_eigenvectors(a: Array, values: Array) -> Array:
