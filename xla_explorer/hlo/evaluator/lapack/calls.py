@@ -52,7 +52,7 @@ def each(i: HloInstruction, function: Callable[..., Sequence[Any]], *arrays: Arr
     first = arrays[0]
     if first.ndim < 2 or (square and first.shape[-1] != first.shape[-2]):
         kind, routine = "square matrices" if square else "matrices", i.attribute("custom_call_target")
-        raise EvaluationError(f"%{i.name} ({routine}) takes {kind}, not {list(first.shape)}", "the last two dimensions are those of a matrix")
+        raise EvaluationError(f"%{i.name} ({routine}) takes {kind}, not {list(first.shape)}", "give it an array of matrices")
     with np.errstate(all="ignore"):
         if stacked:
             try:
