@@ -8,6 +8,7 @@ import pytest
 
 import xla_explorer as xe
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
+from xla_explorer.explorer.page.session_reports import MEASURES
 from xla_explorer.explorer.pictures.scopes import repeated_layers, scope_paths
 from xla_explorer.hlo.text import parse_hlo
 
@@ -175,3 +176,16 @@ def test_one_kernel_side_by_side() -> None:
     assert len(shown.kernels) == 1 and any("reduce(" in line for line in shown.kernels[0].hlo)
     with pytest.raises(xe.XlaExplorerError, match="no kernel computes %x"):
         session.side_by_side(kernel="%x")
+
+
+def test_a_what_if_has_its_measures_with_units_and_its_decisions_as_data() -> None:
+    session = xe.compile("HloModule m\nENTRY e { x = f32[64] parameter(0)  n = f32[64] negate(x)  ROOT a = f32[64] abs(n) }")
+    _, table = session.explorer_source.reports.variant([], [("n", "a")])
+    rows = {row.what: row for row in table.rows}
+    assert [row.what for row in table.rows][:3] == ["kernels", "bytes read and written (estimate)", "predicted time, cost model"]
+    assert rows["median time"].unit == "us" and rows["median time"].less_is_better and rows["median time"].spread == max(rows["iqr time"][3:5])
+    assert rows["compile time"].unit == "ms" and rows["arena bytes"].unit == "bytes" and rows["n"].less_is_better is None
+    assert not [row.what for row in table.rows if row.what not in [measure.title for measure in MEASURES.values()]]
+    changed = {(d.producer, d.consumer): d for d in table.decisions if d.kind == "fusion"}["%n", "%a"]
+    assert (changed.now, changed.now_code, changed.before) == ("refused", "forbidden-by-user", "accepted")
+    assert [wish.granted for wish in table.wishes] == [True]

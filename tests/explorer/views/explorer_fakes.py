@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from xla_explorer.explorer.page.reports import (
     NOTHING,
+    ApartReason,
     BufferRow,
     BufferView,
     Column,
@@ -17,6 +18,7 @@ from xla_explorer.explorer.page.reports import (
     Reports,
     RewriteStep,
     RuleText,
+    ScheduleMoment,
 )
 from xla_explorer.explorer.page.source import CodePane, DecisionRow, RewriteRow, StepRow, TextLine, TimingRow
 from xla_explorer.explorer.pictures.folding import fold_picture
@@ -482,8 +484,8 @@ class HostileReports(Reports):
 
     def buffers(self, *, with_reasons: bool = False) -> BufferView:
         rows = tuple([BufferRow(t, k, t, t, "arena", t, 64 * k, 64, k, k + 2, k, k + 2, (t,)) for k, t in enumerate(HOSTILE)])
-        schedule = tuple([(k, t, float(k), 64, t) for k, t in enumerate(HOSTILE)])
-        return BufferView(rows, 640, 64, schedule, 1, 0, ((HOSTILE[0], HOSTILE[1], HOSTILE[2], HOSTILE[3]),))
+        schedule = tuple([ScheduleMoment(k, t, float(k), 64, t) for k, t in enumerate(HOSTILE)])
+        return BufferView(rows, 640, 64, schedule, 1, 0, (ApartReason(*HOSTILE[:4]),))
 
     def kernels(self) -> list[KernelRow]:
         return [KernelRow(t, t, t, t, 1.0, 1, 1, 1, 1.0, 2.0, t, k, t) for k, t in enumerate(HOSTILE)]

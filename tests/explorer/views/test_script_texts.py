@@ -47,6 +47,9 @@ def test_numbers_carry_units(script: AssetScript) -> None:
     assert shown("showMicroseconds", 61.2, 1250.0, 2.5e6, 0, None) == ["61.2 µs", "1.25 ms", "2.50 s", "0 µs", "–"]
     assert shown("showBytes", 131072, 12, 3 << 30, None) == ["128 KiB", "12 B", "3.00 GiB", "–"]
     assert shown("showPercent", 0.123, None) == ["12 %", "–"]
+    assert script.call("showQuantity", "ms", 1.5) == "1.50 ms" and script.call("showQuantity", "s", 2) == "2.00 s"
+    assert [script.call("showQuantity", "bytes", v) for v in (2048, "cpu", None)] == ["2.00 KiB", "cpu", "–"]
+    assert script.call("showQuantity", "error", 0.000123) == "1.23e-4" and script.call("showQuantity", "watt", 3) == "3 watt"
     assert shown("n => numberOf(n, 'kernel')", 1, 2) == ["1 kernel", "2 kernels"]
 
 
@@ -54,3 +57,22 @@ def test_a_unified_diff_of_llvm_becomes_its_two_texts(script: AssetScript) -> No
     texts = script.call("textsOfDiff", "--- a\n+++ b\n@@ -1,2 +1,2 @@\n same\n-old\n+new")
     assert [line for line, _ in texts["before"]] == ["@@ -1,2 +1,2 @@", "same", "old"]
     assert [line for line, _ in texts["after"]] == ["@@ -1,2 +1,2 @@", "same", "new"]
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "less_is_better", "spread", "change"),
+    [
+        (33, 32, True, None, ["+3.1 %", "worse"]),
+        (90, 100, True, None, ["−10 %", "better"]),
+        (90, 100, False, None, ["−10 %", "worse"]),
+        (5.5, 6.5, True, 2.0, ["within the spread", ""]),
+        (1.0001, 1.0, True, None, ["≈ 0", ""]),
+        (5, 6, None, None, ["", ""]),
+        ("cpu", "gpu", None, None, ["", ""]),
+    ],
+)
+def test_a_change_is_judged_by_the_direction_of_its_row(
+    script: AssetScript, now: object, before: object, less_is_better: bool | None, spread: float | None, change: list[str]
+) -> None:
+    row = {"now": now, "before": before, "less_is_better": less_is_better, "spread": spread}
+    assert script.call("changeOf", row) == change

@@ -26,14 +26,15 @@ if TYPE_CHECKING:
     from xla_explorer.explorer.session import Session
 
 Row = tuple[str, Any, Any]
-_DIFFERENCES = ["kind", "producer", "consumer", "this", "other"]
+_DIFFERENCES = ["kind", "producer", "consumer", "this", "other", "code this", "code other"]
 
 
 class Comparison:
-    """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right). wishes: what was
+    """rows: (what, left, right). changed_decisions: (kind, producer, consumer, verdict left, verdict right,
+    code left, code right). wishes: what was
     forced and forbidden in `left`, and whether it was granted. left, right: the sessions."""
 
-    def __init__(self, left: Session, right: Session, rows: list[Row], changed_decisions: list[tuple[str, str, str, str, str]]) -> None:
+    def __init__(self, left: Session, right: Session, rows: list[Row], changed_decisions: list[tuple[str, ...]]) -> None:
         self.left, self.right, self.rows, self.changed_decisions = left, right, rows, changed_decisions
         self.wishes: Wishes | tuple[()] = left.overrides if left.base is not None else ()
 
@@ -97,18 +98,19 @@ def compare_sessions(left: Session, right: Session, arrays: Sequence[Any] = (), 
     return Comparison(left, right, rows, _changed(left, right))
 
 
-def _changed(left: Session, right: Session) -> list[tuple[str, str, str, str, str]]:
-    def verdicts(session: Session) -> dict[tuple[str, str, str], str]:
+def _changed(left: Session, right: Session) -> list[tuple[str, ...]]:
+    def verdicts(session: Session) -> dict[tuple[str, str, str], tuple[str, str]]:
         rows = decision_rows(session.passes.record, session.passes.lineage)
-        return {(r.kind, r.producer_name, r.consumer_name): r.verdict + (f" ({r.code})" if r.code else "") for r in rows}
+        return {(r.kind, r.producer_name, r.consumer_name): (r.verdict, r.code) for r in rows}
 
-    a, b = verdicts(left), verdicts(right)
-    return [
-        (kind, f"%{first}", f"%{second}" if second else "", a.get(key, "not asked"), b.get(key, "not asked"))
-        for key in dict.fromkeys([*a, *b])
-        if a.get(key) != b.get(key)
-        for kind, first, second in [key]
-    ]
+    a, b, not_asked = verdicts(left), verdicts(right), ("not asked", "")
+    found: list[tuple[str, ...]] = []
+    for key in dict.fromkeys([*a, *b]):
+        if a.get(key) != b.get(key):
+            kind, first, second = key
+            (now, now_code), (before, before_code) = a.get(key, not_asked), b.get(key, not_asked)
+            found.append((kind, f"%{first}", f"%{second}" if second else "", now, before, now_code, before_code))
+    return found
 
 
 def compare(

@@ -15,6 +15,7 @@ from xla_explorer.explorer.pictures.svg import COLOURS, DARK_COLOURS
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 MODULES = (
+    "schema",
     "layout",
     "anchored",
     "scene",

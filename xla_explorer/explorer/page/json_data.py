@@ -1,4 +1,4 @@
-"""Plain values of rows and pictures: what JSON can hold, nothing else."""
+"""What travels to the browser: its shapes, and rows and pictures as the plain values that JSON can hold."""
 
 from __future__ import annotations
 
@@ -23,6 +23,79 @@ class PictureData(TypedDict):
     aliases: list[list[int]]
     hidden: int
     note: str
+
+
+Runs = list[list[int]]
+
+
+class StepDetail(TypedDict):
+    """What one step shows: its picture, its text (None: asked for on its own), the rules that fired."""
+
+    picture: PictureData
+    text: list[LineData] | None
+    rewrites: list[list[Any]]
+
+
+class PooledStep(TypedDict):
+    """A `StepDetail` whose rows are runs into the pools of the payload."""
+
+    title: str
+    nodes: Runs
+    edges: Runs
+    groups: Runs
+    text: Runs
+    aliases: list[list[int]]
+    hidden: int
+    note: str
+    rewrites: list[list[Any]]
+
+
+class PaneData(TypedDict):
+    """One code pane; `lines` as in a `StepDetail` (None: asked for when the pane is opened). costly: not made before that, even
+    where everything else travels at once."""
+
+    name: str
+    producer: str
+    note: str
+    lines: list[LineData] | None
+    costly: bool
+
+
+class ExplorerPayload(TypedDict):
+    """Everything that is drawn. `steps`, `decisions`, `timings`: rows in the field order of their types in source.py.
+
+    `format`: a script of another version refuses the data.
+    `lineage` holds [subject, produced ...] per applied rewrite. `same` maps a step to the earlier step that shows the
+    same. `pools`, `details`, `panes`, `histories` are filled when `complete`; an instruction that `histories` does not have was left out
+    for size. `live`: a kernel answers; without one `reports`
+    holds what can be shown without. `reasons`: what the codes of the decisions mean.
+    `fact_heads`: what the facts of the decisions are. `comparison`: set when this compile is a what-if of another.
+    """
+
+    format: str
+    complete: bool
+    live: bool
+    title: str
+    headline: list[str]
+    steps: list[list[Any]]
+    same: list[int]
+    decisions: list[list[Any]]
+    decisions_hidden: int
+    no_decisions: str
+    reasons: dict[str, str]
+    fact_heads: dict[str, list[Any]]
+    fusion_kinds: list[str]
+    timings: list[list[Any]]
+    lineage: list[list[int]]
+    pools: dict[str, list[Any]]
+    details: dict[str, PooledStep]
+    panes: list[PaneData]
+    histories: dict[str, list[int]]
+    roof: list[Any] | None
+    columns: list[list[Any]]
+    own_colour: bool
+    comparison: dict[str, Any] | None
+    reports: dict[str, Any]
 
 
 def plain(value: Any) -> Any:

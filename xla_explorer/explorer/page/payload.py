@@ -10,91 +10,33 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from xla_explorer.explorer.display.quantities import headline
-from xla_explorer.explorer.page.json_data import LineData, PictureData, picture_data, plain, text_lines
-from xla_explorer.explorer.page.report_data import answer_report, comparison_data, embedded_reports
+from xla_explorer.explorer.page.fact_heads import fact_heads
+from xla_explorer.explorer.page.json_data import (
+    ExplorerPayload,
+    LineData,
+    PaneData,
+    PooledStep,
+    Runs,
+    StepDetail,
+    picture_data,
+    plain,
+    text_lines,
+)
+from xla_explorer.explorer.page.report_data import answer_report, by_field, embedded_reports
 from xla_explorer.explorer.page.reports import Column, ComparisonTable
+from xla_explorer.explorer.page.schema import wire_format
 from xla_explorer.explorer.page.source import CodePane, DecisionRow, ExplorerSource, StepRow, TextLine
 from xla_explorer.foundation.visible_text import cleaned_text
 
-FORMAT = 1
 EMBED_INSTRUCTIONS = 6_000
 """A payload is complete by itself when its changed steps together hold no more instructions than this."""
 TEXT_APART = 2_000
 """The text of a step with more instructions is not sent with its picture, which is what is waited for."""
 MOST_DECISIONS = 6_000
 MOST_HISTORIES = 3_000
-
-Runs = list[list[int]]
-
-
-class StepDetail(TypedDict):
-    """What one step shows: its picture, its text (None: asked for on its own), the rules that fired."""
-
-    picture: PictureData
-    text: list[LineData] | None
-    rewrites: list[list[Any]]
-
-
-class PooledStep(TypedDict):
-    """A `StepDetail` whose rows are runs into the pools of the payload."""
-
-    title: str
-    nodes: Runs
-    edges: Runs
-    groups: Runs
-    text: Runs
-    aliases: list[list[int]]
-    hidden: int
-    note: str
-    rewrites: list[list[Any]]
-
-
-class PaneData(TypedDict):
-    """One code pane; `lines` as in a `StepDetail` (None: asked for when the pane is opened). costly: not made before that, even
-    where everything else travels at once."""
-
-    name: str
-    producer: str
-    note: str
-    lines: list[LineData] | None
-    costly: bool
-
-
-class ExplorerPayload(TypedDict):
-    """Everything that is drawn. `steps`, `decisions`, `timings`: rows in the field order of their types in source.py.
-
-    `lineage` holds [subject, produced ...] per applied rewrite. `same` maps a step to the earlier step that shows the
-    same. `pools`, `details`, `panes`, `histories` are filled when `complete`; an instruction that `histories` does not have was left out
-    for size. `live`: a kernel answers; without one `reports`
-    holds what can be shown without. `reasons`: what the codes of the decisions mean.
-    `comparison`: set when this compile is a what-if of another.
-    """
-
-    format: int
-    complete: bool
-    live: bool
-    title: str
-    headline: list[str]
-    steps: list[list[Any]]
-    same: list[int]
-    decisions: list[list[Any]]
-    decisions_hidden: int
-    no_decisions: str
-    reasons: dict[str, str]
-    timings: list[list[Any]]
-    lineage: list[list[int]]
-    pools: dict[str, list[Any]]
-    details: dict[str, PooledStep]
-    panes: list[PaneData]
-    histories: dict[str, list[int]]
-    roof: list[Any] | None
-    columns: list[list[Any]]
-    own_colour: bool
-    comparison: dict[str, Any] | None
-    reports: dict[str, Any]
 
 
 def packed(data: Any) -> bytes:
@@ -155,10 +97,11 @@ def build_payload(
     if complete is None:
         complete = is_small(steps)
     same = [shown_step(steps, k) for k in range(len(steps))]
-    decisions = _chosen(source.decisions())
+    all_decisions = source.decisions()
+    decisions = _chosen(all_decisions)
     measured = measured_data(source, colour)
     payload = ExplorerPayload(
-        format=FORMAT,
+        format=wire_format(),
         complete=complete,
         live=live,
         title=source.title,
@@ -169,6 +112,8 @@ def build_payload(
         decisions_hidden=decisions[1],
         no_decisions="" if decisions[0] else source.reports.no_decisions(),
         reasons=_reasons(source, decisions[0]),
+        fact_heads={key: plain(head) for key, head in fact_heads(all_decisions).items()},
+        fusion_kinds=list(source.reports.fusion_kinds()),
         timings=measured["timings"],
         lineage=[],
         pools={},
@@ -178,7 +123,7 @@ def build_payload(
         roof=measured["roof"],
         columns=measured["columns"],
         own_colour=colour is not None,
-        comparison=comparison_data(comparison) if comparison is not None else None,
+        comparison=by_field(comparison),
         reports={} if live or not complete else embedded_reports(source),
     )
     for step in steps:

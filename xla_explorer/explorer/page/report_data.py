@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from xla_explorer.explorer.page.json_data import picture_data, plain, text_lines
-from xla_explorer.explorer.page.reports import ComparisonTable, RewriteStep
+from xla_explorer.explorer.page.reports import BufferView, ComparisonTable, RewriteStep
 from xla_explorer.explorer.page.source import ExplorerSource
 
 MOST_REWRITES = 30
@@ -36,7 +36,7 @@ def answer_report(source: ExplorerSource, message: Mapping[str, Any]) -> Any:
     """
     reports, ask = source.reports, message.get("ask")
     if ask == "buffers":
-        return plain_buffers(reports.buffers())
+        return by_field(reports.buffers())
     if ask == "kernels":
         return {"rows": plain(reports.kernels()), "llvm": plain(reports.llvm_kernels())}
     if ask == "remarks":
@@ -73,9 +73,9 @@ def _list(message: Mapping[str, Any], key: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def plain_buffers(view: Any) -> Any:
-    """A BufferView as a mapping by field, so that the page reads it by name."""
-    return None if view is None else {name: plain(value) for name, value in view._asdict().items()}
+def by_field(row: BufferView | ComparisonTable | None) -> dict[str, Any] | None:
+    """A named tuple of which there is one: a mapping, with the rows inside of it as rows."""
+    return None if row is None else {name: plain(value) for name, value in row._asdict().items()}
 
 
 def rewrite_data(step: RewriteStep) -> dict[str, Any]:
@@ -83,14 +83,9 @@ def rewrite_data(step: RewriteStep) -> dict[str, Any]:
     return {
         "before": text_lines(step.before),
         "after": text_lines(step.after),
-        "pictureBefore": picture_data(step.picture_before),
-        "pictureAfter": picture_data(step.picture_after),
+        "picture_before": picture_data(step.picture_before),
+        "picture_after": picture_data(step.picture_after),
     }
-
-
-def comparison_data(table: ComparisonTable) -> dict[str, Any]:
-    """A comparison by field."""
-    return {name: plain(value) for name, value in table._asdict().items()}
 
 
 def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
@@ -104,7 +99,7 @@ def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
         except Exception as problem:  # one report that cannot be made must not spoil the page
             found[key] = {"error": f"{type(problem).__name__}: {problem}"}
 
-    keep("buffers", lambda: plain_buffers(reports.buffers(with_reasons=True)))
+    keep("buffers", lambda: by_field(reports.buffers(with_reasons=True)))
     keep("kernels", lambda: {"rows": plain(reports.kernels()), "llvm": []})
     keep("help", lambda: plain(reports.opcode_help()))
     if reports.ptx_counted():

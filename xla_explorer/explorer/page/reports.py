@@ -36,18 +36,36 @@ class BufferRow(NamedTuple):
     shared_with: tuple[str, ...] = ()
 
 
+class ScheduleMoment(NamedTuple):
+    """One instruction in program order, and the bytes of the arena that are in use while it runs."""
+
+    instruction: int
+    name: str
+    position: float
+    bytes_in_use: int
+    source_line: str = ""
+
+
+class ApartReason(NamedTuple):
+    """Why two values are not in one place. code: empty when they are."""
+
+    first: str
+    second: str
+    code: str
+    message: str
+
+
 class BufferView(NamedTuple):
-    """The memory of a program. schedule: (instruction id, name, position, bytes in use while it runs, source line). peak: the
-    row of `schedule` with most of them, None without an arena. hidden: rows left out, the smallest. why_apart: (a, b,
-    code, sentence) for pairs of the largest buffers that do not share memory; a live view asks for any pair."""
+    """The memory of a program. peak: the row of `schedule` with most bytes in use, None without an arena. hidden: rows left out, the
+    smallest. why_apart: for pairs of the largest buffers that do not share memory; a live view asks for any pair."""
 
     rows: tuple[BufferRow, ...]
     arena_bytes: int
     lower_bound_bytes: int
-    schedule: tuple[tuple[int, str, float, int, str], ...]
+    schedule: tuple[ScheduleMoment, ...]
     peak: int | None = None
     hidden: int = 0
-    why_apart: tuple[tuple[str, str, str, str], ...] = ()
+    why_apart: tuple[ApartReason, ...] = ()
 
 
 class KernelRow(NamedTuple):
@@ -139,15 +157,45 @@ class RuleText(NamedTuple):
     code: str
 
 
+class ComparisonRow(NamedTuple):
+    """One measure of two compiles. unit: `us`, `ms`, `bytes`, `error`, or empty for a count or a word. less_is_better: None where neither
+    is. spread: a smaller change of a measured value is none."""
+
+    what: str
+    unit: str
+    less_is_better: bool | None
+    now: Any
+    before: Any
+    spread: float | None = None
+
+
+class ChangedDecision(NamedTuple):
+    """A decision that two compiles took differently. now, before: `accepted`, `refused` or `not asked`; the codes: why it was refused."""
+
+    kind: str
+    producer: str
+    consumer: str
+    now: str
+    before: str
+    now_code: str = ""
+    before_code: str = ""
+
+
+class WishRow(NamedTuple):
+    """A pair that was forced or forbidden, as a sentence of what became of it."""
+
+    sentence: str
+    granted: bool
+
+
 class ComparisonTable(NamedTuple):
-    """Two compiles beside each other. title: what was forced or forbidden. rows: (what, now, before). decisions: (kind, producer,
-    consumer, now, before). wishes: (sentence, granted) of each pair that was forced or forbidden."""
+    """Two compiles beside each other, what matters most first. title: what was forced or forbidden."""
 
     title: str
-    rows: tuple[tuple[str, Any, Any], ...]
-    decisions: tuple[tuple[str, ...], ...] = ()
+    rows: tuple[ComparisonRow, ...]
+    decisions: tuple[ChangedDecision, ...] = ()
     note: str = ""
-    wishes: tuple[tuple[str, bool], ...] = ()
+    wishes: tuple[WishRow, ...] = ()
 
 
 class Reports:
@@ -157,8 +205,8 @@ class Reports:
         """The buffer assignment, None where there is none. with_reasons: fill `why_apart` (costs a check per pair)."""
         return None
 
-    def why_apart(self, a: str, b: str) -> tuple[str, str]:
-        """(code, sentence): why two values are not in one place; code empty when they are."""
+    def why_apart(self, a: str, b: str) -> ApartReason:
+        """Why two values are not in one place; the code is empty when they are."""
         raise ValueError("there is no buffer assignment")
 
     def kernels(self) -> Sequence[KernelRow]:
@@ -216,6 +264,10 @@ class Reports:
     def no_decisions(self) -> str:
         """What to say where no decision is recorded: why, and how to get them."""
         return 'no decisions were recorded: compile with journal="decisions"'
+
+    def fusion_kinds(self) -> Sequence[str]:
+        """The kinds of decisions that are about putting two operations into one kernel, which a what-if can turn over."""
+        return ("fusion",)
 
     def reasons(self) -> Mapping[str, str]:
         """Reason code -> what it means in general, one sentence."""

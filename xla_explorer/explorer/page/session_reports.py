@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xla_explorer.compiler.pipeline.context import FUSION_KINDS
 from xla_explorer.compiler.transforms.fusion.reasons import REASONS_BY_KIND, USER_REASONS
 from xla_explorer.explorer.code.llvm_kernels import OF_LLVM
 from xla_explorer.explorer.measures.kernel_costs import KernelCost, kernel_costs
 from xla_explorer.explorer.measures.kernel_formula import kernel_formula
 from xla_explorer.explorer.measures.profiling import WHOLE_PROGRAM, kernel_threads
 from xla_explorer.explorer.page.reports import (
+    ApartReason,
     BufferRow,
     BufferView,
+    ChangedDecision,
     Column,
+    ComparisonRow,
     ComparisonTable,
     KernelRow,
     LlvmPassRow,
@@ -26,6 +30,8 @@ from xla_explorer.explorer.page.reports import (
     Reports,
     RewriteStep,
     RuleText,
+    ScheduleMoment,
+    WishRow,
 )
 from xla_explorer.explorer.page.source import ExplorerSource
 from xla_explorer.explorer.pictures.picture import PictureGraph
@@ -35,6 +41,7 @@ from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.hlo.opcodes import OPCODES
 
 if TYPE_CHECKING:
+    from xla_explorer.explorer.comparisons.comparison import Comparison
     from xla_explorer.explorer.session import Session
     from xla_explorer.explorer.sessions.passes import RecordedPass, RecordedPasses
 
@@ -78,6 +85,9 @@ class TraceReports(Reports):
         with collector_paused():
             return self._passes[min(step, self._passes.last)].picture(between=(first, second))
 
+    def fusion_kinds(self) -> Sequence[str]:
+        return FUSION_KINDS
+
     def reasons(self) -> Mapping[str, str]:
         found = dict(USER_REASONS)
         for table in reversed(REASONS_BY_KIND.values()):  # what a code means for `fusion` counts most
@@ -114,13 +124,13 @@ class SessionReports(TraceReports):
         kept = sorted(rows[:MOST_BUFFERS], key=lambda row: (row["start"], row["offset"]))
         memory = assignment.memory_by_position()
         top = max(range(len(memory)), key=lambda k: memory[k][2], default=None)
-        reasons: list[tuple[str, str, str, str]] = []
+        reasons: list[ApartReason] = []
         if with_reasons:
             names = [row["value"] for row in rows if row["kind"] == "arena"][:MOST_REASON_BUFFERS]
             for a, b in combinations(dict.fromkeys(names), 2):
-                code, sentence = self.why_apart(a, b)
-                if code:
-                    reasons.append((a, b, code, sentence))
+                reason = self.why_apart(a, b)
+                if reason.code:
+                    reasons.append(reason)
         return BufferView(
             tuple([
                 BufferRow(
@@ -131,18 +141,18 @@ class SessionReports(TraceReports):
             ]),
             assignment.arena_size,
             assignment.arena_lower_bound,
-            tuple([(i.id, i.name, position, live, report.line_of(i.id)) for i, position, live in memory]),
+            tuple([ScheduleMoment(i.id, i.name, position, live, report.line_of(i.id)) for i, position, live in memory]),
             top if top is not None and memory[top][2] else None,
             hidden,
             tuple(reasons),
         )
 
-    def why_apart(self, a: str, b: str) -> tuple[str, str]:
+    def why_apart(self, a: str, b: str) -> ApartReason:
         try:
             reason = self._session.buffers.why_not_shared(a.split("{")[0], b.split("{")[0])
         except KeyError as problem:
-            return "unknown", str(problem.args[0]) if problem.args else "one of them has no buffer of its own"
-        return ("", "") if reason is None else (reason.code, reason.message)
+            return ApartReason(a, b, "unknown", str(problem.args[0]) if problem.args else "one of them has no buffer of its own")
+        return ApartReason(a, b, "", "") if reason is None else ApartReason(a, b, reason.code, reason.message)
 
     @cached_property
     def _costs(self) -> list[KernelCost]:
@@ -297,7 +307,50 @@ class SessionReports(TraceReports):
                 comparison = other.compare(self._session)
                 note = f"not run: {problem.message}"
         words = [f"{word} %{p} → %{c}" for word, pairs in (("fuse", fuse), ("keep apart", forbid)) for p, c in pairs]
-        rows = tuple([(str(what), now, was) for what, now, was in comparison.rows])
+        rows = comparison_rows(comparison)
+        decisions = tuple([ChangedDecision(*row) for row in comparison.changed_decisions[:200]])
         asked = {(p, c) for p, c in [*fuse, *forbid]}
-        wishes = tuple([(str(w), w.granted) for w in other.overrides if (w.producer[1:], w.consumer[1:]) in asked])
-        return other.explorer_source, ComparisonTable(", ".join(words), rows, tuple(comparison.changed_decisions[:200]), note, wishes)
+        wishes = tuple([WishRow(str(w), w.granted) for w in other.overrides if (w.producer[1:], w.consumer[1:]) in asked])
+        return other.explorer_source, ComparisonTable(", ".join(words), rows, decisions, note, wishes)
+
+
+class _Measure(NamedTuple):
+    """How a row of a comparison is shown."""
+
+    title: str
+    unit: str = ""
+    less_is_better: bool | None = None
+
+
+_SPREAD = "iqr us"
+MEASURES = {
+    "kernels": _Measure("kernels", "", True),
+    "bytes read and written (estimate)": _Measure("bytes read and written (estimate)", "bytes", True),
+    "predicted us (cost model)": _Measure("predicted time, cost model", "us", True),
+    "median us": _Measure("median time", "us", True),
+    _SPREAD: _Measure("iqr time", "us"),
+    "backend": _Measure("backend"),
+    "passes": _Measure("passes"),
+    "instructions": _Measure("instructions"),
+    "launches a run": _Measure("launches a run", "", True),
+    "flops (estimate)": _Measure("flops (estimate)"),
+    "compile ms": _Measure("compile time", "ms"),
+    "arena bytes": _Measure("arena bytes", "bytes", True),
+    "n": _Measure("n"),
+    "largest error against the evaluator": _Measure("largest error against the evaluator", "error"),
+}
+"""The rows of `Comparison`, what matters most first."""
+
+
+def comparison_rows(comparison: Comparison) -> tuple[ComparisonRow, ...]:
+    """The rows of a comparison in the order of their weight, with units; what is measured has its spread."""
+    given = {what: (now, before) for what, now, before in comparison.rows}
+    spread = max(given.get(_SPREAD, (0.0,)))
+    order = [*[what for what in MEASURES if what in given], *[what for what in given if what not in MEASURES]]
+    found = []
+    for what in order:
+        measure, (now, before) = MEASURES.get(what) or _Measure(what), given[what]
+        found.append(
+            ComparisonRow(measure.title, measure.unit, measure.less_is_better, now, before, spread if what == "median us" else None)
+        )
+    return tuple(found)

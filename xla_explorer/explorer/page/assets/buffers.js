@@ -2,7 +2,7 @@
 // values do not share memory.
 import { make, shape, showBytes } from "./elements.js";
 import { num } from "./drawing.js";
-import { named } from "./store.js";
+import { named, namedAll } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
 
 const CHART_WIDTH = 900,
@@ -20,6 +20,7 @@ export function buffersTab(app) {
   root.append(bar, body);
   let view = null,
     rows = [],
+    schedule = [],
     chosen = null,
     asked = false;
 
@@ -37,8 +38,9 @@ export function buffersTab(app) {
       note.textContent = "this backend assigned no buffers";
       return;
     }
-    rows = view.rows.map(r => named("buffer", r));
-    const keys = ["name", "opcode", "shape", "kind", "allocation", "offset", "size", "start", "end", "sharedWith"];
+    schedule = namedAll("moment", view.schedule);
+    rows = namedAll("buffer", view.rows);
+    const keys = ["name", "opcode", "shape", "kind", "allocation", "offset", "size", "start", "end", "shared_with"];
     bar.append(csvButton("buffers", keys, () => rows.map(r => keys.map(k => r[k]))));
     note.textContent =
       `arena ${showBytes(view.arena_bytes)}, ${showBytes(view.lower_bound_bytes)} in use at the peak · ${rows.length} values` +
@@ -49,7 +51,7 @@ export function buffersTab(app) {
 
   function chart() {
     const arena = rows.filter(r => r.kind === "arena"),
-      last = Math.max(...view.schedule.map(s => s[2]), ...arena.map(r => +r.start), 1) + 1,
+      last = Math.max(...schedule.map(s => s.position), ...arena.map(r => +r.start), 1) + 1,
       x = p => CHART_LEFT + (Math.min(Number.isFinite(+p) ? +p : last, last) / last) * CHART_WIDTH,
       total = Math.max(view.arena_bytes, 1),
       top = IN_USE + 26,
@@ -59,12 +61,12 @@ export function buffersTab(app) {
       el.textContent = words;
       return el;
     };
-    const most = Math.max(...view.schedule.map(s => s[3]), 1);
+    const most = Math.max(...schedule.map(s => s.bytes_in_use), 1);
     let d = `M${num(x(0))} ${IN_USE + 10}`;
-    for (const [k, s] of view.schedule.entries()) {
-      const y = 10 + IN_USE * (1 - s[3] / most),
-        next = view.schedule[k + 1] ? view.schedule[k + 1][2] : last;
-      d += `L${num(x(s[2]))} ${num(y)}L${num(x(next))} ${num(y)}`;
+    for (const [k, s] of schedule.entries()) {
+      const y = 10 + IN_USE * (1 - s.bytes_in_use / most),
+        next = schedule[k + 1]?.position ?? last;
+      d += `L${num(x(s.position))} ${num(y)}L${num(x(next))} ${num(y)}`;
     }
     svg.append(
       text(CHART_LEFT - 6, 18, showBytes(most), "end", "dim"),
@@ -82,7 +84,7 @@ export function buffersTab(app) {
         y = top + ARENA - ((r.offset + r.size) / total) * ARENA;
       const g = shape("g", { class: "xe-buffer", tabindex: "-1" }),
         title = shape("title");
-      title.textContent = `%${r.name}  ${r.shape}\n${showBytes(r.size)} at ${r.offset}, positions ${r.start} to ${r.end}${r.sharedWith.length ? `\nmemory shared with ${r.sharedWith.map(n => "%" + n).join(", ")}` : ""}`;
+      title.textContent = `%${r.name}  ${r.shape}\n${showBytes(r.size)} at ${r.offset}, positions ${r.start} to ${r.end}${r.shared_with.length ? `\nmemory shared with ${r.shared_with.map(n => "%" + n).join(", ")}` : ""}`;
       g.append(title, shape("rect", { x: num(left), y: num(y), width: num(width), height: num(height) }));
       if (height > 11 && width > 40) g.append(text(left + 4, y + Math.min(height - 3, 12), r.name.slice(0, Math.floor(width / 6.2))));
       g.addEventListener("click", () => choose(r));
@@ -90,12 +92,12 @@ export function buffersTab(app) {
       svg.append(g);
     }
     if (view.peak !== null) {
-      const [id, name, position, live, line] = view.schedule[view.peak],
+      const { instruction, name, position, bytes_in_use, source_line } = schedule[view.peak],
         at = x(position),
         right = at > CHART_LEFT + CHART_WIDTH * 0.6,
-        label = text(right ? at - 5 : at + 5, IN_USE + 22, `peak ${showBytes(live)}: %${name}${line ? `  ${line}` : ""}`, right ? "end" : "start", "peak");
+        label = text(right ? at - 5 : at + 5, IN_USE + 22, `peak ${showBytes(bytes_in_use)}: %${name}${source_line ? `  ${source_line}` : ""}`, right ? "end" : "start", "peak");
       const mark = shape("g", { class: "xe-peak" }, shape("path", { d: `M${num(at)} 6V${top + ARENA}` }), label);
-      mark.addEventListener("click", () => app.select(id, "buffers"));
+      mark.addEventListener("click", () => app.select(instruction, "buffers"));
       svg.append(mark);
     }
     return svg;
@@ -109,7 +111,7 @@ export function buffersTab(app) {
         ["offset", "r", r => (r.kind === "arena" ? String(r.offset) : "")],
         ["size", "r", r => showBytes(r.size)],
         ["live", "r", r => `${r.start} – ${r.end}`],
-        ["memory shared with", "long mono", r => r.sharedWith.map(n => "%" + n).join(", ")],
+        ["memory shared with", "long mono", r => r.shared_with.map(n => "%" + n).join(", ")],
       ],
       rows,
       choose,
@@ -125,22 +127,22 @@ export function buffersTab(app) {
       return;
     }
     const words = `%${first.name} and %${r.name}`;
-    if (first.sharedWith.includes(r.name)) {
+    if (first.shared_with.includes(r.name)) {
       answer.textContent = `${words} share their memory: one is written after the other was last read.`;
       return;
     }
     try {
-      const [code, sentence] = await whyApart(first.name, r.name);
-      answer.replaceChildren(code ? make("b", { textContent: code }) : "", code ? ` ${sentence}` : `${words} are in one place.`);
+      const { code, message } = await whyApart(first.name, r.name);
+      answer.replaceChildren(code ? make("b", { textContent: code }) : "", code ? ` ${message}` : `${words} are in one place.`);
     } catch (error) {
       answer.textContent = error.message;
     }
   }
   async function whyApart(a, b) {
-    const kept = view.why_apart.find(([p, q]) => (p === a && q === b) || (p === b && q === a));
-    if (kept) return [kept[2], kept[3]];
+    const kept = namedAll("apart", view.why_apart).find(r => (r.first === a && r.second === b) || (r.first === b && r.second === a));
+    if (kept) return kept;
     if (!app.store.data.live) throw new Error(`session.buffers.why_not_shared(${JSON.stringify(a)}, ${JSON.stringify(b)}) says why`);
-    return app.store.ask({ ask: "apart", a, b });
+    return named("apart", await app.store.ask({ ask: "apart", a, b }));
   }
   function mark() {
     const present = new Set(rows.map(r => r.instruction)),

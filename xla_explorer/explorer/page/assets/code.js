@@ -1,7 +1,7 @@
 // The code strip: any two to four texts side by side, one selection through all of them.
 import { make, numberOf } from "./elements.js";
 import { lineBlocks } from "./lines.js";
-import { named } from "./store.js";
+import { namedAll } from "./store.js";
 
 const MOST_PANES = 4;
 const TITLES = {
@@ -90,7 +90,7 @@ export function codeStrip(app) {
         button.disabled = true;
         button.textContent = "emulating …";
         try {
-          const rows = (await app.store.report("counts")).map(r => named("count", r)),
+          const rows = namedAll("count", await app.store.report("counts")),
             most = Math.max(...rows.map(r => r.share), 1e-9);
           pane.counts = new Map(rows.map(r => [r.line, { ...r, heat: r.share / most }]));
           built.get(pane.name)?.lines.dispose();

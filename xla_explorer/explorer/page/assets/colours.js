@@ -1,5 +1,6 @@
 // Colouring the graph by numbers: by kind, or by a column of times, bytes or the user's own data, on one scale from pale to strong.
-import { make, showBytes, showMicroseconds, showNumber } from "./elements.js";
+import { make, showQuantity } from "./elements.js";
+import { namedAll } from "./store.js";
 
 // A scale that grows darker in light themes and brighter in dark ones; readable in grey too.
 const LIGHT = [
@@ -26,10 +27,7 @@ export function scaleInk(part, dark) {
   const [r, g, b] = scaleAt(part, dark).map(v => (v <= 10.3 ? v / 3294.6 : ((v / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
 }
-export const showValue = (unit, v) =>
-  unit === "us" ? showMicroseconds(v) : unit === "bytes" ? showBytes(v) : `${showNumber(v)}${unit ? ` ${unit}` : ""}`;
-
-// Columns are [title, unit, {id: number}]. A node takes the value of its own id, else the sum of those inside it.
+// A node takes the value of its own id, else the sum of those inside it.
 export function colouring(app) {
   let columns = [],
     chosen = app.store.data.own_colour ? 0 : -1;
@@ -44,11 +42,7 @@ export function colouring(app) {
   });
   function load() {
     const before = columns[chosen]?.title;
-    columns = app.store.data.columns.map(([title, unit, values]) => ({
-      title,
-      unit,
-      values: new Map(Object.entries(values).map(([id, v]) => [+id, +v])),
-    }));
+    columns = namedAll("column", app.store.data.columns).map(c => ({ ...c, values: new Map(Object.entries(c.values).map(([id, v]) => [+id, +v])) }));
     if (before !== undefined) chosen = columns.findIndex(c => c.title === before);
     select.replaceChildren(
       make("option", { value: -1, textContent: "colour: kind", selected: chosen < 0 }),
@@ -65,6 +59,7 @@ export function colouring(app) {
     const inside = node.members.filter(id => values.has(id));
     return inside.length ? inside.reduce((sum, id) => sum + values.get(id), 0) : null;
   };
+  const titleOf = node => node.el.querySelector(":scope > title");
   // Paints what is drawn and returns the words of the legend, or null for kinds.
   function paint(entries) {
     const c = column();
@@ -72,6 +67,7 @@ export function colouring(app) {
       for (const el of node.el.querySelectorAll(":scope > .s, :scope > .head, :scope > text")) {
         el.style.fill = "";
         node.el.classList.remove("heat");
+        titleOf(node).textContent = node.title;
       }
     if (!c) return null;
     const dark = app.root.dataset.theme === "dark",
@@ -87,8 +83,7 @@ export function colouring(app) {
         const part = at(value);
         for (const el of node.el.querySelectorAll(node.box ? ":scope > .head" : ":scope > .s")) el.style.fill = scaleColour(part, dark);
         for (const el of node.el.querySelectorAll(":scope > text:not(.plus-sign)")) el.style.fill = scaleInk(part, dark);
-        const title = node.el.querySelector(":scope > title");
-        if (title) title.textContent = `${c.title}: ${showValue(c.unit, value)}\n${title.textContent.replace(/^.*: .*\n(?=%)/, "")}`;
+        titleOf(node).textContent = `${c.title}: ${showQuantity(c.unit, value)}\n${node.title}`;
       }
     }
     if (!known.length) return make("span", { className: "xe-scale", textContent: `${c.title}: nothing drawn has a value` });
@@ -97,9 +92,9 @@ export function colouring(app) {
     return make(
       "span",
       { className: "xe-scale" },
-      make("span", { textContent: `${c.title}  ${showValue(c.unit, low)}` }),
+      make("span", { textContent: `${c.title}  ${showQuantity(c.unit, low)}` }),
       bar,
-      make("span", { textContent: showValue(c.unit, high) }),
+      make("span", { textContent: showQuantity(c.unit, high) }),
     );
   }
   return { select, paint, load };

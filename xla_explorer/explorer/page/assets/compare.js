@@ -1,44 +1,27 @@
 // What-ifs: a fusion forced or forbidden in the kernel, and the table of the two compiles beside each other.
-import { make, showBytes, showMicroseconds, showNumber } from "./elements.js";
+import { make, showQuantity } from "./elements.js";
+import { namedAll } from "./store.js";
 import { csvButton } from "./tables.js";
 
-// The words of a comparison carry their unit.
-const showCell = (what, v) =>
-  typeof v !== "number"
-    ? String(v ?? "–")
-    : /\bus\b/.test(what)
-      ? showMicroseconds(v)
-      : /\bms\b/.test(what)
-        ? showMicroseconds(v * 1e3)
-        : /bytes/.test(what)
-          ? showBytes(v)
-          : /error/.test(what)
-            ? v.toExponential(2)
-            : showNumber(v);
-const FIRST = ["kernels", "bytes", "predicted", "median", "iqr"];
-const JUDGED = /bytes|kernels|launches|predicted|median/; // less is better
-
 // [the change in words, better | worse | nothing]. A measured change that is less than the spread of the runs is no change.
-function changeOf(what, now, before, spread) {
-  if (typeof now !== "number" || typeof before !== "number" || now === before || !before || !JUDGED.test(what)) return ["", ""];
+export function changeOf({ now, before, less_is_better, spread }) {
+  if (typeof now !== "number" || typeof before !== "number" || now === before || !before || less_is_better === null) return ["", ""];
   const share = (now - before) / before;
-  if (what.startsWith("median") && Math.abs(now - before) < spread) return ["within the spread", ""];
+  if (spread !== null && Math.abs(now - before) < spread) return ["within the spread", ""];
   if (Math.abs(share) < 0.0005) return ["≈ 0", ""];
   const text = `${share > 0 ? "+" : "−"}${Math.abs(share * 100).toFixed(Math.abs(share) < 0.1 ? 1 : 0)} %`;
-  return [text, Math.abs(share) > 0.005 ? (share < 0 ? "better" : "worse") : ""];
+  return [text, Math.abs(share) > 0.005 ? (share < 0 === less_is_better ? "better" : "worse") : ""];
 }
-const rank = ([what]) => {
-  const k = FIRST.findIndex(word => what.startsWith(word));
-  return k < 0 ? FIRST.length : k;
-};
+const verdictText = (verdict, code) => (code ? `${verdict} (${code})` : verdict);
 
 export function compareTab(app) {
   const { comparison } = app.store.data,
     root = make("div", { className: "xe-compare xe-panel" });
   if (!comparison) return { root, present: false };
   const head = ["", "now", "before", "change"],
-    rows = comparison.rows.slice().sort((a, b) => rank(a) - rank(b)),
-    spread = Math.max(0, ...rows.filter(([what]) => what.startsWith("iqr")).flatMap(([, a, b]) => [a, b]));
+    rows = namedAll("comparison_row", comparison.rows),
+    changed = namedAll("changed_decision", comparison.decisions),
+    columns = ["what", "unit", "now", "before"];
   root.append(
     make(
       "div",
@@ -46,12 +29,12 @@ export function compareTab(app) {
       make("b", { textContent: comparison.title }),
       make("span", { className: "xe-dim", textContent: "compiled again, everything else the same" }),
       make("span", { className: "xe-grow" }),
-      csvButton("comparison", ["what", "now", "before"], () => comparison.rows),
+      csvButton("comparison", columns, () => rows.map(r => columns.map(c => r[c]))),
       app.store.data.live
         ? make("button", { className: "xe-act", textContent: "← back to the compile before", onclick: () => app.tryOut({ ask: "back" }) })
         : null,
     ),
-    ...(comparison.wishes || []).map(([sentence, granted]) =>
+    ...namedAll("wish", comparison.wishes).map(({ sentence, granted }) =>
       make("p", { className: `xe-wish ${granted ? "accepted" : "refused"}`, role: granted ? null : "alert", textContent: `${granted ? "✓" : "✗ not granted:"} ${sentence}` }),
     ),
     make(
@@ -64,22 +47,22 @@ export function compareTab(app) {
         make(
           "tbody",
           {},
-          ...rows.map(([what, now, before]) => {
-            const [change, judged] = changeOf(what, now, before, spread);
+          ...rows.map(row => {
+            const [change, judged] = changeOf(row);
             return make(
               "tr",
-              { className: now === before ? "same" : "" },
-              make("td", { textContent: what.replace(/ \(cost model\)/, ", cost model").replace(/\bus\b/, "time").replace(/ ms$/, " time") }),
-              make("td", { className: "r", textContent: showCell(what, now) }),
-              make("td", { className: "r", textContent: showCell(what, before) }),
+              { className: row.now === row.before ? "same" : "" },
+              make("td", { textContent: row.what }),
+              make("td", { className: "r", textContent: showQuantity(row.unit, row.now) }),
+              make("td", { className: "r", textContent: showQuantity(row.unit, row.before) }),
               make("td", { className: `r ${judged}`, textContent: change + (judged === "better" ? " ✓" : judged === "worse" ? " ✗" : "") }),
             );
           }),
         ),
       ),
       comparison.note ? make("p", { className: "xe-note", textContent: comparison.note }) : null,
-      comparison.decisions.length ? make("h4", { textContent: `decisions that differ (${comparison.decisions.length})` }) : null,
-      comparison.decisions.length
+      changed.length ? make("h4", { textContent: `decisions that differ (${changed.length})` }) : null,
+      changed.length
         ? make(
             "table",
             { className: "xe-table" },
@@ -87,14 +70,14 @@ export function compareTab(app) {
             make(
               "tbody",
               {},
-              ...comparison.decisions.map(([kind, producer, consumer, now, before]) =>
+              ...changed.map(d =>
                 make(
                   "tr",
                   {},
-                  make("td", { textContent: kind }),
-                  make("td", { className: "mono", textContent: consumer ? `${producer} → ${consumer}` : producer }),
-                  make("td", { className: now.startsWith("accepted") ? "accepted" : "", textContent: now }),
-                  make("td", { className: before.startsWith("accepted") ? "accepted" : "", textContent: before }),
+                  make("td", { textContent: d.kind }),
+                  make("td", { className: "mono", textContent: d.consumer ? `${d.producer} → ${d.consumer}` : d.producer }),
+                  make("td", { className: d.now === "accepted" ? "accepted" : "", textContent: verdictText(d.now, d.now_code) }),
+                  make("td", { className: d.before === "accepted" ? "accepted" : "", textContent: verdictText(d.before, d.before_code) }),
                 ),
               ),
             ),
@@ -108,8 +91,8 @@ export function compareTab(app) {
 // The button under a fusion decision. A page without a kernel shows the line of Python; both offer it for copying.
 export function overrideControls(app, d) {
   const allowed = d.verdict === "accepted",
-    pairs = [[d.producerName, d.consumerName]],
-    code = `session.override(${allowed ? "forbid" : "fuse"}=[("%${d.producerName}", "%${d.consumerName}")])`;
+    pairs = [[d.producer_name, d.consumer_name]],
+    code = `session.override(${allowed ? "forbid" : "fuse"}=[("%${d.producer_name}", "%${d.consumer_name}")])`;
   const out = [];
   if (app.store.data.live) {
     const button = make("button", {

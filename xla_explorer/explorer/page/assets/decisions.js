@@ -3,7 +3,7 @@ import { make, numberOf, scrollWithin, showMicroseconds, VERDICT_MARK } from "./
 import { csvButton } from "./tables.js";
 
 const MOST_ROWS = 400;
-const CSV_COLUMNS = ["verdict", "kind", "code", "message", "producerName", "consumerName", "pass", "step", "facts"];
+const CSV_COLUMNS = ["verdict", "kind", "code", "message", "producer_name", "consumer_name", "pass_name", "step", "facts"];
 
 // What a refusal costs by the cost model: [microseconds or null, whether it is an upper bound].
 export function refusalCost(d) {
@@ -52,7 +52,7 @@ export function decisionsTab(app) {
       shown = byCost ? found.slice().sort((a, b) => (refusalCost(b)[0] ?? -1) - (refusalCost(a)[0] ?? -1)) : found,
       priced = found.some(d => refusalCost(d)[0] !== null),
       kinds = new Set(decisions.map(d => d.kind)),
-      passOf = d => d.pass || (steps[d.step] || {}).name || "",
+      passOf = d => d.pass_name || (steps[d.step] || {}).name || "",
       passes = new Set(decisions.map(passOf));
     const head = [
       "",
@@ -96,8 +96,8 @@ export function decisionsTab(app) {
             make(
               "td",
               { className: "mono pair" },
-              make("div", { textContent: d.producerName && "%" + d.producerName }),
-              make("div", { textContent: d.consumerName && "→ %" + d.consumerName }),
+              make("div", { textContent: d.producer_name && "%" + d.producer_name }),
+              make("div", { textContent: d.consumer_name && "→ %" + d.consumer_name }),
             ),
             make(
               "td",

@@ -46,7 +46,7 @@ function drawEdge(edge, hooks) {
   const p = edge.points,
     x = p[p.length - 2],
     y = p[p.length - 1],
-    width = 1 + Math.min(3, Math.floor(Math.log2(Math.max(edge.bytes, 1)) / 8));
+    width = 1 + Math.min(3, Math.floor(Math.log2(Math.max(edge.weight_bytes, 1)) / 8));
   const g = shape(
     "g",
     { class: `xe-edge ${edge.kind}` },
@@ -138,7 +138,7 @@ function drawNode(node, status, hooks) {
     path = outlineOf(node.box ? "" : node.kind, w, h),
     name = node.name ? "%" + node.name : "";
   const title = shape("title");
-  title.textContent = [
+  title.textContent = node.title = [
     [name, node.label, node.detail].filter(Boolean).join("  "),
     ...node.lines,
     node.group ? (node.box ? "double-click or c closes it" : "double-click or e opens it") : "",

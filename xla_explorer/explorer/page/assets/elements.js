@@ -61,6 +61,15 @@ export const showNumber = v =>
     : v === null || v === undefined
       ? MISSING
       : String(v);
+// A value by the word of its unit: us, ms, s, bytes, error (relative), any other as it is.
+const QUANTITIES = {
+  us: showMicroseconds,
+  ms: v => showMicroseconds(v * 1e3),
+  s: v => showMicroseconds(v * 1e6),
+  bytes: showBytes,
+  error: v => v.toExponential(2),
+};
+export const showQuantity = (unit, v) => (isNumber(v) && QUANTITIES[unit] ? QUANTITIES[unit](v) : showNumber(v) + (unit && isNumber(v) ? ` ${unit}` : ""));
 export const showPercent = v => (isNumber(v) ? `${(v * 100).toFixed(0)} %` : MISSING);
 
 // 1 kernel, 2 kernels
@@ -70,7 +79,7 @@ export const VERDICT_MARK = { accepted: "✓", refused: "✗", applied: "✓" };
 
 // What a decision is about, one end or two.
 export const decisionEnds = d =>
-  [d.producerName, d.consumerName]
+  [d.producer_name, d.consumer_name]
     .filter(Boolean)
     .map(name => "%" + name)
     .join(" → ");

@@ -1,6 +1,6 @@
 // The explorer: one selection, one keyboard, every view. `render({ model, el })` is all that a host needs.
 import { make, numberOf } from "./elements.js";
-import { askerOf, named, openStore } from "./store.js";
+import { askerOf, namedAll, openStore } from "./store.js";
 import { timelineView } from "./timeline.js";
 import { graphTab } from "./graph.js";
 import { textTab } from "./texts.js";
@@ -34,11 +34,11 @@ let widgets = 0; // for ids that are unique on a page of several widgets
 function spoken(app) {
   const s = app.store.steps[app.step],
     pass = !s.index
-      ? `as written, ${numberOf(s.after, "instruction")}`
-      : `pass ${s.index}, ${s.name}${s.error ? " failed" : s.changed ? `, ${s.before} to ${s.after} instructions` : ", changed nothing"}`;
+      ? `as written, ${numberOf(s.instructions_after, "instruction")}`
+      : `pass ${s.index}, ${s.name}${s.error ? " failed" : s.changed ? `, ${s.instructions_before} to ${s.instructions_after} instructions` : ", changed nothing"}`;
   if (app.decision !== null) {
     const d = app.store.decisions[app.decision];
-    return `${d.kind} of ${d.producerName}${d.consumerName ? ` into ${d.consumerName}` : ""} ${d.verdict}${d.message ? `: ${d.message}` : ""}`;
+    return `${d.kind} of ${d.producer_name}${d.consumer_name ? ` into ${d.consumer_name}` : ""} ${d.verdict}${d.message ? `: ${d.message}` : ""}`;
   }
   if (app.selected === null) return pass;
   const node = app.now?.picture.nodes.find(n => n.id === app.selected),
@@ -128,7 +128,7 @@ async function build(root, model, ask, disposals) {
         id: `${mine}-tab-${key}`,
         tabIndex: -1,
         ariaControls: `${mine}-panel-${key}`,
-        textContent: key === "fusion" && store.decisions.some(d => !d.kind.includes("fusion")) ? "Decisions" : title,
+        textContent: key === "fusion" && !store.decisions.every(store.isFusion) ? "Decisions" : title,
         data: { tab: key },
         onclick: () => setTab(key),
       }),
@@ -200,7 +200,7 @@ async function build(root, model, ask, disposals) {
   // The kernel has measured: the times, and what they colour and say, are new. Everything else stays as it is.
   app.measured = news => {
     Object.assign(store.data, news);
-    store.timings = news.timings.map(r => named("timing", r));
+    store.timings = namedAll("timing", news.timings);
     const fresh = timesView(app);
     times.root.replaceWith(fresh.root);
     times = fresh;
@@ -335,7 +335,7 @@ async function build(root, model, ask, disposals) {
     return null;
   }
   function nextDecision(direction) {
-    const about = store.decisions.filter(d => d.kind.includes("fusion")),
+    const about = store.decisions.filter(store.isFusion),
       fusions = about.length ? about : store.decisions;
     if (!fusions.length) return;
     const at = fusions.findIndex(d => d.index === app.decision);

@@ -2,25 +2,10 @@
 import { make, shape } from "./elements.js";
 import { colouring } from "./colours.js";
 import { bringAround, bringBetween } from "./neighbours.js";
+import { KINDS } from "./schema.js";
 import { saveText } from "./tables.js";
 import { BUDGET, buildScene } from "./scene.js";
 import { drawGhost, drawScene } from "./drawing.js";
-
-const KINDS = [
-  "elementwise",
-  "data-movement",
-  "reduction",
-  "contraction",
-  "control-flow",
-  "library-call",
-  "parameter",
-  "constant",
-  "collective",
-  "custom",
-  "fusion",
-  "computation",
-  "scope",
-];
 
 function statusSince(before, now) {
   const status = new Map();

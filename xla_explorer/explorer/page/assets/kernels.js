@@ -1,7 +1,7 @@
 // The kernels tab: what runs, what each kernel computes, what it costs; LLVM's passes and remarks of one on demand.
 import { make, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber } from "./elements.js";
 import { followLlvm } from "./llvm.js";
-import { named } from "./store.js";
+import { namedAll } from "./store.js";
 import { csvButton, tableOf } from "./tables.js";
 
 const MOST_KERNEL_ROWS = 500;
@@ -22,7 +22,7 @@ export function kernelsTab(app) {
       asked = true;
       try {
         const data = await app.store.report("kernels", {}, "kernels", "session.kernels");
-        rows = data.rows.map(r => named("kernel", r));
+        rows = namedAll("kernel", data.rows);
         build(new Set(data.llvm));
       } catch (error) {
         asked = false;
@@ -32,14 +32,14 @@ export function kernelsTab(app) {
   }
   function build(llvm) {
     const any = key => rows.some(r => r[key] !== null && r[key] !== undefined && r[key] !== ""),
-      longest = Math.max(...rows.map(r => r.measured ?? r.predicted ?? 0), 1e-9),
+      longest = Math.max(...rows.map(r => r.measured_us ?? r.predicted_us ?? 0), 1e-9),
       loops = rows.some(r => r.calls !== 1);
-    const timed = any("measured"),
+    const timed = any("measured_us"),
       bar_of = r => {
-        const width = (70 * (r.measured ?? r.predicted ?? 0)) / longest,
+        const width = (70 * (r.measured_us ?? r.predicted_us ?? 0)) / longest,
           el = make("i", { className: "xe-share" });
         el.style.width = `${Math.round(width)}px`;
-        return make("span", {}, el, timed ? (r.measured === null ? "–" : showMicroseconds(r.measured)) : `~${showMicroseconds(r.predicted)}`);
+        return make("span", {}, el, timed ? (r.measured_us === null ? "–" : showMicroseconds(r.measured_us)) : `~${showMicroseconds(r.predicted_us)}`);
       };
     const llvmCell = r =>
       llvm.has(r.name)
@@ -60,11 +60,11 @@ export function kernelsTab(app) {
       ...(llvm.size ? [["", "", llvmCell]] : []),
       ...(loops ? [["calls", "r", r => showNumber(r.calls)]] : []),
       [timed ? "measured" : "predicted", "r", bar_of],
-      ...(timed ? [["predicted", "r", r => `~${showMicroseconds(r.predicted)}`]] : []),
-      ["reads + writes", "r", r => `~${showBytes(r.read + r.written)}`],
+      ...(timed ? [["predicted", "r", r => `~${showMicroseconds(r.predicted_us)}`]] : []),
+      ["reads + writes", "r", r => `~${showBytes(r.bytes_read + r.bytes_written)}`],
       ["flops", "r", r => `~${showNumber(r.flops)}`],
       ...(any("line") ? [["line", "mono", r => r.line]] : []),
-      ...(any("runsOn") ? [["runs on", "", r => (r.runsOn === "evaluator" ? "⚠ evaluator" : r.runsOn) + (r.reason ? `: ${r.reason}` : "")]] : []),
+      ...(any("runs_on") ? [["runs on", "", r => (r.runs_on === "evaluator" ? "⚠ evaluator" : r.runs_on) + (r.reason ? `: ${r.reason}` : "")]] : []),
     ];
     const kept = rows.slice(0, MOST_KERNEL_ROWS);
     table = tableOf(columns, kept, r => app.select(r.instruction, "kernels"));
@@ -73,7 +73,7 @@ export function kernelsTab(app) {
       ? `${rows.length === 1 ? "1 kernel" : `${numberOf(rows.length, "kernel")} in the order in which they run`}${rows.length > MOST_KERNEL_ROWS ? `, ${rows.length - MOST_KERNEL_ROWS} not shown: session.kernels` : ""} · ~ marks an estimate`
       : "this backend makes no kernels";
     if (rows.length && !by) {
-      const keys = ["name", "opcode", "computes", "calls", "measured", "predicted", "read", "written", "flops", "line", "runsOn", "reason"];
+      const keys = ["name", "opcode", "computes", "calls", "measured_us", "predicted_us", "bytes_read", "bytes_written", "flops", "line", "runs_on", "reason"];
       by = csvButton("kernels", keys, () => rows.map(r => keys.map(k => r[k])));
       bar.append(by);
     }

@@ -1,5 +1,5 @@
 // LLVM's passes over a kernel, as more steps of the timeline: their texts come from the diffs that they left.
-import { named, textStep } from "./store.js";
+import { namedAll, textStep } from "./store.js";
 
 // A unified diff as the two texts that it is between; what it leaves out is a gap on both sides.
 export function textsOfDiff(diff) {
@@ -28,9 +28,7 @@ export async function followLlvm(app, kernel) {
     title = `llvm · ${kernel}`,
     there = store.steps.find(s => s.pipeline === title);
   if (there) return there.index;
-  const rows = (
-    await store.report("llvm", { kernel }, `llvm ${kernel}`, `session.llvm_passes(${JSON.stringify(kernel)})`)
-  ).map(r => named("llvm", r));
+  const rows = namedAll("llvm", await store.report("llvm", { kernel }, `llvm ${kernel}`, `session.llvm_passes(${JSON.stringify(kernel)})`));
   const first = store.steps.length;
   for (const r of rows) {
     const { before, after } = textsOfDiff(r.diff);
@@ -40,11 +38,11 @@ export async function followLlvm(app, kernel) {
       name: r.name + (r.level === "machine" ? " (machine)" : ""),
       changed: true,
       seconds: 0,
-      before: r.before,
-      after: r.after,
+      instructions_before: r.lines_before,
+      instructions_after: r.lines_after,
       rewrites: 0,
       error: null,
-      differ: null,
+      values_differ: null,
       level: "llvm",
       detail: textStep(after, textStep(before, null)),
     });

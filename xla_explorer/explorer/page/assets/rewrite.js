@@ -3,7 +3,7 @@ import { make, shape } from "./elements.js";
 import { diffRows } from "./diff.js";
 import { drawScene } from "./drawing.js";
 import { buildScene } from "./scene.js";
-import { pictureOf } from "./store.js";
+import { named, pictureOf } from "./store.js";
 import { highlighted } from "./texts.js";
 
 const SMALL_PICTURE = 40;
@@ -100,7 +100,7 @@ export function rewriteTab(app) {
         make("b", { textContent: r.rule }),
         make("span", { className: "xe-dim", textContent: `rewrite ${number + 1} of ${list.length} in ${app.store.steps[app.nowStep].name}` }),
         make("span", { className: "xe-grow" }),
-        make("span", { className: "mono", textContent: r.name ? `%${r.name}` : "" }),
+        make("span", { className: "mono", textContent: r.subject_name ? `%${r.subject_name}` : "" }),
       ),
       make("div", { className: "xe-scroll" }, rule, make("div", { className: "xe-one" }, lines, pictures), code),
     );
@@ -112,9 +112,9 @@ export function rewriteTab(app) {
     app.store
       .report("rules", { names }, app.store.data.live ? `rules ${app.nowStep}` : "rules")
       .then(rules => {
-        const text = rules[r.rule];
-        if (mine !== ticket || !text || !text[2]) return;
-        code.append(make("details", { open: true }, make("summary", { textContent: "the rule as it is written" }), make("pre", {}, ...text[2].split("\n").flatMap(line => [...highlighted(line), "\n"]))));
+        const written = rules[r.rule] && named("rule", rules[r.rule]).code;
+        if (mine !== ticket || !written) return;
+        code.append(make("details", { open: true }, make("summary", { textContent: "the rule as it is written" }), make("pre", {}, ...written.split("\n").flatMap(line => [...highlighted(line), "\n"]))));
       })
       .catch(() => {});
     try {
@@ -127,8 +127,8 @@ export function rewriteTab(app) {
       if (mine !== ticket) return;
       lines.replaceChildren(smallDiff(one.before, one.after));
       pictures.replaceChildren(
-        smallPicture(app, one.pictureBefore, one.pictureAfter, "before"),
-        smallPicture(app, one.pictureAfter, one.pictureBefore, "after"),
+        smallPicture(app, one.picture_before, one.picture_after, "before"),
+        smallPicture(app, one.picture_after, one.picture_before, "after"),
       );
       root.dataset.drawn = `${app.nowStep} ${number}`;
     } catch (error) {

@@ -14,15 +14,15 @@ const plotText = (x, y, words, anchor = "start", cls = "") => {
 const power = v => (v >= 1 ? showNumber(v) : String(v));
 const rateText = v => (v >= 1e12 ? `${showNumber(v / 1e12)} Tflop/s` : v >= 1e9 ? `${showNumber(+(v / 1e9).toPrecision(3))} Gflop/s` : `${showNumber(+(v / 1e6).toPrecision(3))} Mflop/s`);
 
-// roof: [machine, flop/s, bytes/s, [[bytes, bytes/s] ...]]; rows: timings.
+// roof: a MachineRoof or null; rows: timings.
 export function rooflinePlot(roof, rows, choose) {
-  const points = rows.filter(r => r.instruction !== null && r.flops > 0 && r.bytes > 0 && r.median > 0).map(r => ({ r, x: r.flops / r.bytes, y: (r.flops / r.median) * 1e6 }));
+  const points = rows.filter(r => r.instruction !== null && r.flops > 0 && r.bytes > 0 && r.median_us > 0).map(r => ({ r, x: r.flops / r.bytes, y: (r.flops / r.median_us) * 1e6 }));
   if (!roof || !points.length)
     return make("p", {
       className: "xe-note",
       textContent: roof ? "no kernel with work and a time above the clock's resolution" : "no roofline: the limits of this machine are known for the backend cpu only, after session.profile()",
     });
-  const [machine, flops, memory, cached, cores] = roof,
+  const { machine, flops_per_second: flops, bytes_per_second: memory, cached, cores } = roof,
     fastest = Math.max(memory, ...cached.map(c => c[1])),
     ridge = flops / memory,
     xs = [...points.map(p => p.x), ridge, flops / fastest],
@@ -56,13 +56,13 @@ export function rooflinePlot(roof, rows, choose) {
     shape("path", { class: "ridge", d: `M${num(X(ridge))} ${num(Y(flops))}V${PLOT_HEIGHT - PLOT_BOTTOM}` }),
     plotText(X(ridge) + 5, PLOT_HEIGHT - PLOT_BOTTOM - 6, `ridge ${showNumber(+ridge.toPrecision(3))} flops per byte (memory ${showNumber(+(memory / 1e9).toPrecision(3))} GB/s)`, "start", "roof-text"),
   );
-  const largest = Math.max(...points.map(p => p.r.median)),
+  const largest = Math.max(...points.map(p => p.r.median_us)),
     taken = [];
-  for (const { r, x, y } of points.sort((a, b) => b.r.median - a.r.median)) {
-    const radius = 3.5 + 7 * Math.sqrt(r.median / largest),
+  for (const { r, x, y } of points.sort((a, b) => b.r.median_us - a.r.median_us)) {
+    const radius = 3.5 + 7 * Math.sqrt(r.median_us / largest),
       g = shape("g", { class: "xe-point", "data-id": r.instruction }),
       title = shape("title");
-    title.textContent = `${r.kernel}  ${showMicroseconds(r.median)}\n${rateText(y)} at ${showNumber(+x.toPrecision(3))} flops per byte${r.roof ? `\n${(r.roof * 100).toFixed(0)} % of the roof` : ""}`;
+    title.textContent = `${r.kernel}  ${showMicroseconds(r.median_us)}\n${rateText(y)} at ${showNumber(+x.toPrecision(3))} flops per byte${r.roof_share ? `\n${(r.roof_share * 100).toFixed(0)} % of the roof` : ""}`;
     g.append(title, shape("circle", { cx: num(X(x)), cy: num(Y(y)), r: num(radius) }));
     const at = { x: X(x) + radius + 3, y: Y(y) + 3.5, w: 6 * r.kernel.length };
     if (taken.length < 14 && !taken.some(t => Math.abs(t.y - at.y) < 12 && at.x < t.x + t.w && t.x < at.x + at.w)) {
@@ -78,8 +78,8 @@ export function rooflinePlot(roof, rows, choose) {
 
 // One run from left to right, kernels in program order, as long as their medians.
 export function timelinePlot(rows, choose) {
-  const kernels = rows.filter(r => r.instruction !== null && r.median > 0),
-    total = kernels.reduce((sum, r) => sum + r.median, 0);
+  const kernels = rows.filter(r => r.instruction !== null && r.median_us > 0),
+    total = kernels.reduce((sum, r) => sum + r.median_us, 0);
   if (!total) return make("p", { className: "xe-note", textContent: "not run yet: session.profile(*arrays)" });
   const svg = shape("svg", { class: "xe-chart", role: "img", "aria-label": `one run of ${numberOf(kernels.length, "kernel")}`, viewBox: `0 0 ${PLOT_WIDTH} 120` }),
     width = PLOT_WIDTH - 40,
@@ -91,15 +91,15 @@ export function timelinePlot(rows, choose) {
   let at = 0;
   kernels.forEach((r, k) => {
     const x = 20 + (at / total) * width,
-      w = (r.median / total) * width,
-      g = shape("g", { class: `xe-point xe-run k-${r.opcode === "dot" || r.opcode === "convolution" ? "contraction" : r.runsOn === "evaluator" ? "slow" : k % 2 ? "odd" : "even"}`, "data-id": r.instruction }),
+      w = (r.median_us / total) * width,
+      g = shape("g", { class: `xe-point xe-run k-${r.opcode === "dot" || r.opcode === "convolution" ? "contraction" : r.runs_on === "evaluator" ? "slow" : k % 2 ? "odd" : "even"}`, "data-id": r.instruction }),
       title = shape("title");
-    title.textContent = `${r.kernel}  ${showMicroseconds(r.median)}, ${((r.median / total) * 100).toFixed(1)} % of the run${r.runsOn === "evaluator" ? "\nby the evaluator, not compiled" : ""}`;
+    title.textContent = `${r.kernel}  ${showMicroseconds(r.median_us)}, ${((r.median_us / total) * 100).toFixed(1)} % of the run${r.runs_on === "evaluator" ? "\nby the evaluator, not compiled" : ""}`;
     g.append(title, shape("rect", { x: num(x), y: 24, width: num(Math.max(w - 0.5, 0.8)), height: 52, rx: 2 }));
-    if (w > 60) g.append(plotText(x + 5, 46, r.kernel.slice(0, Math.floor(w / 6.5))), plotText(x + 5, 62, showMicroseconds(r.median), "start", "dim"));
+    if (w > 60) g.append(plotText(x + 5, 46, r.kernel.slice(0, Math.floor(w / 6.5))), plotText(x + 5, 62, showMicroseconds(r.median_us), "start", "dim"));
     g.addEventListener("click", () => choose(r));
     svg.append(g);
-    at += r.median;
+    at += r.median_us;
   });
   return make("div", { className: "xe-plot" }, svg, make("p", { className: "xe-dim", textContent: `${numberOf(kernels.length, "kernel")} in program order, each as long as its median; together ${showMicroseconds(total)}, without what lies between them.` }));
 }

@@ -131,12 +131,12 @@ function treeOf(picture, options) {
     if (accepted(edge) && !edges.get(container)?.has(name)) continue;
     if (!edges.has(container)) edges.set(container, new Map());
     const at = edges.get(container),
-      old = at.get(name) || { source: a[k], target: b[k], kind: "control", bytes: 0, label: "" };
+      old = at.get(name) || { source: a[k], target: b[k], kind: "control", weight_bytes: 0, label: "" };
     if (EDGE_RANK[edge.kind] >= EDGE_RANK[old.kind]) {
       old.kind = edge.kind;
       old.label = edge.label || old.label;
     }
-    old.bytes = Math.max(old.bytes, edge.bytes);
+    old.weight_bytes = Math.max(old.weight_bytes, edge.weight_bytes);
     at.set(name, old);
   }
   return { groups, opened, nodes, level, members, edges, pathOfId };
@@ -327,7 +327,7 @@ function levelOf(tree, container, options, memory, path) {
   });
   const edges = links
     .filter(([a, b]) => shown[a] && shown[b])
-    .map(([a, b, e]) => ({ source: fresh.get(a), target: fresh.get(b), kind: e.kind, bytes: e.bytes, label: e.label }));
+    .map(([a, b, e]) => ({ source: fresh.get(a), target: fresh.get(b), kind: e.kind, weight_bytes: e.weight_bytes, label: e.label }));
   return placed(nodes, edges, keys.length - nodes.length, memory, path);
 }
 

@@ -1,75 +1,12 @@
 // The data behind the views: decoding, steps by number (embedded or asked from the kernel, each once), and who corresponds to whom.
-const FIELDS = {
-  step: ["index", "pipeline", "name", "changed", "seconds", "before", "after", "rewrites", "error", "differ", "level"],
-  rewrite: ["rule", "verdict", "subject", "produced", "sentence", "location", "name", "reason"],
-  decision: [
-    "kind",
-    "verdict",
-    "code",
-    "message",
-    "facts",
-    "producer",
-    "consumer",
-    "producerName",
-    "consumerName",
-    "pass",
-    "step",
-    "checklist",
-  ],
-  timing: [
-    "kernel",
-    "opcode",
-    "n",
-    "median",
-    "iqr",
-    "bytes",
-    "flops",
-    "rate",
-    "share",
-    "source",
-    "runsOn",
-    "instruction",
-    "roof",
-    "estimated",
-  ],
-  kernel: [
-    "name",
-    "opcode",
-    "computes",
-    "runsOn",
-    "calls",
-    "read",
-    "written",
-    "flops",
-    "predicted",
-    "measured",
-    "line",
-    "instruction",
-    "reason",
-  ],
-  buffer: [
-    "name",
-    "instruction",
-    "opcode",
-    "shape",
-    "kind",
-    "allocation",
-    "offset",
-    "size",
-    "start",
-    "end",
-    "from",
-    "to",
-    "sharedWith",
-  ],
-  remark: ["kind", "by", "message", "instruction", "line", "id"],
-  count: ["line", "warps", "share", "mark", "why"],
-  llvm: ["name", "level", "before", "after", "added", "removed", "diff"],
-  node: ["id", "label", "detail", "kind", "group", "name", "lines"],
-  edge: ["source", "target", "kind", "bytes", "label"],
-  group: ["id", "label", "detail", "kind", "parent", "instruction", "name"],
-};
-export const named = (type, row) => Object.fromEntries(FIELDS[type].map((key, k) => [key, row[k]]));
+import { FIELDS, FORMAT, ROWS_INSIDE } from "./schema.js";
+
+// A row as an object by the names of its fields, rows inside of it too.
+export function named(type, row) {
+  const inside = ROWS_INSIDE[type];
+  return Object.fromEntries(FIELDS[type].map((key, k) => [key, inside?.[key] ? namedAll(inside[key], row[k]) : row[k]]));
+}
+export const namedAll = (type, rows) => rows.map(row => named(type, row));
 
 export async function inflate(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -83,9 +20,9 @@ export const textStep = (text, previous) => ({ ...stepOf({ picture: EMPTY_PICTUR
 export function pictureOf(data) {
   return {
     ...data,
-    nodes: data.nodes.map(r => named("node", r)),
-    edges: data.edges.map(r => named("edge", r)),
-    groups: data.groups.map(r => named("group", r)),
+    nodes: namedAll("node", data.nodes),
+    edges: namedAll("edge", data.edges),
+    groups: namedAll("group", data.groups),
     aliases: new Map(data.aliases),
   };
 }
@@ -112,7 +49,7 @@ export function stepOf(detail) {
     picture,
     text: detail.text || [],
     lacksText: !detail.text,
-    rewrites: detail.rewrites.map(r => named("rewrite", r)),
+    rewrites: namedAll("rewrite", detail.rewrites),
     operands,
     users,
     names,
@@ -139,10 +76,18 @@ export function askerOf(model, news) {
     });
 }
 
+export function assertFormat(format) {
+  if (format === FORMAT) return;
+  throw new Error(
+    `the data have the form ${format}, this script reads ${FORMAT}: they come from different versions of xla_explorer. Run the cell again, or save the page again`,
+  );
+}
+
 export async function openStore(model, ask) {
   const data = await inflate(model.get("data")),
     cache = new Map();
-  const steps = data.steps.map(r => named("step", r)),
+  assertFormat(data.format);
+  const steps = namedAll("step", data.steps),
     decisions = data.decisions.map((r, index) => ({ index, ...named("decision", r) }));
   const parents = new Map(),
     children = new Map(),
@@ -160,8 +105,8 @@ export async function openStore(model, ask) {
         push(backward, p, subject);
       }
   for (const d of decisions) {
-    if (d.producer !== null) names.set(d.producer, d.producerName);
-    if (d.consumer !== null) names.set(d.consumer, d.consumerName);
+    if (d.producer !== null) names.set(d.producer, d.producer_name);
+    if (d.consumer !== null) names.set(d.consumer, d.consumer_name);
   }
 
   function learn(step) {
@@ -223,11 +168,11 @@ export async function openStore(model, ask) {
       if (!data.live || !data.decisions_hidden) return 0;
       const key = d => [d.kind, d.step, d.producer, d.consumer, d.code].join("\u0000"),
         there = new Set(decisions.map(key)),
-        more = (await ask({ ask: "about", id })).map(r => named("decision", r)).filter(d => !there.has(key(d)));
+        more = namedAll("decision", await ask({ ask: "about", id })).filter(d => !there.has(key(d)));
       for (const d of more) {
         decisions.push({ ...d, index: decisions.length });
-        if (d.producer !== null) names.set(d.producer, d.producerName);
-        if (d.consumer !== null) names.set(d.consumer, d.consumerName);
+        if (d.producer !== null) names.set(d.producer, d.producer_name);
+        if (d.consumer !== null) names.set(d.consumer, d.consumer_name);
       }
       return more.length;
     });
@@ -277,11 +222,13 @@ export async function openStore(model, ask) {
     }
     return new Set();
   }
+  const isFusion = d => data.fusion_kinds.includes(d.kind);
   return {
     data,
+    isFusion,
     steps,
     decisions,
-    timings: data.timings.map(r => named("timing", r)),
+    timings: namedAll("timing", data.timings),
     names,
     parents,
     children,

@@ -86,11 +86,11 @@ export function timelineView(app) {
   }
 
   function rowOf(s) {
-    const delta = s.after - s.before,
+    const delta = s.instructions_after - s.instructions_before,
       text = s.error
         ? "failed"
         : s.index === 0
-          ? `${s.after}`
+          ? `${s.instructions_after}`
           : !s.changed
             ? "="
             : delta
@@ -105,13 +105,13 @@ export function timelineView(app) {
       "div",
       {
         ariaCurrent: "false",
-        ariaLabel: `${s.index ? `pass ${s.index}, ` : ""}${s.name}${s.error ? ", failed" : s.index && !s.changed ? ", changed nothing" : `, ${s.after} instructions`}`,
+        ariaLabel: `${s.index ? `pass ${s.index}, ` : ""}${s.name}${s.error ? ", failed" : s.index && !s.changed ? ", changed nothing" : `, ${s.instructions_after} instructions`}`,
         className: `xe-step${s.error ? " failed" : ""}${s.changed || !s.index ? "" : " quiet"}`,
         role: "listitem",
         onclick: () => app.go(s.index),
-        title: `${s.name}: ${s.before} → ${s.after} ${s.level === "llvm" ? "lines" : "instructions"}${s.level === "llvm" ? "" : `, ${s.rewrites} rewrites`}${s.seconds ? `, ${showMicroseconds(s.seconds * 1e6)}` : ""}`,
+        title: `${s.name}: ${s.instructions_before} → ${s.instructions_after} ${s.level === "llvm" ? "lines" : "instructions"}${s.level === "llvm" ? "" : `, ${s.rewrites} rewrites`}${s.seconds ? `, ${showMicroseconds(s.seconds * 1e6)}` : ""}`,
       },
-      s.differ
+      s.values_differ
         ? make("b", { className: "xe-differ", textContent: "≠", title: "the values left the tolerance here" })
         : null,
       make("span", { className: "xe-name", textContent: s.name }),

@@ -1,31 +1,24 @@
 // The times table: one row a kernel, units in the head, n and spread beside every median; evaluator rows say so.
 import { make, numberOf, scrollWithin, showBytes, showMicroseconds, showNumber, showPercent } from "./elements.js";
 import { rooflinePlot, timelinePlot } from "./roofline.js";
+import { named } from "./store.js";
 import { csvButton } from "./tables.js";
 
 const COLUMNS = [
   ["kernel", "kernel", v => v],
   ["opcode", "opcode", v => v],
   ["n", "n", showNumber],
-  ["median", "median", showMicroseconds],
-  ["iqr", "iqr", showMicroseconds],
+  ["median_us", "median", showMicroseconds],
+  ["iqr_us", "iqr", showMicroseconds],
   ["share", "share of run", null],
   ["bytes", "bytes", showBytes],
   ["flops", "flops", showNumber],
-  ["rate", "GB/s", showNumber],
-  ["roof", "share of roof", showPercent],
-  ["source", "line", v => v],
-  ["runsOn", "runs on", v => v],
+  ["gigabytes_per_second", "GB/s", showNumber],
+  ["roof_share", "share of roof", showPercent],
+  ["source_line", "line", v => v],
+  ["runs_on", "runs on", v => v],
 ];
-const TEXT = new Set(["kernel", "opcode", "source", "runsOn"]),
-  ESTIMATE = {
-    flops: "flops",
-    bytes: "bytes",
-    rate: "gigabytes_per_second",
-    median: "median_us",
-    roof: "roof_share",
-    share: "share",
-  };
+const TEXT = new Set(["kernel", "opcode", "source_line", "runs_on"]);
 
 const VIEWS = ["table", "roofline", "timeline"];
 
@@ -40,7 +33,7 @@ export function timesView(app) {
     title: "fold or open",
     onclick: () => root.classList.toggle("folded"),
   });
-  const slow = rows.filter(r => r.runsOn === "evaluator").length;
+  const slow = rows.filter(r => r.runs_on === "evaluator").length;
   const root = make(
     "section",
     { className: "xe-times", ariaLabel: "times" },
@@ -72,7 +65,7 @@ export function timesView(app) {
     for (const b of chips.children) b.classList.toggle("on", b.textContent === name);
     const choose = r => app.select(r.instruction, "times");
     box.replaceChildren(
-      name === "table" ? table : name === "roofline" ? rooflinePlot(app.store.data.roof, rows, choose) : timelinePlot(rows, choose),
+      name === "table" ? table : name === "roofline" ? rooflinePlot(app.store.data.roof && named("roof", app.store.data.roof), rows, choose) : timelinePlot(rows, choose),
     );
     mark();
   }
@@ -115,7 +108,7 @@ export function timesView(app) {
           const row = make(
             "tr",
             {
-              className: r.runsOn === "evaluator" ? "evaluator" : "",
+              className: r.runs_on === "evaluator" ? "evaluator" : "",
               onclick: () => {
                 if (r.instruction !== null) app.select(r.instruction, "times");
               },
@@ -126,9 +119,9 @@ export function timesView(app) {
                 bar.style.width = `${Math.round(60 * Math.min(1, r.share || 0))}px`;
                 return make("td", { className: "r" }, bar, showPercent(r.share));
               }
-              if (key === "runsOn")
-                return make("td", { textContent: r.runsOn === "evaluator" ? "⚠ evaluator" : r.runsOn });
-              const guess = (r.estimated || []).includes(ESTIMATE[key] || key) ? "~" : "";
+              if (key === "runs_on")
+                return make("td", { textContent: r.runs_on === "evaluator" ? "⚠ evaluator" : r.runs_on });
+              const guess = r.estimated.includes(key) ? "~" : "";
               return make("td", {
                 className: TEXT.has(key) ? (key === "opcode" ? "" : "mono") : "r",
                 textContent: guess + show(r[key]),

@@ -1,34 +1,13 @@
 // The why column: the decision as a checklist, the rule that fired, the history of the selection; without one, the step in numbers.
 import { overrideControls } from "./compare.js";
-import { decisionEnds, make, showBytes, showMicroseconds, showNumber, VERDICT_MARK } from "./elements.js";
-import { named } from "./store.js";
+import { decisionEnds, make, showMicroseconds, showQuantity, VERDICT_MARK } from "./elements.js";
+import { named, namedAll } from "./store.js";
 import { highlighted } from "./texts.js";
 
 const heading = text => make("h4", { textContent: text });
 const opcodeOf = line => (line.match(/=\s+(?:\([^=]*?\)|\S+)\s+([a-z][\w-]*)\(/) || ["", ""])[1];
-// What the numbers of a decision are, where their name alone does not say it.
-const FACTS = {
-  bytes_saved: ["bytes saved", "bytes that would not be written and read again"],
-  fused_microseconds: ["cost fused", "what the producer's work costs when its reader computes it, by the cost model; not the whole kernel"],
-  unfused_microseconds: ["cost unfused", "what it costs to compute the producer once, store it and read it again, by the cost model"],
-  evaluations: ["evaluations", "how many times the fused code would hold the producer's computation, or compute it"],
-  refusal_costs_microseconds: ["refusal costs", "time that the refusal adds to one run, by the cost model"],
-  refusal_costs_at_most_microseconds: ["refusal costs at most", "an upper bound, by the cost model: the traffic that fusing would have saved"],
-};
-const factHead = key => {
-  const [text, title] = FACTS[key] || [key.replace(/_(us|microseconds|seconds)(?=_|$)/, "").replaceAll("_", " "), ""];
-  return make("th", { textContent: text, title });
-};
-export function factText(key, value) {
-  if (typeof value !== "number")
-    return String(
-      Array.isArray(value) ? value.join(", ") : value && typeof value === "object" ? JSON.stringify(value) : value,
-    );
-  if (/(^|_)(us|microseconds)(_|$)/.test(key)) return showMicroseconds(value);
-  if (/(^|_)seconds(_|$)/.test(key)) return showMicroseconds(value * 1e6);
-  if (/bytes/.test(key)) return showBytes(value);
-  return showNumber(value);
-}
+const factText = (unit, value) =>
+  Array.isArray(value) ? value.join(", ") : value && typeof value === "object" ? JSON.stringify(value) : showQuantity(unit, value);
 
 export function whyView(app) {
   const leftOut = id => `left out of this page for its size: session.history("%${app.store.names.get(id) ?? "name"}") has it`;
@@ -39,6 +18,7 @@ export function whyView(app) {
       make("header", {}, make("b", { textContent: "Why" })),
       body,
     );
+  const headOf = key => named("fact_head", app.store.data.fact_heads[key] ?? [key, "", ""]);
   let ticket = 0;
   const told = new Set();
   const link = (id, name) =>
@@ -62,9 +42,9 @@ export function whyView(app) {
       make(
         "p",
         {},
-        d.producerName ? link(d.producer, d.producerName) : null,
-        d.producerName && d.consumerName ? " → " : "",
-        d.consumerName ? link(d.consumer, d.consumerName) : null,
+        d.producer_name ? link(d.producer, d.producer_name) : null,
+        d.producer_name && d.consumer_name ? " → " : "",
+        d.consumer_name ? link(d.consumer, d.consumer_name) : null,
       ),
       make("p", { textContent: d.message }),
     ];
@@ -72,14 +52,14 @@ export function whyView(app) {
       out.push(
         make("p", {
           className: "xe-dim",
-          textContent: d.checklist.some(([, ok]) => ok === false)
+          textContent: d.checklist.some(check => check.ok === false)
             ? "what must hold (✓ holds, ✗ does not):"
             : "what must hold, and does (✓):",
         }),
         make(
           "ul",
           { className: "xe-checks" },
-          ...d.checklist.map(([name, ok, message, code, place]) =>
+          ...d.checklist.map(({ name, ok, message, code, place }) =>
             make(
               "li",
               { className: ok === true ? "ok" : ok === false ? "no" : "skip" },
@@ -105,21 +85,17 @@ export function whyView(app) {
         make(
           "table",
           { className: "xe-facts" },
-          ...facts.map(([k, v]) =>
-            make(
-              "tr",
-              {},
-              factHead(k),
-              make("td", { textContent: factText(k, v) }),
-            ),
-          ),
+          ...facts.map(([key, value]) => {
+            const { title, unit, note } = headOf(key);
+            return make("tr", {}, make("th", { textContent: title, title: note }), make("td", { textContent: factText(unit, value) }));
+          }),
         ),
       );
-    if (d.kind.includes("fusion") && d.producerName && d.consumerName) out.push(...overrideControls(app, d));
+    if (app.store.isFusion(d) && d.producer_name && d.consumer_name) out.push(...overrideControls(app, d));
     out.push(
       make("p", {
         className: "xe-dim",
-        textContent: `decided by ${d.pass || "a pass"}${d.step === null ? "" : `, pass ${d.step}`}`,
+        textContent: `decided by ${d.pass_name || "a pass"}${d.step === null ? "" : `, pass ${d.step}`}`,
       }),
     );
     return out;
@@ -141,7 +117,7 @@ export function whyView(app) {
       make(
         "p",
         {},
-        link(r.subject, r.name),
+        link(r.subject, r.subject_name),
         r.produced && r.produced.length ? " → " : "",
         ...(r.produced || []).slice(0, 6).flatMap((id, k) => [k ? ", " : "", link(id)]),
       ),
@@ -163,7 +139,7 @@ export function whyView(app) {
         make("pre", { className: "xe-error", textContent: s.error }),
         make("p", { textContent: "Everything before this step can still be explored." }),
       );
-    if (s.differ)
+    if (s.values_differ)
       out.push(
         make("p", {
           className: "xe-error",
@@ -175,7 +151,7 @@ export function whyView(app) {
         "table",
         { className: "xe-facts" },
         ...[
-          [s.level === "llvm" ? "lines" : "instructions", s.index ? `${s.before} → ${s.after}` : s.after],
+          [s.level === "llvm" ? "lines" : "instructions", s.index ? `${s.instructions_before} → ${s.instructions_after}` : s.instructions_after],
           ["rules applied", s.level === "llvm" ? null : s.rewrites],
           ["time", s.seconds ? showMicroseconds(s.seconds * 1e6) : null],
         ].filter(([, v]) => v !== null).map(([k, v]) => make("tr", {}, make("th", { textContent: k }), make("td", { textContent: v }))),
@@ -221,7 +197,7 @@ export function whyView(app) {
       .report("remarks", {}, "remarks")
       .then(rows => {
         if (mine !== ticket) return;
-        const all = rows.map(r => named("remark", r)),
+        const all = namedAll("remark", rows),
           present = new Set(all.map(r => r.id).filter(k => k !== null)),
           ids = app.store.counterparts(id, present, app.now?.picture.aliases),
           about = all.filter(r => r.id === id || ids.has(r.id));
@@ -281,7 +257,7 @@ export function whyView(app) {
     if (timing)
       out.push(
         make("p", {
-          textContent: `runs ${showMicroseconds(timing.median)} (iqr ${showMicroseconds(timing.iqr)}, n ${timing.n})${timing.runsOn === "evaluator" ? ", by the evaluator, not compiled" : ""}`,
+          textContent: `runs ${showMicroseconds(timing.median_us)} (iqr ${showMicroseconds(timing.iqr_us)}, n ${timing.n})${timing.runs_on === "evaluator" ? ", by the evaluator, not compiled" : ""}`,
         }),
       );
     out.push(remarksOf(id, mine));

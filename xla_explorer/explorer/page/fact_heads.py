@@ -1,0 +1,47 @@
+"""What the facts of a decision are called and counted in: facts travel as typed values under a key, their heads once per key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from xla_explorer.explorer.page.source import DecisionRow
+
+
+class FactHead(NamedTuple):
+    """How a fact is shown. unit: `us`, `s`, `bytes`, or empty for a count or a word. note: what the name alone does not say."""
+
+    title: str
+    unit: str = ""
+    note: str = ""
+
+
+_KNOWN = {
+    "bytes_saved": FactHead("bytes saved", "bytes", "bytes that would not be written and read again"),
+    "fused_microseconds": FactHead(
+        "cost fused", "us", "what the producer's work costs when its reader computes it, by the cost model; not the whole kernel"
+    ),
+    "unfused_microseconds": FactHead(
+        "cost unfused", "us", "what it costs to compute the producer once, store it and read it again, by the cost model"
+    ),
+    "evaluations": FactHead("evaluations", "", "how many times the fused code would hold the producer's computation, or compute it"),
+    "refusal_costs_microseconds": FactHead("refusal costs", "us", "time that the refusal adds to one run, by the cost model"),
+    "refusal_costs_at_most_microseconds": FactHead(
+        "refusal costs at most", "us", "an upper bound, by the cost model: the traffic that fusing would have saved"
+    ),
+}
+_UNITS = {"us": "us", "microseconds": "us", "seconds": "s", "bytes": "bytes"}
+
+
+def fact_heads(decisions: Iterable[DecisionRow]) -> dict[str, FactHead]:
+    """The heads of all facts of some decisions, by key."""
+    keys = dict.fromkeys([key for row in decisions for key in row.facts])
+    return {key: _KNOWN.get(key) or _by_convention(key) for key in keys}
+
+
+def _by_convention(key: str) -> FactHead:
+    """The journal writes the unit into the key, as a word of its own: `estimated_us_unfused`."""
+    words = key.split("_")
+    unit = next((_UNITS[word] for word in words if word in _UNITS), "")
+    title = " ".join([word for word in words if unit == "bytes" or word not in _UNITS])
+    return FactHead(title or key, unit)
