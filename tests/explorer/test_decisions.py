@@ -22,7 +22,7 @@ def test_fusion_decisions_as_a_table(softmax: Session) -> None:
     assert all(refused["code"]) and all(refused["message"])
     assert all(isinstance(s, tuple) and s[0].startswith("%") for s in frame["subjects"])
     rules = softmax.decisions("rule")
-    assert "applied" in set(rules["verdict"])
+    assert "accepted" in set(rules["verdict"])
 
 
 def test_why_not_says_whether_it_was_recorded(softmax: Session) -> None:
@@ -135,7 +135,7 @@ ENTRY e {
   ROOT c = f32[8] subtract(a, b)
 }"""
     clean = xe.compile(text, backend="interpreter", passes="algsimp,dce")
-    rule = clean.decisions("rule").query("verdict == 'applied'")["code"].iloc[0]
+    rule = clean.decisions("rule").query("verdict == 'accepted'")["code"].iloc[0]
     original = ALGEBRAIC_RULES[rule].build
     first: list[str] = []
 

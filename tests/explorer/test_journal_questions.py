@@ -123,14 +123,14 @@ def test_hot_rules_as_a_table(softmax: Session) -> None:
 def _acted(session: Session) -> list[tuple[str, tuple[str, ...]]]:
     journal = session.trace.journal
     assert journal is not None
-    return [(e.by, e.names) for e in journal.events if e.kind in ("applied", "allowed")]
+    return [(e.by, e.names) for e in journal.events if e.acted]
 
 
 def test_stopping_after_an_event_does_what_came_before_and_nothing_else(softmax_interpreted: Session) -> None:
     journal = softmax_interpreted.trace.journal
     assert journal is not None
     whole = _acted(softmax_interpreted)
-    acting = [e for e in journal.events if e.kind in ("applied", "allowed")]
+    acting = [e for e in journal.events if e.acted]
     for count, event in enumerate(acting, 1):
         stopped = softmax_interpreted.override(stop_after=event)
         assert _acted(stopped) == whole[:count]

@@ -30,10 +30,10 @@ def test_a_rewrite_is_done_again_alone() -> None:
     source = session.explorer_source
     step = next(s.index for s in source.steps() if s.rewrites)
     rows = source.rewrites(step)
-    names = [row.rule for row in rows if row.verdict == "applied"]
+    names = [row.rule for row in rows if row.verdict == "accepted"]
     assert {"add-zero", "multiply-one"} <= set(names)
     for number, row in enumerate(rows):
-        if row.verdict != "applied":
+        if row.verdict != "accepted":
             continue
         one = source.reports.rewrite(step, number)
         before, after = [line.text.strip() for line in one.before], [line.text.strip() for line in one.after]

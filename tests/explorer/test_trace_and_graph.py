@@ -99,7 +99,7 @@ def test_the_explorer_reads_a_session(softmax: Session) -> None:
     assert linked and {line.instruction for line in linked} <= ids
     assert any(row.rewrites for row in source.steps()) and source.timings()[0].kernel == "(whole program)"
     rows = [row for step in source.steps() for row in source.rewrites(step.index)]
-    assert all(row.sentence and ".py:" in row.location for row in rows if row.verdict == "applied")
+    assert all(row.sentence and ".py:" in row.location for row in rows if row.verdict == "accepted")
     assert softmax.to_html().startswith("<!doctype html>")
     assert unpacked is not None
 

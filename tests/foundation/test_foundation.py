@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import math
 import pathlib
 
@@ -130,7 +131,7 @@ def test_names_are_reserved_together_only_as_they_are() -> None:
 def test_spans_nest_and_keep_what_went_wrong() -> None:
     journal = Journal("decisions")
     with pytest.raises(RuntimeError), journal.span("pipeline", "outer"), journal.span("pass", "inner"):
-        journal.write("applied", "rule-a", (1, 2))
+        journal.write("rewrite", "rule-a", (1, 2), accepted=True)
         raise RuntimeError("broken")
     outer, inner = journal.spans
     assert inner.parent == outer.id and inner.error == outer.error == "RuntimeError: broken"
@@ -140,12 +141,29 @@ def test_spans_nest_and_keep_what_went_wrong() -> None:
 def test_a_journal_survives_json_lines() -> None:
     journal = Journal("everything")
     with journal.span("pass", "fusion") as span:
-        journal.write("denied", "fusion", (1, 2), ("a", "b"), refuse("too-big", "it is", bytes=7))
-        journal.write("applied", "add-zero", (3,), ("c",))
+        journal.write("decision", "fusion", (1, 2), ("a", "b"), refuse("too-big", "it is", bytes=7), accepted=False)
+        journal.write("rewrite", "add-zero", (3,), ("c",), accepted=True)
     span.changed = True
     again = Journal.from_json_lines(journal.to_json_lines())
     assert [e.to_json() for e in again.events] == [e.to_json() for e in journal.events]
     assert again.spans[0].changed and again.hot_rules() == [("add-zero", 1, 0)]
+    assert [(e.kind, e.verdict, e.acted) for e in again.events] == [("decision", "refused", False), ("rewrite", "accepted", True)]
+
+
+def test_a_journal_of_before_verdicts_had_one_word_is_read() -> None:
+    row = {"sequence": 0, "span": -1, "by": "fusion", "subjects": [1, 2], "names": ["a", "b"], "reason": None, "facts": None}
+    lines = [json.dumps({**row, "kind": kind}) for kind in ("allowed", "denied", "applied", "refused", "created")]
+    found = [(e.kind, e.verdict) for e in Journal.from_json_lines("\n".join(lines)).events]
+    verdicts = ["accepted", "refused"]
+    assert found == [*[("decision", v) for v in verdicts], *[("rewrite", v) for v in verdicts], ("created", "")]
+
+
+def test_an_event_is_a_decision_as_a_value() -> None:
+    event = Journal().write("decision", "fusion", (1, 1), ("a", "a"), refuse("too-big", "it is", bytes=7), {"n": 1}, accepted=False)
+    decision = event.decision(3)
+    assert (decision.kind, decision.verdict, decision.subjects, decision.step) == ("fusion", "refused", (1, 1), 3)
+    assert decision.refused and decision.code == "too-big" and decision.facts == {"n": 1} and decision.about == ("%a",)
+    assert str(decision) == "fusion of %a refused: too-big: it is"
 
 
 def test_levels_are_words() -> None:

@@ -12,11 +12,12 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
+from xla_explorer.foundation.decision import Decision, Verdict
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.file_writing import write_file
-from xla_explorer.foundation.reason import Reason
+from xla_explorer.foundation.reason import Check, Reason
 from xla_explorer.foundation.visible_text import cleaned
 
 
@@ -47,6 +48,13 @@ class Level(enum.IntEnum):
             raise JournalLevelError(f"there is no journal level {text!r}", "choose from off, passes, decisions, everything") from None
 
 
+_OLD_KINDS: dict[str, tuple[str, Verdict]] = {
+    "allowed": ("decision", "accepted"), "denied": ("decision", "refused"),
+    "applied": ("rewrite", "accepted"), "refused": ("rewrite", "refused"),
+}
+"""What journals said that were saved before verdicts had one word."""
+
+
 class Span:
     """A pipeline, pass, sweep or stage: named, nested, timed (seconds)."""
 
@@ -71,15 +79,18 @@ class Span:
 class Event:
     """One thing that happened.
 
-    kind: `created` `replaced` `removed` (graph changes), `applied` `refused` (a rule), `allowed` `denied` (a decision).
-    by: the rule, policy or pass that did it. subjects: instruction ids, in the order that the kind implies (replaced:
-    old, new; a fusion decision: producer, consumer). reason: why not, or None. facts: the numbers.
+    kind: `created` `replaced` `removed` (graph changes), `rewrite` (of a rule), `decision` (of a pass or of code generation).
+    by: the rule, policy or pass that did it; of a decision, its kind. verdict: of a rewrite and of a decision, `accepted` or `refused`;
+    else empty. subjects: instruction ids, in the order that the kind implies (replaced:
+    old, new; a fusion decision: producer, consumer). reason: why not, or None. facts: the numbers. checklist: all that must hold, where
+    the pass was asked for it.
     """
 
-    __slots__ = ("by", "facts", "kind", "names", "reason", "sequence", "span", "subjects")
+    __slots__ = ("by", "checklist", "facts", "kind", "names", "reason", "sequence", "span", "subjects", "verdict")
 
     def __init__(self, sequence: int, span: int, kind: str, by: str, subjects: tuple[int, ...], names: tuple[str, ...] = (),
-                 reason: Reason | None = None, facts: dict[str, Any] | None = None) -> None:
+                 reason: Reason | None = None, facts: dict[str, Any] | None = None, verdict: Verdict | Literal[""] = "",
+                 checklist: tuple[Check, ...] = ()) -> None:
         self.sequence = sequence
         self.span = span
         self.kind = kind
@@ -88,15 +99,37 @@ class Event:
         self.names = names
         self.reason = reason
         self.facts = facts
+        self.verdict = verdict
+        self.checklist = checklist
+
+    @property
+    def is_decision(self) -> bool:
+        """Whether a pass or code generation decided something."""
+        return self.kind == "decision"
+
+    @property
+    def is_rewrite(self) -> bool:
+        """Whether a rule acted, or was refused by one of its guards."""
+        return self.kind == "rewrite"
+
+    @property
+    def acted(self) -> bool:
+        """Whether it changed the program: a rewrite or a decision that went ahead."""
+        return self.verdict == "accepted"
+
+    def decision(self, step: int | None) -> Decision:
+        """The event as a value. step: the number of its pass."""
+        verdict: Verdict = "accepted" if self.acted else "refused"
+        return Decision(self.by, verdict, self.subjects, self.names, self.reason, self.facts or {}, step, self.checklist)
 
     @cleaned
     def __repr__(self) -> str:
         tail = f" {self.reason}" if self.reason else ""
-        return f"<{self.sequence} {self.kind} by {self.by} {', '.join(self.names) or self.subjects}{tail}>"
+        return f"<{self.sequence} {f'{self.kind} {self.verdict}'.strip()} by {self.by} {', '.join(self.names) or self.subjects}{tail}>"
 
     def to_json(self) -> dict[str, Any]:
         """The event as plain data."""
-        return {"sequence": self.sequence, "span": self.span, "kind": self.kind, "by": self.by,
+        return {"sequence": self.sequence, "span": self.span, "kind": self.kind, "verdict": self.verdict, "by": self.by,
                 "subjects": list(self.subjects), "names": list(self.names),
                 "reason": self.reason.to_json() if self.reason else None, "facts": self.facts}
 
@@ -128,9 +161,11 @@ class Journal:
             self._stack.pop()
 
     def write(self, kind: str, by: str, subjects: tuple[int, ...], names: tuple[str, ...] = (), reason: Reason | None = None,
-              facts: dict[str, Any] | None = None) -> Event:
-        """Append one event to the innermost open span."""
-        event = Event(len(self.events), self._stack[-1] if self._stack else -1, kind, by, subjects, names, reason, facts)
+              facts: dict[str, Any] | None = None, *, accepted: bool | None = None, checklist: tuple[Check, ...] = ()) -> Event:
+        """Append one event to the innermost open span. accepted: how a `rewrite` or a `decision` ended."""
+        verdict: Verdict | Literal[""] = "" if accepted is None else "accepted" if accepted else "refused"
+        span = self._stack[-1] if self._stack else -1
+        event = Event(len(self.events), span, kind, by, subjects, names, reason, facts, verdict, checklist)
         self.events.append(event)
         return event
 
@@ -151,8 +186,8 @@ class Journal:
         """(rule, times applied, times refused), the most applied first."""
         counts: dict[str, list[int]] = {}
         for event in self.events:
-            if event.kind in ("applied", "refused"):
-                counts.setdefault(event.by, [0, 0])[event.kind == "refused"] += 1
+            if event.is_rewrite:
+                counts.setdefault(event.by, [0, 0])[not event.acted] += 1
         return sorted(((name, a, r) for name, (a, r) in counts.items()), key=lambda row: (-row[1], -row[2], row[0]))
 
     def to_json_lines(self) -> str:
@@ -171,7 +206,8 @@ class Journal:
                     why = row["reason"]
                     reason = Reason(why["code"], why["message"], why["facts"]) if why else None
                     about = tuple(row["subjects"]), tuple(row["names"])
-                    event = Event(row["sequence"], row["span"], row["kind"], row["by"], *about, reason, row["facts"])
+                    kind, verdict = _OLD_KINDS.get(row["kind"], (row["kind"], row.get("verdict", "")))
+                    event = Event(row["sequence"], row["span"], kind, row["by"], *about, reason, row["facts"], verdict)
                     journal.events.append(event)
                 elif "span" in row:
                     span = Span(row["span"], row["kind"], row["name"], row["parent"])
@@ -212,7 +248,8 @@ class Journal:
         counts: dict[int, dict[str, int]] = {}
         for event in self.events:
             kinds = counts.setdefault(event.span, {})
-            kinds[event.kind] = kinds.get(event.kind, 0) + 1
+            word = f"{event.kind} {event.verdict}".strip()
+            kinds[word] = kinds.get(word, 0) + 1
         depth: dict[int, int] = {}
         lines = [repr(self)[1:-1]]
         for span in self.spans:

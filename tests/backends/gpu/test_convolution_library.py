@@ -147,11 +147,11 @@ def test_refusals(code):
 
 def test_the_choice_is_recorded_with_both_costs():
     text = convolution((8, 32, 32, 64), (3, 3, 64, 64), (8, 32, 32, 64), f"window={{size=3x3 pad=1_1x1_1}}, {NHWC}")
-    for which, kind in (("always", "allowed"), ("never", "denied")):
+    for which, verdict in (("always", "accepted"), ("never", "refused")):
         backend = {"architecture": "sm_90", "device": "emulator", "libraries": which}
         options = CompileOptions(journal="decisions", backend_options=backend)
         compiler = GpuCompiler()
         trace = compiler.run_hlo_passes(parse_hlo(text), options)
         (event,) = [e for e in trace.journal.events if e.by == "library-call"]
-        facts = event.facts if kind == "allowed" else event.reason.facts
-        assert event.kind == kind and facts["own_us"] > facts["library_us"] > 0 and facts["own_emitter"] == "tiled-convolution"
+        facts = event.facts if verdict == "accepted" else event.reason.facts
+        assert event.verdict == verdict and facts["own_us"] > facts["library_us"] > 0 and facts["own_emitter"] == "tiled-convolution"

@@ -228,7 +228,7 @@ ENTRY e { x = f32[50] parameter(0) y = f32[50] parameter(1) d = f32[50] divide(x
 
 def test_launches_are_decisions():
     events = [e for e in compiled(SOFTMAX).trace.journal.events if e.by == "launch"]
-    (chosen,) = [e for e in events if e.kind == "allowed"]
+    (chosen,) = [e for e in events if e.verdict == "accepted"]
     assert chosen.facts["emitter"] == "row-reduction" and chosen.facts["block"] >= 128 and "rows" in chosen.facts["reasoning"]
 
 

@@ -279,7 +279,7 @@ def test_the_choice_is_recorded_with_both_costs():
         return event
 
     there = decision(4096, libraries="always")
-    assert there.kind == "allowed" and 0 < there.facts["library_us"] < there.facts["own_us"] and there.facts["m"] == 4096
+    assert there.verdict == "accepted" and 0 < there.facts["library_us"] < there.facts["own_us"] and there.facts["m"] == 4096
     assert decision(64, libraries="always").reason.code == "own-kernel-faster"
     missing = decision(4096)
     assert missing.reason.code == "library-not-there" and missing.reason.facts["own_us"] > missing.reason.facts["library_us"]
@@ -295,7 +295,7 @@ def test_the_cost_of_our_kernel_is_that_of_the_plan_it_is_written_from(kind, arc
     trace = compiler.run_hlo_passes(parse_hlo(text), options)
     program = compiler.run_backend(trace, options).program
     (choice,) = [e for e in trace.journal.events if e.by == "library-call"]
-    launch = next(e for e in trace.journal.events if e.by == "launch" and e.kind == "allowed")
+    launch = next(e for e in trace.journal.events if e.by == "launch" and e.verdict == "accepted")
     facts = choice.reason.facts
     assert facts["own_emitter"] == launch.facts["emitter"] == emitter == program.emitted[0][1].emitter
     assert facts["own_arithmetic_us"] == launch.facts["own_arithmetic_us"] > 0 and facts["own_us"] >= facts["own_arithmetic_us"] + 1

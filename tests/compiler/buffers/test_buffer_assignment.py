@@ -196,7 +196,7 @@ ENTRY e {
     journal = Journal("decisions")
     module = compiled(text, context=PassContext(journal))
     assert len(copies(module)) == 1
-    denied = [e for e in journal.events if e.kind == "denied" and e.by == "share-buffer"]
+    denied = [e for e in journal.events if e.verdict == "refused" and e.by == "share-buffer"]
     assert [e.reason.code for e in denied if e.reason] == ["read-only-parameter"]
     assigned(text, np.ones(64, np.float32), np.zeros(4, np.float32), np.int32(7))
 

@@ -62,9 +62,9 @@ def test_one_rewrite_opens_the_next_and_the_dead_go() -> None:
 def test_refused_guards_are_recorded_failed_patterns_not() -> None:
     module, journal = parse_hlo(TEXT), Journal("decisions")
     rewrite_computation(module.entry, RULES, PassContext(journal))
-    assert [(e.kind, e.by) for e in journal.events] == [
-        ("applied", "add-nothing"),
-        ("applied", "negate-twice"),
+    assert [(e.verdict, e.by) for e in journal.events] == [
+        ("accepted", "add-nothing"),
+        ("accepted", "negate-twice"),
         ("refused", "nothing-left"),
     ]
     assert journal.events[2].reason is not None and journal.events[2].reason.code == "not-integral"

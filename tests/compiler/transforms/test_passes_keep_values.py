@@ -519,7 +519,7 @@ def test_a_scan_whose_start_is_not_neutral_is_left_alone_with_the_reason() -> No
     body = "x = f32[40] parameter(0)\nz = f32[] constant(1)\nROOT r = f32[40] reduce-window(x, z), window={size=40 pad=39_0}, to_apply=add"
     trace = optimize(parse_hlo(f"HloModule m\n{ADD}ENTRY e {{\n{body}\n}}\n"), "reduce-window-rewriter")
     assert trace.journal is not None and not trace.changed
-    assert [e.reason.code for e in trace.journal.events if e.kind == "denied" and e.reason] == ["initial-value-not-neutral"]
+    assert [e.reason.code for e in trace.journal.events if e.verdict == "refused" and e.reason] == ["initial-value-not-neutral"]
 
 
 COLLECTIVE = "x = f32[8] parameter(0)\ny = f32[8] parameter(1)\n"

@@ -139,10 +139,10 @@ DECISIONS = (
 )
 REWRITES = {
     3: (
-        RewriteRow("multiply-one", "applied", 4, (1,), "x * 1 becomes x.", "simplifiers/algebraic.py:41", "scaled"),
+        RewriteRow("multiply-one", "accepted", 4, (1,), "x * 1 becomes x.", "simplifiers/algebraic.py:41", "scaled"),
         RewriteRow(
             "remove-unused",
-            "applied",
+            "accepted",
             3,
             (),
             "An instruction that nothing reads is removed.",
@@ -153,7 +153,7 @@ REWRITES = {
     4: (
         RewriteRow(
             "cse",
-            "applied",
+            "accepted",
             10,
             (9,),
             "Equal instructions with equal operands are one.",
@@ -532,7 +532,7 @@ class HostileSource(SoftmaxSource):
         ]
 
     def rewrites(self, step: int) -> tuple[RewriteRow, ...]:
-        return (RewriteRow(HOSTILE[0], "applied", 1, (2,), HOSTILE[5], HOSTILE[2], HOSTILE[1]),) if step else ()
+        return (RewriteRow(HOSTILE[0], "accepted", 1, (2,), HOSTILE[5], HOSTILE[2], HOSTILE[1]),) if step else ()
 
     def picture(self, step: int, computation: str | None = None) -> PictureGraph:
         nodes = [

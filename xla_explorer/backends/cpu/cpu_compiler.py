@@ -189,7 +189,7 @@ def record_decisions(program: HostProgram, journal: Journal | None) -> None:
     if journal is None or journal.level < Level.DECISIONS:
         return
     for found in program.decisions:
-        journal.write("allowed" if found.accepted else "denied", found.kind, (found.instruction,), (found.name,), found.reason)
+        journal.write("decision", found.kind, (found.instruction,), (found.name,), found.reason, accepted=found.accepted)
 
 
 def record_vector_width(trace: PassTrace, target: TargetDescription) -> None:
@@ -197,8 +197,7 @@ def record_vector_width(trace: PassTrace, target: TargetDescription) -> None:
     if trace.journal is None or trace.journal.level < Level.DECISIONS:
         return
     root, fact = trace.module.entry.root, target.vector_width_fact()
-    verdict = "allowed" if target.vector_register_bits else "denied"
-    trace.journal.write(verdict, "vector-width", (root.id,), (root.name,), fact)
+    trace.journal.write("decision", "vector-width", (root.id,), (root.name,), fact, accepted=bool(target.vector_register_bits))
 
 
 def write_program(

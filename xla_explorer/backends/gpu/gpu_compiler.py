@@ -137,7 +137,7 @@ def record_launches(program: GpuProgram, journal: Journal | None) -> None:
         return
     for i, made in program.emitted:
         for name, reason in made.refused:
-            journal.write("denied", "launch", (i.id,), (i.name,), reason, {"emitter": name})
+            journal.write("decision", "launch", (i.id,), (i.name,), reason, {"emitter": name}, accepted=False)
         for one in made.kernels:
             facts = {
                 "emitter": made.emitter,
@@ -148,7 +148,7 @@ def record_launches(program: GpuProgram, journal: Journal | None) -> None:
             }
             if made.estimated_us is not None:
                 facts["own_arithmetic_us"] = round(made.estimated_us, 2)
-            journal.write("allowed", "launch", (i.id,), (i.name,), None, facts)
+            journal.write("decision", "launch", (i.id,), (i.name,), None, facts, accepted=True)
 
 
 def record_math(program: GpuProgram, journal: Journal | None) -> None:
@@ -158,7 +158,7 @@ def record_math(program: GpuProgram, journal: Journal | None) -> None:
     for i, made in program.emitted:
         for opcode, row in sorted({pair for one in made.kernels for pair in device_functions_of(one.kernel, program.dialect.math)}):
             facts = {"level": program.dialect.math, "function": opcode, "instructions": list(row.instructions), "max_ulps": row.max_ulps}
-            journal.write("allowed", "math", (i.id,), (i.name,), None, facts)
+            journal.write("decision", "math", (i.id,), (i.name,), None, facts, accepted=True)
 
 
 def record_constants(program: GpuProgram, journal: Journal | None) -> None:
@@ -168,7 +168,7 @@ def record_constants(program: GpuProgram, journal: Journal | None) -> None:
     for i, placed in program.constants:
         facts = {"bytes": placed.size, "loads": placed.loads, "addresses_per_warp": placed.addresses, "bank_bytes": placed.bank_bytes}
         subjects, names = (placed.constant.id, i.id), (placed.constant.name, i.name)
-        journal.write("allowed" if placed.reason is None else "denied", "constant-memory", subjects, names, placed.reason, facts)
+        journal.write("decision", "constant-memory", subjects, names, placed.reason, facts, accepted=placed.reason is None)
 
 
 def _math_level(options: CompileOptions) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from xla_explorer.foundation.journal import Journal, Level
-from xla_explorer.foundation.reason import Predicate, Reason, refuse
+from xla_explorer.foundation.reason import Check, Predicate, Reason, checklist, refuse
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.opcodes import FUSION
 
@@ -146,7 +146,7 @@ class PassContext:
     at work, for the events of the graph's listener; set by the drivers. rewrites: rules that fired. actions: those and decisions that
     went ahead."""
 
-    __slots__ = ("acting", "actions", "control", "decisions_on", "everything_on", "journal", "rewrites", "target")
+    __slots__ = ("acting", "actions", "checklists", "control", "decisions_on", "everything_on", "journal", "rewrites", "target")
 
     def __init__(self, journal: Journal | None = None, control: PassControl | None = None, target: dict[str, Any] | None = None) -> None:
         self.journal = journal if journal is not None and journal.level > Level.OFF else None
@@ -157,6 +157,7 @@ class PassContext:
         self.rewrites = 0
         self.actions = 0
         self.acting = ""
+        self.checklists = False  # whether every decision is recorded with all its checks, for a pass that is asked again
 
     def fact(self, name: str, default: Any = None) -> Any:
         """A fact about the target, such as `vector_register_bits` or `cache_bytes`."""
@@ -212,8 +213,19 @@ class PassContext:
                 ids, names = (first.id, second.id), (first.name, second.name)
             else:
                 ids, names = tuple([s.id for s in subjects]), tuple([s.name for s in subjects])
-            journal.write("denied" if reason else "allowed", kind, ids, names, reason, details)
+            checks = self._checklist(legality, profitability, asked, reason) if self.checklists else ()
+            journal.write("decision", kind, ids, names, reason, details, accepted=reason is None, checklist=checks)
         return reason
+
+    @staticmethod
+    def _checklist(
+        legality: Iterable[Predicate], profitability: Iterable[Predicate], asked: tuple[Any, ...], reason: Reason | None
+    ) -> tuple[Check, ...]:
+        """All that must hold. What the user refuses is a check too."""
+        found = checklist((*legality, *profitability), *asked)
+        if reason is not None and all(check.code != reason.code for check in found):
+            found = (*found, Check("user-allows-it", False, reason.message, reason.code))
+        return found
 
     # -- for the rule driver -----------------------------------------------------------------------------------------
     def may_rewrite(self, rule: str) -> bool:
@@ -248,10 +260,10 @@ class PassContext:
             made = tuple(created)
             if made:
                 details["created"] = made
-            self.journal.write("applied", rule, subjects, names, None, details or None)
+            self.journal.write("rewrite", rule, subjects, names, None, details or None, accepted=True)
 
     def refused(self, rule: str, subject: HloInstruction, reason: Reason) -> None:
         """Record that a rule matched and was refused by a guard."""
         if self.decisions_on:
             assert self.journal is not None
-            self.journal.write("refused", rule, (subject.id,), (subject.name,), reason)
+            self.journal.write("rewrite", rule, (subject.id,), (subject.name,), reason, accepted=False)

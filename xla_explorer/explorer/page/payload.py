@@ -131,7 +131,7 @@ def build_payload(
             payload["lineage"] += [
                 [row.subject, *row.produced]
                 for row in source.rewrites(step.index)
-                if row.verdict == "applied" and row.subject is not None and row.produced
+                if row.verdict == "accepted" and row.subject is not None and row.produced
             ]
     if complete:
         _embed(payload, source, sorted(set(same)))

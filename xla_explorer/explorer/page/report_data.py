@@ -119,7 +119,7 @@ def embedded_reports(source: ExplorerSource) -> dict[str, Any]:
             continue
         for number, row in enumerate(source.rewrites(step.index)):
             names[row.rule] = None
-            if row.verdict != "applied" or shown >= MOST_REWRITES or step.instructions_before > MOST_REWRITE_INSTRUCTIONS:
+            if row.verdict != "accepted" or shown >= MOST_REWRITES or step.instructions_before > MOST_REWRITE_INSTRUCTIONS:
                 continue
             if time.process_time() > until:
                 continue

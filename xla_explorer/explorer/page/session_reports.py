@@ -71,7 +71,7 @@ class TraceReports(Reports):
     def rewrite(self, step: int, number: int) -> RewriteStep:
         if not 0 < step <= self._passes.last:
             raise ValueError(f"there is no pass {step}")
-        events = [e for e in self._passes[step].events if e.kind in ("applied", "refused")]
+        events = [e for e in self._passes[step].events if e.is_rewrite]
         if not 0 <= number < len(events):
             raise ValueError(f"step {step} has {len(events)} rewrites, not a number {number}")
         with collector_paused():

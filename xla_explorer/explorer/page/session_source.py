@@ -18,6 +18,7 @@ from xla_explorer.explorer.pictures.picture import PictureGraph
 from xla_explorer.explorer.questions.decisions import decision_rows
 from xla_explorer.explorer.questions.rule_book import rule_book
 from xla_explorer.foundation.collector import collector_paused
+from xla_explorer.foundation.decision import verdict_of
 from xla_explorer.hlo.analysis.cost import module_cost
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class TraceSource:
     def _applied(self) -> dict[int, int]:
         counts: dict[int, int] = {}
         for step, events in self._rule_events.items():
-            counts[step] = len([e for e in events if e.kind == "applied"])
+            counts[step] = len([e for e in events if e.acted])
         return counts
 
     @cached_property
@@ -96,7 +97,7 @@ class TraceSource:
         journal = self.passes.journal
         if journal is not None:
             for event in journal.events:
-                if event.kind in ("applied", "refused"):
+                if event.is_rewrite:
                     step = self.passes.lineage.step_of(event)
                     if step is not None:
                         found.setdefault(step, []).append(event)
@@ -110,7 +111,7 @@ class TraceSource:
             rows.append(
                 RewriteRow(
                     e.by,
-                    e.kind,
+                    verdict_of(e.acted),
                     e.subjects[0] if e.subjects else None,
                     made,
                     sentence,

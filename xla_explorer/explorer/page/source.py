@@ -13,9 +13,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from xla_explorer.explorer.page.reports import Reports
 from xla_explorer.explorer.pictures.picture import PictureGraph
+from xla_explorer.foundation.decision import Verdict
 from xla_explorer.foundation.reason import Check
-
-Verdict = Literal["accepted", "refused"]
 
 
 class StepRow(NamedTuple):
@@ -40,11 +39,11 @@ class StepRow(NamedTuple):
 
 
 class RewriteRow(NamedTuple):
-    """One rule at one place: applied or refused. `sentence` is the rule's own explanation, `location` is file:line of
+    """One rule at one place: accepted or refused. `sentence` is the rule's own explanation, `location` is file:line of
     the rule."""
 
     rule: str
-    verdict: Literal["applied", "refused"] = "applied"
+    verdict: Verdict = "accepted"
     subject: int | None = None
     produced: tuple[int, ...] = ()
     sentence: str = ""

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 # Up to so many actions are tried one by one; among more, the first is sought by halving (a later action may then hide an earlier one).
 ONE_BY_ONE = 256
-ACTED = ("applied", "allowed")
 
 
 class BisectionResult:
@@ -146,7 +145,7 @@ def _first_action(trace: PassTrace, step: PassStep, check: ValueCheck) -> tuple[
             middle = (low + high) // 2
             low, high = (middle + 1, high) if fine(middle) else (low, middle)
     journal = run(low).journal
-    acted = [e for e in journal.events if e.kind in ACTED] if journal is not None else []
+    acted = [e for e in journal.events if e.acted] if journal is not None else []
     return low, acted[low - 1] if len(acted) >= low else None
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from xla_explorer.compiler.pipeline import PassControl
-from xla_explorer.explorer.questions.bisection import ACTED
 from xla_explorer.explorer.questions.decisions import names_at_fusion
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
@@ -60,7 +59,7 @@ def actions_until(journal: Journal | None, event: int | Event) -> int:
             f"there is no event {number}; the journal has {len(events)}",
             "compile with journal='decisions'; -1 stops before the first" if not events else "session.passes.journal.events lists them",
         )
-    return len([e for e in events[: number + 1] if e.kind in ACTED])
+    return len([e for e in events[: number + 1] if e.acted])
 
 
 def _at_fusion(session: Session, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:

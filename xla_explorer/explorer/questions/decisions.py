@@ -15,6 +15,7 @@ from xla_explorer.explorer.page.source import DecisionRow
 from xla_explorer.explorer.questions.accepted_sentences import accepted_sentence
 from xla_explorer.explorer.questions.refusal_costs import RefusalCost, RefusalCosts
 from xla_explorer.explorer.sessions.lineage import Lineage
+from xla_explorer.foundation.decision import verdict_of
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 from xla_explorer.foundation.journal import Event, Journal
 from xla_explorer.foundation.reason import Check, Reason
@@ -38,16 +39,15 @@ _KINDS = frozenset({
 })  # fmt: skip
 """Kinds that one may ask for even where this compile decided nothing of the kind; the names of its passes and what the journal has come
 to them."""
-_VERDICTS = {"allowed": "accepted", "denied": "refused", "applied": "applied", "refused": "refused"}
 
 
 def decision_events(trace: PassTrace, kind: str | None = None) -> list[Event]:
-    """The journal's decisions of a kind (None: all kinds; "rule": rewrite rules, applied and refused)."""
+    """The journal's decisions of a kind (None: all kinds; "rule": rewrite rules)."""
     if trace.journal is None:
         return []
     if kind == "rule":
-        return [e for e in trace.journal.events if e.kind in ("applied", "refused")]
-    return [e for e in trace.journal.events if e.kind in ("allowed", "denied") and (kind is None or e.by == kind)]
+        return [e for e in trace.journal.events if e.is_rewrite]
+    return [e for e in trace.journal.events if e.is_decision and (kind is None or e.by == kind)]
 
 
 class UnknownKindError(XlaExplorerError, ValueError):
@@ -88,7 +88,7 @@ def decisions_frame(
         step = lineage.step_of(event)
         rows.append(
             {
-                "verdict": _VERDICTS[event.kind],
+                "verdict": verdict_of(event.acted),
                 "kind": "rule" if kind == "rule" else event.by,
                 "code": event.by if kind == "rule" and event.reason is None else event.reason.code if event.reason else "",
                 "message": _message(event),
@@ -111,9 +111,9 @@ def _facts(event: Event, cost: RefusalCost | None = None) -> dict[str, Any]:
 def _message(event: Event) -> str:
     if event.reason is not None:
         return event.reason.message
-    if event.kind == "allowed":
+    if event.is_decision and event.acted:
         return accepted_sentence(event.by, event.names, event.facts)
-    if event.kind == "applied":
+    if event.is_rewrite:
         return f"%{event.names[0]}" + (f" becomes %{event.names[1]}" if len(event.names) > 1 else "")
     return ""
 
@@ -125,7 +125,7 @@ def checklists(trace: PassTrace, events: Sequence[Event]) -> dict[int, tuple[Che
     for event in events:
         if event.by == "fusion" and len(event.names) > 1 and event.names[0] in before and event.names[1] in before:
             checks = _checks(trace, before[event.names[0]], before[event.names[1]])
-            if checks and (event.kind == "denied") != all(check.ok for check in checks):
+            if checks and (not event.acted) != all(check.ok for check in checks):
                 found[event.sequence] = tuple(checks)
     return found
 
@@ -146,7 +146,7 @@ def decision_rows(trace: PassTrace, lineage: Lineage, step: int | None = None, w
         rows.append(
             DecisionRow(
                 event.by,
-                "accepted" if event.kind == "allowed" else "refused",
+                verdict_of(event.acted),
                 event.reason.code if event.reason else "",
                 _message(event),
                 _facts(event, costs.of(event)),
@@ -228,7 +228,7 @@ def why_not(trace: PassTrace, lineage: Lineage, kind: str, producer: str | int, 
     checks = _checks(trace, before[source], before[target]) if source in before and target in before else []
     event, kernel = _decision(decision_events(trace, kind), module, source, target)
     if event is not None:
-        refused = event.kind == "denied"
+        refused = not event.acted
         step = lineage.step_of(event)
         if kernel or refused == all(check.ok for check in checks):
             # The consumer stood for a whole fusion, so asking the two alone does not give what was decided.
@@ -332,9 +332,9 @@ def _decision(events: Sequence[Event], module: HloModule, producer: str, consume
         return last[producer, consumer], ""
     if not any(i.name == consumer and producer in [o.name for o in i.operands] for i in module.instructions()):
         return None, ""
-    kernels = [names[1] for names, event in last.items() if names[0] == consumer and len(names) > 1 and event.kind == "allowed"]
+    kernels = [names[1] for names, event in last.items() if names[0] == consumer and len(names) > 1 and event.acted]
     found = [(last[producer, kernel], kernel) for kernel in kernels if (producer, kernel) in last]
-    return min(found, key=lambda pair: pair[0].kind != "denied", default=(None, ""))
+    return min(found, key=lambda pair: pair[0].acted, default=(None, ""))
 
 
 def _refusal(reason: Reason) -> Check:
@@ -351,7 +351,7 @@ def _planned_again(trace: PassTrace, producer: str, consumer: str) -> tuple[Even
     step = _fusing_step(trace)
     again = step.hlo_pass if step is not None else InstructionFusion()
     again.run(_before_fusion(trace, copy=True), PassContext(journal, target=trace.target))
-    decided = [e for e in journal.events if e.kind in ("allowed", "denied") and e.by == "fusion"]
+    decided = [e for e in journal.events if e.is_decision and e.by == "fusion"]
     return _decision(decided, _before_fusion(trace), producer, consumer)
 
 

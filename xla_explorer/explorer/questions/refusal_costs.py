@@ -71,7 +71,7 @@ class RefusalCosts:
 
     def of(self, event: Event) -> RefusalCost | None:
         """The cost of a refusal; None for what is none, or is not about putting things into one kernel."""
-        if event.kind != "denied" or event.by not in REASONS_BY_KIND or event.by == "fusion-wrapper":
+        if event.acted or not event.is_decision or event.by not in REASONS_BY_KIND or event.by == "fusion-wrapper":
             return None
         facts = {**(event.facts or {}), **(event.reason.facts if event.reason is not None else {})}
         fused, unfused = facts.get("fused_microseconds"), facts.get("unfused_microseconds")

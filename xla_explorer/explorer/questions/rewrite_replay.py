@@ -16,7 +16,6 @@ from xla_explorer.compiler.pipeline import PassContext, PassControl, PassPipelin
 from xla_explorer.explorer.page.reports import RewriteStep, RuleText
 from xla_explorer.explorer.page.source import TextLine
 from xla_explorer.explorer.pictures.module_picture import snapshot_picture
-from xla_explorer.explorer.questions.bisection import ACTED
 from xla_explorer.explorer.questions.rule_book import rule_book, rules
 from xla_explorer.foundation.journal import Event
 from xla_explorer.hlo.module import HloModule, ModuleSnapshot, snapshot_difference
@@ -40,11 +39,11 @@ class RewriteReplay:
         self._after = lru_cache(maxsize=8)(self._run)
 
     def step(self, recorded: RecordedPass, event: Event) -> RewriteStep:
-        """What one `applied` event of a pass did. ValueError where the pass cannot be run again."""
+        """What one rewrite of a pass did. ValueError where the pass cannot be run again."""
         inside = recorded.events
         if recorded.step is None or event not in inside:
             raise ValueError(f"this rewrite is not one of {recorded.name}")
-        number = len([e for e in inside[: inside.index(event)] if e.kind in ACTED])
+        number = len([e for e in inside[: inside.index(event)] if e.acted])
         before, after = self._after(recorded.step, number), self._after(recorded.step, number + 1)
         difference = snapshot_difference(before, after)
         old = [*event.subjects[:1], *difference.removed, *difference.changed]

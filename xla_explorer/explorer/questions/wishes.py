@@ -103,7 +103,7 @@ def _why_not(session: Session, producer: str, consumer: str, at_fusion: Callable
     """Why the two are in different kernels although the user wanted one."""
     now = at_fusion(producer), at_fusion(consumer)
     pairs = {(producer, consumer), (consumer, producer), now, now[::-1]}
-    denied = [e for e in decision_events(session.passes.record) if e.kind == "denied" and e.by in FUSION_KINDS and e.names[:2] in pairs]
+    denied = [e for e in decision_events(session.passes.record) if not e.acted and e.by in FUSION_KINDS and e.names[:2] in pairs]
     if denied and denied[-1].reason is not None:
         return denied[-1].reason
     try:

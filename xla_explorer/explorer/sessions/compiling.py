@@ -93,7 +93,9 @@ def _record_elided_constants(constants: list[HloInstruction], trace: PassTrace) 
     if constants and trace.journal is not None and trace.journal.level >= Level.DECISIONS:
         with trace.journal.span(AS_WRITTEN, "constants"):
             for constant in constants:
-                trace.journal.write("denied", CONSTANT_VALUES, (constant.id,), (constant.name,), elided_reason(constant))
+                trace.journal.write(
+                    "decision", CONSTANT_VALUES, (constant.id,), (constant.name,), elided_reason(constant), accepted=False
+                )
 
 
 def _plain(values: Any) -> Any:

@@ -43,8 +43,8 @@ class Lineage:
         """(step, (producer, consumer), code of the refusal or None) of every fusion decision, in order."""
         journal, found = self._trace.journal, []
         for event in journal.events if journal is not None else ():
-            if event.by == "fusion" and event.kind in ("allowed", "denied") and len(event.subjects) >= 2:
-                code = None if event.kind == "allowed" else event.reason.code if event.reason else ""
+            if event.by == "fusion" and event.is_decision and len(event.subjects) >= 2:
+                code = None if event.acted else event.reason.code if event.reason else ""
                 found.append((self.step_of(event) or 0, (event.subjects[0], event.subjects[1]), code))
         return sorted(found, key=lambda row: row[0])
 
@@ -100,7 +100,7 @@ class Lineage:
         written = {r.id for c in initial.computations for r in c.instructions} if initial is not None else set()
         if self._trace.journal is not None:
             for event in self._trace.journal.events:
-                if event.kind != "applied":
+                if not (event.is_rewrite and event.acted):
                     continue
                 if len(event.subjects) > 1:
                     forward[event.subjects[0]] = event.subjects[1]
@@ -158,18 +158,17 @@ class Lineage:
 def _event_sentence(event: Event, instruction: int) -> tuple[str, str]:
     """(what the event says about the instruction, the change of life that it tells)."""
     names = [f"%{name}" for name in event.names]
-    if event.kind == "applied":
+    if event.is_rewrite and event.acted:
         if instruction == event.subjects[0]:
             if len(names) == 1:
                 return f"{event.by} removed it", "removed"
             into = f" by {names[1]}" if len(names) > 1 else ""
             return f"rule {event.by} replaced it{into}", "removed"
         return f"rule {event.by} made it take the place of {names[0]}", "created"
-    if event.kind == "refused":
+    if event.is_rewrite:
         return f"rule {event.by} refused: {event.reason}", ""
-    if event.kind in ("allowed", "denied"):
-        verdict = "accepted" if event.kind == "allowed" else "refused"
-        return f"{event.by} {' into '.join(names)} {verdict}" + (f": {event.reason}" if event.reason else ""), ""
+    if event.is_decision:
+        return f"{event.by} {' into '.join(names)} {event.verdict}" + (f": {event.reason}" if event.reason else ""), ""
     if event.kind == "replaced" and len(event.subjects) > 1:
         if instruction == event.subjects[0]:
             return f"replaced by {names[1]}", "removed"

@@ -52,7 +52,7 @@ def test_a_table_that_warps_read_uniformly_goes_to_the_bank():
     assert ".const .align" in result.stages["ptx"].text
     assert "ld.const.b32" in result.stages["ptx"].text
     (event,) = decisions(result)
-    assert event.kind == "allowed"
+    assert event.verdict == "accepted"
     assert event.facts == {"bytes": 256, "loads": 1, "addresses_per_warp": 1.0, "bank_bytes": 256}
     x = np.random.default_rng(1).normal(size=(64, 512)).astype(np.float32)
     (found,) = result.executable.execute([x])
@@ -65,7 +65,7 @@ def test_what_lanes_read_apart_stays_in_global_memory(text, code):
     assert ".const" not in result.stages["ptx"].text
     assert "ld.global.nc" in result.stages["ptx"].text
     (event,) = decisions(result)
-    assert (event.kind, event.reason.code) == ("denied", code)
+    assert (event.verdict, event.reason.code) == ("refused", code)
 
 
 def test_the_bank_has_an_end():
@@ -77,7 +77,7 @@ ENTRY e {{ x = f32[{rows},512] parameter(0) c = {tables[0]} d = {tables[1]} b = 
   f = f32[{rows},512] broadcast(d), dimensions={{0}} s = f32[{rows},512] add(x, b) ROOT r = f32[{rows},512] multiply(s, f) }}"""
     first, second = decisions(compiled(text))
     assert first.facts["bank_bytes"] <= BANK_BYTES
-    assert (second.kind, second.reason.code) == ("denied", "constant-bank-full")
+    assert (second.verdict, second.reason.code) == ("refused", "constant-bank-full")
 
 
 def test_one_table_is_there_once_for_all_its_readers():

@@ -154,7 +154,7 @@ def test_decisions_that_go_ahead_carry_numbers() -> None:
     journal = Journal("decisions")
     fuse(CASES["chain"][0], PassContext(journal))
     event = next(e for e in journal.events if e.names == ("a", "c"))
-    assert event.kind == "allowed"
+    assert event.verdict == "accepted"
     assert event.facts is not None and event.facts["bytes_saved"] == 512
     assert event.facts["unfused_microseconds"] > event.facts["fused_microseconds"] > 0
 

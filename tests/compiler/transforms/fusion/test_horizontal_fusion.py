@@ -60,7 +60,7 @@ def test_updates_of_different_sizes_share_a_launch() -> None:
     before, _ = merged(UPDATES)
     module, journal = merged(UPDATES, "horizontal-loop-fusion")
     assert results(before) == [1, 1] and results(module) == [2]
-    (event,) = [e for e in journal.events if e.by == "horizontal-loop-fusion" and e.kind == "allowed"]
+    (event,) = [e for e in journal.events if e.by == "horizontal-loop-fusion" and e.verdict == "accepted"]
     assert event.facts and event.facts["fused_microseconds"] < event.facts["unfused_microseconds"]
     check(module, UPDATES)
 

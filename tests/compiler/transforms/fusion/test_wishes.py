@@ -58,5 +58,5 @@ def test_a_forced_pair_of_siblings_shares_one_whoever_is_named_first(pair: tuple
     assert not any({"a", "b"} <= inside for inside in kernels(run(SIBLINGS)[0])), "32 bytes are not worth it"
     module, journal = run(SIBLINGS, force={"fusion": [pair]})
     assert any({"a", "b"} <= inside for inside in kernels(module))
-    (event,) = [e for e in journal.events if e.by == "multi-output-fusion" and e.kind == "allowed"]
+    (event,) = [e for e in journal.events if e.by == "multi-output-fusion" and e.verdict == "accepted"]
     assert event.facts and event.facts["forced-by-user"]

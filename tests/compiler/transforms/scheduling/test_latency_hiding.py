@@ -25,7 +25,7 @@ def run(module: HloModule, *passes: object, control: PassControl | None = None, 
     for one in passes:
         (make_pass(one) if isinstance(one, str) else one).run(module, PassContext(journal, control, target))
     verify(module)
-    return [e for e in journal.events if e.kind in ("allowed", "denied")]
+    return [e for e in journal.events if e.is_decision]
 
 
 def places(module: HloModule) -> dict[str, int]:
@@ -50,7 +50,7 @@ def test_work_that_needs_nothing_of_it_runs_in_between() -> None:
     (event,) = run(module, "latency-hiding-scheduler", interconnect_bytes_per_nanosecond=20.0)
     at = places(module)
     assert at["g"] < at["d"] < at["f"] < at["h"] < at["s"]
-    assert event.kind == "allowed" and event.names == ("g", "h")
+    assert event.verdict == "accepted" and event.names == ("g", "h")
     assert event.facts and event.facts["hidden_microseconds"] > 0 and event.facts["latency_microseconds"] > 10
 
 

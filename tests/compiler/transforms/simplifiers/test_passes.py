@@ -124,7 +124,7 @@ def test_a_constant_that_would_grow_is_refused_with_the_numbers() -> None:
         "a = f32[1] constant({1})\nz = f32[] constant(0)\nROOT p = f32[10000000] pad(a, z), padding=0_9999999",
     )
     assert trace.journal is not None and not trace.changed
-    [denied] = [e for e in trace.journal.events if e.kind == "denied"]
+    [denied] = [e for e in trace.journal.events if e.verdict == "refused"]
     assert (
         denied.reason is not None
         and denied.reason.code == "constant-would-grow"

@@ -75,7 +75,7 @@ export const showPercent = v => (isNumber(v) ? `${(v * 100).toFixed(0)} %` : MIS
 // 1 kernel, 2 kernels
 export const numberOf = (count, noun) => `${showNumber(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-export const VERDICT_MARK = { accepted: "✓", refused: "✗", applied: "✓" };
+export const VERDICT_MARK = { accepted: "✓", refused: "✗" };
 
 // What a decision is about, one end or two.
 export const decisionEnds = d =>

@@ -50,7 +50,7 @@ export function rewriteTab(app) {
   let number = 0,
     ofStep = -1,
     ticket = 0;
-  const applied = () => ((app.store.steps[app.nowStep]?.changed && app.now?.rewrites) || []).map((r, k) => ({ ...r, number: k })).filter(r => r.verdict === "applied");
+  const applied = () => ((app.store.steps[app.nowStep]?.changed && app.now?.rewrites) || []).map((r, k) => ({ ...r, number: k })).filter(r => r.verdict === "accepted");
 
   // What the page itself knows: the lines of the step before with the subject, those after it with what came of it.
   function fromTexts(r) {
