@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))  # the table of malformed modules can be imported from every folder
 
 # Tests in these folders and files make native code for a CPU: they have the marker `codegen`.
 CODEGEN = (

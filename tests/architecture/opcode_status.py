@@ -16,13 +16,10 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-for folder in (ROOT, HERE, HERE.parent, HERE.parent / "conformance"):
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+sys.path.insert(0, str(ROOT))
 
-from opcode_programs import WITH_PARTNER, program  # noqa: E402
-from test_opcode_facets import HOLES, MAY_BE_EMITTED, _declared, _have  # noqa: E402
-
+from tests.architecture.test_opcode_facets import HOLES, MAY_BE_EMITTED, _declared, _have  # noqa: E402
+from tests.support.opcode_programs import WITH_PARTNER, program  # noqa: E402
 from xla_explorer.hlo.opcodes import OPCODES, OpcodeSpec  # noqa: E402
 from xla_explorer.hlo.verifier import constraints_of  # noqa: E402
 
@@ -95,7 +92,7 @@ def page() -> str:
 
 def count_cases() -> dict[str, list[int]]:
     """opcode -> [passed, of] over the executable corpus."""
-    from executable_corpus import cases, run_all
+    from tests.conformance.executable_corpus import cases, run_all
 
     counts: dict[str, list[int]] = {}
     for shard in ("exec_cases", "exec_multi"):

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pace import processor_seconds
+
+from tests.support.pace import processor_seconds
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "xla_explorer"

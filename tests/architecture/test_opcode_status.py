@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-import opcode_status
-
+from tests.architecture import opcode_status
 from xla_explorer.hlo.opcodes import OPCODES
 
 

@@ -1,16 +1,13 @@
-"""What the browser tests share: one Chromium for the tests of a file, and the fake sources of the view tests."""
+"""What the browser tests share: one Chromium for the tests of a file."""
 
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "explorer" / "views"))
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from explorer_fakes import HOSTILE, GeneratedSource, HostileSource, SoftmaxSource
 
+from tests.support.explorer_fakes import HOSTILE, GeneratedSource, HostileSource, SoftmaxSource
 from xla_explorer.explorer.page.front_end import script, style
 from xla_explorer.explorer.page.html_page import save_page
 from xla_explorer.explorer.page.payload import answer, build_payload, packed, step_detail

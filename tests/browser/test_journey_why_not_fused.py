@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_page import open_live
 
 import xla_explorer as xe
+from tests.browser.live_page import open_live
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_page import open_live
-from pace import processor_seconds, wall_seconds
 
 import xla_explorer as xe
+from tests.browser.live_page import open_live
+from tests.support.pace import processor_seconds, wall_seconds
 from xla_explorer.explorer.page.html_page import export_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

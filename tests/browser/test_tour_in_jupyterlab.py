@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_process import Lab
-from page_text import written_texts
+
+from tests.browser.lab_process import Lab
+from tests.browser.page_text import written_texts
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_page import open_live
 
 import xla_explorer as xe
+from tests.browser.live_page import open_live
 from xla_explorer.explorer.page import payload
 from xla_explorer.explorer.page.front_end import ASSETS
 from xla_explorer.explorer.pictures.module_picture import node_kind

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from malformed_modules import MALFORMED
 
+from tests.support.malformed_modules import MALFORMED
 from xla_explorer.cli.main import main, make_parser
 
 ROOT = Path(__file__).resolve().parents[2]

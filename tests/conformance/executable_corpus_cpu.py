@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import multiprocessing
 import multiprocessing.connection
@@ -17,17 +16,14 @@ import signal
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.conformance import executable_corpus as corpus
+
 DIFFERENCES = Path(__file__).with_name("cpu_differences.json")
 SECONDS = 60
-_spec = importlib.util.spec_from_file_location("executable_corpus", Path(__file__).with_name("executable_corpus.py"))
-assert _spec is not None and _spec.loader is not None
-corpus: ModuleType = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(corpus)
 
 
 def outputs_on_cpu(case: dict[str, Any], threads: int) -> tuple[list[list[Any]], list[str]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from cross_conformance import CORPUS, check, check_apart, compile_case, harness, sample
 
+from tests.conformance.cross_conformance import CORPUS, check, check_apart, compile_case, harness, sample
 from xla_explorer.backends.registry import platform
 
 pytestmark = pytest.mark.shared

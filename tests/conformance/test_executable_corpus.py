@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from executable_corpus import CORPUS, DIFFERENCES, cases, known_differences, problem_of, run_all
+
+from tests.conformance.executable_corpus import CORPUS, DIFFERENCES, cases, known_differences, problem_of, run_all
 
 pytestmark = [pytest.mark.shared, pytest.mark.skipif(not CORPUS.is_dir(), reason=f"the corpus is not at {CORPUS}")]
 EVERY = 12  # of the single-device cases, in a default run: about 260

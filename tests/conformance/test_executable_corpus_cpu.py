@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from executable_corpus_cpu import DIFFERENCES, corpus, known_differences, run_all
+
+from tests.conformance.executable_corpus_cpu import DIFFERENCES, corpus, known_differences, run_all
 
 pytestmark = [pytest.mark.shared, pytest.mark.skipif(not corpus.CORPUS.is_dir(), reason=f"the corpus is not at {corpus.CORPUS}")]
 

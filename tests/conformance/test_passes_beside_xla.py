@@ -13,9 +13,9 @@ import os
 import re
 from pathlib import Path
 
-import pass_tests_adapter as adapter
 import pytest
 
+from tests.conformance import pass_tests_adapter as adapter
 from xla_explorer.compiler.pipeline.pass_interface import registered_passes
 
 DATA = Path(__file__).with_name("pass_disagreements.json")

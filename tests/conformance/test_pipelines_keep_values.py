@@ -19,9 +19,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pytest
-from executable_corpus import CORPUS, cases, known_differences, problem_of
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+import pytest
+
+from tests.conformance.executable_corpus import CORPUS, cases, known_differences, problem_of
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.text import parse_hlo

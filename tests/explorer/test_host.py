@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from opcode_programs import FEED
 
 import xla_explorer as xe
+from tests.support.opcode_programs import FEED
 from xla_explorer.hlo.evaluator.registry import CUSTOM_CALL_FUNCTIONS
 
 TRANSFER = """HloModule transfer

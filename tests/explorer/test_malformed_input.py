@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from malformed_modules import MALFORMED
 
 import xla_explorer as xe
+from tests.support.malformed_modules import MALFORMED
 
 
 @pytest.mark.parametrize("kind", MALFORMED)

@@ -7,9 +7,9 @@ import sys
 import time
 
 import pytest
-from pace import processor_seconds
 
 import xla_explorer as xe
+from tests.support.pace import processor_seconds
 
 FIRST_COMPILE = """
 import sys

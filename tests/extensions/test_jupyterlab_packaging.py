@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import xla_explorer
-
 ROOT = Path(__file__).resolve().parents[2]
 EXTENSION = ROOT / "extensions" / "jupyterlab" / "labextension"
 INSTALLED = "share/jupyter/labextensions/xla-explorer"
@@ -19,7 +17,7 @@ INSTALLED = "share/jupyter/labextensions/xla-explorer"
 def test_the_manifest_names_what_is_there() -> None:
     manifest = json.loads((EXTENSION / "package.json").read_text())
     assert (EXTENSION / manifest["jupyterlab"]["_build"]["load"]).is_file()
-    assert manifest["name"] == "xla-explorer" and manifest["version"] == xla_explorer.__version__
+    assert manifest["name"] == "xla-explorer"
     script = (EXTENSION / "static" / "remoteEntry.js").read_text()
     assert "https://" not in script and "http://" not in script  # nothing is fetched from elsewhere
     shared = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]

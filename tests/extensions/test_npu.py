@@ -84,7 +84,8 @@ ENTRY main { x = f32[5] parameter(0)
 @pytest.fixture(autouse=True, scope="module")
 def npu() -> Iterator[ModuleType]:
     """As if the package were installed, in this process."""
-    sys.path.insert(0, str(FOLDER))
+    patch = pytest.MonkeyPatch()
+    patch.syspath_prepend(str(FOLDER))
     package = importlib.import_module("xla_explorer_npu")
     installed = "npu" in xe.backends.names()
     if not installed:
@@ -92,7 +93,7 @@ def npu() -> Iterator[ModuleType]:
     yield package
     if not installed:
         xe.backends.unregister("npu")
-    sys.path.remove(str(FOLDER))
+    patch.undo()
 
 
 def compiled(text: str) -> tuple[Any, Any]:

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from pace import processor_seconds
 
 import xla_explorer as xe
+from tests.support.pace import processor_seconds
 from xla_explorer.frontends.xla_dump import DumpError
 from xla_explorer.frontends.xla_dump.buffer_assignment import parse_buffer_assignment
 

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from golden_ir import FILES, FOLDER, golden_texts, run_filecheck
 
+from tests.golden.golden_ir import FILES, FOLDER, golden_texts, run_filecheck
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.llvm.llvm_compiler import IrModule
 from xla_explorer.backends.llvm.target_machine import host_target

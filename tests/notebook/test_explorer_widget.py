@@ -8,8 +8,7 @@ import pytest
 
 anywidget = pytest.importorskip("anywidget")
 
-from explorer_fakes import GeneratedSource, SoftmaxSource  # noqa: E402
-
+from tests.support.explorer_fakes import GeneratedSource, SoftmaxSource  # noqa: E402
 from xla_explorer.explorer.page.payload import unpacked  # noqa: E402
 from xla_explorer.notebook.explorer_widget import MOST_KEPT, ExplorerWidget  # noqa: E402
 

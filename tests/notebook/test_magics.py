@@ -13,8 +13,8 @@ pytest.importorskip("IPython")
 
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
-from malformed_modules import MALFORMED
 
+from tests.support.malformed_modules import MALFORMED
 from xla_explorer.explorer.session import Session
 from xla_explorer.notebook.completion import magic_line_candidates, opcode_candidates
 

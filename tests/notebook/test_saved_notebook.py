@@ -18,7 +18,7 @@ def test_the_static_form_reaches_the_file_and_nbconvert_shows_it() -> None:
     code = f"""
 import sys
 sys.path[:0] = {paths!r}
-from explorer_fakes import SoftmaxSource
+from tests.support.explorer_fakes import SoftmaxSource
 from xla_explorer.notebook.explorer_widget import ExplorerWidget
 ExplorerWidget(SoftmaxSource())
 """

@@ -10,9 +10,8 @@ import pytest
 nbformat = pytest.importorskip("nbformat")
 pytest.importorskip("nbclient", reason="nbclient is not installed: the course is NOT run")
 
-from course_notebooks import COURSE, ROOT, exercise_cells, run, solution_cells, with_solutions  # noqa: E402
-
 import xla_explorer as xe  # noqa: E402
+from tests.notebooks.course_notebooks import COURSE, ROOT, exercise_cells, run, solution_cells, with_solutions  # noqa: E402
 
 # By default two notebooks are run in a kernel; all of them with `-m slow`.
 FAST = ("03", "05")

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import random
 import re
-import sys
 from functools import cache
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from hlo_tokens import respaced, with_one_edit
-from opcode_programs import module_with
-
+from tests.oracle.hlo_tokens import respaced, with_one_edit
+from tests.support.opcode_programs import module_with
 from xla_explorer.hlo.attributes import CODECS
 from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.text import PrintOptions

@@ -14,14 +14,12 @@ from typing import Any
 import pytest
 
 import xla_explorer as xe
+from tests.properties.module_checks import assert_same, evaluate_leaves
+from tests.properties.random_modules import ModuleWriter
+from tests.properties.random_rare import ON_XLA
 from xla_explorer.hlo.evaluator import flatten_value
 from xla_explorer.hlo.evaluator.combiner import combiner_of, identity_of
 from xla_explorer.hlo.evaluator.conversion import widen
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "properties"))
-from module_checks import assert_same, evaluate_leaves
-from random_modules import ModuleWriter
-from random_rare import ON_XLA
 
 pytestmark = [
     pytest.mark.jax,

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
 import xla_explorer as xe
-
-sys.path.insert(0, str(Path(__file__).parent))
-from generated_texts import edited_text, valid_text
-from xla_parser import Verdict, XlaParser
+from tests.oracle.generated_texts import edited_text, valid_text
+from tests.oracle.xla_parser import Verdict, XlaParser
 
 pytestmark = [
     pytest.mark.jax,

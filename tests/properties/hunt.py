@@ -11,13 +11,16 @@ import subprocess
 import sys
 import time
 import traceback
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 
 def child(first: int, last: int, gpu: bool, size: int) -> None:
     """Check seeds first ... last - 1, one line each."""
     faulthandler.enable()
-    from module_checks import check_all
-    from random_modules import random_module
+    from tests.properties.module_checks import check_all
+    from tests.properties.random_modules import random_module
 
     for seed in range(first, last):
         print(f"seed {seed}", flush=True)

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parents[1]))
 
-from seed_texts import corpus  # noqa: E402
+from tests.properties.seed_texts import corpus  # noqa: E402
 
 LEDGER = HERE / "ledger.jsonl"
 HANG_SECONDS = 5.0

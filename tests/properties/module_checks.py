@@ -6,9 +6,9 @@ import warnings
 from typing import Any
 
 import numpy as np
-from random_modules import RandomModule
 
 import xla_explorer as xe
+from tests.properties.random_modules import RandomModule
 from xla_explorer.backends.gpu.emulator import LaunchOptions
 from xla_explorer.compiler.buffers.checking import check_assignment
 from xla_explorer.hlo.analysis.module_equality import modules_equal

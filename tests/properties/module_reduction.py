@@ -12,13 +12,16 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 import numpy as np
-from module_checks import check_all, evaluate_leaves
-from random_modules import RandomModule, random_module
 
 import xla_explorer as xe
+from tests.properties.module_checks import check_all, evaluate_leaves
+from tests.properties.random_modules import RandomModule, random_module
 from xla_explorer.compiler.transforms.simplifiers.dead_code import remove_dead_instructions
 from xla_explorer.hlo.module import HloModule
 

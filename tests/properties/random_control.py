@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from random_families import Families, Known
-
+from tests.properties.random_families import Families, Known
 from xla_explorer.hlo.builder import HloValue
 
 

@@ -135,10 +135,10 @@ class Families:
 
     # -- growing -------------------------------------------------------------------------------------------------------
     def grow(self, count: int, depth: int) -> None:
-        from random_control import CONTROL
-        from random_movement import MOVEMENT
-        from random_reductions import REDUCTIONS
-        from random_special import SPECIAL
+        from tests.properties.random_control import CONTROL
+        from tests.properties.random_movement import MOVEMENT
+        from tests.properties.random_reductions import REDUCTIONS
+        from tests.properties.random_special import SPECIAL
 
         for _ in range(count):
             groups = (ELEMENTWISE, MOVEMENT, REDUCTIONS, SPECIAL, CONTROL)[: 5 if depth else 4]

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from random_families import Families, Known
 
+from tests.properties.random_families import Families, Known
 from xla_explorer.hlo.builder import HloBuilder, HloValue
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES

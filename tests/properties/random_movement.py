@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from random_families import Families, Known
 
+from tests.properties.random_families import Families, Known
 from xla_explorer.hlo.primitive_type import S32
 
 

@@ -7,8 +7,8 @@ XLA:CPU runs when it is given HLO text; of the rest XLA refuses some and means o
 from __future__ import annotations
 
 import numpy as np
-from random_families import Families, Known
 
+from tests.properties.random_families import Families, Known
 from xla_explorer.hlo.primitive_type import F32, S32, U32, U64
 from xla_explorer.hlo.shape import array_shape, tuple_shape
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from random_families import Families, Known
+
+from tests.properties.random_families import Families, Known
 
 
 def _combiner(s: Families, k: Known, count: int) -> tuple[str, Any, float, bool]:

@@ -10,15 +10,12 @@ import gzip
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 TESTS = Path(__file__).resolve().parents[1]
-if str(TESTS) not in sys.path:
-    sys.path.insert(0, str(TESTS))
 
 SHARED = TESTS.parents[1] / "shared"
 OWN = TESTS / "data" / "conformance_extra.json.gz"
@@ -49,7 +46,7 @@ def _rows(path: Path) -> list[str]:
 
 
 def _programs() -> list[str]:
-    from opcode_programs import PROGRAMS, module_with
+    from tests.support.opcode_programs import PROGRAMS, module_with
 
     return [module_with(name).to_text() for name in PROGRAMS]
 
@@ -60,7 +57,7 @@ def _workloads() -> list[str]:
 
 
 def _random() -> list[str]:
-    from random_modules import random_module
+    from tests.properties.random_modules import random_module
 
     return [random_module(seed, 5).module.to_text() for seed in range(_RANDOM_SEEDS)]
 

@@ -17,10 +17,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from module_checks import assert_same, evaluate_leaves
-from random_modules import random_module
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import xla_explorer as xe
+from tests.properties.module_checks import assert_same, evaluate_leaves
+from tests.properties.random_modules import random_module
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.explorer.session import CompileFailedError
 

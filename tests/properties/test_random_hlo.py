@@ -11,11 +11,11 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from module_checks import check_text, evaluate_leaves
-from random_modules import ModuleWriter, RandomModule
-from random_rare import RARE
 
 import xla_explorer as xe
+from tests.properties.module_checks import check_text, evaluate_leaves
+from tests.properties.random_modules import ModuleWriter, RandomModule
+from tests.properties.random_rare import RARE
 from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.verifier import verify
 

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from module_checks import check_passes, check_text, evaluate_leaves
-from random_modules import ModuleWriter, random_module
+
+from tests.properties.module_checks import check_passes, check_text, evaluate_leaves
+from tests.properties.random_modules import ModuleWriter, random_module
 
 HERE = Path(__file__).parent
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 import json
 import time
 
-import ledger
 import numpy as np
 import pytest
-import text_checks
-import value_classes
-from hostile_arguments import arguments
-from seed_texts import corpus, plain
-from text_mutations import mutated, swap_type
 
 import xla_explorer as xe
+from tests.properties import ledger, text_checks, value_classes
+from tests.properties.hostile_arguments import arguments
+from tests.properties.seed_texts import corpus, plain
+from tests.properties.text_mutations import mutated, swap_type
 from xla_explorer.hlo.verifier import verify
 
 MATRIX = """HloModule m

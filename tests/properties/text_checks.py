@@ -23,19 +23,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
-from hostile_arguments import KINDS, MOST_BYTES, argument_bytes, arguments
-from seed_texts import TESTS, corpus
-from text_mutations import mutated
-from value_classes import ReferenceTooLongError, differing, explain, reference
-
-sys.path.insert(0, str(TESTS / "hlo" / "text"))
-sys.path.insert(0, str(TESTS / "backends" / "cpu"))
-from guard_pages import as_if_large, run_guarded
 
 import xla_explorer as xe
+from tests.backends.cpu.guard_pages import as_if_large, run_guarded
+from tests.properties.hostile_arguments import KINDS, MOST_BYTES, argument_bytes, arguments
+from tests.properties.seed_texts import corpus
+from tests.properties.text_mutations import mutated
+from tests.properties.value_classes import ReferenceTooLongError, differing, explain, reference
 from xla_explorer.backends.cpu import cpu_compiler
 from xla_explorer.compiler.codegen import parallel_plan
 from xla_explorer.compiler.pipeline import PassControl
@@ -293,7 +290,7 @@ def _compare(module: HloModule, meaning: HloModule, session: Any, given: Any, ex
 def check(seed: int, texts: tuple[str, ...], mode: str, step: Step) -> tuple[Outcome, str]:
     """The outcome of a seed's text, and the text. mode: `text` or `run`."""
     if mode == "text" and seed % 4 == 0:
-        from fuzz import mutate
+        from tests.hlo.text.fuzz import mutate
 
         choice = random.Random(seed)
         text = mutate(choice.choice(texts), choice, list(texts[: 50]))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from aot_programs import ATTENTION, mlp_text, need
 
 import xla_explorer as xe
+from tests.backends.aot.aot_programs import ATTENTION, mlp_text, need
 from xla_explorer.backends.aot.c_names import c_identifier
 from xla_explorer.backends.aot.errors import AheadOfTimeError
 from xla_explorer.backends.aot.object_file import undefined_symbols

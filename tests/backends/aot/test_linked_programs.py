@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from aot_programs import ATTENTION, build, mlp_text, need, output
 
 import xla_explorer as xe
+from tests.backends.aot.aot_programs import ATTENTION, build, mlp_text, need, output
 
 MAIN = """
 #include "mlp.h"

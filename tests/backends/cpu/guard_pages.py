@@ -20,13 +20,12 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1]), str(HERE.parents[1] / "properties")]
-
-from module_checks import assert_same, evaluate_leaves  # noqa: E402
-from opcode_programs import PROGRAMS, module_with  # noqa: E402
-from random_modules import RandomModule, random_module  # noqa: E402
+sys.path.insert(0, str(HERE.parents[2]))
 
 import xla_explorer as xe  # noqa: E402
+from tests.properties.module_checks import assert_same, evaluate_leaves  # noqa: E402
+from tests.properties.random_modules import RandomModule, random_module  # noqa: E402
+from tests.support.opcode_programs import PROGRAMS, module_with  # noqa: E402
 from xla_explorer.backends.cpu.cpu_executable import CpuExecutable  # noqa: E402
 from xla_explorer.compiler.codegen import host_program, loop_vectorization, parallel_plan, row_blocks  # noqa: E402
 from xla_explorer.compiler.codegen.kernels import gather, short_rows, streaming, stretches, transpose  # noqa: E402

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from cpu_programs import check_program, compile_for_cpu, opcodes_on_evaluator
 
+from tests.backends.cpu.cpu_programs import check_program, compile_for_cpu, opcodes_on_evaluator
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.text.parser import parse_hlo
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from cpu_programs import check_program, compile_for_cpu, opcodes_on_evaluator
 
 import xla_explorer as xe
+from tests.backends.cpu.cpu_programs import check_program, compile_for_cpu, opcodes_on_evaluator
 from xla_explorer.hlo.primitive_type import primitive_type
 
 RANDOM = np.random.default_rng(3)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from cpu_programs import check_program
+
+from tests.backends.cpu.cpu_programs import check_program
 
 RANDOM = np.random.default_rng(7)
 

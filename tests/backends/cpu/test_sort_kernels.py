@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from cpu_programs import check_program, compile_for_cpu
 
+from tests.backends.cpu.cpu_programs import check_program, compile_for_cpu
 from xla_explorer.hlo.primitive_type import primitive_type
 
 RANDOM = np.random.default_rng(11)

@@ -16,8 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fake_driver import OK, CUresult
-
+from tests.backends.gpu.fake_driver import OK, CUresult
 from xla_explorer.backends.gpu.runtime.cuda_driver import CudaDriver, CudaError
 
 INT, UNSIGNED, SIZE, LONG, POINTER = ctypes.c_int, ctypes.c_uint, ctypes.c_size_t, ctypes.c_uint64, ctypes.c_void_p

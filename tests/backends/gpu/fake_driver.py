@@ -11,8 +11,8 @@ from enum import IntEnum
 from types import SimpleNamespace
 
 import numpy as np
-from order_checker import OrderChecker
 
+from tests.backends.gpu.order_checker import OrderChecker
 from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, parse_ptx
 from xla_explorer.backends.gpu.emulator.memory import GLOBAL_BASE
 from xla_explorer.backends.gpu.tensor_map import PlacedTensorMap, TensorMap

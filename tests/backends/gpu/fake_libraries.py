@@ -11,8 +11,8 @@ import itertools
 
 import ml_dtypes
 import numpy as np
-from fake_cudnn import FakeCudnn
 
+from tests.backends.gpu.fake_cudnn import FakeCudnn
 from xla_explorer.backends.gpu.libraries.matmul import HeuristicResult
 from xla_explorer.backends.gpu.libraries.shared_objects import SharedObject
 

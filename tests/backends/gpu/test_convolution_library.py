@@ -9,9 +9,9 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from fake_cudnn import WORKSPACE
-from test_libraries import check, libraries, program, values  # noqa: F401
 
+from tests.backends.gpu.fake_cudnn import WORKSPACE
+from tests.backends.gpu.test_libraries import check, libraries, program, values  # noqa: F401
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.libraries import convolution as convolution_calls
 from xla_explorer.backends.gpu.libraries import shared_objects

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from assemble_corpora import assemble_all
 
+from tests.backends.gpu.assemble_corpora import assemble_all
 from xla_explorer.backends.gpu.ptx_assembler import find_ptxas, why_no_ptxas
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"

@@ -11,10 +11,10 @@ import types
 import ml_dtypes
 import numpy as np
 import pytest
-from driver_library import driver_of
-from fake_driver import CUresult, FakeDriver
-from gpu_modules import LOOP, SOFTMAX, compiled
 
+from tests.backends.gpu.driver_library import driver_of
+from tests.backends.gpu.fake_driver import CUresult, FakeDriver
+from tests.backends.gpu.gpu_modules import LOOP, SOFTMAX, compiled
 from xla_explorer.backends.gpu import gpu_compiler
 from xla_explorer.backends.gpu.emitters.dots import warpgroup_dot
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable

@@ -6,8 +6,8 @@ import sys
 
 import numpy as np
 import pytest
-from gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, TWO_REPLICAS, compiled
 
+from tests.backends.gpu.gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, TWO_REPLICAS, compiled
 from xla_explorer.backends.gpu import gpu_stages, platform
 from xla_explorer.backends.gpu.architecture import ARCHITECTURES, UnknownArchitectureError, gpu_architecture
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler

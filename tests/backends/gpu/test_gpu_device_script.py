@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from driver_library import driver_of
-from fake_driver import FakeDriver
 
+from tests.backends.gpu.driver_library import driver_of
+from tests.backends.gpu.fake_driver import FakeDriver
 from xla_explorer.backends.gpu.runtime import code_loading
 from xla_explorer.backends.gpu.runtime.cuda_executor import CudaExecutor
 
@@ -17,7 +17,7 @@ PERFORMANCE = Path(__file__).resolve().parents[2] / "performance"
 @pytest.fixture
 def script(monkeypatch):
     monkeypatch.syspath_prepend(str(PERFORMANCE))
-    import gpu_device
+    from tests.performance import gpu_device
 
     yield gpu_device
     for name in [name for name in sys.modules if name.startswith("gpu_device")]:
@@ -43,7 +43,7 @@ def test_on_the_emulator(script, tmp_path, capsys):
 
 
 def unknown_fields(script, result):
-    import gpu_device_report
+    from tests.performance import gpu_device_report
 
     return gpu_device_report.unknown_fields(result)
 
@@ -78,7 +78,7 @@ def corpora(tmp_path, cases=CASES):
 
 
 def test_on_the_cuda_side(script, tmp_path, monkeypatch):
-    import gpu_device_sections
+    from tests.performance import gpu_device_sections
 
     monkeypatch.setattr(code_loading, "find_ptxas", lambda: None)
     monkeypatch.setattr(code_loading, "_by_nvjitlink", lambda program: "is not installed")
@@ -179,7 +179,7 @@ NCU = '''==PROF== Connected to process 7
 
 
 def test_counters_are_read(script):
-    import gpu_device_tools
+    from tests.performance import gpu_device_tools
 
     assert gpu_device_tools.counter_rows(NCU) == [
         {"kernel": "softmax", "dram__bytes.sum": "2.15 Gbyte", "gpu__time_duration.sum": "533 usecond"},
@@ -203,8 +203,8 @@ def test_the_time_is_kept(script, tmp_path):
 
 
 def test_union_of_intervals(script):
-    from gpu_device_report import geometric_mean
-    from gpu_device_rivals import covered
+    from tests.performance.gpu_device_report import geometric_mean
+    from tests.performance.gpu_device_rivals import covered
 
     assert covered([(5, 6), (0, 2), (1, 3), (10, 11)]) == 5
     assert geometric_mean([1, 4]) == 2 and geometric_mean([]) is None

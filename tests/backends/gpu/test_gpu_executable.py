@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, SORT, TWO_REPLICAS, compiled
 
 import xla_explorer as xe
+from tests.backends.gpu.gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, SORT, TWO_REPLICAS, compiled
 from xla_explorer.backends.gpu.runtime import devices, emulated_executor
 from xla_explorer.backends.gpu.runtime.device_executor import GpuExecutionError, PtxProgram
 from xla_explorer.backends.interfaces.host_arguments import ArgumentError

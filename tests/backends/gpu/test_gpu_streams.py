@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from driver_library import driver_of
-from fake_driver import FakeDriver
-from order_checker import OrderError
 
 import xla_explorer as xe
+from tests.backends.gpu.driver_library import driver_of
+from tests.backends.gpu.fake_driver import FakeDriver
+from tests.backends.gpu.order_checker import OrderError
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.runtime import code_loading

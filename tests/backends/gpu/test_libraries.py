@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from driver_library import driver_of
-from fake_driver import FakeDriver
-from fake_libraries import FakeLibraries
 
+from tests.backends.gpu.driver_library import driver_of
+from tests.backends.gpu.fake_driver import FakeDriver
+from tests.backends.gpu.fake_libraries import FakeLibraries
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.gpu.gpu_executable import GpuExecutable
 from xla_explorer.backends.gpu.libraries.library_runner import LibraryRunner

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from driver_library import FOLDER, compiler
+
+from tests.backends.gpu.driver_library import FOLDER, compiler
 
 HERE = Path(__file__).resolve().parent
 

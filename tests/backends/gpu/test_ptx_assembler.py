@@ -1,8 +1,8 @@
 """What ptxas says about our PTX. Skipped, with the reason, where ptxas is not installed."""
 
 import pytest
-from gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, SORT, compiled
 
+from tests.backends.gpu.gpu_modules import BRANCHES, DOT, LOOP, SOFTMAX, SORT, compiled
 from xla_explorer.backends.gpu import ptx_assembler
 from xla_explorer.backends.gpu.ptx_assembler import PtxAssemblerError, assemble_ptx, find_ptxas, why_no_ptxas
 

@@ -1,9 +1,9 @@
 """What ptxas says of kernels, the occupancy it allows, and SASS with HLO lines."""
 
 import pytest
-from gpu_modules import SOFTMAX
 
 import xla_explorer as xe
+from tests.backends.gpu.gpu_modules import SOFTMAX
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.disassembly import why_no_sass, with_origins
 from xla_explorer.backends.gpu.occupancy import REPORT_COLUMNS, occupancy

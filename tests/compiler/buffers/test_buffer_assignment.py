@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from buffer_simulator import Simulator
-from random_programs import ProgramWriter
 
+from tests.compiler.buffers.buffer_simulator import Simulator
+from tests.compiler.buffers.random_programs import ProgramWriter
 from xla_explorer.compiler.buffers import BufferAssignment, BufferAssignmentError, assign_buffers, check_assignment
 from xla_explorer.compiler.buffers.packing import _best_fit_in_time, _first_fit_decreasing, aligned
 from xla_explorer.compiler.pipeline.context import PassContext

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from buffer_simulator import Simulator
 
+from tests.compiler.buffers.buffer_simulator import Simulator
 from xla_explorer.compiler.buffers import BufferAssignment, BufferAssignmentError, assign_buffers, check_assignment
 from xla_explorer.compiler.pipeline.context import PassContext
 from xla_explorer.compiler.pipeline.pass_interface import make_pass

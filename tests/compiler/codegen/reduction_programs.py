@@ -2,7 +2,8 @@
 
 import ml_dtypes
 import numpy as np
-from kernel_programs import fusion_program, program, values
+
+from tests.compiler.codegen.kernel_programs import fusion_program, program, values
 
 # -- reductions ------------------------------------------------------------------------------------------------------------
 for _name, _dims, _out in (("rows", "{1}", "f32[37]"), ("columns", "{0}", "f32[53]"), ("all", "{0,1}", "f32[]")):

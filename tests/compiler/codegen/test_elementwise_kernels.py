@@ -5,7 +5,8 @@ import itertools
 import ml_dtypes
 import numpy as np
 import pytest
-from kernel_runner import check_kernels
+
+from tests.compiler.codegen.kernel_runner import check_kernels
 
 INTEGERS = ("s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64")
 FLOATS = ("f16", "bf16", "f32", "f64")

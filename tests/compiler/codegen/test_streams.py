@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kernel_runner import check_kernels
 
 import xla_explorer as xe
+from tests.compiler.codegen.kernel_runner import check_kernels
 
 ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
 

@@ -1,9 +1,10 @@
 """Kernels that move, combine and reduce elements, on both targets, against the evaluator."""
 
 import pytest
-import reduction_programs  # noqa: F401  (adds its programs)
-from kernel_programs import PROGRAMS
-from kernel_runner import check_kernels
+
+import tests.compiler.codegen.reduction_programs  # noqa: F401  (adds its programs)
+from tests.compiler.codegen.kernel_programs import PROGRAMS
+from tests.compiler.codegen.kernel_runner import check_kernels
 
 
 @pytest.mark.parametrize("target", ["cpu", "gpu"])

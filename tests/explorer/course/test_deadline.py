@@ -6,15 +6,12 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "notebooks"))
-from course_notebooks import solution_cells
-
 import xla_explorer as xe
+from tests.notebooks.course_notebooks import solution_cells
 from xla_explorer.course.deadline import AnswerTooSlowError, Watch
 from xla_explorer.course.ptx_run import run_ptx
 

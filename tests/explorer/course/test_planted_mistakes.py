@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import copy
 import math
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "notebooks"))
-from course_notebooks import solution_cells
-
 import xla_explorer as xe
+from tests.notebooks.course_notebooks import solution_cells
 from xla_explorer.course.fusion_plan import default_plan, is_given, required
 from xla_explorer.course.nb05_algebra import CANDIDATES
 from xla_explorer.course.nb06_fusion_legality import KERNELS_OF_THEIR_OWN

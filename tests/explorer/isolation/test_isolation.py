@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -78,11 +77,10 @@ ENTRY e {
 
 
 @pytest.fixture
-def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Isolation]:
+def planted() -> Iterator[Isolation]:
     """A fresh child that imports the faults, and none of it afterwards."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
     child._close_all()
-    yield Isolation(timeout=30, imports=("planted_faults",), environment=("PLANTED_FAULT",))
+    yield Isolation(timeout=30, imports=("tests.explorer.isolation.planted_faults",), environment=("PLANTED_FAULT",))
     child._close_all()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
@@ -22,6 +23,7 @@ from xla_explorer.explorer.session import CompileFailedError
 from xla_explorer.explorer.sessions.isolation import IsolatedCrashError, IsolatedMemoryError, IsolatedTimeoutError, Isolation
 from xla_explorer.explorer.sessions.isolation import process as child
 
+PLANTED = "tests.explorer.isolation.planted_passes"
 ADD = "HloModule plus\nENTRY e {\n  x = f32[64] parameter(0)\n  c = f32[] constant(1)\n  b = f32[64] broadcast(c), dimensions={}\n  n = f32[64] negate(x)\n  ROOT r = f32[64] add(n, b)\n}"
 
 
@@ -32,14 +34,12 @@ def wide(operands: int) -> str:
 @pytest.fixture(scope="module", autouse=True)
 def planted() -> Iterator[Isolation]:
     """Passes that both processes know while these tests run."""
-    sys.path.insert(0, str(Path(__file__).parent))
     known = pass_interface.declared_passes()
-    import planted_passes  # noqa: F401
+    importlib.import_module(PLANTED)
 
     child._close_all()
-    yield Isolation(timeout=60, imports=("planted_passes",))
-    sys.path.remove(str(Path(__file__).parent))
-    sys.modules.pop("planted_passes")
+    yield Isolation(timeout=60, imports=(PLANTED,))
+    sys.modules.pop(PLANTED)
     for name in pass_interface.declared_passes().keys() - known.keys():
         del pass_interface._REGISTRY[name]
     child._close_all()

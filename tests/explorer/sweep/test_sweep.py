@@ -18,6 +18,7 @@ import pytest
 import xla_explorer as xe
 from xla_explorer.explorer.comparisons.sweep.sweeping import named_options
 
+ROOT = Path(__file__).resolve().parents[3]
 STEADY = ["module", "option", "backend", "status", "instructions", "kernels", "flops", "bytes", "key"]
 
 
@@ -72,14 +73,14 @@ KILLED = """
 import sys, json
 sys.path.insert(0, {here!r})
 import xla_explorer as xe
-from test_sweep import text
+from tests.explorer.sweep.test_sweep import text
 xe.sweep([text(k) for k in range(40)], [{{"passes": "default"}}], repeats=0, store={store!r})
 """
 
 
 def test_a_killed_sweep_goes_on(tmp_path: Path) -> None:
     store = tmp_path / "rows.jsonl"
-    command = [sys.executable, "-c", KILLED.format(here=str(Path(__file__).parent), store=str(store))]
+    command = [sys.executable, "-c", KILLED.format(here=str(ROOT), store=str(store))]
     process = subprocess.Popen(command)
     while not (store.exists() and store.read_text().count("\n") >= 3):
         assert process.poll() is None
@@ -163,12 +164,12 @@ def ended(pid: int, seconds: float) -> bool:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_a_killed_sweep_leaves_no_worker(faults: Path) -> None:
     code = (
-        "import sys\nsys.path.insert(0, {here!r})\nimport xla_explorer as xe\nfrom test_sweep import text\n"
+        "import sys\nsys.path.insert(0, {here!r})\nimport xla_explorer as xe\nfrom tests.explorer.sweep.test_sweep import text\n"
         "xe.options.isolated_imports = ('planted_sweep_faults',)\n"
         "xe.sweep({{'endless1': text(1), 'endless2': text(2)}}, [{{}}], executor=2, repeats=0)\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(faults), os.environ.get("PYTHONPATH", "")])}
-    process = subprocess.Popen([sys.executable, "-c", code.format(here=str(Path(__file__).parent))], env=environment)
+    process = subprocess.Popen([sys.executable, "-c", code.format(here=str(ROOT))], env=environment)
     try:
         while len(list(faults.glob("endless*.seen"))) < 2:
             assert process.poll() is None

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from asset_script import quickjs
-from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
 
+from tests.explorer.views.asset_script import quickjs
+from tests.support.explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
 from xla_explorer.explorer.display.quantities import byte_count, headline, microseconds, percent
 from xla_explorer.explorer.page.front_end import ASSETS, MODULES, page_module, script, widget_module
 from xla_explorer.explorer.page.html_page import export_page, save_page

@@ -6,8 +6,7 @@ import random
 import time
 from itertools import pairwise
 
-from pace import processor_seconds
-
+from tests.support.pace import processor_seconds
 from xla_explorer.explorer.pictures.layered_layout import GAP_X, Layout, layered_layout
 
 

@@ -7,8 +7,8 @@ import math
 from typing import Any
 
 import pytest
-from explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
 
+from tests.support.explorer_fakes import GeneratedSource, HostileSource, SoftmaxSource
 from xla_explorer.explorer.page.json_data import plain
 from xla_explorer.explorer.page.payload import (
     MOST_DECISIONS,

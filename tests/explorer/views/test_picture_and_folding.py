@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from explorer_fakes import SoftmaxSource
 
+from tests.support.explorer_fakes import SoftmaxSource
 from xla_explorer.explorer.pictures.folding import fold_picture
 from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
 from xla_explorer.explorer.pictures.scene import build_scene

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from explorer_fakes import GeneratedSource, SoftmaxSource, nested_scopes
-
+from tests.support.explorer_fakes import GeneratedSource, SoftmaxSource, nested_scopes
 from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureNode
 from xla_explorer.explorer.pictures.scene import SceneOptions, build_scene, open_groups
 

@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from asset_script import AssetScript
+
+from tests.explorer.views.asset_script import AssetScript
 
 CODE = """
 const plainLayout = layout => ({ ...layout, bends: [...layout.bends] });

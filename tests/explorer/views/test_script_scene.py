@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asset_script import SceneScript
-from explorer_fakes import GeneratedSource, SoftmaxSource, nested_scopes
 
+from tests.explorer.views.asset_script import SceneScript
+from tests.support.explorer_fakes import GeneratedSource, SoftmaxSource, nested_scopes
 from xla_explorer.explorer.pictures.picture import PictureEdge, PictureGraph, PictureGroup, PictureNode
 
 

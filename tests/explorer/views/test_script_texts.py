@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from asset_script import AssetScript
+
+from tests.explorer.views.asset_script import AssetScript
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asset_script import SceneScript
 
 import xla_explorer as xe
+from tests.explorer.views.asset_script import SceneScript
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
 from xla_explorer.explorer.trace import Passes

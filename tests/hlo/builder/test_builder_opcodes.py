@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 
 import pytest
-from opcode_programs import WITH_PARTNER, A, Program, module_with
 
+from tests.support.opcode_programs import WITH_PARTNER, A, Program, module_with
 from xla_explorer.hlo.builder import HloBuilder, HloBuilderError, method_name
 from xla_explorer.hlo.builder.examples import EXAMPLES
 from xla_explorer.hlo.opcodes import OPCODES

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from evaluator_programs import dtype, module_text, run, run_text, shape, tuple_of
 
+from tests.hlo.evaluator.evaluator_programs import dtype, module_text, run, run_text, shape, tuple_of
 from xla_explorer.hlo.attributes import PaddingDimension, SliceDimension
 
 F = np.float32

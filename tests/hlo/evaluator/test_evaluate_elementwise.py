@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from evaluator_programs import dtype, run, shape
 
+from tests.hlo.evaluator.evaluator_programs import dtype, run, shape
 from xla_explorer.hlo.evaluator import UnsupportedOpcodeError, evaluate
 from xla_explorer.hlo.text import parse_hlo
 

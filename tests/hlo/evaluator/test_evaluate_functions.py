@@ -8,7 +8,8 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from evaluator_programs import dtype, run, shape
+
+from tests.hlo.evaluator.evaluator_programs import dtype, run, shape
 
 # opcode -> (the function, arguments inside its domain)
 FUNCTIONS: dict[str, tuple[Callable[[Any], Any], tuple[float, ...]]] = {

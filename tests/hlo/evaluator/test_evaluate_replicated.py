@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pace import wall_seconds
 
+from tests.support.pace import wall_seconds
 from xla_explorer.hlo.evaluator import (
     EvaluationError,
     RendezvousError,

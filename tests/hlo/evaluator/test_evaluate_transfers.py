@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from opcode_programs import FEED
 
 import xla_explorer as xe
+from tests.support.opcode_programs import FEED
 from xla_explorer.hlo.evaluator import (
     EvaluationError,
     Evaluator,

@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[3]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT))
 
 from xla_explorer.hlo.analysis.module_equality import modules_equal  # noqa: E402
 from xla_explorer.hlo.text import HloParseError, parse_hlo  # noqa: E402

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from fuzz import SEEDS, examine, mutate
+from tests.hlo.text.fuzz import SEEDS, examine, mutate
 
 FUZZER = Path(__file__).resolve().parent / "fuzz.py"
 

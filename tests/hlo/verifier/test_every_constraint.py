@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from opcode_programs import module_with
 
+from tests.support.opcode_programs import module_with
 from xla_explorer.hlo.attributes import NO_ATTRIBUTES
 from xla_explorer.hlo.instruction import HloInstruction
 from xla_explorer.hlo.layout import layout

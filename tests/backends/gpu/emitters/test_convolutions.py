@@ -5,10 +5,10 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
-from emitter_runner import check, ptx_of, run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.backends.gpu.emitters.emitter_runner import check, ptx_of, run
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters.convolutions.tiled_convolution import plan_tiled_convolution
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler

@@ -4,8 +4,8 @@ sequences' own error."""
 import mpmath
 import numpy as np
 import pytest
-from emitter_runner import assemble_everywhere
 
+from tests.backends.gpu.emitters.emitter_runner import assemble_everywhere
 from xla_explorer.backends.gpu.device_math import LEVELS, TABLE, device_math_module, with_device_division
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.interfaces import CompileOptions

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from emitter_runner import run
+
+from tests.backends.gpu.emitters.emitter_runner import run
 
 RANDOM = np.random.default_rng(13)
 TYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}

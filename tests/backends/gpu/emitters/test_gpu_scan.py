@@ -3,7 +3,8 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from emitter_runner import check
+
+from tests.backends.gpu.emitters.emitter_runner import check
 
 RANDOM = np.random.default_rng(5)
 TYPES = {"f32": np.float32, "s32": np.int32, "f64": np.float64, "bf16": ml_dtypes.bfloat16, "c64": np.complex64, "u8": np.uint8}

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from emitter_runner import check
+
+from tests.backends.gpu.emitters.emitter_runner import check
 
 RANDOM = np.random.default_rng(9)
 TYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128, "f16": np.float16}

@@ -5,7 +5,8 @@ import re
 import ml_dtypes
 import numpy as np
 import pytest
-from emitter_runner import check, ptx_of
+
+from tests.backends.gpu.emitters.emitter_runner import check, ptx_of
 
 RANDOM = np.random.default_rng(7)
 F32_SUM = "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"

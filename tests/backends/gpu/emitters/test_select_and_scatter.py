@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from emitter_runner import check
+
+from tests.backends.gpu.emitters.emitter_runner import check
 
 RANDOM = np.random.default_rng(7)
 

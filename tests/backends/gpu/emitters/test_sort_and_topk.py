@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from emitter_runner import assemble_everywhere, check
+
+from tests.backends.gpu.emitters.emitter_runner import assemble_everywhere, check
 
 RANDOM = np.random.default_rng(3)
 KEY_ONLY = "c { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = pred[] compare(a, b), direction=LT }"

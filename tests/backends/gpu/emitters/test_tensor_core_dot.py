@@ -3,8 +3,8 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from emitter_runner import check, ptx_of
 
+from tests.backends.gpu.emitters.emitter_runner import check, ptx_of
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.emitters import write_gpu_kernels
 from xla_explorer.hlo.text.parser import parse_hlo

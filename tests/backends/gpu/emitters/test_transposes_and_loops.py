@@ -3,7 +3,8 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from emitter_runner import check
+
+from tests.backends.gpu.emitters.emitter_runner import check
 
 RANDOM = np.random.default_rng(11)
 TYPES = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "s8": np.int8, "f64": np.float64, "c64": np.complex64, "pred": bool}

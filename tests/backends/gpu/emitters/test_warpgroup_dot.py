@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 import pytest
-from emitter_runner import check, ptx_of, run
-from test_tensor_core_dot import RANDOM, TYPES, dot
 
+from tests.backends.gpu.emitters.emitter_runner import check, ptx_of, run
+from tests.backends.gpu.emitters.test_tensor_core_dot import RANDOM, TYPES, dot
 from xla_explorer.backends.gpu.architecture import gpu_architecture
 from xla_explorer.backends.gpu.occupancy import occupancy
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas

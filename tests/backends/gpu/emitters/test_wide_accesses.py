@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from emitter_runner import check, ptx_of
 
+from tests.backends.gpu.emitters.emitter_runner import check, ptx_of
 from xla_explorer.backends.gpu.emitters.wide_accesses import with_wide_accesses
 from xla_explorer.compiler.codegen.kernels import Kernel
 from xla_explorer.hlo.primitive_type import primitive_type

@@ -3,8 +3,8 @@
 import ml_dtypes
 import numpy as np
 import pytest
-from ptx_kernels import HEAD, Unwritten, launch, one_instruction
 
+from tests.backends.gpu.emulator.ptx_kernels import HEAD, Unwritten, launch, one_instruction
 from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, LaunchOptions, parse_ptx
 from xla_explorer.backends.gpu.emulator.instructions.warpgroup_products import Tile, tile_bytes
 from xla_explorer.backends.gpu.emulator.map_bytes import TensorMapError

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from ptx_kernels import COLLATZ, DOUBLE, ROW_SUM, TRANSPOSE, Unwritten, launch, one_instruction
 
+from tests.backends.gpu.emulator.ptx_kernels import COLLATZ, DOUBLE, ROW_SUM, TRANSPOSE, Unwritten, launch, one_instruction
 from xla_explorer.backends.gpu.emulator import LaunchOptions, parse_ptx
 
 X = np.random.default_rng(1).standard_normal((3, 700)).astype(np.float32)

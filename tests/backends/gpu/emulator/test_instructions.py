@@ -5,8 +5,8 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 import pytest
-from ptx_kernels import COLLATZ, DOUBLE, HEAD, ROW_SUM, TRANSPOSE, launch, one_instruction
 
+from tests.backends.gpu.emulator.ptx_kernels import COLLATZ, DOUBLE, HEAD, ROW_SUM, TRANSPOSE, launch, one_instruction
 from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, UnsupportedPtxError, parse_ptx
 from xla_explorer.backends.gpu.ptx_assembler import assemble_ptx, find_ptxas, why_no_ptxas
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from ptx_kernels import COLLATZ, ROW_SUM
 
+from tests.backends.gpu.emulator.ptx_kernels import COLLATZ, ROW_SUM
 from xla_explorer.backends.gpu.emulator import EmulatedKernel, GlobalMemory, WarpStepper, parse_ptx
 from xla_explorer.foundation.diagnostic import XlaExplorerError
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy
 import pytest
-from vector_math_loops import BINARY_OPCODES, DTYPES, Array, compiled_loops
 
+from tests.compiler.codegen.vector_math.vector_math_loops import BINARY_OPCODES, DTYPES, Array, compiled_loops
 from xla_explorer.compiler.codegen.vector_math import vector_math_function, vector_math_opcodes
 
 LONG = numpy.longdouble

@@ -8,8 +8,8 @@ import sys
 
 import llvmlite.binding as llvm
 import pytest
-from vector_math_loops import compiled_loops, loop_name, module_text, optimised
 
+from tests.compiler.codegen.vector_math.vector_math_loops import compiled_loops, loop_name, module_text, optimised
 from xla_explorer.compiler.codegen.vector_math import (
     ELEMENT_TYPES,
     vector_math_function,

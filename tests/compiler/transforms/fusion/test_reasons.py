@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import pathlib
 
 import pytest
 
 import xla_explorer.compiler.transforms.fusion as fusion
 import xla_explorer.compiler.transforms.scheduling as scheduling
+from tests.compiler.transforms.fusion import reason_page
 from xla_explorer.compiler.transforms.fusion import (
     EPILOGUE_REASONS,
     FUSION_REASONS,
@@ -68,8 +68,4 @@ def test_codes_are_kebab_case_and_sentences_are_short() -> None:
 
 
 def test_the_page_is_up_to_date() -> None:
-    spec = importlib.util.spec_from_file_location("reason_page", pathlib.Path(__file__).with_name("reason_page.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert module.PAGE.read_text() == module.page(), "run tests/compiler/transforms/fusion/reason_page.py"
+    assert reason_page.PAGE.read_text() == reason_page.page(), "run tests/compiler/transforms/fusion/reason_page.py"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 import time
 
-from pace import processor_seconds
-
 import xla_explorer as xe
+from tests.support.pace import processor_seconds
 from xla_explorer.compiler.transforms.scheduling.growing_order import GrowingOrder
 from xla_explorer.compiler.transforms.scheduling.memory_scheduler import order_that_saves_copies
 from xla_explorer.hlo.instruction import HloInstruction

@@ -1,6 +1,0 @@
-"""The fake sources of the view tests serve here too."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "explorer" / "views"))

@@ -1,0 +1,1 @@
+"""What tests of several folders start from: programs, fakes, limits of time."""
