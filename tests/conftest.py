@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.corpora import report
+
 HERE = Path(__file__).resolve().parent
 
 # Tests in these folders and files make native code for a CPU: they have the marker `codegen`.
@@ -37,6 +39,11 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
             option.numprocesses = workers
             if option.dist == "no":
                 option.dist = "worksteal"
+
+
+def pytest_report_header() -> str:
+    """Whether the reference corpora are there."""
+    return report()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

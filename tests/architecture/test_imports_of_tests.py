@@ -50,3 +50,10 @@ def test_every_folder_of_tests_is_a_package() -> None:
     with_files = {path.parent for path in TESTS.rglob("*.py") if "solutions" not in path.parts}
     folders = {folder for inner in with_files for folder in (inner, *inner.parents) if folder.is_relative_to(TESTS)}
     assert sorted(str(folder) for folder in folders if not (folder / "__init__.py").is_file()) == []
+
+
+def test_one_file_knows_where_the_corpora_are() -> None:
+    for name, tree, _ in _files():
+        divided = [node for node in ast.walk(tree) if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
+        own = [node.lineno for node in divided if isinstance(node.right, ast.Constant) and node.right.value == "shared"]
+        assert not own or name == "support/corpora.py", f"{name}:{own}: take SHARED of tests.support.corpora"

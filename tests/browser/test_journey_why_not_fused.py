@@ -17,6 +17,7 @@ import pytest
 
 import xla_explorer as xe
 from tests.browser.live_page import open_live
+from tests.support.corpora import SHARED
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser test runs")
@@ -122,7 +123,7 @@ def test_why_two_operations_were_not_fused_and_what_it_costs(browser: Any, tmp_p
     journey.end(started)
 
 
-WORKLOADS = Path(__file__).resolve().parents[2] / ".." / "shared" / "perf" / "dev" / "workloads"
+WORKLOADS = SHARED / "perf" / "dev" / "workloads"
 
 
 def _dump(folder: Path, text: str) -> bool:

@@ -20,12 +20,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.support.corpora import SHARED
 from xla_explorer.backends.interfaces import CompileOptions, CompileResult
 from xla_explorer.backends.registry import platform
 from xla_explorer.hlo.text.parser import parse_hlo
 
 LIMIT = 60
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "conformance"
+CORPUS = SHARED / "conformance"
 
 
 def harness() -> ModuleType | None:

@@ -25,13 +25,14 @@ from typing import Any
 
 import numpy as np
 
+from tests.support.corpora import SHARED
 from xla_explorer.hlo.evaluator import evaluate, evaluate_replicated, flatten_value
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.primitive_type import PRIMITIVE_TYPES
 from xla_explorer.hlo.text import parse_hlo
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "xla_corpus"
+CORPUS = SHARED / "xla_corpus"
 DIFFERENCES = Path(__file__).with_name("executable_differences.json")
 TOLERANCE = {"f64": 1e-9, "c128": 1e-9, "f32": 2e-4, "c64": 2e-4, "f16": 2e-2, "bf16": 6e-2}
 OTHER_FLOATS = 0.3  # of eight bits and fewer

@@ -22,6 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.support.corpora import SHARED
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.compiler.pipeline.pass_interface import HloPass, make_pass
 from xla_explorer.compiler.pipeline.pipeline import PassPipeline
@@ -31,7 +32,7 @@ from xla_explorer.compiler.transforms.simplifiers.tuple_simplifier import TupleS
 from xla_explorer.hlo.module import HloModule
 from xla_explorer.hlo.text.parser import parse_hlo
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "xla_corpus"
+CORPUS = SHARED / "xla_corpus"
 
 # What XLA's unit tests leave out: they look at each instruction once, so that a pattern shows one rule's work.
 UNIT_TEST_OPTIONS: dict[str, dict[str, Any]] = {"algsimp": {"run_to_fixed_point": False, "supports_non_canonical_dots": True}, "simplify-conditional": {"select_all": True}}

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from tests.support.corpora import SHARED
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.backends.registry import platform
 from xla_explorer.hlo.text.parser import parse_hlo
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "conformance"
+CORPUS = SHARED / "conformance"
 pytestmark = pytest.mark.shared
 EVERY = 11  # one case in so many: about 160
 

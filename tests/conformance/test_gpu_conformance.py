@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 from collections import Counter
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from tests.support.corpora import SHARED
 from xla_explorer.backends.gpu.emulator import LaunchOptions
 from xla_explorer.backends.gpu.gpu_compiler import GpuCompiler
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.hlo.text.parser import parse_hlo
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "conformance"
+CORPUS = SHARED / "conformance"
 pytestmark = pytest.mark.shared
 EVERY = 6  # one case in so many: about 300
 

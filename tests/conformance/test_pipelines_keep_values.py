@@ -24,11 +24,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import pytest
 
 from tests.conformance.executable_corpus import CORPUS, cases, known_differences, problem_of
+from tests.support.corpora import SHARED
 from xla_explorer.compiler.pipeline.optimize import optimize
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.text import parse_hlo
 
-CONFORMANCE = Path(__file__).resolve().parents[3] / "shared" / "conformance"
+CONFORMANCE = SHARED / "conformance"
 pytestmark = [
     pytest.mark.shared,
     pytest.mark.skipif(not CORPUS.is_dir() or not CONFORMANCE.is_dir(), reason=f"the corpora are not at {CORPUS.parent}"),

@@ -20,7 +20,7 @@ ENTRY e {
 }"""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def session() -> xe.Session:
     return xe.compile(TEXT)
 

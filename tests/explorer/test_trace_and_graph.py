@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 import xla_explorer as xe
+from tests.support.corpora import SHARED
 from xla_explorer.explorer.page.payload import build_payload, unpacked
 from xla_explorer.explorer.session import Session
 
-SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "perf" / "dev" / "workloads"
+WORKLOADS = SHARED / "perf" / "dev" / "workloads"
 
 
 def test_trace_by_step(softmax: Session) -> None:
@@ -114,7 +115,7 @@ def test_side_by_side(softmax: Session) -> None:
 @pytest.mark.shared
 @pytest.mark.performance
 def test_stepping_a_large_module_is_fast() -> None:
-    path = SHARED / "c_tf48_unrolled_d64.hlo.gz"
+    path = WORKLOADS / "c_tf48_unrolled_d64.hlo.gz"
     if not path.exists():
         pytest.skip("the reference workloads are not beside the checkout")
     trace = xe.optimize(xe.load(path), verify=False)

@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from tests.support.corpora import SHARED
 from xla_explorer.compiler.pipeline.value_check import largest_error
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "extensions" / "xla_explorer_npu"
 DATA = ROOT / "tests" / "data"
-CORPUS = ROOT.parent / "shared" / "conformance"
+CORPUS = SHARED / "conformance"
 
 ATTENTION = """HloModule attention
 larger { a = f32[] parameter(0)

@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.corpora import SHARED
 from xla_explorer.hlo.text import PrintOptions, parse_hlo
 
-DEV = Path(__file__).resolve().parents[3] / "shared" / "xla_corpus" / "dev"
+DEV = SHARED / "xla_corpus" / "dev"
 
 pytestmark = [
     pytest.mark.jax,

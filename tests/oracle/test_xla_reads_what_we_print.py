@@ -15,6 +15,7 @@ import time
 import pytest
 
 import xla_explorer as xe
+from tests.support.corpora import SHARED
 
 pytestmark = [
     pytest.mark.jax,
@@ -22,7 +23,7 @@ pytestmark = [
 ]
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
-WORKLOADS = pathlib.Path(__file__).resolve().parents[3] / "shared" / "perf" / "dev" / "workloads"
+WORKLOADS = SHARED / "perf" / "dev" / "workloads"
 
 READER = """
 import json, sys, time

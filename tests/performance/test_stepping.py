@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import pathlib
 import time
 
 import pytest
 
 import xla_explorer as xe
+from tests.support.corpora import SHARED
 
-WORKLOAD = pathlib.Path(__file__).resolve().parents[3] / "shared" / "perf" / "dev" / "workloads" / "c_tf48_unrolled_d64.hlo.gz"
+WORKLOAD = SHARED / "perf" / "dev" / "workloads" / "c_tf48_unrolled_d64.hlo.gz"
 
 
 @pytest.mark.shared

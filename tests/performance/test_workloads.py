@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import pathlib
 from collections import Counter
 from types import ModuleType
 from typing import Any
@@ -16,8 +15,9 @@ import numpy as np
 import pytest
 
 import xla_explorer as xe
+from tests.support.corpora import SHARED
 
-PERF = pathlib.Path(__file__).resolve().parents[3] / "shared" / "perf"
+PERF = SHARED / "perf"
 pytestmark = [pytest.mark.shared, pytest.mark.skipif(not PERF.is_dir(), reason="the performance workloads are not beside the checkout")]
 
 

@@ -15,9 +15,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.corpora import SHARED
+
 TESTS = Path(__file__).resolve().parents[1]
 
-SHARED = TESTS.parents[1] / "shared"
 OWN = TESTS / "data" / "conformance_extra.json.gz"
 _MOST_CHARACTERS = 6000
 _RANDOM_SEEDS = 150

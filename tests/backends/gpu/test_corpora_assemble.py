@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.backends.gpu.assemble_corpora import assemble_all
+from tests.support.corpora import SHARED
 from xla_explorer.backends.gpu.ptx_assembler import find_ptxas, why_no_ptxas
 
-SHARED = Path(__file__).resolve().parents[4] / "shared"
 EVERY = 3  # one in so many of the cases with recorded outputs: about 1,000
 
 

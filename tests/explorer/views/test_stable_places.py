@@ -8,18 +8,18 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import xla_explorer as xe
 from tests.explorer.views.asset_script import SceneScript
+from tests.support.corpora import SHARED
 from xla_explorer.backends.interfaces import CompileOptions
 from xla_explorer.explorer.sessions.backend_options import platform_with_options
 from xla_explorer.explorer.trace import Passes
 
-WORKLOADS = Path(__file__).resolve().parents[3] / ".." / "shared" / "perf" / "dev" / "workloads"
+WORKLOADS = SHARED / "perf" / "dev" / "workloads"
 MOVED = 24.0
 
 REDUCERS = """

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from tests.support.corpora import SHARED
 from xla_explorer.hlo.evaluator import evaluate, flatten_value
 from xla_explorer.hlo.text import parse_hlo
 
-CORPUS = Path(__file__).resolve().parents[4] / "shared" / "conformance"
+CORPUS = SHARED / "conformance"
 pytestmark = pytest.mark.shared
 
 

@@ -27,11 +27,12 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT))
 
+from tests.support.corpora import SHARED  # noqa: E402
 from xla_explorer.hlo.analysis.module_equality import modules_equal  # noqa: E402
 from xla_explorer.hlo.text import HloParseError, parse_hlo  # noqa: E402
 from xla_explorer.hlo.verifier import HloVerifyError, verify  # noqa: E402
 
-CORPUS = ROOT.parent / "shared" / "xla_corpus" / "dev" / "modules.jsonl.gz"
+CORPUS = SHARED / "xla_corpus" / "dev" / "modules.jsonl.gz"
 SECONDS_PER_TEXT = 5
 MEMORY = 3 << 30  # bytes of address space; numpy alone reserves about one of the three
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[A-Za-z_][\w.\-]*|-?\d+(?:\.\d+)?|\s+|.', re.DOTALL)

@@ -8,16 +8,16 @@ import random
 import sys
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.corpora import SHARED
 from xla_explorer.hlo.analysis.module_equality import modules_equal
 from xla_explorer.hlo.text import PrintOptions, module_text_with_lines, parse_hlo
 from xla_explorer.hlo.text.parser import _Parser
 
-WORKLOADS = Path(__file__).resolve().parents[4] / "shared" / "perf" / "dev" / "workloads"
+WORKLOADS = SHARED / "perf" / "dev" / "workloads"
 
 
 def ordinary_text(count: int, seed: int = 3) -> str:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 import xla_explorer as xe
+from tests.support.corpora import SHARED
 from xla_explorer.hlo.analysis.module_equality import modules_equal
 from xla_explorer.hlo.text import HloParseError, PrintOptions, parse_hlo
 
-CORPUS = Path(__file__).resolve().parents[4] / "shared" / "xla_corpus" / "dev" / "modules.jsonl.gz"
+CORPUS = SHARED / "xla_corpus" / "dev" / "modules.jsonl.gz"
 
 
 def entry(*lines: str, header: str = "HloModule m") -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
+from tests.support.corpora import SHARED
 from xla_explorer.hlo.text import HloParseError, parse_hlo
 from xla_explorer.hlo.verifier import violations
 
-SHARED = Path(__file__).resolve().parents[4] / "shared"
 pytestmark = [pytest.mark.shared, pytest.mark.skipif(not SHARED.is_dir(), reason=f"reference corpora absent: {SHARED}")]
 
 

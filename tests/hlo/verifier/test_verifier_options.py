@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.corpora import SHARED
 from xla_explorer.hlo.layout import layout
 from xla_explorer.hlo.shape import parse_shape
 from xla_explorer.hlo.text import HloParseError, parse_hlo
 from xla_explorer.hlo.verifier import DEFAULT_OPTIONS, VerifierOptions, violations
 
-CORPUS = Path(__file__).resolve().parents[4] / "shared" / "xla_corpus" / "dev" / "modules.jsonl.gz"
+CORPUS = SHARED / "xla_corpus" / "dev" / "modules.jsonl.gz"
 REFUSED = Path(__file__).with_name("refused_modules.json")
 MIXED = VerifierOptions(allow_mixed_precision=True)
 STRICT = VerifierOptions(layout_sensitive=True, allow_unbounded_dynamism=False, ordered_broadcast_dimensions=True)

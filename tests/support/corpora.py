@@ -1,0 +1,15 @@
+"""Where the reference corpora are: beside the checkout, or where XLA_EXPLORER_CORPORA says. Tests that need them skip without, and the head of
+a run says so."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+SHARED = Path(os.environ.get("XLA_EXPLORER_CORPORA") or Path(__file__).resolve().parents[3] / "shared").resolve()
+
+
+def report() -> str:
+    """The line in the head of a run."""
+    found = SHARED.is_dir()
+    return f"reference corpora: {SHARED}" + ("" if found else " IS ABSENT: the tests that need them are skipped, each with its reason")
