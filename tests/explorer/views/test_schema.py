@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asset_script import AssetScript, quickjs
-from explorer_fakes import HostileSource, SoftmaxSource
 
+from tests.explorer.views.asset_script import AssetScript, quickjs
+from tests.support.explorer_fakes import HostileSource, SoftmaxSource
 from xla_explorer.explorer.page import schema
 from xla_explorer.explorer.page.json_data import ExplorerPayload
 from xla_explorer.explorer.page.payload import build_payload, packed, unpacked
