@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,13 +33,23 @@ BY_NAME = {
 }
 
 
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def _files() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
-def _imports(path: Path) -> Iterator[tuple[int, str, bool]]:
+@cache
+def _imports(path: Path) -> list[tuple[int, str, bool]]:
     """(line, imported module, whether for type checkers only), in-function imports included."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return list(_all_imports(path))
+
+
+def _all_imports(path: Path) -> Iterator[tuple[int, str, bool]]:
+    tree = _tree(path)
     checking = {
         id(inner)
         for node in ast.walk(tree)
@@ -82,7 +93,7 @@ def test_rooms_are_not_imported_by_name_in_secret() -> None:
     found = []
     for path in _files():
         relative = path.relative_to(PACKAGE).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(_tree(path)):
             if (
                 isinstance(node, ast.Call)
                 and ast.unparse(node.func).endswith("import_module")
@@ -114,7 +125,7 @@ def test_passes_never_write_to_the_journal() -> None:
         relative = path.relative_to(PACKAGE).as_posix()
         if relative in drivers:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(_tree(path)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "write":
                 if "journal" in ast.unparse(node.func.value):
                     found.append(f"{relative}:{node.lineno}: {ast.unparse(node)[:100]}")

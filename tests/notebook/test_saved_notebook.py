@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-nbformat = pytest.importorskip("nbformat")
-nbclient = pytest.importorskip("nbclient")
-nbconvert = pytest.importorskip("nbconvert")
-
+pytestmark = pytest.mark.skipif(
+    find_spec("nbclient") is None or find_spec("nbconvert") is None, reason="nbclient or nbconvert is not installed: no notebook is saved"
+)
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_static_form_reaches_the_file_and_nbconvert_shows_it() -> None:
+    import nbclient
+    import nbconvert
+    import nbformat
+
     paths = [str(ROOT), str(ROOT / "tests" / "explorer" / "views")]
     code = f"""
 import sys
@@ -41,7 +46,10 @@ ENTRY e {
 }"""
 
 
-def _run(*sources: str) -> nbformat.NotebookNode:
+def _run(*sources: str) -> Any:
+    import nbclient
+    import nbformat
+
     cells = [nbformat.v4.new_code_cell(f"import sys\nsys.path[:0] = [{str(ROOT)!r}]\n%load_ext xla_explorer"), *map(nbformat.v4.new_code_cell, sources)]
     notebook = nbformat.v4.new_notebook(cells=cells)
     nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", store_widget_state=False).execute()
@@ -49,6 +57,9 @@ def _run(*sources: str) -> nbformat.NotebookNode:
 
 
 def test_a_notebook_of_magics_shows_everything_without_a_kernel(tmp_path: Path) -> None:
+    import nbconvert
+    import nbformat
+
     notebook = _run(HLO, "plus", "plus.explore()", "plus.module")
     path = tmp_path / "saved.ipynb"
     nbformat.write(notebook, path)
@@ -66,12 +77,17 @@ def test_a_notebook_of_magics_shows_everything_without_a_kernel(tmp_path: Path) 
 
 
 def test_other_exporters_show_text(tmp_path: Path) -> None:
+    import nbconvert
+
     notebook = _run(HLO, "plus")
     text, _ = nbconvert.MarkdownExporter().from_notebook_node(notebook)
     assert "<Session plus on cpu" in text
 
 
 def test_an_endless_loop_in_a_notebook_ends_and_the_kernel_lives() -> None:
+    import nbclient
+    import nbformat
+
     loop = """%%hlo endless --isolate --timeout 2
 HloModule endless
 c {

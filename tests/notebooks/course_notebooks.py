@@ -11,9 +11,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import nbclient
-import nbformat
-
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = sorted(path for path in (ROOT / "notebooks").glob("*.ipynb") if not path.stem.startswith("00"))
 
@@ -40,8 +37,17 @@ def with_solutions(notebook: Any) -> Any:
     return notebook
 
 
+def read(path: Path) -> Any:
+    """A notebook."""
+    import nbformat  # takes seconds of processor time, which whoever only collects tests is spared
+
+    return nbformat.read(path, 4)
+
+
 def run(notebook: Any, folder: Path, seconds: int = 200) -> Any:
     """Execute from top to bottom in a fresh kernel whose working directory is `folder`."""
+    import nbclient
+
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     nbclient.NotebookClient(notebook, timeout=seconds, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
     return notebook
@@ -62,8 +68,10 @@ def published(notebook: Any) -> Any:
 if __name__ == "__main__":
     import tempfile
 
+    import nbformat
+
     for path in COURSE:
         if not sys.argv[1:] or path.stem in sys.argv[1:]:
             with tempfile.TemporaryDirectory() as scratch:
-                nbformat.write(published(run(nbformat.read(path, 4), Path(scratch))), path)
+                nbformat.write(published(run(read(path), Path(scratch))), path)
             print(path.name, path.stat().st_size)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-nbformat = pytest.importorskip("nbformat")
-pytest.importorskip("nbclient", reason="nbclient is not installed: the course is NOT run")
+import xla_explorer as xe
+from tests.notebooks.course_notebooks import COURSE, ROOT, exercise_cells, read, run, solution_cells, with_solutions
 
-import xla_explorer as xe  # noqa: E402
-from tests.notebooks.course_notebooks import COURSE, ROOT, exercise_cells, run, solution_cells, with_solutions  # noqa: E402
+pytestmark = pytest.mark.skipif(find_spec("nbclient") is None, reason="nbclient is not installed: the course is NOT run")
 
 # By default two notebooks are run in a kernel; all of them with `-m slow`.
 FAST = ("03", "05")
@@ -37,14 +37,14 @@ def answers(notebook: object) -> list[str]:
 
 @pytest.mark.parametrize("path", parameters())
 def test_with_the_stubs(path: Path, tmp_path: Path) -> None:
-    said = answers(run(nbformat.read(path, 4), tmp_path))
+    said = answers(run(read(path), tmp_path))
     assert said and all(line.endswith(": not solved yet") for line in said), said
 
 
 @needs_solutions
 @pytest.mark.parametrize("path", parameters())
 def test_with_the_reference_solutions(path: Path, tmp_path: Path) -> None:
-    said = answers(run(with_solutions(nbformat.read(path, 4)), tmp_path))
+    said = answers(run(with_solutions(read(path)), tmp_path))
     assert said and all(": passed" in line for line in said), said
 
 
@@ -54,7 +54,9 @@ def test_what_is_stored(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert "widget-view" not in text and '"widgets"' not in text
     assert not re.search(r"/(tmp|home|root|work|usr)/", text), "a path of the machine that ran it"
-    notebook = nbformat.read(path, 4)
+    import nbformat
+
+    notebook = read(path)
     nbformat.validate(notebook)
     assert all(line.endswith(": not solved yet") for line in answers(notebook))
     assert len(answers(notebook)) == len(exercise_cells(notebook))
@@ -64,7 +66,7 @@ def test_what_is_stored(path: Path) -> None:
 
 @needs_solutions
 def test_every_exercise_has_a_cell_and_a_solution() -> None:
-    in_notebooks = [cell.metadata["exercise"] for path in COURSE for cell in exercise_cells(nbformat.read(path, 4))]
+    in_notebooks = [cell.metadata["exercise"] for path in COURSE for cell in exercise_cells(read(path))]
     assert sorted(in_notebooks) == sorted(xe.exercises()) == sorted(solution_cells())
 
 
