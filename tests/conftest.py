@@ -46,11 +46,23 @@ def pytest_report_header() -> str:
     return report()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The marker of the tests that make native code."""
+    """The marker of the tests that make native code; `slow` for the cases of a `sampled` test that are left to the nightly run."""
+    tables: dict[str, list[pytest.Item]] = {}
     for item in items:
         if HERE in item.path.parents and item.path.relative_to(HERE).as_posix().startswith(CODEGEN):
             item.add_marker("codegen")
+        if item.get_closest_marker("sampled"):
+            tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in tables.values():
+        mark = cases[0].get_closest_marker("sampled")
+        assert mark is not None
+        count = min(mark.args[0], len(cases))
+        kept = {round(k * (len(cases) - 1) / max(count - 1, 1)) for k in range(count)}  # evenly, with the first and the last
+        for k, item in enumerate(cases):
+            if k not in kept:
+                item.add_marker("slow")
 
 
 def _skipping_what_cannot_run() -> Generator[None, object, object]:

@@ -137,6 +137,7 @@ def _dump(folder: Path, text: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_the_same_on_a_dump_of_a_model_of_48_layers(browser: Any, tmp_path: Path) -> None:
     path = WORKLOADS / "c_tf48_unrolled_d64.hlo.gz"
     if not path.exists():

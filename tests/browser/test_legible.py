@@ -79,6 +79,7 @@ _TEXT_OF_LABELS_ON_NODES = """() => {
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(("size", "width"), [("small", 1440), ("large", 900)])
+@pytest.mark.sampled(2)
 def test_all_text_is_readable_on_what_is_behind_it(browser: Any, exported: dict[str, Path], theme: str, size: str, width: int) -> None:
     # The host's theme is not the browser's: the host's counts.
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="light" if theme == "dark" else "dark")

@@ -59,6 +59,7 @@ def _run_all_cells(page: Any) -> None:
     pytest.fail(f"the first cell did not run; the page says: {page.locator('#jp-main-statusbar').inner_text()}")
 
 
+@pytest.mark.sampled(1)
 def test_tour_runs_and_the_widget_steps_by_key(lab: tuple[Lab, str]) -> None:
     server, theme = lab
     with playwright_api.sync_playwright() as playwright:

@@ -24,6 +24,7 @@ def _cases(backend: str, count: int):
 
 
 @pytest.mark.parametrize("backend", RUNNING + COMPILING)
+@pytest.mark.sampled(2)
 def test_twenty_cases(backend: str) -> None:
     found, cases = _cases(backend, 20)
     wrong = {case.name: answer for case in cases if not (answer := check(found, backend, case)).startswith("pass")}

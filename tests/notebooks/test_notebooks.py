@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from course_notebooks import read, run
+
+from tests.notebooks.course_notebooks import read, run
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("00*.ipynb"))

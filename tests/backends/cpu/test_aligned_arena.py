@@ -87,6 +87,7 @@ def test_memory_comes_back_only_when_dropped():
     lambda a: [a],
     lambda a: (lambda: a),
 ], ids=lambda f: f.__code__.co_firstlineno)
+@pytest.mark.sampled(5)
 def test_any_look_keeps_the_memory(look):
     pool = OutputPool()
     array, address = pool.array_with_address((64,), "f4")

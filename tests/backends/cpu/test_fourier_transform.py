@@ -73,6 +73,7 @@ def test_radices_multiply_to_the_length():
 @pytest.mark.parametrize("kind", ["FFT", "IFFT"])
 @pytest.mark.parametrize("double", [False, True])
 @pytest.mark.parametrize("length", [64, 96, 128, 256, 320, 512, 1024, 4096, 4096 * 3])
+@pytest.mark.sampled(12)
 def test_lines_cut_into_whole_vectors(kind, length, double):
     check(kind, (3,), (length,), double)
 
@@ -96,6 +97,7 @@ def test_stages_in_vectors(lanes, side_by_side):
 
 @pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
 @pytest.mark.parametrize("length", [30, 75, 81, 98, 130, 243, 250, 343, 500, 508, 509, 1000, 1001, 2 * 37, 2 * 131])
+@pytest.mark.sampled(20)
 def test_lines_of_any_length(kind, length):
     check(kind, (3,), (length,), length % 3 == 0)
 
@@ -103,6 +105,7 @@ def test_lines_of_any_length(kind, length):
 @pytest.mark.parametrize("kind", ["FFT", "IFFT", "RFFT", "IRFFT"])
 @pytest.mark.parametrize("lengths", [(128, 64), (48, 40), (5, 70), (37, 2), (19, 33), (3, 6, 20)])
 @pytest.mark.parametrize("double", [False, True])
+@pytest.mark.sampled(12)
 def test_columns_in_vectors(kind, lengths, double):
     check(kind, (2,), lengths, double)
 

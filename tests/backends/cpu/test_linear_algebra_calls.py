@@ -38,6 +38,7 @@ ENTRY e {{
 @pytest.mark.parametrize("left", ["true", "false"])
 @pytest.mark.parametrize("lower", ["true", "false"])
 @pytest.mark.parametrize("transpose", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
+@pytest.mark.sampled(16)
 def test_triangular_solve(kind, left, lower, transpose):
     b = "6,4" if left == "true" else "4,6"
     for unit in ("true", "false"):

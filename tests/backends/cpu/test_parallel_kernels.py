@@ -140,6 +140,7 @@ LEFT_TO_LLVM_WITHOUT_FMA = {"vector-matrix"}  # a loop of LLVM's there, in one p
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.usefixtures("every_kernel_is_worth_it")
+@pytest.mark.sampled(15)
 def test_shares_give_the_bits_of_one_thread(name):
     text = PROGRAMS[name]
     random = np.random.default_rng(1)

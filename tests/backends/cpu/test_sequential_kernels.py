@@ -13,6 +13,7 @@ RANDOM = np.random.default_rng(7)
     "bits",
     ["u32[1001]{0}", "u64[37]{0}", "u16[3,5]{1,0}", "u8[6,7,3]{2,1,0}", "f32[2,9]{1,0}", "s32[]", "u32[5,7]{1,0}", "u32[7,1,5]{2,1,0}"],
 )
+@pytest.mark.sampled(8)
 def test_random_bits(algorithm, bits):
     text = f"""HloModule m
 ENTRY e {{

@@ -38,6 +38,7 @@ ENTRY e {{
 
 @pytest.mark.parametrize("kind", ["f32", "f64", "bf16", "f16", "s8", "u8", "s32", "u32", "s64", "u64", "pred"])
 @pytest.mark.parametrize("length", [2, 31, 600])
+@pytest.mark.sampled(12)
 def test_one_operand(kind, length):
     total = ", type=TOTALORDER" if kind[0] in "fb" else ""
     for direction in ("LT", "GT"):
@@ -116,6 +117,7 @@ ENTRY e {
 @pytest.mark.parametrize("kind", ["f32", "bf16", "u8", "s64", "pred"])
 @pytest.mark.parametrize(("length", "k"), [(1000, 16), (50, 50), (17, 1), (3000, 700), (9, 0), (9000, 66)])
 @pytest.mark.parametrize("largest", ["true", "false"])
+@pytest.mark.sampled(20)
 def test_topk(kind, length, k, largest):
     text = f"""HloModule m
 ENTRY e {{

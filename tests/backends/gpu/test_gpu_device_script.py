@@ -24,6 +24,7 @@ def script(monkeypatch):
         sys.modules.pop(name, None)
 
 
+@pytest.mark.slow
 def test_on_the_emulator(script, tmp_path, capsys):
     out = tmp_path / "proof.json"
     assert script.main(["--emulate", "--sections", "environment,copy,memory,matmul", "--repeats", "1", "--out", str(out)]) == 0

@@ -84,6 +84,7 @@ def test_streams_wait_for_what_they_use(driver):
     assert "on stream 1 after streams 0" in result.stages["launches"].text
 
 
+@pytest.mark.slow
 def test_a_graph_of_several_streams(driver):
     result, _ = compiled(OVERLAPPED)
     profile = executable(driver, result).profile(ARRAYS, repeats=2)

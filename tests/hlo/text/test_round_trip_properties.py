@@ -184,7 +184,7 @@ def modules(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example])
 @given(modules())
 def test_what_is_printed_is_read_as_the_same_module(text: str) -> None:
     module = parse_hlo(text)

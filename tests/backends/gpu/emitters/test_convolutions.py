@@ -38,6 +38,7 @@ RELATIVE = {"f32": 1e-4, "f64": 1e-9, "bf16": 4e-2, "f16": 1e-2, "s32": 0}
 
 
 @pytest.mark.parametrize("kind", ["f32", "f64", "bf16", "f16", "s32"])
+@pytest.mark.sampled(2)
 def test_types(kind):
     x, k, result = (2, 12, 11, 16), (3, 3, 16, 32), (2, 12, 11, 32)
     ran = check(text_of(kind, x, k, result, f"window={{size=3x3 pad=1_1x1_1}}, dim_labels={NHWC}"), *arrays(kind, x, k), relative=RELATIVE[kind])
@@ -68,6 +69,7 @@ CASES = {
 
 @pytest.mark.parametrize("kind", ["f32", "bf16"])
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.sampled(5)
 def test_windows(kind, name, monkeypatch_loop):
     x, k, result, how = CASES[name]
     monkeypatch_loop(True)
@@ -104,6 +106,7 @@ def test_bias_and_activation_are_done_where_the_sums_are(kind, groups, emitter):
 
 
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_90a"])
+@pytest.mark.sampled(1)
 def test_nothing_spills(architecture):
     if find_ptxas() is None:
         pytest.skip("ptxas is not installed")
@@ -121,6 +124,7 @@ def test_zeros_between_elements_are_not_multiplied():
     assert plan.served.geometry.phases == (2, 2) and plan.served.geometry.depth == 2 * 2 * 16 and "4 phases" in plan.launch.reasoning
 
 
+@pytest.mark.slow
 def test_as_many_products_as_the_tiles_need():
     x, k, result = (4, 16, 16, 32), (3, 3, 32, 64), (4, 16, 16, 64)
     how = f"window={{size=3x3 pad=1_1x1_1}}, dim_labels={NHWC}"
@@ -152,6 +156,7 @@ def test_long_sums_are_reduced_in_parts():
      ("f32", (3, 3, 1, 32), 16, None), ("f32", (3, 3, 4, 8), 4, None)],
 )  # fmt: skip
 @pytest.mark.parametrize("window", ["size=3x3 pad=1_1x1_1", "size=3x3 pad=1_1x1_1 stride=2x2", "size=3x3 pad=2_1x2_1 lhs_dilate=2x2 rhs_reversal=1x1"])
+@pytest.mark.sampled(4)
 def test_groups_of_few_features(kind, k, groups, result_kind, window):
     x = (2, 8, 9, 16)
     sizes = [d.output_size(n) for d, n in zip(parsed_window(window), x[1:3], strict=True)]
@@ -229,6 +234,7 @@ def convolutions(draw):
 @pytest.mark.parametrize("forced", [True, False])
 @given(case=convolutions())
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@pytest.mark.sampled(1)
 def test_any_convolution(case, forced, monkeypatch_loop):
     """forced: also where one thread an element would be chosen."""
     kind, text, x, k, elements = case

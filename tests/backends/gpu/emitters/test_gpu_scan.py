@@ -26,6 +26,7 @@ ENTRY e {{ x = {kind}[{d}] parameter(0) z = {kind}[] constant({initial})
     [((7,), 0, 1), ((1024,), 0, 1), ((1000,), 0, 1), ((12000,), 0, 2), ((2, 20001), 1, 2), ((3, 5000), 1, 1), ((40, 33), 0, 1), ((2, 300, 5), 1, 2),
      ((33, 16), 1, 1), ((5, 9, 1), 1, 1), ((5, 256), 1, 1), ((3, 2, 500), 2, 1)],
 )  # fmt: skip
+@pytest.mark.sampled(8)
 def test_values(dimensions, axis, kernels, from_end):
     x = RANDOM.integers(-3, 4, dimensions).astype(np.float32)
     ran = check(scan(dimensions, axis, from_end, initial="2"), x, assemble=len(dimensions) == 3)

@@ -26,6 +26,7 @@ def definite(kind, batch, size):
 
 @pytest.mark.parametrize("lower", ["true", "false"])
 @pytest.mark.parametrize(("kind", "batch", "size"), [("f32", 2, 5), ("f32", 1, 1), ("f64", 1, 20), ("c64", 2, 9), ("c128", 1, 3), ("f16", 2, 4)])
+@pytest.mark.sampled(3)
 def test_cholesky(kind, batch, size, lower):
     relative = 2e-2 if kind == "f16" else 1e-4
     ran = check(cholesky(kind, batch, size, lower), definite(kind, batch, size), relative=relative, assemble=lower == "true")
@@ -47,6 +48,7 @@ def test_what_is_not_positive_definite_becomes_no_number_as_a_whole():
 @pytest.mark.parametrize("transpose", ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
 @pytest.mark.parametrize("lower", ["true", "false"])
 @pytest.mark.parametrize("left", ["true", "false"])
+@pytest.mark.sampled(3)
 def test_triangular_solve(left, lower, transpose):
     kind = "c64" if transpose == "ADJOINT" else "f32"
     size, sides = 11, 3  # two panels, the second one in part

@@ -38,6 +38,7 @@ ENTRY e {{ x = {kind}[{d}] parameter(0) ROOT r = ({kind}[{o}], s32[{o}]) topk(x)
     [((1,), 0, 1), ((2,), 0, 1), ((17,), 0, 1), ((2048,), 0, 1), ((2049,), 0, 2), ((9000,), 0, 4), ((5, 64), 1, 1), ((17, 40), 0, 1), ((3, 300), 1, 1),
      ((3, 5, 4), 1, 1)],
 )  # fmt: skip
+@pytest.mark.sampled(5)
 def test_values(dimensions, axis, kernels):
     x = RANDOM.integers(0, 10**6, dimensions).astype(np.float32)
     ran = check(sort(dimensions, axis), x, assemble=False)
@@ -73,6 +74,7 @@ def test_passes_assemble():
     ("dimensions", "k"),
     [((5, 17), 4), ((3,), 3), ((4, 1000), 16), ((2, 9000), 16), ((1, 3000), 2000), ((1, 30000), 5), ((2, 2500), 1500)],
 )  # fmt: skip
+@pytest.mark.sampled(3)
 def test_topk(dimensions, k):
     ran = check(topk(dimensions, k), RANDOM.integers(0, 500, dimensions).astype(np.float32), assemble=k == 16)
     assert ran.emitted.emitter == "topk"

@@ -38,6 +38,7 @@ ENTRY e {{ a = {kind}[{shapes[0]}] parameter(0) b = {kind}[{shapes[1]}] paramete
         ((33, 64), (35, 64), 1, 1, 0),
     ],
 )
+@pytest.mark.sampled(8)
 def test_products(kind, result, a, b, left, right, batch):
     x, y = (RANDOM.standard_normal(shape).astype(TYPES[kind]) for shape in (a, b))
     relative = 1e-3 if result == "f32" else 2e-2
@@ -109,6 +110,7 @@ def test_old_devices_have_no_such_instruction():
         ((3, 40, 20), (3, 20, 48), 2, 1, 1),
     ],
 )
+@pytest.mark.sampled(4)
 def test_tiles_without_tensor_cores(kind, dtype, a, b, left, right, batch):
     x, y = ((RANDOM.standard_normal(shape) * 9).astype(dtype) for shape in (a, b))
     ran = check(dot(kind, kind, a, b, left, right, batch), x, y, relative=1e-4, assemble=batch == 1)
@@ -116,6 +118,7 @@ def test_tiles_without_tensor_cores(kind, dtype, a, b, left, right, batch):
     assert ran.emitted.estimated_us > 0
 
 
+@pytest.mark.slow
 def test_eight_by_eight_a_thread_where_there_are_enough_tiles():
     x, y = (RANDOM.standard_normal(shape).astype(np.float32) for shape in ((1500, 20), (20, 1501)))
     ran = check(dot("f32", "f32", (1500, 20), (20, 1501), 1, 0), x, y, relative=1e-4)

@@ -38,6 +38,7 @@ ENTRY e {{ a = {kind}[{sizes[0]}] parameter(0) b = {kind}[{sizes[1]}] parameter(
         ((100, 64), (100, 5), (0, 0), (64, 5), 1),
     ],
 )
+@pytest.mark.sampled(4)
 def test_forms(left, right, contracted, result, kernels):
     ran = check(dot("f32", left, right, contracted, result), numbers("f32", left), numbers("f32", right), assemble=len(result) == 2)
     assert ran.emitted.emitter == "thin-dot" and len(ran.emitted.kernels) == kernels

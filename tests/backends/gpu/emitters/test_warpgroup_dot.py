@@ -34,6 +34,7 @@ def operands(kind, *shapes):
         ("bf16", "f32", (65, 64), (67, 64), 1, 1, 0),
     ],
 )
+@pytest.mark.sampled(3)
 def test_products(kind, result, a, b, left, right, batch):
     text = dot(kind, result, a, b, left, right, batch)
     ran = check(text, *operands(kind, a, b), relative=1e-3 if result == "f32" else 2e-2, assemble=False, architecture=ONE_BLOCK)
@@ -42,6 +43,7 @@ def test_products(kind, result, a, b, left, right, batch):
 
 
 @pytest.mark.parametrize(("right", "b"), [(0, (192, 760)), (1, (760, 192))])
+@pytest.mark.sampled(1)
 def test_widest_tiles_and_several_tiles_a_block(right, b):
     """One multiprocessor: its block takes all tiles, and runs round its stages more than once."""
     text = dot("bf16", "f32", (300, 192), b, 1, right)
@@ -96,6 +98,7 @@ def test_tf32_where_the_dot_asks_for_it():
     assert (left.element_type, left.element_bytes, left.dimensions, left.box) == ("f32", 4, (100, 200), (32, 128)) and right.swizzle == 128
 
 
+@pytest.mark.slow
 def test_epilogue():
     text = """HloModule m
 after { a = bf16[200,64] parameter(0) b = bf16[64,136] parameter(1) c = bf16[136] parameter(2) s = f32[200,136] parameter(3)

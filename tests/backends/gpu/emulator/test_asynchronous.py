@@ -240,6 +240,7 @@ LOOP: add.u32 %r4, %r1, %r3; ld.shared.u32 %r5, [%r4]; cvt.u64.u32 %rd6, %r3; ad
 
 @pytest.mark.parametrize("swizzle", [0, 32, 64, 128])
 @pytest.mark.parametrize("first", [(0, 0), (16, 5), (-8, -3), (200, 90)])
+@pytest.mark.sampled(6)
 def test_boxes(swizzle, first):
     shape, box = (208, 96), ((swizzle or 64) // 2, 16)
     x, tile, back = boxes(shape, box, first, swizzle)
