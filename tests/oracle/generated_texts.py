@@ -16,7 +16,7 @@ from xla_explorer.hlo.attributes import CODECS
 from xla_explorer.hlo.opcodes import OPCODES
 from xla_explorer.hlo.text import PrintOptions
 
-_NAMES = sorted({*OPCODES} - {"atan", "collective-reduce"})  # which jaxlib 0.10.2 does not have yet
+OPCODE_NAMES = sorted({*OPCODES} - {"atan", "collective-reduce"})  # which jaxlib 0.10.2 does not have yet
 _FORMS = (
     PrintOptions.default,
     PrintOptions.long,
@@ -29,26 +29,49 @@ _COMMON = (
     'sharding={replicated metadata={op_name="a"}}', "sharding={unreduced}", 'frontend_attributes={k="v"}', 'frontend_attributes={b={"n":1},a="x y"}',
     "frontend_attributes={}", 'metadata={op_name="jit(f)/add" source_file="f.py" source_line=3}', "metadata={op_type='T', op_name='n'}", "metadata={}",
     'metadata={stack_frame_id=1 op_name="a\\"b"}', "metadata={profile_type={1}}", 'backend_config="raw \\"s\\""', 'backend_config={"a":{"b":[1,"}"]}}',
-    "backend_config=''", "statistics={visualizing_index=0,a=1.5}", 'origin={[synthetic_call]}', "backend_config={}",
+    "backend_config=''", "statistics={visualizing_index=0,a=1.5}", 'origin={[synthetic_call]}', "backend_config={}", "statistics={visualizing_index=0}",
+    "sharding={devices=[2,2]<=[4]}", "sharding={devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}", "sharding={devices=[2,2]0,1,2,3}",
+    "sharding={devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}", "sharding={mesh['x'=2,'y'=2], [{'x'}, {'y'}]}", 'origin={({"a" {0}}, {"b"})}',
 )  # fmt: skip
 _HEADERS = (
     "is_scheduled=true", "is_scheduled=false", "replica_count=2", "num_partitions=4", "replica_count=1", "alias_passthrough_params=true",
     "alias_passthrough_params=false", 'frontend_attributes={a="b",c={"k":1}}', "input_output_alias={}", "buffer_donor={}",
     "allow_spmd_sharding_propagation_to_parameters={true,false}", "allow_spmd_sharding_propagation_to_parameters=true",
-    "allow_spmd_sharding_propagation_to_output={true}", "buffer_donor={ (0, {}) }", "buffer_donor={(0,{1,}),}",
+    "allow_spmd_sharding_propagation_to_output={true}", "buffer_donor={ (0, {}) }", "buffer_donor={(0,{1,}),}", "buffer_donor={ (1, {}), (0, {}) }",
+    "input_output_alias={ {}: (0, {}) }", "input_output_alias={ {}: (0, {}, must-alias), {}: (1, {}) }", "input_output_alias={ {1}: (1, {}), {0}: (0, {}) }",
+    "allow_spmd_sharding_propagation_to_parameters={false,true}", "frontend_attributes={}",
 )  # fmt: skip
 _TABLES = (
     'FileNames\n1 "a.py"\n\nFunctionNames\n1 "f"\n\nFileLocations\n'
     "1 {file_name_id=1 function_name_id=1 line=3 end_line=3 column=1 end_column=9}\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n\n"
 )
 _LAYOUTS = ("{1,0}", "{0,1}", "{1,0:T(8,128)}", "{1,0:T(8,128)(2,1)S(5)}", "{0,1:S(1)}", "{1,0:E(4)}", "{1,0:L(16)}", "{1,0:T(*,2)}", "{1,0:SC(0:2,4)}", "")
+# Programs of one constant.
+_LITERALS = (
+    "f32[2]{0} constant({1, -2.5})", "f32[2,2]{1,0} constant({ { 1, 2 }, { 3, 4 } })", "f32[2]{0} constant({inf, -inf})",
+    "f32[3]{0} constant({nan, -nan, nan(0x7fc)})", "pred[3]{0} constant({1, 0, true})", "c64[2]{0} constant({(1, 2), (-1.5, inf)})",
+    "c128[] constant((1, -2))", "s4[3]{0} constant({-8, 7, 0})", "u4[2]{0} constant({15, 0})", "s2[2]{0} constant({-2, 1})", "u2[2]{0} constant({3, 0})",
+    "s8[2]{0} constant({-128, 127})", "u64[1]{0} constant({18446744073709551615})", "s64[1]{0} constant({-9223372036854775808})",
+    "f8e4m3fn[2]{0} constant({1.5, 448})", "f8e5m2[2]{0} constant({inf, 2})", "f8e8m0fnu[1]{0} constant({2})", "f4e2m1fn[2]{0} constant({6, -0.5})",
+    "bf16[2]{0} constant({1.0, 3.140625})", "f16[2]{0} constant({65504, 1e-3})", "f64[1]{0} constant({1e300})", "f32[0]{0} constant({})",
+    "f32[2,0]{1,0} constant({ {}, {} })", "f32[] constant(1e2)", "(f32[], s32[2]{0}) constant((1, {2, 3}))", "((f32[]), pred[]) constant(((1), true))",
+    "s32[2]{0} constant({ /*i0=0*/ 1, /*i0=1*/ 2 })", "pred[] constant(false)", "() constant(())",
+)  # fmt: skip
 _LINE = re.compile(r"^(\s+(?:ROOT )?%?[\w.\-]+ = .*? ?[a-z][a-z0-9\-]*\()(.*?)(\)(?:, .*)?)$", re.MULTILINE)
 _ATTRIBUTE = re.compile(r', ([a-z][\w\-]*)=("[^"]*"|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|%?[\w.\->]+)')
 
 
 @cache
 def _program(name: str, form: int) -> str:
+    if name in _LITERALS:
+        return f"HloModule m\n\nENTRY main {{\n  ROOT constant = {name}\n}}\n"
     return module_with(name).to_text(_FORMS[form])
+
+
+def _any_program(generator: random.Random) -> str:
+    """Of some opcode, one time in eight of a constant."""
+    names = _LITERALS if generator.random() < 0.125 else OPCODE_NAMES
+    return _program(generator.choice(names), generator.randrange(len(_FORMS)))
 
 
 def _decorated(text: str, generator: random.Random) -> str:
@@ -76,8 +99,7 @@ def _decorated(text: str, generator: random.Random) -> str:
 def valid_text(seed: int) -> str:
     """A text that XLA's parser accepts, but for what its constructors check beyond the grammar."""
     generator = random.Random(seed)
-    text = _program(generator.choice(_NAMES), generator.randrange(len(_FORMS)))
-    text = _decorated(text, generator)
+    text = _decorated(_any_program(generator), generator)
     return respaced(text, generator) if generator.random() < 0.7 else text
 
 
@@ -113,5 +135,5 @@ def _edited_line(text: str, generator: random.Random) -> tuple[str, str]:
 def edited_text(seed: int) -> tuple[str, str]:
     """(a text that is one edit away from a valid one, what the edit was)."""
     generator = random.Random(seed)
-    text = _decorated(_program(generator.choice(_NAMES), generator.randrange(len(_FORMS))), generator)
+    text = _decorated(_any_program(generator), generator)
     return (_edited_line if generator.random() < 0.5 else with_one_edit)(text, generator)

@@ -1,4 +1,4 @@
-"""XLA's own parser (jaxlib) as a function, in a child process that is restarted behind each text on which it aborts."""
+"""XLA's own parser (jaxlib) as a function, in a child process that is restarted behind each text on which it aborts or does not end."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -29,8 +30,11 @@ for line in sys.stdin:
 """
 
 
+_STUCK_SECONDS = 120
+
+
 class Verdict(NamedTuple):
-    """kind: `accepted` (text: how XLA prints the module), `refused` (text: why) or `aborted` (the process died)."""
+    """kind: `accepted` (text: how XLA prints the module), `refused` (text: why) or `aborted` (the process died, or was stuck)."""
 
     kind: str
     text: str
@@ -69,7 +73,10 @@ class XlaParser:
             self._child.stdin.write(json.dumps(texts) + "\n")
             self._child.stdin.flush()
             for _ in texts:
+                stuck = threading.Timer(_STUCK_SECONDS, self._child.kill)
+                stuck.start()
                 line = self._child.stdout.readline()
+                stuck.cancel()
                 if not line:
                     break
                 found.append(Verdict(*json.loads(line)))

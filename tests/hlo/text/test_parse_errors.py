@@ -108,6 +108,22 @@ MALFORMED = [
         "dimensions",
     ),
     (
+        "unknown attribute",
+        "ENTRY e {\n  p = f32[2] parameter(0)\n  ROOT r = f32[2] reverse(p), dimensions={0}, foo=1\n}",
+        'unexpected attribute "foo"',
+        3,
+        47,
+        "reverse takes dimensions",
+    ),
+    (
+        "computation with the name of a type",
+        "f16 { ROOT p = f32[] parameter(0) }\nENTRY e { ROOT p = f32[] parameter(0) }",
+        "sees the element type f16",
+        1,
+        1,
+        "f16_",
+    ),
+    (
         "attribute twice",
         "ENTRY e {\n  p = f32[2] parameter(0)\n  ROOT r = f32[2] reverse(p), dimensions={0}, dimensions={0}\n}",
         "already exists",

@@ -56,8 +56,10 @@ def root_line(module: HloModule) -> str:
             "ROOT %r = f32[2,4]{1,0} slice(%p), slice={[0:4:2], [0:4:1]}",
         ),
         (
-            "p = f32[4] parameter(0)\n ROOT d = f32[4] negate(p), new_thing={a=[1,2], b}",
-            "ROOT %d = f32[4]{0} negate(%p), new_thing={a=[1,2], b}",
+            "p = f32[1,2] parameter(0)\n k = f32[2,2] parameter(1)\n ROOT d = f32[1,2] convolution(p, k), dim_labels=bf_io->bf, "
+            "sparsity_config={rhs={stride=1 sparsity=3x4} lhs={}}, convolution_kind=unset",
+            "ROOT %d = f32[1,2]{1,0} convolution(%p, %k), dim_labels=bf_io->bf, "
+            "sparsity_config={lhs={sparsity=0x0 dimension=0 stride=0} rhs={sparsity=3x4 dimension=0 stride=1}}",
         ),
         (
             'p = f32[2] parameter(0), sharding={devices=[2]<=[2]}, metadata={op_name="a, metadata=b" source_line=3}, '

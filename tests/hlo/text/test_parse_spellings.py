@@ -61,6 +61,19 @@ def test_blanks_and_comments_say_nothing(spelled: str, plain: str) -> None:
         "ROOT r = f32[4] tuple(p)",
         "ROOT r = f32[4,6] all-reduce(p), use_global_device_ids=true, to_apply=sum",
         'ROOT r = f32[4,6] custom-call(p), custom_call_target="t", operand_layout_constraints={f32[6,4]{1,0}}',
+        "ROOT r = f32[4,6] negate(p), foo=1",  # an attribute that no opcode has
+        "ROOT r = f32[4,6]{1,0:L(0)} negate(p)",
+        "ROOT r = f32[4,6]{1,0:SC(0)} negate(p)",
+        "ROOT r = f32[4,6] negate(p), sharding={mesh['x'=2,'y'=2], [{'x'}, {'x'}]}",
+        "ROOT r = f32[4,6] negate(p), sharding={mesh['x'=2,'y'=2], [{'x'}, {}], replicated={'x'}}",
+        "ROOT r = f32[4,6] negate(p), sharding={mesh['x'=12], [{'x':(1)3}, {'x':(2)2}]}",
+        "ROOT r = f32[4,6] negate(p), sharding={mesh['x'=4], [{'x':(1)4}, {}]}",
+        "ROOT r = f32[4,6] negate(p), sharding={mesh['x'=4], [{'x':(1)2,'x':(2)2}, {}]}",
+        "ROOT r = f32[4,6] all-reduce(p), replica_groups=mesh['x'=4] {}, to_apply=sum",
+        "ROOT r = f32[4,6] all-reduce(p), replica_groups=mesh['x'=4] {'x','x'}, to_apply=sum",
+        "s = f32[4,6] all-reduce-start(p), to_apply=sum\nROOT r = f32[4,6] all-reduce-done(s), to_apply=sum",
+        "ROOT r = f32[4,6] collective-broadcast(p), replica_groups={{0}}, constrain_layout=true",
+        "k = f32[6,3] parameter(2)\nROOT r = f32[4,3] convolution(p, k), dim_labels=bf_io->bf, sparsity_config={rhs={sparsity=3}}",
         "t = token[] after-all()\nROOT r = pred[] compare(t, t), direction=EQ",
         "t = token[] after-all()\ns = (f32[4,6], u32[], token[]) send(p, t), channel_id=1\nROOT d = token[] send-done(s), channel_id=2",
     ],
@@ -68,6 +81,77 @@ def test_blanks_and_comments_say_nothing(spelled: str, plain: str) -> None:
 def test_what_xla_refuses_or_aborts_on_is_refused(body: str) -> None:
     with pytest.raises(xe.HloParseError):
         xe.parse_hlo(module(body))
+
+
+@pytest.mark.parametrize(
+    ("spelled", "plain"),
+    [
+        ("ROOT r = f32[4,6]{1,0:T(-9223372036854775808,2)} negate(p)", "ROOT r = f32[4,6]{1,0:T(*,2)} negate(p)"),
+        ("ROOT r = f32[4,6]{1,0:SC(0:2,3} negate(p)", "ROOT r = f32[4,6]{1,0:SC(0:2,3)} negate(p)"),
+        ("ROOT r = f32[4,6] negate(p), frontend_attributes={}, statistics={visualizing_index=0}", "ROOT r = f32[4,6] negate(p)"),
+        ("ROOT r = f32[4,6] negate(p), origin={}", "ROOT r = f32[4,6] negate(p), origin={()}"),
+        (
+            "t = token[] after-all()\nROOT s = (f32[4,6]{0,1}, u32[], token[]) send(p, t), channel_id=1",
+            "t = token[] after-all()\nROOT s = (f32[4,6]{1,0}, u32[], token[]) send(p, t), channel_id=1",
+        ),
+        (
+            "ROOT r = f32[4,4] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={1}, algorithm=unset",
+            "ROOT r = f32[4,4] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={1}",
+        ),
+    ],
+)  # fmt: skip
+def test_what_xla_reads_as_the_same(spelled: str, plain: str) -> None:
+    assert modules_equal(xe.parse_hlo(module(spelled)), xe.parse_hlo(module(plain))) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("input_output_alias={ {1}: (1, {}), {0}: (0, {}), {0}: (1, {}) }", "input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }, "),
+        ("buffer_donor={ (1, {}), (0, {}), (1, {}) }", "buffer_donor={ (0, {}), (1, {}) }, "),
+        ("buffer_donor={}, input_output_alias={}, frontend_attributes={}, origin_recovery_table={}", ""),
+        ("allow_spmd_sharding_propagation_to_output={false}, is_scheduled=false, replica_count=1", ""),
+    ],
+)
+def test_a_header_keeps_what_xla_keeps(given: str, kept: str) -> None:
+    body = "ENTRY e {\np = f32[2] parameter(0)\nq = f32[2] parameter(1)\nROOT r = (f32[2], f32[2]) tuple(p, q)\n}"
+    head = xe.parse_hlo(f"HloModule m, {given}\n{body}").to_text().split("\n")[0]
+    assert head == f"HloModule m, {kept}entry_computation_layout={{(f32[2]{{0}}, f32[2]{{0}})->(f32[2]{{0}}, f32[2]{{0}})}}"
+
+
+@pytest.mark.parametrize("output", ["{0,0}", "{2}", "{-1}"])
+def test_an_alias_names_an_output_that_there_is(output: str) -> None:
+    body = "ENTRY e {\np = f32[2] parameter(0)\nROOT r = (f32[2], f32[2]) tuple(p, p)\n}"
+    with pytest.raises(xe.HloParseError, match="names output"):
+        xe.parse_hlo(f"HloModule m, input_output_alias={{ {output}: (0, {{}}) }}\n{body}")
+
+
+@pytest.mark.parametrize("header", ["e (p: opaque[4,6]) -> f32[4,6]", "e (p: token[3]) -> f32[4,6]"])
+def test_what_has_no_dimensions_has_none_in_a_signature(header: str) -> None:
+    with pytest.raises(xe.HloParseError, match="has no dimensions"):
+        xe.parse_hlo(f"ENTRY {header} {{\n  ROOT p = f32[4,6] parameter(0)\n}}")
+
+
+def test_numbers_of_tables_are_64_bits() -> None:
+    tables = 'FileNames\n18446744073709551616 "a.py"\n\nFunctionNames\n\nFileLocations\n\nStackFrames\n\n'
+    with pytest.raises(xe.HloParseError):
+        xe.parse_hlo(f"HloModule m\n{tables}ENTRY %e () -> f32[] {{\n  ROOT %c = f32[] constant(1)\n}}")
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("mesh['x'=4,'y'=2] {'x'}", ((0, 2, 4, 6), (1, 3, 5, 7))),
+        ("mesh['x'=4,'y'=2] {'x':(1)2}", ((0, 4), (1, 5), (2, 6), (3, 7))),
+        ("mesh['x'=4,'y'=2] {'x':(2)2}", ((0, 2), (1, 3), (4, 6), (5, 7))),
+        ("mesh['x'=4,'y'=2] {'x':(2)2,'x':(1)2}", ((0, 4, 2, 6), (1, 5, 3, 7))),
+        ("mesh['x'=12] {'x':(2)2}", ((0, 3), (1, 4), (2, 5), (6, 9), (7, 10), (8, 11))),
+        ("mesh['x'=2,'y'=2], device_ids=([2,2]T(1,0)) {'y'}", ((0, 2), (1, 3))),
+    ],
+)
+def test_parts_of_axes_group_devices(text: str, groups: tuple[tuple[int, ...], ...]) -> None:
+    root = xe.parse_hlo(module(f"ROOT r = f32[4,6] all-reduce(p), replica_groups={text}, to_apply=sum")).entry.root
+    assert root.attributes["replica_groups"].groups == groups
 
 
 def test_a_computation_without_a_header_has_no_signature() -> None:

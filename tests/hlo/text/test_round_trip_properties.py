@@ -67,7 +67,7 @@ def tails(draw: st.DrawFn, matrix: bool = True) -> str:
     if draw(st.integers(0, 2)) == 0:
         found.append("backend_config=" + draw(st.one_of(json_texts(), WORDS.map(quoted))))
     if draw(st.integers(0, 5)) == 0:
-        found.append(f"attribute_of_a_later_xla={draw(st.sampled_from(['3', 'true', '{1,2}', quoted('x, y')]))}")
+        found.append(f"statistics={{visualizing_index={draw(st.integers(0, 1))},a={draw(st.sampled_from(['3', '0.5', '-2']))}}}")
     return "".join(f", {one}" for one in found)
 
 

@@ -26,8 +26,7 @@ def names(text: str) -> list[str]:
 
 # (a line of an entry with p = f32[4] parameter(0), what its print must hold)
 LINES = [
-    # what we do not know is kept to the letter
-    ("ROOT r = f32[4] negate(p), attribute_of_a_later_xla={a=[1,2] b=\"c\"}", 'attribute_of_a_later_xla={a=[1,2] b="c"}'),
+    ("ROOT r = f32[4] negate(p), statistics={visualizing_index=0,a=1.0,b=-2.5}", "statistics={visualizing_index=0,a=1,b=-2.5}"),
     # sharding, each form
     ("ROOT r = f32[4] negate(p), sharding={replicated}", "sharding={replicated}"),
     ("ROOT r = f32[4] negate(p), sharding={maximal device=1}", "sharding={maximal device=1}"),

@@ -1,7 +1,8 @@
 """Text codecs: one row per attribute name, in the order in which XLA prints them.
 
-A codec turns the text after `=` into a hashable value and back. What has no row is kept as raw text, so that an attribute
-that a newer XLA invents survives a round trip. Source: hlo_parser.cc (attribute tables), hlo_instruction(s).cc (printing).
+A codec turns the text after `=` into a hashable value and back. An attribute without a row can only be given to the
+builder, and is kept as raw text: the parser refuses it, as XLA's does.
+Source: hlo_parser.cc (attribute tables), hlo_instruction(s).cc (printing).
 """
 
 from __future__ import annotations
@@ -316,6 +317,10 @@ def _flag(name: str, summary: str) -> AttributeCodec:
     return AttributeCodec(name, _read_bool, _write_bool, False, summary)
 
 
+def _read_algorithm(text: str) -> str | None:
+    return None if text == "unset" else _raw(text)
+
+
 def _text(name: str, summary: str, default: Any = None) -> AttributeCodec:
     return AttributeCodec(name, _raw, str, default, summary)
 
@@ -333,8 +338,8 @@ _ROWS = (
     AttributeCodec("dim_labels", _read_dim_labels, _write_dim_labels, _REQUIRED, "which dimension is batch, feature, spatial"),
     _integer("feature_group_count", "number of groups of features", 1),
     _integer("batch_group_count", "number of groups of batches", 1),
-    _text("convolution_kind", "fprop, wgrad, dgrad or unset"),
-    _text("conv_kind", "fprop, wgrad, dgrad or unset"),
+    _text("convolution_kind", "fprop, wgrad, dgrad or unset", "unset"),
+    _text("conv_kind", "fprop, wgrad, dgrad or unset", "unset"),
     _integers("lhs_batch_dims", "batch dimensions of the left side", ()),
     _integers("lhs_contracting_dims", "contracted dimensions of the left side", ()),
     _integers("rhs_batch_dims", "batch dimensions of the right side", ()),
@@ -342,7 +347,8 @@ _ROWS = (
     _integers("lhs_ragged_dims", "ragged dimension of the left side", ()),
     _integers("rhs_group_dims", "group dimension of the right side", ()),
     AttributeCodec("operand_precision", _read_precisions, _write_names, (), "precision asked for, per operand"),
-    _text("algorithm", "algorithm of a dot or of a random bit generator"),
+    AttributeCodec("algorithm", _read_algorithm, str, None, "algorithm of a dot or of a random bit generator"),
+    _text("sparsity_config", "which elements of a convolution's operands are not zero", "{}"),
     _integers("offset_dims", "result dimensions that run inside a slice"),
     _integers("collapsed_slice_dims", "slice dimensions dropped", ()),
     _integers("start_index_map", "operand dimension of each index component"),
@@ -402,8 +408,8 @@ _ROWS = (
     AttributeCodec("async_execution_thread", _read_one_string, str, '"main"', "thread of the asynchronous computation"),
     _text("parameter_replication", "which leaves are replicated"),
     AttributeCodec("sharding", _read_sharding, str, None, "how the value is spread over devices"),
-    AttributeCodec("frontend_attributes", read_frontend_attributes, str, None, "what the frontend wants kept"),
-    _text("statistics", "numbers for visualisation"),
+    AttributeCodec("frontend_attributes", read_frontend_attributes, str, "{}", "what the frontend wants kept"),
+    _text("statistics", "numbers for visualisation", "{}"),
     _text("origin", "the value of the original module"),
     AttributeCodec("backend_config", read_backend_config, str, '""', "what the backend decided"),
 )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Final
+from itertools import pairwise
+from typing import Any, Final
 
 from xla_explorer.hlo.attributes.number_lists import INTEGER, LIST, LISTS, as_integers
 from xla_explorer.hlo.attributes.values import ReplicaGroups
 
 MOST_DEVICES: Final = 1 << 20  # in replica groups
+_CHOSEN = re.compile(r"[\"']?([^\"',:]+)[\"']?(?::\((\d+)\)(\d+))?")
+_IOTA = re.compile(r"\[([\d,]+)\](?:T\(([\d,]+)\))?")
 
 
 def _device_count(sizes: list[int]) -> int:
@@ -21,28 +24,55 @@ def _device_count(sizes: list[int]) -> int:
 
 
 def _mesh_groups(axes_text: str, device_ids: str | None, chosen_text: str, text: str) -> ReplicaGroups:
-    """`mesh['x'=2,'y'=2]{'y'}`: devices that differ only along the chosen axes form a group."""
+    """`mesh['x'=2,'y'=4]{'y':(2)2}`: devices that differ only along the chosen axes, or parts of axes, form a group.
+
+    The part (2)2 of an axis of 12 is the middle one of [2, 2, 3].
+    """
+    axes = {name: int(size) for name, size in re.findall(r"[\"']?([^\"'=,]+)[\"']?=(\d+)", axes_text)}
+    if not axes or any(size < 1 for size in axes.values()):
+        raise ValueError(f"expects a mesh with axes but sees {text}")
+    chosen = []
+    for name, before, size in _CHOSEN.findall(chosen_text):
+        if name not in axes:
+            raise ValueError(f"expects axes of the mesh ({', '.join(axes)}) but sees {text}")
+        chosen.append((name, int(before), int(before) * int(size)) if size else (name, 1, axes[name]))
+    parts: list[tuple[str, int, int]] = []
+    for name, size in axes.items():
+        ends = sorted({1, size, *[end for one, *both in chosen if one == name for end in both]})
+        parts += [(name, first, last) for first, last in pairwise(ends)] or [(name, 1, 1)]
+    whole = all(last % first == 0 for _, first, last in parts)
+    if not whole or len({*chosen}) != len(chosen) or not all(one in parts for one in chosen):
+        raise ValueError(f"expects parts of axes that do not overlap but sees {text}")
+    ids = _mesh_devices(device_ids, _device_count(list(axes.values())))
+    order = [number for number, part in enumerate(parts) if part not in chosen] + [parts.index(part) for part in chosen]
+    width = math.prod([last // first for _, first, last in chosen])
+    rows = ids.reshape([last // first for _, first, last in parts]).transpose(order).reshape(-1, width)
+    return ReplicaGroups(tuple([tuple(map(int, row)) for row in rows]), text)
+
+
+def _mesh_devices(text: str | None, count: int) -> Any:
+    """The devices of a mesh, in its order: `0,2,1,3`, `[4]` or `[2,2]T(1,0)`."""
     import numpy as np
 
-    axes = {name: int(size) for name, size in re.findall(r"[\"']?([^\"'=,]+)[\"']?=(\d+)", axes_text)}
-    chosen = re.findall(r"[^\"',]+", chosen_text)
-    names = list(axes)
-    if not axes or any(name not in axes for name in chosen):
-        raise ValueError(f"expects axes of the mesh ({', '.join(names)}) but sees {text}")
-    count = _device_count(list(axes.values()))
-    ids = np.array([int(n) for n in device_ids.split(",")]) if device_ids else np.arange(count)
+    if not text:
+        return np.arange(count)
+    iota = _IOTA.fullmatch(text)
+    if iota is None:
+        ids = np.array([int(n) for n in text.split(",")])
+    else:
+        sizes = [int(n) for n in iota.group(1).split(",")]
+        ids = np.arange(_device_count(sizes)).reshape(sizes)
+        if iota.group(2):
+            ids = ids.transpose([int(n) for n in iota.group(2).split(",")])
     if ids.size != count:
         raise ValueError(f"the mesh has {count} places, but {ids.size} devices")
-    order = [names.index(name) for name in names if name not in chosen] + [names.index(name) for name in chosen]
-    width = int(np.prod([axes[name] for name in chosen])) if chosen else 1
-    rows = ids.reshape(list(axes.values())).transpose(order).reshape(-1, width)
-    return ReplicaGroups(tuple([tuple(map(int, row)) for row in rows]), text)
+    return ids
 
 
 def read_replica_groups(text: str) -> ReplicaGroups:
     """The groups, with the text that says them. ValueError says what was expected."""
     text = "".join(text.split())
-    mesh = re.fullmatch(r"mesh\[([^\]]*)\](?:,device_ids=\(([\d,]*)\))?\{([^{}]*)\}", text)
+    mesh = re.fullmatch(r"mesh\[([^\]]*)\](?:,device_ids=\(([\d,]*|\[[\d,]+\](?:T\([\d,]+\))?)\))?\{([^{}]*)\}", text)
     if mesh:
         return _mesh_groups(mesh.group(1), mesh.group(2), mesh.group(3), text)
     iota = re.fullmatch(r"\[([\d,]+)\]\s*<=\s*\[([\d,]+)\](?:T\(([\d,]+)\))?", text)

@@ -189,7 +189,7 @@ ROWS: tuple[OpcodeSpec, ...] = (
         "Every device of a group gets the operand of its first device.",
         "StableHLO collective_broadcast",
         rules.same_as_operands,
-        attributes=("channel_id", "replica_groups", "constrain_layout"),
+        attributes=("channel_id", "replica_groups"),
         constraints=(collectives.replica_groups,),
     ),
     _row(

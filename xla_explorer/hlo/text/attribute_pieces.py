@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.strings import canonical_string
-from xla_explorer.hlo.text.tokens import ATTRIBUTE, IDENT, STRING, Tokens
+from xla_explorer.hlo.text.tokens import ATTRIBUTE, DXD, IDENT, STRING, Tokens
 
 Reader = Callable[[Tokens], str]
 _LARGEST_FLOAT = 3.4028234663852886e38
@@ -174,3 +174,34 @@ def metadata_or_list(tokens: Tokens) -> str:
         found = listed(tokens, metadata)
         return found[0] if len(found) == 1 else "{" + ", ".join(found) + "}"
     return metadata(tokens)
+
+
+# -- convolutions of sparse operands ------------------------------------------------------------------------------------
+def _sparsity(tokens: Tokens) -> str:
+    """Pass `{sparsity=3x4 dimension=0 stride=1}`; without commas, what is not there is 0."""
+    found = {"sparsity": "0x0", "dimension": "0", "stride": "0"}
+    tokens.expect("{", "{sparsity=3x4 dimension=0 stride=1}")
+    while tokens.kind != "}":
+        name = tokens.expect(ATTRIBUTE, "sparsity=, dimension= or stride=") if tokens.value in found else ""
+        if name == "sparsity" and tokens.kind == DXD and tokens.value.count("x") == 1:
+            found[name] = tokens.value
+            tokens.advance()
+        elif name in ("dimension", "stride"):
+            found[name] = integer(tokens)
+        else:
+            raise tokens.problem("sparsity=3x4, dimension=0 or stride=1")
+    tokens.advance()
+    return "{" + " ".join([f"{name}={value}" for name, value in found.items()]) + "}"
+
+
+def sparsity_config(tokens: Tokens) -> str:
+    """Pass which elements of a convolution's operands are not zero."""
+    found = {}
+    tokens.expect("{", "{rhs={sparsity=3x4 dimension=0 stride=1}}")
+    while tokens.kind != "}":
+        if tokens.kind != ATTRIBUTE or tokens.value not in ("lhs", "rhs"):
+            raise tokens.problem("lhs= or rhs=")
+        side = tokens.expect(ATTRIBUTE)
+        found[side] = _sparsity(tokens)
+    tokens.advance()
+    return "{" + " ".join([f"{side}={found[side]}" for side in sorted(found)]) + "}"

@@ -190,12 +190,28 @@ def mesh(tokens: Tokens) -> tuple[str, dict[str, int]]:
     return text, axes
 
 
-def _axes(tokens: Tokens, known: dict[str, int], *, open_ended: bool = False) -> str:
-    """Pass `{'x', 'y':(2)4}`; open_ended: a question mark may stand last."""
+# Of each axis of a mesh the parts that are in use: (how many steps lie before, how many up to its end).
+_Parts = dict[str, list[tuple[int, int]]]
+
+
+def _part_problem(name: str, size: int, first: int, last: int, used: list[tuple[int, int]]) -> str:
+    """Why a part of an axis cannot stand here; empty when it can."""
+    if first < 1 or (last <= first and (first, last) != (1, size)) or size % last:
+        return f"axis '{name}' of size {size} has no such part"
+    for one, other in used:
+        (_, end), (begin, _) = sorted([(one, other), (first, last)])
+        if begin < end or begin % end or (one, other) == (first, last):
+            return f"axis '{name}' is in use twice"
+    return ""
+
+
+def _axes(tokens: Tokens, known: dict[str, int], used: _Parts, *, open_ended: bool = False) -> str:
+    """Pass `{'x', 'y':(2)4}`, and add what it names to `used`; open_ended: a question mark may stand last."""
     closed = False
+    previous = ("", 0)
 
     def axis(tokens: Tokens) -> str:
-        nonlocal closed
+        nonlocal closed, previous
         if closed:
             raise tokens.problem("'}' behind the question mark")
         if open_ended and tokens.eat("?"):
@@ -205,10 +221,23 @@ def _axes(tokens: Tokens, known: dict[str, int], *, open_ended: bool = False) ->
         name = tokens.expect(STRING, "an axis of the mesh in quotes")[1:-1]
         if name not in known:
             raise TextProblem(f"'{name}' is no axis of the mesh", at, f"the mesh has {', '.join(known) or 'no axes'}", len(name) + 2)
-        if not tokens.eat(":"):
-            return f"'{name}'"
-        before = _numbers(tokens, "(", ")")
-        return f"'{name}':({_joined(before)}){integer(tokens)}"
+        first, last, text = 1, known[name], f"'{name}'"
+        if tokens.eat(":"):
+            tokens.expect("(", "'(' and the steps before the part")
+            first = tokens.integer()
+            tokens.expect(")", "')'")
+            size = tokens.integer()
+            last, text = first * size, f"'{name}':({first}){size}"
+        problem = _part_problem(name, known[name], first, last, used.setdefault(name, []))
+        if not problem and text[-1] != "'" and (first, last) == (1, known[name]):
+            problem = f"{text} is the whole axis"
+        if not problem and previous == (name, first):
+            problem = f"{text} goes on where the part before it ends"
+        if problem:
+            raise TextProblem(problem, at, "name each axis, or each part such as 'x':(2)2, once", tokens.previous_end - at)
+        used[name].append((first, last))
+        previous = (name, last)
+        return text
 
     return "{" + ", ".join(listed(tokens, axis)) + "}"
 
@@ -225,17 +254,19 @@ def _named(tokens: Tokens) -> str:
         tokens.expect("]", "']'")
     else:
         body, axes = mesh(tokens)
+        used: _Parts = {}
         tokens.eat(",")
         if tokens.kind in ("replicated", "unreduced", "manual"):
             body += f", {tokens.kind}"
             tokens.advance()
         else:
-            parts = listed(tokens, lambda t: _axes(t, axes, open_ended=True), "[", "]", "the axes of each dimension, such as [{'x'}, {}]")
+            what = "the axes of each dimension, such as [{'x'}, {}]"
+            parts = listed(tokens, lambda t: _axes(t, axes, used, open_ended=True), "[", "]", what)
             body += f", [{', '.join(parts)}]"
             while tokens.kind == "," and Tokens(tokens.text, tokens.end).value in ("replicated", "unreduced", "manual"):
                 tokens.advance()
                 name = tokens.expect(ATTRIBUTE, "replicated=, unreduced= or manual=")
-                body += f", {name}={_axes(tokens, axes)}"
+                body += f", {name}={_axes(tokens, axes, used)}"
     if tokens.eat(","):
         if tokens.kind != ATTRIBUTE or tokens.value != "metadata":
             raise tokens.problem("metadata=")
@@ -251,7 +282,9 @@ def device_groups(tokens: Tokens) -> str:
         return integer_lists(tokens)
     if tokens.kind == IDENT and tokens.value == "mesh":
         text, axes = mesh(tokens)
-        return f"{text} {_axes(tokens, axes)}"
+        if tokens.kind == "{" and tokens.look_ahead() == "}":
+            raise TextProblem("replica groups over no axis", tokens.start, "name the axes along which the devices of a group differ", 2)
+        return f"{text} {_axes(tokens, axes, {})}"
     start = tokens.start
     sizes = _numbers(tokens)
     tokens.expect("<=", "'<=' behind the sizes of the groups", "write [2,2]<=[4]")

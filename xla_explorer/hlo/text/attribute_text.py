@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from xla_explorer.hlo.attributes import CODECS, Attributes, attributes_of
 from xla_explorer.hlo.opcodes.spec import OpcodeSpec
@@ -46,7 +46,7 @@ COMMON = (
     "parameter_replication",
     "statistics",
 )
-_OPTIONAL_ROLES = frozenset({"custom-call", "all-reduce-done", "async-update", "async-done"})
+_OPTIONAL_ROLES = frozenset({"custom-call", "async-update", "async-done"})
 _LISTED_ROLES = frozenset({"branch_computations", "called_computations"})
 # What XLA reads, says nothing about, and forgets.
 _FORGOTTEN = {
@@ -61,7 +61,6 @@ _MORE_ROLES = {
     "conditional": ("true_computation", "false_computation"),
     "async-update": ("calls",),
     "async-done": ("calls",),
-    "all-reduce-done": ("to_apply",),
 }
 
 # The common case of one attribute: a word, a string, or braces that nest at most twice and hold no comment.
@@ -195,18 +194,17 @@ def _pass_value(tokens: Tokens, opcode_name: str, name: str) -> str | None:
     return None
 
 
-def _allowed(spec: OpcodeSpec) -> tuple[str, ...]:
+def allowed(spec: OpcodeSpec) -> tuple[str, ...]:
+    """The attributes and roles that an opcode takes beside the `COMMON` ones."""
     return (*spec.attributes, *spec.called, *_MORE_ROLES.get(spec.name, ()), *_FORGOTTEN.get(spec.name, ()))
 
 
-def _refuse_unexpected(spec: OpcodeSpec, item: AttributeText) -> None:
-    """An attribute of other opcodes is an error, and a misspelt one; one like no name we know is kept, so that newer XLA's survive."""
+def _refuse_unexpected(spec: OpcodeSpec, item: AttributeText) -> NoReturn:
+    """An attribute that the opcode does not take is an error, as it is to XLA's parser."""
     known = {*CODECS, *ROLES, *[key if isinstance(key, str) else key[1] for key in READERS]}
-    near = [item.name] if item.name in known else difflib.get_close_matches(item.name, {*_allowed(spec), *COMMON, *known}, 1, 0.8)
-    if not near:
-        return
-    own = ", ".join(_allowed(spec)) or "none of its own"
-    hint = f"did you mean {near[0]}? ({spec.name} takes {own})" if near[0] != item.name else f"{spec.name} takes {own}"
+    near = [item.name] if item.name in known else difflib.get_close_matches(item.name, {*allowed(spec), *COMMON, *known}, 1, 0.8)
+    own = ", ".join(allowed(spec)) or "none of its own"
+    hint = f"did you mean {near[0]}? ({spec.name} takes {own})" if near and near[0] != item.name else f"{spec.name} takes {own}"
     if item.name == "result_accuracy":
         hint = f"{spec.name} is exact; remove it"
     raise TextProblem(f'unexpected attribute "{item.name}"', item.name_at, hint, len(item.name))
@@ -257,7 +255,6 @@ def decode_attributes(spec: OpcodeSpec, items: list[AttributeText], find: FindCo
                 canonical_value(spec.name, name, value)
             else:
                 _refuse_unexpected(spec, item._replace(name_at=item.name_at - item.value_at))
-                values[name] = value
         except TextProblem as problem:
             raise TextProblem(problem.message, item.value_at + problem.at, problem.hint, problem.length) from None
         except (ValueError, TypeError, KeyError, IndexError, OverflowError, MemoryError) as problem:

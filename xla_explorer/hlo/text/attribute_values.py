@@ -22,6 +22,7 @@ from xla_explorer.hlo.text.attribute_pieces import (
     metadata,
     real,
     small_integer,
+    sparsity_config,
     string,
     string_or_dictionary,
     sub_attributes,
@@ -168,7 +169,8 @@ def statistics(tokens: Tokens) -> str:
         found.append(name if found else "visualizing_index")
         return f"{found[-1]}={_as_double(tokens.number()) if len(found) > 1 else integer(tokens)}"
 
-    return "{" + ",".join(listed(tokens, entry)) + "}"
+    entries_read = listed(tokens, entry)
+    return "{" + ",".join(entries_read) + "}" if len(entries_read) > 1 else "{}"  # an index into nothing says nothing
 
 
 def _as_double(text: str) -> str:
@@ -245,7 +247,7 @@ def original_value(tokens: Tokens) -> str:
         found += ", " if tokens.kind == "," else tokens.kind
         tokens.advance()
     tokens.advance()
-    return "{" + found + "}"
+    return "{" + (found or "()") + "}"
 
 
 # -- the header of a module ----------------------------------------------------------------------------------------------
@@ -264,9 +266,16 @@ def _module_alias(tokens: Tokens) -> str:
     return f"{output}: ({number}, {inside}, {kind})"
 
 
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"-?\d+", text)]
+
+
 def module_aliasing(tokens: Tokens) -> str:
-    found = entries(tokens, _module_alias, "{ {output index}: (parameter, {parameter index}, may-alias) }")
-    return f"{{ {', '.join(found)} }}" if found else "{}"
+    """Pass the aliases of a module: one for each output, the first that stands, in the order of the outputs."""
+    found: dict[str, str] = {}
+    for entry in entries(tokens, _module_alias, "{ {output index}: (parameter, {parameter index}, may-alias) }"):
+        found.setdefault(entry.partition(":")[0], entry)
+    return f"{{ {', '.join([found[output] for output in sorted(found, key=_numbers)])} }}" if found else "{}"
 
 
 def _donor(tokens: Tokens) -> str:
@@ -279,7 +288,7 @@ def _donor(tokens: Tokens) -> str:
 
 
 def donors(tokens: Tokens) -> str:
-    found = entries(tokens, _donor, "{ (parameter, {parameter index}) }")
+    found = sorted(set(entries(tokens, _donor, "{ (parameter, {parameter index}) }")), key=_numbers)
     return f"{{ {', '.join(found)} }}" if found else "{}"
 
 
@@ -350,6 +359,7 @@ READERS: dict[str | tuple[str, str], Reader] = {
     "convolution_kind": word_of("a convolution kind", "fprop", "wgrad", "dgrad", "unset"),
     "conv_kind": word_of("a convolution kind", "fprop", "wgrad", "dgrad", "unset"),
     "operand_precision": precisions,
+    "sparsity_config": sparsity_config,
     "algorithm": word_of("an algorithm", *DOT_ALGORITHMS, any_case=True),
     "direction": word_of("comparison direction", "EQ", "NE", "LT", "LE", "GT", "GE"),
     "type": word_of("comparison type", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),

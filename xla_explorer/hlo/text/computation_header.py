@@ -13,10 +13,11 @@ from xla_explorer.hlo.shape import Shape, ShapeError, parse_shape
 from xla_explorer.hlo.text.errors import TextProblem
 from xla_explorer.hlo.text.lexical import KEYWORDS, NAME_PATTERN, RESERVED
 from xla_explorer.hlo.text.shape_text import shape_of
-from xla_explorer.hlo.text.tokens import IDENT, NAME, Tokens
+from xla_explorer.hlo.text.tokens import IDENT, NAME, TYPE, Tokens
 
 # As XLA prints it, on one line and without layouts in the signature; parameters that are arrays.
-_PARAMETER = rf"{NAME_PATTERN}: (?:{'|'.join(sorted(PRIMITIVE_TYPES, key=len, reverse=True))})\[(?:\d{{1,18}}+(?:,\d{{1,18}}+)*+)?+\]"
+_ARRAY_TYPES = "|".join(sorted([name for name, one in PRIMITIVE_TYPES.items() if one.is_array_type], key=len, reverse=True))
+_PARAMETER = rf"{NAME_PATTERN}: (?:{_ARRAY_TYPES})\[(?:\d{{1,18}}+(?:,\d{{1,18}}+)*+)?+\]"
 _ORDINARY = re.compile(
     rf"(ENTRY )?+%?+({NAME_PATTERN}) "
     rf"(?:\((?:{_PARAMETER}(?:, (?:/\*index=\d++\*/)?+{_PARAMETER})*+)?+\) -> ([^{{}}\"\n/]*[\])]) )?+\{{[ \t]*+\n",
@@ -64,6 +65,9 @@ def read_computation_header(text: str, start: int) -> ComputationHeader:
     tokens = Tokens(text, start)
     is_entry_word = tokens.eat("ENTRY")
     at = tokens.start
+    if tokens.kind == TYPE:
+        message = f"expects the name of a computation, but sees the element type {tokens.value}"
+        raise TextProblem(message, at, f"rename it, for example to {tokens.value}_", tokens.end - at)
     if tokens.kind not in (IDENT, NAME):
         if tokens.kind == "HloModule" and not is_entry_word:
             raise TextProblem("a second module begins", at, "a text holds one module: read the others on their own", 9)

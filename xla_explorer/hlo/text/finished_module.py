@@ -5,8 +5,9 @@ from __future__ import annotations
 from xla_explorer.foundation.naming import UniqueNames
 from xla_explorer.hlo.metadata import StackFrameTables
 from xla_explorer.hlo.module import HloModule
+from xla_explorer.hlo.text.attribute_text import AttributeText
 from xla_explorer.hlo.text.errors import TextProblem
-from xla_explorer.hlo.text.module_header import HEADER_DEFAULTS, ModuleHeader, parse_entry_computation_layout
+from xla_explorer.hlo.text.module_header import ModuleHeader, parse_entry_computation_layout, parse_input_output_alias, says_nothing
 from xla_explorer.hlo.text.shape_text import same_sizes
 
 # Instructions whose sub-computations are no sequences of execution of their own.
@@ -30,7 +31,7 @@ def apply_header(module: HloModule, header: ModuleHeader) -> None:
     module.attributes = {
         name: value
         for name, value in header.attributes.items()
-        if name != "is_scheduled" and HEADER_DEFAULTS.get(name) != value
+        if name != "is_scheduled" and not says_nothing(name, value)
     }
     if header.frames:
         module.frames = StackFrameTables(header.frames)
@@ -46,8 +47,22 @@ def apply_header(module: HloModule, header: ModuleHeader) -> None:
                 "correct it, or leave it out: it follows from the entry's parameters and root",
                 len(item.value),
             )
+    if (aliases := header.attributes.get("input_output_alias")) is not None:
+        _check_outputs(module, aliases, header.places["input_output_alias"])
     if header.attributes.get("is_scheduled") == "true":
         schedule_as_written(module)
+
+
+def _check_outputs(module: HloModule, aliases: str, item: AttributeText) -> None:
+    """An aliased output is one that there is. That of the parameter is for the verifier."""
+    for alias in parse_input_output_alias(aliases):
+        shape = module.entry.root.shape
+        for step in alias.output_index:
+            if not shape.is_tuple or not 0 <= step < len(shape.tuple_shapes):
+                index = ",".join(map(str, alias.output_index))
+                message = f"input_output_alias names output {{{index}}}, which {module.entry.root.shape.text_without_layout} does not have"
+                raise TextProblem(message, item.value_at, "name outputs of the entry, such as {} or {0}", len(item.value))
+            shape = shape.tuple_shapes[step]
 
 
 def schedule_as_written(module: HloModule) -> None:

@@ -33,17 +33,26 @@ HEADER_ATTRIBUTES = (
     "origin_recovery_table",
 )
 # What says nothing: XLA forgets it when it reads, and so do we.
-HEADER_DEFAULTS = {"replica_count": "1", "num_partitions": "1", "alias_passthrough_params": "false"}
-_FILE = r'(?:[ \t]*+\d++ "[^"\\\n]*+"[ \t]*+\n)*+\n*+'
+_DEFAULTS = {"replica_count": "1", "num_partitions": "1", "alias_passthrough_params": "false"}
+_EMPTY = ("{}", "{false}")
+
+
+def says_nothing(name: str, value: str) -> bool:
+    """Whether an attribute of the header is as if it were not there."""
+    return value in _EMPTY or _DEFAULTS.get(name) == value
+
+
+_FILE = r'(?:[ \t]*+\d{1,18}+ "[^"\\\n]*+"[ \t]*+\n)*+\n*+'
 _N = r"\d{1,9}"
-_LOCATION = rf"(?:\d++ \{{file_name_id={_N} function_name_id={_N} line={_N} end_line={_N} column={_N} end_column={_N}\}}\n)*+\n*+"
-_FRAME = r"(?:\d++ \{file_location_id=\d{1,9} parent_frame_id=\d{1,9}\}\n)*+"
+_LOCATION = rf"(?:\d{{1,18}}+ \{{file_name_id={_N} function_name_id={_N} line={_N} end_line={_N} column={_N} end_column={_N}\}}\n)*+\n*+"
+_FRAME = r"(?:\d{1,18}+ \{file_location_id=\d{1,9} parent_frame_id=\d{1,9}\}\n)*+"
 # As XLA prints them.
 _TABLES = re.compile(rf"FileNames\n{_FILE}FunctionNames\n{_FILE}FileLocations\n{_LOCATION}StackFrames\n{_FRAME}(?=\s*+[A-Z%])", re.ASCII)
 _LOCATION_FIELDS = dict.fromkeys(("file_name_id", "function_name_id", "line", "end_line", "column", "end_column"), small_integer)
 _FRAME_FIELDS = dict.fromkeys(("file_location_id", "parent_frame_id"), small_integer)
-_ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d{1,9})\s*(?:,\s*\{([\d,\s]*)\}\s*)?(?:,\s*([a-z\-]+)\s*)?\)")
-_DONOR = re.compile(r"\(\s*(\d{1,9})\s*,\s*\{([\d,\s]*)\}\s*\)")
+_ALIAS = re.compile(r"\{([\d,\s\-]*)\}\s*:\s*\(\s*(\d{1,19})\s*(?:,\s*\{([\d,\s\-]*)\}\s*)?(?:,\s*([a-z\-]+)\s*)?\)")
+_DONOR = re.compile(r"\(\s*(\d{1,19})\s*,\s*\{([\d,\s\-]*)\}\s*\)")
+_STEP = re.compile(r"-?\d{1,19}", re.ASCII)
 
 
 class InputOutputAlias(NamedTuple):
@@ -67,7 +76,7 @@ class ModuleHeader(NamedTuple):
 
 def _index(text: str) -> tuple[int, ...]:
     pieces = [piece.strip() for piece in text.split(",") if piece.strip()]
-    if not all(piece.isdecimal() and len(piece) < 10 for piece in pieces):
+    if not all(map(_STEP.fullmatch, pieces)):
         raise TextProblem(f"expects tuple indices, sees {text}", 0, "write indices such as {0,1}")
     return tuple(map(int, pieces))
 
@@ -109,14 +118,22 @@ def parse_entry_computation_layout(text: str) -> tuple[tuple[Shape, ...], Shape]
     at = skip_blank(text, 1)
     if not text.startswith("(", at):
         raise TextProblem("expects '(' and the shapes of the parameters", at, "write {(shapes)->shape}")
-    parameters, at = read_shape(text, at)
-    at = skip_blank(text, at)
+    parameters, at = [], skip_blank(text, at + 1)
+    while not text.startswith(")", at):  # not as a tuple, of which more is asked
+        shape, at = read_shape(text, at)
+        parameters.append(shape)
+        at = skip_blank(text, at)
+        if text.startswith(",", at):
+            at = skip_blank(text, at + 1)
+        elif not text.startswith(")", at):
+            raise TextProblem("expects ',' or ')'", at, "write {(shapes)->shape}")
+    at = skip_blank(text, at + 1)
     if not text.startswith("->", at):
         raise TextProblem("expects '->'", at, "write {(shapes)->shape}")
     result, at = read_shape(text, at + 2)
     if skip_blank(text, at) != len(text) - 1:
         raise TextProblem("expects '}'", at, "write {(shapes)->shape}")
-    return parameters.tuple_shapes, result
+    return tuple(parameters), result
 
 
 def _check(item: AttributeText) -> None:

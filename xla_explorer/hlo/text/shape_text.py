@@ -16,6 +16,7 @@ from xla_explorer.hlo.text.tokens import END, IDENT, INT, TYPE, Tokens
 
 _ORDINARY = re.compile(r"[a-z][a-z0-9]*+\[[\d,]*+\](?:\{[\d,]*+\})?+(?![ \t\n\r]*+[{/])", re.ASCII)
 _LARGEST = (1 << 63) - 1
+_ALL_OF_NEXT = -(1 << 63)  # what `*` in a tile is to XLA
 _DEEPEST = 64  # nesting of tuples
 
 
@@ -245,9 +246,9 @@ class _Properties:
                 while True:
                     if tokens.kind == INT:
                         at, size = tokens.start, tokens.integer()
-                        if size < 0:
+                        if size < 0 and size != _ALL_OF_NEXT:
                             raise TextProblem(f"a tile of {size} elements", at, "write a number from 0 on, or *")
-                        sizes.append(str(size))
+                        sizes.append("*" if size == _ALL_OF_NEXT else str(size))
                     elif tokens.eat("*"):
                         sizes.append("*")
                     else:
@@ -266,6 +267,8 @@ class _Properties:
         at, number = tokens.start, tokens.integer()
         if number < 0:
             raise TextProblem(f"{word}({number}) of a layout is negative", at, "write a number from 0 on")
+        if not number and word == "L":
+            raise TextProblem("L(0) of a layout: an alignment counts from 1", at, "write a number from 1 on")
         tokens.eat(")")
         return f"{word}({number})" if number != default else ""
 
@@ -283,20 +286,17 @@ class _Properties:
         return f"{mark}({name})" if name else ""
 
     def _splits(self) -> str:
-        """Where XLA's parser gives up, the next character is not what a layout goes on with, and that is the error."""
+        """Where XLA's parser gives up it keeps what it has read, and the next character must be what a layout goes on with."""
         tokens, found = self.tokens, ""
         while tokens.eat("(") and tokens.kind == INT:
             dimension, places = tokens.integer(), []
-            if not tokens.eat(":"):
-                break
-            more = tokens.kind != ")"
+            listed = tokens.eat(":")
+            more = listed and tokens.kind != ")"
             while more and tokens.kind == INT:
                 places.append(tokens.integer())
                 more = tokens.eat(",")
-            if more or not tokens.eat(")"):
-                break
             found += f"({dimension}:{','.join(map(str, places))})"
-            if tokens.kind != "(":
+            if more or not listed or not tokens.eat(")") or tokens.kind != "(":
                 break
         return f"SC{found}" if found else ""
 

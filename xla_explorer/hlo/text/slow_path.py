@@ -49,20 +49,18 @@ class Pieces(NamedTuple):
 
 
 def _follows(spec: OpcodeSpec, stated: Shape, operands: tuple[Shape, ...]) -> Shape:
-    """The shape of a transfer, built as XLA's parser builds it; the stated one where that is the same or cannot be built."""
+    """The shape of a transfer, built as XLA's parser builds it, layouts included; the stated one where it cannot be built."""
     parts = stated.tuple_shapes
     try:
         if spec.name in ("recv", "infeed"):
-            built = tuple_shape((parts[0], array_shape(U32, ()), token_shape()) if spec.name == "recv" else (parts[0], token_shape()))
+            return tuple_shape((parts[0], array_shape(U32, ()), token_shape()) if spec.name == "recv" else (parts[0], token_shape()))
         elif spec.name == "send":
-            built = tuple_shape((operands[0], array_shape(U32, ()), token_shape()))
+            return tuple_shape((operands[0], array_shape(U32, ()), token_shape()))
         elif spec.name == "add-dependency":
-            built = operands[0]
-        else:
-            built = infer_shape(spec, operands)
+            return operands[0]
+        return infer_shape(spec, operands)
     except (ShapeError, IndexError):
         return stated
-    return stated if stated.base is built.base else built
 
 
 def _stated(spec: OpcodeSpec, shape: Shape, operands: tuple[HloInstruction, ...], attributes: Attributes) -> Attributes:
